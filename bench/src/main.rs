@@ -2,7 +2,8 @@
 //!
 //! `worker` reads one JSON object a line (`{"sql": …}`) and answers each with its time, its first
 //! rows and its error; `bench-compare` drives it turn about with the rivals' workers. `latency`
-//! times small statements in process, from text to result; `temporary-tables` (with the feature
+//! times small statements in process, from text to result, and `points` those by a primary key alone;
+//! `temporary-tables` (with the feature
 //! `sqlite`) times temporary tables by key beside SQLite's, and `durable-inserts` autocommit inserts
 //! into `--directory`, each of which is synced.
 
@@ -33,6 +34,7 @@ fn main() {
     match arguments.first().map(String::as_str) {
         Some("worker") => worker(&database),
         Some("latency") => latency(&database),
+        Some("points") => points(&database),
         #[cfg(feature = "sqlite")]
         Some("temporary-tables") => {
             let number =
@@ -48,7 +50,7 @@ fn main() {
             durable_inserts::compare(directory.as_ref(), number("--seconds", 5), rounds);
         }
         _ => eprintln!(
-            "usage: mayfly-bench worker|latency|temporary-tables|durable-inserts [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
+            "usage: mayfly-bench worker|latency|points|temporary-tables|durable-inserts [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
         ),
     }
 }
@@ -149,7 +151,19 @@ fn latency(database: &Arc<Database>) {
     }
     let other = |round: usize| format!("SELECT {round}");
     median(&mut session, "SELECT n, another n each time", other);
+    points(database);
+}
+
+/// Statements on rows by their primary key.
+fn points(database: &Arc<Database>) {
+    let mut session = database.session();
+    for sql in ["CREATE DATABASE IF NOT EXISTS bench", "USE bench"] {
+        session
+            .execute(sql)
+            .expect("the benchmark's database opens");
+    }
     point_reads(&mut session);
+    point_changes(&mut session);
 }
 
 /// The usual time of a statement, in microseconds.
@@ -198,4 +212,53 @@ fn point_reads(session: &mut Session) {
     (0..ROWS).for_each(|number| read(1 + number * 7919 % ROWS));
     let each = start.elapsed().as_secs_f64() * 1e6 / ROWS as f64;
     println!("row by primary key, prepared: {each:.2} µs");
+}
+
+/// Rows changed and added by their primary key through prepared statements, in transactions of a thousand
+/// and each alone; of a table that is durable in a `--datadir`.
+fn point_changes(session: &mut Session) {
+    const ROWS: i64 = 20_000;
+    const IN_TRANSACTION: i64 = 1000;
+    let int = |number: i64| {
+        (
+            mayfly_engine::Value::Int(number),
+            SqlType::integer(TypeKind::BigInt),
+        )
+    };
+    let update = session.prepare("UPDATE points SET v = ? WHERE id = ?");
+    let update = update.expect("the statement is right");
+    let insert = session.prepare("INSERT INTO points (id, v) VALUES (?, ?)");
+    let insert = insert.expect("the statement is right");
+    let mut next = 1_000_000;
+    for (name, in_transactions) in [("in transactions", true), ("each alone", false)] {
+        for (kind, adds) in [("UPDATE", false), ("INSERT", true)] {
+            let start = Instant::now();
+            for number in 0..ROWS {
+                if in_transactions && number % IN_TRANSACTION == 0 {
+                    session.execute("BEGIN").expect("begins");
+                }
+                let text = format!("changed {number} for {name}");
+                let length = u32::try_from(text.len()).expect("it is short");
+                let text = (
+                    mayfly_engine::Value::from(text.as_str()),
+                    SqlType::varchar(length, session.connection_collation()),
+                );
+                let (statement, values) = match adds {
+                    true => {
+                        next += 1;
+                        (&insert, [int(next), text])
+                    }
+                    false => (&update, [text, int(1 + number * 7919 % 100_000)]),
+                };
+                let done = session.execute_prepared(statement, &values);
+                let changed = done.expect("the statement runs").finish().affected_rows;
+                assert_eq!(changed, 1, "a row");
+                if in_transactions && (number + 1) % IN_TRANSACTION == 0 {
+                    session.execute("COMMIT").expect("commits");
+                }
+            }
+            let each = start.elapsed().as_secs_f64() * 1e6 / ROWS as f64;
+            println!("{kind} by primary key, prepared, {name}: {each:.2} µs");
+        }
+    }
 }

@@ -19,6 +19,47 @@ use crate::tidy::{root, rust_files};
 /// Files that a circle may have.
 const CIRCLE_MAX: usize = 8;
 
+/// The floors of a crate's modules, the lowest first: a module imports only modules of lower floors, and those of its
+/// own floor where no circle comes of it.
+const MODULE_FLOORS: &[(&str, &[&[&str]])] = &[(
+    "engine",
+    &[
+        // What needs nothing of the engine.
+        &[
+            "builder",
+            "character_sets",
+            "convert",
+            "direct_changes",
+            "error",
+            "files",
+            "locales",
+            "names",
+            "options",
+            "system_schemas",
+            "temp_data_files",
+            "time_zones",
+            "transaction",
+        ],
+        &["delimited", "status", "spool", "variables"],
+        &["statement_options", "result"],
+        &["prepared"],
+        &["budgets", "client", "persisted"],
+        &["accounts"],
+        &["connections"],
+        &["locks"],
+        &["catalog", "storing"],
+        &["variable_checks"],
+        // What sessions share.
+        &["statement_cache", "database", "server_facts"],
+        &["session"],
+        &["information_schema"],
+        &["binding", "ddl", "stream"],
+        &["statements"],
+        // What a program that embeds the engine calls.
+        &["authentication", "opening", "visible_names"],
+    ],
+)];
+
 /// The names of the modules from the crate's root to a module.
 type ModulePath = Vec<String>;
 
@@ -253,6 +294,9 @@ impl<'ast> Visit<'ast> for Imports<'_> {
         }
     }
 
+    /// Who may see something is no import.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names: Vec<String> = path
             .segments
@@ -304,8 +348,8 @@ fn circles_of(graph: &Graph) -> Vec<Vec<usize>> {
     circles
 }
 
-/// The circles of a crate's files, largest first.
-fn circles(files: &[(ModulePath, syn::File)]) -> Vec<Circle> {
+/// Who imports whom among a crate's files.
+fn graph_of(files: &[(ModulePath, syn::File)]) -> Graph {
     let mut modules = Modules::default();
     for (number, (module, _)) in files.iter().enumerate() {
         modules.files.insert(module.clone(), number);
@@ -330,8 +374,43 @@ fn circles(files: &[(ModulePath, syn::File)]) -> Vec<Circle> {
             graph.add_edge(file, other, ());
         }
     }
+    graph
+}
+
+/// The imports of a crate's files that go up its floors.
+fn imports_upwards(
+    graph: &Graph,
+    files: &[(ModulePath, syn::File)],
+    floors: &[&[&str]],
+) -> Vec<String> {
+    let floor = |file: usize| {
+        let module = files[file].0.first()?;
+        floors
+            .iter()
+            .position(|floor| floor.contains(&module.as_str()))
+    };
+    let mut found = Vec::new();
+    for (file, (module, _)) in files.iter().enumerate() {
+        if floor(file).is_none() && !module.is_empty() {
+            found.push(format!("{} has no floor", module.join("::")));
+        }
+    }
+    for (from, to, ()) in graph.all_edges() {
+        if let (Some(low), Some(high)) = (floor(from), floor(to))
+            && low < high
+        {
+            let [from, to] = [from, to].map(|file| files[file].0.join("::"));
+            found.push(format!("{from} imports {to}, which is above it"));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The circles of a crate's files, largest first.
+fn circles(graph: &Graph, files: &[(ModulePath, syn::File)]) -> Vec<Circle> {
     let name = |file: usize| files[file].0.join("::");
-    let described = circles_of(&graph).into_iter().map(|circle| {
+    let described = circles_of(graph).into_iter().map(|circle| {
         let edges = graph.all_edges();
         let inside: Vec<(usize, usize)> = edges
             .map(|(from, to, ())| (from, to))
@@ -351,18 +430,40 @@ fn circles(files: &[(ModulePath, syn::File)]) -> Vec<Circle> {
     described.collect()
 }
 
-/// Whether a circle is a small folder: a module and modules right below it.
-fn is_small_folder(circle: &[String]) -> bool {
-    let parent = circle.iter().min_by_key(|name| name.len());
-    let is_below = |name: &String, parent: &String| {
-        name == parent || name.rsplit_once("::").map_or("", |(above, _)| above) == parent
+/// Whether a circle is a small folder: a module and modules right below it, or all the modules right below
+/// one that only declares them. `modules` are all modules of the crate.
+fn is_small_folder(circle: &[String], modules: &[String]) -> bool {
+    let above = |name: &String| {
+        name.rsplit_once("::")
+            .map_or("", |(above, _)| above)
+            .to_owned()
     };
-    circle.len() <= CIRCLE_MAX
-        && parent.is_some_and(|parent| circle.iter().all(|name| is_below(name, parent)))
+    let Some(first) = circle.iter().min_by_key(|name| name.len()) else {
+        return true;
+    };
+    let (inside, folder) = (above(first), first.clone());
+    let is_folder = circle
+        .iter()
+        .all(|name| *name == folder || above(name) == folder);
+    let is_inside = |name: &String| above(name) == inside;
+    let are_siblings = !inside.is_empty()
+        && circle.iter().all(is_inside)
+        && modules
+            .iter()
+            .filter(|name| is_inside(name))
+            .all(|name| circle.contains(name));
+    circle.len() <= CIRCLE_MAX && (is_folder || are_siblings)
 }
 
-/// The circles of each crate.
-fn of_crates() -> Result<BTreeMap<String, Vec<Circle>>, String> {
+/// What is found of a crate.
+struct Findings {
+    modules: Vec<String>,
+    circles: Vec<Circle>,
+    upwards: Vec<String>,
+}
+
+/// The circles and the imports upwards of each crate.
+fn of_crates() -> Result<BTreeMap<String, Findings>, String> {
     let mut found = BTreeMap::new();
     let folder = root().join("crates");
     let entries =
@@ -382,7 +483,16 @@ fn of_crates() -> Result<BTreeMap<String, Vec<Circle>>, String> {
             files.push((module_of(own), parsed));
         }
         let name = entry.file_name().to_string_lossy().into_owned();
-        found.insert(name, circles(&files));
+        let graph = graph_of(&files);
+        let floors = MODULE_FLOORS.iter().find(|(known, _)| *known == name);
+        let findings = Findings {
+            modules: files.iter().map(|(module, _)| module.join("::")).collect(),
+            circles: circles(&graph, &files),
+            upwards: floors.map_or_else(Vec::new, |(_, floors)| {
+                imports_upwards(&graph, &files, floors)
+            }),
+        };
+        found.insert(name, findings);
     }
     Ok(found)
 }
@@ -395,7 +505,8 @@ fn is_for_tests(path: &Path) -> bool {
     })
 }
 
-/// Prints every circle, and says whether there is one that is more than a small folder. Of a crate that is
+/// Prints every circle and every import that goes up the floors of a crate, and says whether there is a circle that is
+/// more than a small folder, or such an import. Of a crate that is
 /// named, prints also who imports whom in its circles: first what would make them smallest if it went.
 pub(crate) fn run(named: Option<&str>) -> ExitCode {
     let found = match of_crates() {
@@ -406,11 +517,11 @@ pub(crate) fn run(named: Option<&str>) -> ExitCode {
         }
     };
     let mut too_large = 0;
-    for (name, circle) in found
-        .iter()
-        .flat_map(|(name, circles)| circles.iter().map(move |circle| (name, circle)))
-    {
-        let is_small = is_small_folder(&circle.files);
+    for (name, findings, circle) in found.iter().flat_map(|(name, findings)| {
+        let circles = findings.circles.iter();
+        circles.map(move |circle| (name, findings, circle))
+    }) {
+        let is_small = is_small_folder(&circle.files, &findings.modules);
         too_large += usize::from(!is_small);
         let verdict = if is_small {
             "a small folder"
@@ -425,8 +536,15 @@ pub(crate) fn run(named: Option<&str>) -> ExitCode {
             }
         }
     }
-    println!("imports: {too_large} circles are too large");
-    if too_large == 0 {
+    let upwards: Vec<&String> = found.values().flat_map(|found| &found.upwards).collect();
+    for import in &upwards {
+        println!("{import}");
+    }
+    println!(
+        "imports: {too_large} circles are too large, {} imports go up",
+        upwards.len()
+    );
+    if too_large == 0 && upwards.is_empty() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
@@ -447,7 +565,7 @@ mod tests {
                 )
             })
             .collect();
-        let circles = circles(&parsed).into_iter();
+        let circles = circles(&graph_of(&parsed), &parsed).into_iter();
         circles.map(|circle| circle.files).collect()
     }
 
@@ -487,6 +605,27 @@ mod tests {
     }
 
     #[test]
+    fn imports_that_go_up_are_found() {
+        let parsed: Vec<_> = [
+            ("low/mod.rs", "pub struct A;"),
+            ("low/child.rs", "use crate::high::B;"),
+            ("high.rs", "use crate::low::A; pub struct B;"),
+            ("other.rs", ""),
+        ]
+        .map(|(name, text)| {
+            let parsed = syn::parse_file(text).expect("Rust");
+            (module_of(Path::new(name)), parsed)
+        })
+        .into();
+        let found = imports_upwards(&graph_of(&parsed), &parsed, &[&["low"], &["high"]]);
+        let expected = [
+            "low::child imports high, which is above it",
+            "other has no floor",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
     fn tests_do_not_count() {
         let found = of(&[
             (
@@ -501,12 +640,21 @@ mod tests {
     #[test]
     fn a_small_folder_is_a_module_and_what_is_right_below_it() {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert!(is_small_folder(&names(&[
-            "base",
-            "base::rows",
-            "base::tree"
-        ])));
-        assert!(!is_small_folder(&names(&["base::rows", "base::tree"])));
-        assert!(!is_small_folder(&names(&["base", "exec"])));
+        let modules = names(&["base", "base::rows", "base::tree", "exec"]);
+        let is_small = |circle: &[&str]| is_small_folder(&names(circle), &modules);
+        assert!(is_small(&["base", "base::rows", "base::tree"]));
+        assert!(is_small(&["base", "base::tree"]));
+        assert!(
+            is_small(&["base::rows", "base::tree"]),
+            "base only declares them"
+        );
+        assert!(!is_small(&["base", "exec"]));
+
+        let modules = names(&["base", "base::rows", "base::tree", "base::view"]);
+        let is_small = |circle: &[&str]| is_small_folder(&names(circle), &modules);
+        assert!(
+            !is_small(&["base::rows", "base::tree"]),
+            "base::view is not one of them"
+        );
     }
 }

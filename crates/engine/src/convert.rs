@@ -6,123 +6,12 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
 use arrow_schema::DataType;
-use mayfly_types::convert::{self, CastContext, StoreContext};
+use mayfly_types::convert;
 use mayfly_types::temporal::{DateTime, TimeZone};
-use mayfly_types::{Diagnostics, Result, SqlMode, SqlType, Value};
+use mayfly_types::{SqlType, Value};
 
-use crate::catalog::definition::ColumnDefinition;
-use crate::session::Session;
-
-const ZERO_DATE: DateTime = DateTime::date(0, 0, 0);
-
-/// How a statement stores values in columns.
-#[derive(Debug)]
-pub(crate) struct Storing {
-    sql_mode: SqlMode,
-    ignore: bool,
-    time_zone: TimeZone,
-    current_date: DateTime,
-    table: String,
-}
-
-impl Storing {
-    /// As the session's variables say. `ignore`: wrong values are adjusted with a warning even in
-    /// strict mode.
-    pub(crate) fn new(session: &Session, table: &str, ignore: bool) -> Self {
-        let time_zone = session.options().time_zone.clone();
-        Self {
-            table: table.to_owned(),
-            sql_mode: session.options().sql_mode,
-            ignore,
-            current_date: time_zone.local_of_unix(session.now()).unwrap_or(ZERO_DATE),
-            time_zone,
-        }
-    }
-
-    /// With strict rules, whatever the session's.
-    pub(crate) fn strict(session: &Session, table: &str) -> Self {
-        let mut storing = Self::new(session, table, false);
-        storing.sql_mode = SqlMode(storing.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
-        storing
-    }
-
-    /// The session's time zone.
-    pub(crate) fn zone(&self) -> &TimeZone {
-        &self.time_zone
-    }
-
-    /// The mode.
-    pub(crate) fn sql_mode(&self) -> SqlMode {
-        self.sql_mode
-    }
-
-    /// Whether wrong values are errors.
-    pub(crate) fn is_strict(&self) -> bool {
-        self.sql_mode.is_strict()
-    }
-
-    /// A value, that is not NULL, as its column holds it.
-    pub(crate) fn value(
-        &self,
-        value: &Value,
-        from: &SqlType,
-        column: &ColumnDefinition,
-        row: u64,
-        diagnostics: &Diagnostics,
-    ) -> Result<Value> {
-        let context = self.context(column, row, diagnostics);
-        convert::store_value(value, from, &column.ty, &context)
-    }
-
-    /// A value as its column holds it, in the place of another; false when anything is to be said
-    /// about it.
-    pub(crate) fn quietly_in(
-        &self,
-        stored: &mut Value,
-        value: &Value,
-        from: &SqlType,
-        column: &ColumnDefinition,
-    ) -> bool {
-        let quiet = Diagnostics::new(0);
-        let context = self.context(column, 1, &quiet);
-        convert::store_value_in(stored, value, from, &column.ty, &context).is_ok()
-            && quiet.count() == 0
-    }
-
-    /// Values as their column holds them.
-    pub(crate) fn column(
-        &self,
-        values: &ArrayRef,
-        from: &SqlType,
-        column: &ColumnDefinition,
-        diagnostics: &Diagnostics,
-    ) -> Result<ArrayRef> {
-        let context = self.context(column, 1, diagnostics);
-        convert::store_array(values, from, &column.ty, &context)
-    }
-
-    fn context<'a>(
-        &'a self,
-        column: &'a ColumnDefinition,
-        row: u64,
-        diagnostics: &'a Diagnostics,
-    ) -> StoreContext<'a> {
-        StoreContext {
-            cast: CastContext {
-                sql_mode: self.sql_mode,
-                diagnostics,
-                time_zone: &self.time_zone,
-                current_date: self.current_date,
-                operand: "",
-                room: None,
-            },
-            ignore: self.ignore,
-            table: &self.table,
-            column: &column.name,
-            row,
-        }
-    }
-}
+/// What stands for a date that there is none of.
+pub(crate) const ZERO_DATE: DateTime = DateTime::date(0, 0, 0);
 
 /// The value of a row.
 pub(crate) fn value_at(array: &ArrayRef, row: usize) -> Value {
@@ -161,14 +50,4 @@ pub(crate) fn false_rows(values: &ArrayRef) -> Vec<usize> {
 pub(crate) fn datetime_of_unix(microseconds: i64, zone: &TimeZone) -> Value {
     let local = zone.local_of_unix(microseconds).unwrap_or(ZERO_DATE);
     Value::Int(local.pack())
-}
-
-/// CURRENT_TIMESTAMP as a column of this type holds it.
-pub(crate) fn now(session: &Session, ty: &SqlType) -> Value {
-    let unit = 10_i64.pow(6 - u32::from(ty.decimals.min(6)));
-    let moment = session.now();
-    datetime_of_unix(
-        moment - moment.rem_euclid(unit),
-        &session.options().time_zone,
-    )
 }

@@ -1,15 +1,14 @@
 //! A database process: everything that sessions share.
 
-use std::collections::BTreeMap;
+pub(crate) mod server_modes;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::budget::UNLIMITED;
-use mayfly_memory::{
-    BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, trim_allocator,
-};
+use mayfly_memory::{BlockPool, PoolOptions, StableRanges, TempSpace, trim_allocator};
 use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_storage::{
     ChangeStorage, Durability, DurableStore, StatementOwner, StoreOptions, StorePlace, SyncThread,
@@ -19,22 +18,21 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
 
 use crate::accounts::Accounts;
+use crate::budgets::{Budgets, part_limit, space_limit};
 use crate::catalog::{Catalog, dictionary};
-use crate::connections::Connections;
-use crate::convert;
+use crate::connections::{Connections, SessionShared};
+use crate::database::server_modes::ServerModes;
 use crate::files::FileRules;
+use crate::locks::user::UserLockTable;
+use crate::locks::waits::Waits;
 use crate::options::{DatabaseOptions, FileAccess};
 use crate::persisted::PersistedVariables;
-use crate::server_modes::ServerModes;
-use crate::session::SessionShared;
 use crate::statement_cache::StatementCache;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
-use crate::temp_data_files;
-use crate::user_locks::UserLockTable;
-use crate::variables::check::Check;
+use crate::variable_checks::Check;
 use crate::variables::{self, Scope, Setting, Settings};
-use crate::waits::Waits;
+use crate::{convert, temp_data_files};
 
 /// How many bytes of unused blocks and of unused temporary files wait for reuse, when no memory
 /// limit says less.
@@ -72,24 +70,6 @@ pub struct Database {
     store: Mutex<Option<(DurableStore, Option<SyncThread>)>>,
 }
 
-/// The upper nodes of the two trees of budgets.
-#[derive(Debug)]
-pub(crate) struct Budgets {
-    /// Everything in memory.
-    pub(crate) memory: Budget,
-    /// Base tables.
-    pub(crate) base_tables: Budget,
-    /// What was committed and is not in the data file yet: `write_buffer_size`.
-    pub(crate) write_buffer: Budget,
-    /// All temporary tables: `temptable_max_ram`.
-    pub(crate) temporary_tables: Budget,
-    /// Temporary files of temporary tables: `max_tmp_total_space_usage`.
-    pub(crate) temp_space: Budget,
-    /// Temporary files of base tables.
-    pub(crate) base_space: Budget,
-    users: Mutex<BTreeMap<String, (Budget, Budget)>>,
-}
-
 /// What a thread of a statement may need at once, with what it merges and the readers that it waits
 /// for: with less for each, all of them could wait for memory that the others hold.
 const MEMORY_OF_THREAD: u64 = 3 << 20;
@@ -100,52 +80,9 @@ fn first_short_uuid(server_id: u64, now_utc_microseconds: i64) -> u64 {
     (server_id & 0xFF) << 56 | (seconds << 24) & (u64::MAX >> 8)
 }
 
-/// A limit of 0 is no limit.
-pub(crate) fn space_limit(setting: u64) -> u64 {
-    if setting == 0 { UNLIMITED } else { setting }
-}
-
-impl Budgets {
-    fn new(options: &DatabaseOptions, globals: &Settings) -> Self {
-        let limit = options.memory_limit.unwrap_or(UNLIMITED);
-        let memory = Budget::root(BudgetKind::Memory, "memory_limit", limit);
-        // Statements must find memory beside base tables, whose chunks can wait in files.
-        let base_limit = options.memory_limit.map_or(UNLIMITED, |limit| limit / 4);
-        let base_tables = memory.child("memory_limit", base_limit);
-        let write_buffer = memory.child("write_buffer_size", UNLIMITED);
-        write_buffer.set_limit(part_limit(options, globals, "write_buffer_size"));
-        let temporary_tables =
-            memory.child("temptable_max_ram", globals.unsigned("temptable_max_ram"));
-        let total = space_limit(globals.unsigned("max_tmp_total_space_usage"));
-        Self {
-            base_tables,
-            write_buffer,
-            temporary_tables,
-            memory,
-            temp_space: Budget::root(BudgetKind::TempSpace, "max_tmp_total_space_usage", total),
-            base_space: Budget::unlimited(BudgetKind::TempSpace),
-            users: Mutex::default(),
-        }
-    }
-
-    /// A user's nodes for memory and temporary space.
-    pub(crate) fn of_user(&self, user: &str) -> (Budget, Budget) {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(budgets) = users.get(user) {
-            return budgets.clone();
-        }
-        let budgets = (
-            self.temporary_tables.child("user limit", UNLIMITED),
-            self.temp_space.child("user limit", UNLIMITED),
-        );
-        users.insert(user.to_owned(), budgets.clone());
-        budgets
-    }
-}
-
 impl Database {
-    /// Opens an engine on its data directory, or with no data.
-    pub fn open(mut options: DatabaseOptions) -> Result<Arc<Self>> {
+    /// The engine with nothing in its catalog.
+    pub(crate) fn new(mut options: DatabaseOptions) -> Result<Arc<Self>> {
         let mut globals = Settings::defaults();
         let text = |text: &str| Setting::Text(Some(Arc::from(text)));
         globals.set_by_name("tmpdir", text(&options.tmpdir.to_string_lossy()));
@@ -243,9 +180,6 @@ impl Database {
         database
             .accounts
             .set_mandatory(mandatory.map_or("", |text| text));
-        if database.options.datadir.is_some() {
-            dictionary::load(&database)?;
-        }
         Ok(database)
     }
 
@@ -529,14 +463,6 @@ fn file_access(globals: &Settings) -> FileAccess {
         Some(text) if text.is_empty() => FileAccess::Anywhere,
         Some(text) => FileAccess::Directory(PathBuf::from(&**text)),
     }
-}
-
-/// What a variable says of a part of all memory, and no more than a small part of it.
-fn part_limit(options: &DatabaseOptions, globals: &Settings, variable: &'static str) -> u64 {
-    let limit = globals.unsigned(variable);
-    options
-        .memory_limit
-        .map_or(limit, |memory| limit.min(memory / 32))
 }
 
 /// When commits are on disk: `innodb_flush_log_at_trx_commit`.

@@ -12,7 +12,6 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use crate::options::FileAccess;
-use crate::session::Session;
 
 fn refused() -> Error {
     codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&"--secure-file-priv"])
@@ -119,8 +118,8 @@ impl ServerFiles for NoFiles {
 }
 
 /// A new file for SELECT … INTO: 1086 when there is one of that name.
-pub(crate) fn create(session: &Session, path: &str) -> Result<File> {
-    let real = session.database.file_rules.allowed(path)?;
+pub(crate) fn create(rules: &FileRules, path: &str) -> Result<File> {
+    let real = rules.allowed(path)?;
     if real.exists() {
         return Err(codes::ER_FILE_EXISTS_ERROR.with(&[&path]));
     }
@@ -135,13 +134,10 @@ pub(crate) fn create(session: &Session, path: &str) -> Result<File> {
 }
 
 /// An existing file for LOAD DATA.
-pub(crate) fn open(session: &Session, path: &str, local: bool) -> Result<File> {
+pub(crate) fn open(rules: &FileRules, path: &str, local: bool) -> Result<File> {
     let (real, code) = match local {
         true => (PathBuf::from(path), codes::EE_FILENOTFOUND),
-        false => (
-            session.database.file_rules.allowed(path)?,
-            codes::EE_FILE_NOT_READABLE,
-        ),
+        false => (rules.allowed(path)?, codes::EE_FILE_NOT_READABLE),
     };
     File::open(&real).map_err(|error| {
         let errno = error.raw_os_error().unwrap_or(0);

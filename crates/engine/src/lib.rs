@@ -7,6 +7,9 @@
 //! What is absent: this crate knows no packet, prints nothing, and starts no async runtime.
 
 mod accounts;
+mod authentication;
+mod binding;
+mod budgets;
 mod builder;
 mod catalog;
 mod character_sets;
@@ -14,53 +17,61 @@ mod client;
 mod connections;
 mod convert;
 mod database;
+mod ddl;
 pub mod delimited;
 mod direct_changes;
 mod error;
-mod expressions;
 mod files;
 mod information_schema;
 mod locales;
+mod locks;
+mod names;
+mod opening;
 mod options;
 mod persisted;
+mod prepared;
 mod result;
 mod server_facts;
-mod server_modes;
 mod session;
+mod spool;
 mod statement_cache;
 mod statement_options;
 mod statements;
 mod status;
-mod table_locks;
+mod storing;
+mod stream;
+mod system_schemas;
 mod temp_data_files;
 mod time_zones;
 mod transaction;
-mod user_locks;
+mod variable_checks;
 mod variables;
 mod visible_names;
-mod waits;
 
 pub use self::accounts::account::AuthenticationPlugin;
-pub use self::accounts::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};
+pub use self::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
 };
-pub use self::connections::{ConnectionError, ConnectionPlace};
+pub use self::connections::ConnectionError;
 pub use self::database::Database;
 pub use self::options::{
     BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, Randomness, SystemClock,
     SystemRandomness,
 };
 pub use self::result::{
-    Bytes, ResultColumn, ResultOrigin, ResultStream, StatementResult, StatementSummary,
-    display_value,
+    Bytes, ResultColumn, ResultOrigin, StatementResult, StatementSummary, display_value,
 };
-pub use self::session::{
-    ClientCertificate, ClientLimits, Command, Compression, Encryption, KillHandle, LocalFiles,
-    ProgressHandle, Session, SessionOptions, SessionState, StateChanges, Transport,
-};
-pub use self::statements::prepared::Prepared;
+pub use self::session::{Command, LocalFiles, Session, SessionState, StateChanges};
+pub use self::statement_options::ClientLimits;
 pub use self::variables::{is_system_variable, variables_without_effect};
+pub use crate::connections::{
+    ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
+    Transport,
+};
+pub use crate::prepared::Prepared;
+pub use crate::session::ConnectionPlace;
+pub use crate::stream::ResultStream;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;

@@ -1,14 +1,11 @@
 //! Statements by their text: what is run again and again is parsed, bound and planned once.
 //!
-//! A known statement is lent to one session at a time, which runs it as it would run one that its
-//! client has prepared, and brings it back; another session that has the same text meanwhile gets
-//! another copy, or makes one. So there is no lock on a statement that runs, and as many copies are
-//! kept as are needed at once, however many sessions there are. Its plan says itself when tables or
-//! settings have changed since.
+//! A cached statement is immutable, and shared by all sessions that run it at once; its plan says itself
+//! when tables or settings have changed since (`CachedPlan`).
 //!
-//! A text is kept when it comes for the second time. Until then it costs a hash. Texts of point
+//! A text is cached when it comes for the second time. Until then it costs a hash. Texts of point
 //! statements that differ in their literals are one, with `?` in their place
-//! (see [`Session::run_parameterized`]).
+//! (templates).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,9 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mayfly_memory::{Budget, Reservation};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::session::Session;
+use crate::prepared::Prepared;
 use crate::statement_options::StatementOptions;
-use crate::statements::prepared::Prepared;
 
 /// Sessions with different texts do not meet.
 const SHARDS: usize = 32;
@@ -30,20 +26,29 @@ const REMEMBERED: usize = 4096;
 /// Longer texts are not kept: they hold rows to be inserted.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-/// How many copies of a statement are kept: as many as there may well be sessions that have begun to run it
-/// and wait for a processor.
-const COPIES_MAX: usize = 128;
-
-/// What a statement takes without its text, about: its struct, its places in the tables.
+/// What a statement takes without its text, about.
 const STATEMENT_BYTES: u64 = 4 << 10;
 
 /// What the tree and the plan of a byte of text take, about.
 const BYTES_OF_TEXT: u64 = 96;
 
+/// What a text means to a session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextScope<'s> {
+    pub(crate) options: &'s Arc<StatementOptions>,
+    /// The database of unqualified names.
+    pub(crate) database: Option<&'s Arc<str>>,
+    /// Who may run it.
+    pub(crate) rights: &'s Arc<str>,
+    /// Another number when names of tables may mean something else.
+    pub(crate) names_version: u64,
+    /// The session, if it has temporary tables: their names mean something to it alone.
+    pub(crate) session: Option<u64>,
+}
+
 /// What a statement was made for: its text means the same, and may do the same, only there.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Key {
-    hash: u64,
     text: Arc<str>,
     options: Arc<StatementOptions>,
     database: Option<Arc<str>>,
@@ -52,60 +57,60 @@ struct Key {
 }
 
 impl Key {
-    fn is_for(&self, session: &Session, text: &str) -> bool {
-        Arc::ptr_eq(&self.options, session.options_handle())
+    fn is_for(&self, scope: TextScope<'_>, text: &str) -> bool {
+        Arc::ptr_eq(&self.options, scope.options)
             && *self.text == *text
-            && self.database.as_deref() == session.current_database()
-            && self.rights == *session.rights_text()
+            && self.database.as_ref() == scope.database
+            && self.rights == *scope.rights
     }
 }
 
-/// A statement that is lent to a session.
+/// A statement and what it was made for.
 #[derive(Debug)]
-pub(crate) struct Known {
+struct CachedStatement {
     key: Key,
-    pub(crate) prepared: Box<Prepared>,
-    /// When it was last brought back, as a number that grows.
+    prepared: Arc<Prepared>,
+    /// When it was last used, as a number that grows.
     used: u64,
     _held: Reservation,
 }
 
-/// Hashes, as many as there are places; one that needs another's place takes it.
+/// Hashes, as many as there are slots; one that needs another's slot takes it.
 #[derive(Debug)]
-struct HashPlaces(Vec<AtomicU64>);
+struct HashSlots(Vec<AtomicU64>);
 
-impl HashPlaces {
+impl HashSlots {
     fn new() -> Self {
         Self((0..REMEMBERED).map(|_| AtomicU64::new(0)).collect())
     }
 
-    fn place(&self, hash: u64) -> &AtomicU64 {
+    fn slot(&self, hash: u64) -> &AtomicU64 {
         &self.0[(hash >> 32) as usize % REMEMBERED]
     }
 
     fn has(&self, hash: u64) -> bool {
-        self.place(hash).load(Ordering::Relaxed) == hash
+        self.slot(hash).load(Ordering::Relaxed) == hash
     }
 
     /// Whether it was new.
     fn put(&self, hash: u64) -> bool {
         let is_new = !self.has(hash);
         if is_new {
-            self.place(hash).store(hash, Ordering::Relaxed);
+            self.slot(hash).store(hash, Ordering::Relaxed);
         }
         is_new
     }
 }
 
-/// The known statements of an engine.
+/// The cached statements of an engine.
 #[derive(Debug)]
 pub(crate) struct StatementCache {
-    shards: Vec<Mutex<HashMap<u64, Vec<Known>>>>,
-    /// The hashes of texts that came once, each at its place.
-    remembered: HashPlaces,
+    shards: Vec<Mutex<HashMap<u64, Vec<CachedStatement>>>>,
+    /// The hashes of texts that came once.
+    seen: HashSlots,
     /// Those of texts with `?` that come to no point statement, ever or as names are.
-    refused: HashPlaces,
-    /// Counts what is brought back.
+    refused: HashSlots,
+    /// Counts the uses.
     clock: AtomicU64,
     /// Whose turn it is to forget.
     turn: AtomicU64,
@@ -120,8 +125,8 @@ impl StatementCache {
         Self {
             keeps_all,
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            remembered: HashPlaces::new(),
-            refused: HashPlaces::new(),
+            seen: HashSlots::new(),
+            refused: HashSlots::new(),
             clock: AtomicU64::new(0),
             turn: AtomicU64::new(0),
             budget,
@@ -139,32 +144,32 @@ impl StatementCache {
         while self.budget.used() > bytes && self.forget_one() {}
     }
 
-    fn shard(&self, hash: u64) -> MutexGuard<'_, HashMap<u64, Vec<Known>>> {
+    fn shard(&self, hash: u64) -> MutexGuard<'_, HashMap<u64, Vec<CachedStatement>>> {
         let shard = &self.shards[hash as usize % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a text is known by in a session; `None` for one that is not kept.
-    pub(crate) fn hash(&self, session: &Session, text: &str) -> Option<u64> {
+    pub(crate) fn hash(&self, scope: TextScope<'_>, text: &str) -> Option<u64> {
         let is_kept = text.len() <= TEXT_BYTES_MAX && self.budget.limit() > 0;
-        is_kept.then(|| hash(session, text))
+        is_kept.then(|| hash(scope, text))
     }
 
-    /// The known statement of a text, to be run and brought back.
-    pub(crate) fn take(&self, session: &Session, hash: u64, text: &str) -> Option<Known> {
-        if !self.remembered.has(hash) {
+    /// The statement of a text.
+    pub(crate) fn get(&self, scope: TextScope<'_>, hash: u64, text: &str) -> Option<Arc<Prepared>> {
+        if !self.seen.has(hash) {
             return None;
         }
         let mut shard = self.shard(hash);
-        let copies = shard.get_mut(&hash)?;
-        let is_it = |known: &Known| known.key.is_for(session, text);
-        let place = copies.iter().rposition(is_it)?;
-        Some(copies.swap_remove(place))
+        let mut statements = shard.get_mut(&hash)?.iter_mut();
+        let found = statements.find(|cached| cached.key.is_for(scope, text))?;
+        found.used = self.clock.fetch_add(1, Ordering::Relaxed);
+        Some(Arc::clone(&found.prepared))
     }
 
-    /// A text has come that is not known; whether it came before, and is worth keeping.
-    pub(crate) fn comes_again(&self, hash: u64) -> bool {
-        !self.remembered.put(hash) || self.keeps_all
+    /// A text has come that is not cached; whether it has been seen before, and is worth caching.
+    pub(crate) fn has_seen(&self, hash: u64) -> bool {
+        !self.seen.put(hash) || self.keeps_all
     }
 
     /// A text with `?` is that of no point statement.
@@ -173,51 +178,46 @@ impl StatementCache {
     }
 
     /// It comes to none, as long as names mean what they do.
-    pub(crate) fn refuse_for_now(&self, session: &Session, hash: u64) {
-        self.refused.put(refusal(session, hash));
+    pub(crate) fn refuse_for_now(&self, scope: TextScope<'_>, hash: u64) {
+        self.refused.put(refusal(scope, hash));
     }
 
-    pub(crate) fn is_refused(&self, session: &Session, hash: u64) -> bool {
-        self.refused.has(hash) || self.refused.has(refusal(session, hash))
+    pub(crate) fn is_refused(&self, scope: TextScope<'_>, hash: u64) -> bool {
+        self.refused.has(hash) || self.refused.has(refusal(scope, hash))
     }
 
-    /// A statement to be kept, if there is place for it.
-    pub(crate) fn admit(
+    /// Caches the statement of a text, if there is room for it.
+    pub(crate) fn add(
         &self,
-        session: &Session,
+        scope: TextScope<'_>,
         hash: u64,
         text: &str,
-        prepared: Box<Prepared>,
-    ) -> Result<Known, Box<Prepared>> {
+        prepared: &Arc<Prepared>,
+    ) {
         let bytes = STATEMENT_BYTES + BYTES_OF_TEXT * text.len() as u64;
         let held = loop {
             match self.budget.reserve(bytes) {
                 Ok(held) => break held,
                 Err(_) if self.forget_one() => {}
-                Err(_) => return Err(prepared),
+                Err(_) => return,
             }
         };
-        Ok(Known {
+        let cached = CachedStatement {
             key: Key {
-                hash,
                 text: Arc::from(text),
-                options: Arc::clone(session.options_handle()),
-                database: session.current_database_handle(),
-                rights: Arc::clone(session.rights_text()),
+                options: Arc::clone(scope.options),
+                database: scope.database.cloned(),
+                rights: Arc::clone(scope.rights),
             },
-            prepared,
-            used: 0,
+            prepared: Arc::clone(prepared),
+            used: self.clock.fetch_add(1, Ordering::Relaxed),
             _held: held,
-        })
-    }
-
-    /// A session has run it.
-    pub(crate) fn bring_back(&self, mut known: Known) {
-        known.used = self.clock.fetch_add(1, Ordering::Relaxed);
-        let mut shard = self.shard(known.key.hash);
-        let copies = shard.entry(known.key.hash).or_default();
-        if copies.len() < COPIES_MAX {
-            copies.push(known);
+        };
+        let mut shard = self.shard(hash);
+        let statements = shard.entry(hash).or_default();
+        // Another session may have been faster.
+        if !statements.iter().any(|known| known.key.is_for(scope, text)) {
+            statements.push(cached);
         }
     }
 
@@ -227,16 +227,16 @@ impl StatementCache {
         (0..SHARDS).any(|_| {
             let turn = self.turn.fetch_add(1, Ordering::Relaxed);
             let mut shard = self.shard(turn);
-            let all = shard.iter().flat_map(|(hash, copies)| {
-                let used = copies.iter().map(|known| known.used);
+            let all = shard.iter().flat_map(|(hash, statements)| {
+                let used = statements.iter().map(|cached| cached.used);
                 used.map(move |used| (used, *hash))
             });
             let Some((used, hash)) = all.min() else {
                 return false;
             };
-            if let Some(copies) = shard.get_mut(&hash) {
-                copies.retain(|known| known.used != used);
-                if copies.is_empty() {
+            if let Some(statements) = shard.get_mut(&hash) {
+                statements.retain(|cached| cached.used != used);
+                if statements.is_empty() {
                     shard.remove(&hash);
                 }
             }
@@ -246,19 +246,18 @@ impl StatementCache {
 }
 
 /// A hash of a text, as long as names are what they are.
-fn refusal(session: &Session, hash: u64) -> u64 {
-    (hash ^ session.names_version().wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
+fn refusal(scope: TextScope<'_>, hash: u64) -> u64 {
+    (hash ^ scope.names_version.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
 }
 
 /// The text, and what its names mean; what else [`Key`] has is compared.
-fn hash(session: &Session, text: &str) -> u64 {
+fn hash(scope: TextScope<'_>, text: &str) -> u64 {
     let mut hash = xxh3_64(text.as_bytes());
-    if let Some(database) = session.current_database() {
+    if let Some(database) = scope.database {
         hash ^= xxh3_64(database.as_bytes()).rotate_left(17);
     }
-    // Names of temporary tables mean something to their session alone.
-    if session.temporary_tables().next().is_some() {
-        hash ^= session.id().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    if let Some(session) = scope.session {
+        hash ^= session.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
     // 0 stands for no text.
     hash.max(1)

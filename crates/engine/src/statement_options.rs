@@ -11,7 +11,6 @@ use mayfly_types::{Charset, CollationId, SqlMode};
 
 use crate::character_sets;
 use crate::options::DatabaseOptions;
-use crate::session::ClientLimits;
 use crate::transaction::{Characteristics, Isolation};
 use crate::variables::optimizer::OPTIMIZER_SWITCHES;
 use crate::variables::{Settings, sql_mode};
@@ -173,6 +172,34 @@ impl StatementOptions {
             max_tmp_session_space_usage: settings.unsigned("max_tmp_session_space_usage"),
             quote_show_create: settings.boolean("sql_quote_show_create"),
             explain_format: settings.unsigned("explain_format"),
+        }
+    }
+}
+
+/// How long to wait for a client, and how much to take from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientLimits {
+    /// `wait_timeout`: how long a session may be idle.
+    pub idle: Duration,
+    /// `net_read_timeout`
+    pub read: Duration,
+    /// `net_write_timeout`
+    pub write: Duration,
+    /// `max_allowed_packet`
+    pub packet: u64,
+    /// `net_buffer_length`
+    pub buffer: u64,
+}
+
+impl ClientLimits {
+    pub(crate) fn read(settings: &Settings) -> Self {
+        let seconds = |name| Duration::from_secs(settings.unsigned(name));
+        Self {
+            idle: seconds("wait_timeout"),
+            read: seconds("net_read_timeout"),
+            write: seconds("net_write_timeout"),
+            packet: settings.unsigned("max_allowed_packet"),
+            buffer: settings.unsigned("net_buffer_length"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The names that a statement of a session could use, for the completion of a shell.
 
-use crate::session::{Session, SessionOptions};
+use crate::connections::SessionOptions;
+use crate::session::Session;
 
 impl Session {
     /// The names of the databases, and of the tables and columns of the current database, sorted.

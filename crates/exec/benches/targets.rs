@@ -15,7 +15,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array, UInt64Array};
 use arrow_buffer::{Buffer, ScalarBuffer};
-use mayfly_exec::{Counters, ExecutionOptions, Progress, StatementContext, TableOpener, execute};
+use mayfly_exec::{Counters, ExecutionContext, ExecutionOptions, Progress, TableOpener, execute};
 use mayfly_functions::{Argument, Coercibility, EvaluationContext, SignatureContext, aggregate};
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::physical::{
@@ -146,7 +146,7 @@ impl World {
         }
     }
 
-    fn statement(&self, table_limit: u64, all: u64) -> Arc<StatementContext> {
+    fn statement(&self, table_limit: u64, all: u64) -> Arc<ExecutionContext> {
         let temp = TempTableContext::new(
             self.resources.clone(),
             Budget::root(BudgetKind::Memory, "temptable_max_ram", all),
@@ -161,7 +161,7 @@ impl World {
             Interrupt::default(),
         );
         let diagnostics = Arc::new(Diagnostics::new(64));
-        Arc::new(StatementContext {
+        Arc::new(ExecutionContext {
             evaluation: Arc::new(EvaluationContext::new(SqlMode::DEFAULT, diagnostics, 0)),
             signature: signature_context(),
             options: ExecutionOptions::new(self.threads),
@@ -359,7 +359,7 @@ fn query(root: Plan) -> Arc<QueryPlan> {
 }
 
 /// Rows of the result, and its first number.
-fn run(query: &Arc<QueryPlan>, statement: &Arc<StatementContext>) -> Result<(usize, i64)> {
+fn run(query: &Arc<QueryPlan>, statement: &Arc<ExecutionContext>) -> Result<(usize, i64)> {
     let mut stream = execute(query, statement, &[])?;
     let (mut rows, mut number) = (0, 0);
     while let Some(batch) = stream.next_batch()? {

@@ -1,6 +1,6 @@
 //! What a running statement carries: everything injected, nothing global.
 //!
-//! [`StatementContext`] is made once a statement by the engine. [`RunContext`] is this crate's view
+//! [`ExecutionContext`] is made once a statement by the engine. [`RunContext`] is this crate's view
 //! of one run of a plan: the same statement, the parameters' values at the moment, and the results
 //! that several places of the plan share. A correlated subquery runs under a [`RunContext`] that
 //! differs from its parent's only in the parameters.
@@ -13,10 +13,10 @@ use mayfly_functions::context::{WorkingMemory, memory_exceeded};
 use mayfly_functions::{EvaluationContext, SignatureContext};
 use mayfly_memory::{Budget, Reservation};
 use mayfly_plan::TableId;
-use mayfly_plan::physical::QueryPlan;
+use mayfly_plan::physical::Plan;
 use mayfly_storage::temptable::Resources;
 use mayfly_storage::{Table, TempTableContext};
-use mayfly_types::{Result, Value};
+use mayfly_types::{Batch, Result, Value};
 
 use crate::state::QueryState;
 
@@ -55,7 +55,7 @@ pub trait TableOpener: Send + Sync {
 }
 
 /// Everything that one statement's operators share.
-pub struct StatementContext {
+pub struct ExecutionContext {
     /// What functions may know.
     pub evaluation: Arc<EvaluationContext>,
     /// The settings that aggregate states depend on.
@@ -72,15 +72,15 @@ pub struct StatementContext {
     pub progress: Arc<Progress>,
 }
 
-impl fmt::Debug for StatementContext {
+impl fmt::Debug for ExecutionContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StatementContext")
+        f.debug_struct("ExecutionContext")
             .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }
 
-impl StatementContext {
+impl ExecutionContext {
     /// 1317 when the statement was killed, 3024 when its time is over. Asked once a batch.
     pub fn check_interrupt(&self) -> Result<()> {
         self.evaluation.interrupt.check()
@@ -167,46 +167,26 @@ pub struct Progress {
     pub rows_expected: AtomicU64,
 }
 
+/// Makes the operators of a plan. What evaluates subqueries knows operators only by this.
+pub(crate) type BuildNode = fn(&Plan, &RunContext) -> Result<Arc<dyn Node>>;
+
 /// One run of a plan.
 #[derive(Debug, Clone)]
 pub struct RunContext {
     /// The statement.
-    pub statement: Arc<StatementContext>,
+    pub statement: Arc<ExecutionContext>,
     /// The values of [`mayfly_plan::ExpressionKind::Parameter`].
     pub parameters: Arc<[Value]>,
     pub(crate) state: Arc<QueryState>,
+    pub(crate) build: BuildNode,
     /// Inside a worker or a subquery of a row: nothing below starts threads of its own.
     pub(crate) serial: bool,
 }
 
 impl RunContext {
-    /// A run of `plan`. `parameters` are those of a prepared statement; columns of outer queries,
-    /// which follow them, start as NULL.
-    pub fn new(
-        statement: Arc<StatementContext>,
-        plan: Arc<QueryPlan>,
-        parameters: &[Value],
-    ) -> Self {
-        let mut parameters = parameters.to_vec();
-        if parameters.len() < plan.parameter_count {
-            parameters.resize(plan.parameter_count, Value::Null);
-        }
-        Self {
-            statement,
-            parameters: parameters.into(),
-            state: Arc::new(QueryState::new(Some(plan))),
-            serial: false,
-        }
-    }
-
-    /// A context for expressions that belong to no plan: INSERT … VALUES, SET, defaults.
-    pub fn for_expressions(statement: Arc<StatementContext>, parameters: &[Value]) -> Self {
-        Self {
-            statement,
-            parameters: parameters.into(),
-            state: Arc::new(QueryState::new(None)),
-            serial: false,
-        }
+    /// Makes the operators of a plan.
+    pub(crate) fn build(&self, plan: &Plan) -> Result<Arc<dyn Node>> {
+        (self.build)(plan, self)
     }
 
     /// The same run with other parameters, without threads.
@@ -215,6 +195,7 @@ impl RunContext {
             statement: Arc::clone(&self.statement),
             parameters,
             state: Arc::clone(&self.state),
+            build: self.build,
             serial: true,
         }
     }
@@ -232,4 +213,29 @@ impl RunContext {
     pub(crate) fn evaluation(&self) -> &EvaluationContext {
         &self.statement.evaluation
     }
+}
+
+/// An operator of one run.
+pub(crate) trait Node: Send + Sync {
+    /// Does what must be done before the first row: breakers drain their inputs. Called once, on
+    /// the coordinating thread, before any cursor is opened.
+    fn prepare(&self, run: &RunContext) -> Result<()>;
+
+    /// About how many rows the node will read from below or give, after `prepare`: decides whether
+    /// threads are worth their start.
+    fn rows_hint(&self) -> u64;
+
+    /// Tells that no more than the first rows of one cursor will be read. Called before any is opened.
+    fn first_rows(&self, rows: u64) {
+        let _ = rows;
+    }
+
+    /// A cursor for one worker. All cursors of a node share its rows.
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>>;
+}
+
+/// One worker's view of an operator's rows.
+pub(crate) trait Cursor: Send {
+    /// The next rows; `None` at the end. May be an empty batch.
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>>;
 }

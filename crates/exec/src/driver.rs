@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use mayfly_types::{Batch, Error, Result};
 
-use crate::context::RunContext;
+use crate::context::{Cursor, Node, RunContext};
 use crate::error::contain;
-use crate::operators::{Cursor, Node};
 
 /// Where a worker puts the rows of its morsels.
 pub(crate) trait Sink: Send {

@@ -13,12 +13,14 @@ mod error;
 pub mod expression;
 mod operators;
 mod parameters;
+mod representation;
+mod run;
 mod state;
 mod stream;
 mod tally;
 
 pub use context::{
-    Counters, ExecutionOptions, Progress, ResultMemory, RunContext, StatementContext, TableOpener,
+    Counters, ExecutionContext, ExecutionOptions, Progress, ResultMemory, RunContext, TableOpener,
 };
 pub use expression::{Program, Selection, evaluate};
 pub use stream::{ResultStream, execute};

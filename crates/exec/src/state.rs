@@ -1,17 +1,14 @@
 //! What the operators of one run share: common table expressions and subquery results.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_plan::expression::Subquery;
-use mayfly_plan::physical::{QueryPlan, SharedId, SharedResult, SharedSource};
+use mayfly_plan::physical::{QueryPlan, SharedId, SharedResult};
 use mayfly_storage::TempTable;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
-
-use crate::context::RunContext;
-use crate::expression::SubqueryState;
-use crate::operators::{materialize, recursive};
 
 /// The state of one run of a plan.
 #[derive(Debug)]
@@ -20,7 +17,7 @@ pub(crate) struct QueryState {
     shared: Box<[SharedSlot]>,
     /// By the address of the plan's node, which outlives this state: the plan is held above, and
     /// each entry holds its subquery.
-    subqueries: Mutex<HashMap<usize, Arc<SubqueryState>>>,
+    subqueries: Mutex<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
 }
 
 #[derive(Debug, Default)]
@@ -66,28 +63,19 @@ impl QueryState {
 
     /// The rows of a shared result, made now if this is the first reading (or the first with these
     /// parameters).
-    pub(crate) fn shared(&self, id: SharedId, run: &RunContext) -> Result<TempTable> {
+    pub(crate) fn shared(
+        &self,
+        id: SharedId,
+        parameter: impl Fn(usize) -> Value,
+        make: impl FnOnce(&SharedResult) -> Result<TempTable>,
+    ) -> Result<TempTable> {
         let (result, slot) = self.shared_result(id)?;
-        let parameters: Box<[Value]> = result
-            .parameters
-            .iter()
-            .map(|parameter| run.parameter(*parameter))
-            .collect();
+        let parameters: Box<[Value]> = result.parameters.iter().map(|it| parameter(*it)).collect();
         let mut made = lock(&slot.made);
         if let Some(made) = made.as_ref().filter(|made| made.parameters == parameters) {
             return Ok(made.table.clone());
         }
-        let table = match &result.source {
-            SharedSource::Plan(plan) => {
-                materialize::materialize(plan, &result.output, &result.temporary, run)?
-            }
-            SharedSource::Recursive {
-                seed,
-                step,
-                distinct,
-                enough,
-            } => recursive::run(id, result, (seed, step), *distinct, *enough, run)?,
-        };
+        let table = make(result)?;
         *made = Some(Made {
             parameters,
             table: table.clone(),
@@ -109,13 +97,18 @@ impl QueryState {
         Ok(())
     }
 
-    /// The state of a subquery, made at its first use in this run.
-    pub(crate) fn subquery(&self, subquery: &Arc<Subquery>) -> Arc<SubqueryState> {
+    /// The state of a subquery, made at its first use in this run; `make` makes it of what its evaluation has.
+    pub(crate) fn subquery<S: Any + Send + Sync>(
+        &self,
+        subquery: &Arc<Subquery>,
+        make: impl Fn() -> S,
+    ) -> Arc<S> {
         let address = Arc::as_ptr(subquery) as usize;
         let mut subqueries = lock(&self.subqueries);
         let state = subqueries
             .entry(address)
-            .or_insert_with(|| Arc::new(SubqueryState::new(Arc::clone(subquery))));
-        Arc::clone(state)
+            .or_insert_with(|| Arc::new(make()));
+        let state = Arc::clone(state).downcast();
+        state.unwrap_or_else(|_| Arc::new(make()))
     }
 }

@@ -6,16 +6,17 @@ use std::sync::atomic::AtomicU64;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
-use crate::context::{RunContext, StatementContext, count};
+use crate::context::{Cursor, ExecutionContext, Node, RunContext, count};
 use crate::error::contain;
-use crate::operators::{Cursor, Node, build, to_boolean};
+use crate::operators::build;
+use crate::representation::to_boolean;
 use crate::tally::tally;
 
 /// Starts a plan. Nothing is read before the first [`ResultStream::next_batch`]. `parameters` are
 /// the values of a prepared statement's `?`.
 pub fn execute(
     plan: &Arc<QueryPlan>,
-    statement: &Arc<StatementContext>,
+    statement: &Arc<ExecutionContext>,
     parameters: &[Value],
 ) -> Result<ResultStream> {
     let warn = |warning| statement.evaluation.diagnostics.warn(warning);

@@ -23,9 +23,9 @@ use mayfly_types::{
     Batch, CollationId, Diagnostics, Interrupt, PhysicalType, Result, SqlMode, SqlType, Value,
 };
 
-use crate::context::{Counters, ExecutionOptions, Progress, StatementContext, TableOpener};
+use crate::context::{Counters, ExecutionContext, ExecutionOptions, Progress, TableOpener};
 use crate::expression::values::{array_of, value_at};
-use crate::operators::travelling;
+use crate::representation::column_type;
 
 pub(crate) type Row = Vec<Value>;
 
@@ -120,7 +120,7 @@ impl World {
 
     /// Adds a table.
     pub(crate) fn table(&mut self, types: &[SqlType], rows: &[Row]) -> Arc<TableSource> {
-        let physical: Vec<PhysicalType> = types.iter().map(travelling).collect();
+        let physical: Vec<PhysicalType> = types.iter().map(column_type).collect();
         let batches = rows.chunks(100).map(|rows| batch(&physical, rows));
         let table = BatchTable::new(physical.clone(), batches.collect::<Vec<_>>());
         let id = self.tables.len() as u64;
@@ -150,7 +150,7 @@ impl World {
         source
     }
 
-    pub(crate) fn statement(&self, config: &Config) -> Arc<StatementContext> {
+    pub(crate) fn statement(&self, config: &Config) -> Arc<ExecutionContext> {
         let temp = TempTableContext::new(
             self.resources.clone(),
             self.memory.child("tmp_memory", config.memory),
@@ -166,7 +166,7 @@ impl World {
             Interrupt::default(),
         );
         let diagnostics = Arc::new(Diagnostics::new(64));
-        Arc::new(StatementContext {
+        Arc::new(ExecutionContext {
             evaluation: Arc::new(EvaluationContext::new(SqlMode::DEFAULT, diagnostics, 0)),
             signature: signature_context(),
             options: ExecutionOptions {

@@ -1,5 +1,6 @@
 //! What functions may know of the statement that calls them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -16,7 +17,7 @@ use mayfly_types::{
     CollationId, Diagnostics, Error, Interrupt, Result, SqlMode, SqlType, TypeKind, Value,
 };
 
-use crate::scalar::strings::BlockEncryption;
+use crate::block_encryption::BlockEncryption;
 
 /// The surroundings of a call: settings, clock and diagnostics, all injected, so that a statement
 /// can be run again with the same result. Read once a statement; shared by its threads.
@@ -99,15 +100,15 @@ impl WorkingMemory for Unlimited {
 #[derive(Debug, Clone)]
 pub struct SessionFacts {
     /// VERSION()
-    pub version: String,
+    pub version: &'static str,
     /// USER(): `name@host` as the client gave it.
-    pub user: String,
+    pub user: Arc<str>,
     /// CURRENT_USER(): the account that matched.
-    pub current_user: String,
+    pub current_user: Arc<str>,
     /// CURRENT_ROLE(): the roles that are active.
-    pub current_role: String,
+    pub current_role: Cow<'static, str>,
     /// DATABASE(), or none selected.
-    pub database: Option<String>,
+    pub database: Option<Arc<str>>,
     /// CONNECTION_ID()
     pub connection_id: u64,
     /// LAST_INSERT_ID()
@@ -226,10 +227,10 @@ impl EvaluationContext {
             now_utc_microseconds,
             time_zone: TimeZone::System,
             facts: SessionFacts {
-                version: "8.4.0-Mayfly".to_owned(),
-                user: "root@localhost".to_owned(),
-                current_user: "root@localhost".to_owned(),
-                current_role: "NONE".to_owned(),
+                version: "8.4.0-Mayfly",
+                user: Arc::from("root@localhost"),
+                current_user: Arc::from("root@localhost"),
+                current_role: Cow::Borrowed("NONE"),
                 database: None,
                 connection_id: 1,
                 last_insert_id: Arc::default(),

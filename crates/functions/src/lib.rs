@@ -5,6 +5,7 @@
 //! types that the signature asks for, so that kernels see exactly the physical types they expect.
 
 pub mod aggregate;
+mod block_encryption;
 mod choice;
 pub mod column;
 pub mod comparison;
@@ -21,11 +22,11 @@ pub mod signature;
 mod testing;
 
 pub use aggregate::{Accumulator, AggregateFunction, AggregateSignature};
+pub use block_encryption::BlockEncryption;
 pub use column::Column;
 pub use context::{EvaluationContext, SessionFacts, UserVariables};
 pub use mayfly_types::collation::Coercibility;
-pub use scalar::ScalarFunction;
-pub use scalar::strings::BlockEncryption;
+pub use scalar::{ScalarFunction, ScalarKernel};
 pub use signature::{Argument, Signature, SignatureContext};
 
 /// Finds a name, given in any case, in a table of lower-case names, without allocating.

@@ -19,16 +19,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use crate::error::BudgetKind;
 use crate::error::LimitError;
-
-/// What a budget counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BudgetKind {
-    /// Bytes of memory.
-    Memory,
-    /// Bytes of temporary files.
-    TempSpace,
-}
 
 struct Node {
     kind: BudgetKind,

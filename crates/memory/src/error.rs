@@ -4,7 +4,14 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::budget::BudgetKind;
+/// What a budget counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BudgetKind {
+    /// Bytes of memory.
+    Memory,
+    /// Bytes of temporary files.
+    TempSpace,
+}
 
 /// The result of asking for memory or temporary space.
 pub type Result<T, E = MemoryError> = std::result::Result<T, E>;

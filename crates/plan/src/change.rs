@@ -9,16 +9,16 @@
 
 use std::sync::Arc;
 
+use mayfly_syntax::ast::NonBlock;
 use mayfly_types::Result;
 
-use crate::bind::{BoundLocks, RowLock};
 use crate::catalog::TableSource;
-use crate::expression::Expression;
-use crate::logical::{ColumnId, Query, Relation, visit_relations_mut};
+use crate::lower::{lower, lower_over};
 use crate::options::PlanOptions;
-use crate::physical::QueryPlan;
-use crate::physical::build::{lower, lower_over};
 use crate::rules;
+use crate::tree::expression::Expression;
+use crate::tree::logical::{ColumnId, Query, Relation, visit_relations_mut};
+use crate::tree::physical::QueryPlan;
 
 /// An UPDATE or DELETE, ready to run any number of times.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ pub struct RowCheck {
     /// The view's database and name.
     pub view: (String, String),
     /// A condition over the query's columns, those of the target's row being the new ones.
-    pub condition: Expression,
+    pub condition: Arc<Expression>,
 }
 
 /// A column that gets another value.
@@ -76,14 +76,38 @@ pub enum NewValue {
     Column(usize),
     /// A value over the query's columns, after the assignments before it have changed those of the
     /// target's row.
-    Computed(Expression),
+    Computed(Arc<Expression>),
+}
+
+/// What is done with a table's rows that a query reads.
+#[derive(Debug, Clone)]
+pub struct RowLock {
+    /// The table.
+    pub table: Arc<TableSource>,
+    /// The column of the query that is the row's position; NULL where an outer join found no row.
+    pub position: usize,
+    /// FOR SHARE instead of FOR UPDATE.
+    pub shared: bool,
+    /// NOWAIT or SKIP LOCKED.
+    pub nonblock: Option<NonBlock>,
+}
+
+/// A bound locking query.
+#[derive(Debug)]
+pub(crate) struct BoundLocks {
+    pub(crate) query: Query,
+    /// How many columns of the query are its result; 0: it only finds rows to lock.
+    pub(crate) shown: usize,
+    pub(crate) locks: Vec<RowLock>,
+    /// SKIP LOCKED: offset and count of the rows that could be locked.
+    pub(crate) limit: Option<(u64, u64)>,
 }
 
 /// A query that locks rows.
 #[derive(Debug, Clone)]
 pub struct LockingPlan {
     /// The query, with the positions of the rows behind its own columns.
-    pub query: QueryPlan,
+    pub query: Arc<QueryPlan>,
     /// How many columns are its own; 0: it only finds the rows that another query is made of.
     pub shown: usize,
     /// What is locked.
@@ -96,7 +120,7 @@ pub struct LockingPlan {
 pub(crate) fn plan_locking(mut bound: BoundLocks, options: &PlanOptions) -> Result<LockingPlan> {
     rules::rewrite(&mut bound.query, options);
     Ok(LockingPlan {
-        query: lower(bound.query)?,
+        query: Arc::new(lower(bound.query)?),
         shown: bound.shown,
         locks: bound.locks,
         limit: bound.limit,
@@ -118,12 +142,14 @@ pub(crate) fn plan(mut bound: BoundChange, options: &PlanOptions) -> Result<Chan
         for assignment in &mut target.assignments {
             if let NewValue::Computed(value) = &mut assignment.value {
                 let shared = bound.query.shared.clone();
-                *value = lower_over(value.clone(), shared, &layout, options)?;
+                let expression = Expression::clone(value);
+                *value = Arc::new(lower_over(expression, shared, &layout, options)?);
             }
         }
         if let Some(check) = &mut target.check {
             let shared = bound.query.shared.clone();
-            check.condition = lower_over(check.condition.clone(), shared, &layout, options)?;
+            let condition = Expression::clone(&check.condition);
+            check.condition = Arc::new(lower_over(condition, shared, &layout, options)?);
         }
     }
     rules::rewrite(&mut bound.query, options);

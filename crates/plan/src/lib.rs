@@ -3,32 +3,39 @@
 //! Plans are immutable, printable data; all run state lives in `exec`. Tables are seen only
 //! through this crate's own [`Catalog`].
 
-pub mod access;
+mod access;
 pub mod bind;
 pub mod catalog;
 pub mod change;
 pub mod date_parameter;
+mod estimate;
 pub mod explain;
-pub mod expression;
-pub mod logical;
+mod lower;
+mod not_supported;
 pub mod options;
-pub mod physical;
+mod predicates;
 mod rules;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod tree;
 
+pub use access::key_value;
+pub use bind::has_aggregates;
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
-pub use bind::{LENGTH_CASTS, RowLock, has_aggregates};
 pub use bind::{ViewTarget, bind_view_target};
 pub use bind::{as_number, parameter_type};
 pub use catalog::{
     Catalog, ColumnSource, ColumnTraits, DefaultSource, IndexPartSource, IndexSource, TableId,
     TableSource, TableStatistics, Usage, ValueRange, ViewSource, refuse_partitions,
 };
+pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
-pub use expression::{Comparison, Expression, ExpressionKind};
 pub use options::{OptimizerSwitches, PlanOptions};
+pub use tree::access::GroupRows;
+pub use tree::expression::{Comparison, Expression, ExpressionKind, LENGTH_CASTS};
+pub use tree::key_ranges::KeyRanges;
+pub use tree::{expression, logical, physical};
 
 use mayfly_syntax::ast;
 use mayfly_types::Result;
@@ -71,5 +78,5 @@ pub fn bind_query(
 ) -> Result<physical::QueryPlan> {
     let mut bound = bind::bind(query, catalog, options)?;
     rules::rewrite(&mut bound, options);
-    physical::build::lower(bound)
+    lower::lower(bound)
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use mayfly_syntax::ast::Statement;
-use mayfly_syntax::{ParseOptions, ast, parse_one};
+use mayfly_syntax::ast::{self, Statement};
+use mayfly_syntax::{ParseOptions, parse_one};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::catalog::VariableScope;
-use crate::logical::Query;
+use crate::tree::logical::Query;
 use crate::{
     Catalog, ColumnSource, IndexPartSource, IndexSource, OptimizerSwitches, PlanOptions, TableId,
     TableSource, TableStatistics, ValueRange,

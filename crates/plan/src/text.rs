@@ -8,9 +8,9 @@ use std::fmt::{self, Write};
 use mayfly_types::convert::text::format_value;
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use crate::expression::{Comparison, Expression, ExpressionKind, SubqueryKind};
-use crate::logical::{self, with_stack};
-use crate::physical::{AggregateCall, SortKey};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind, SubqueryKind};
+use crate::tree::logical::{self, with_stack};
+use crate::tree::physical::{AggregateCall, SortKey};
 
 /// How columns are called.
 pub(crate) trait Names {

@@ -18,23 +18,24 @@ pub mod temptable;
 pub mod transaction;
 
 pub use base::{
-    ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, ReadView, Statement,
-    StatementOptions, StoreOptions, StorePlace, SyncThread, TableDefinition, TreeId,
+    ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,
+    Statement, StatementOptions, StoreOptions, StorePlace, SyncThread, TableDefinition, TreeId,
 };
 pub use batch_table::BatchTable;
 pub use error::user_error;
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use table::{
-    ColumnId, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
-    Locked, ReadLock, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
+    ColumnId, DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode,
+    LockWait, Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableStatistics,
+    TableWriter,
 };
 pub use transaction::Participant;
 
 pub use temptable::{
-    Access, BuildRow, DeclaredSize, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches,
-    JoinPair, JoinProbe, KeyColumn, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition,
-    PartitionQueue, Purpose, Registry, RegistryEntry, Resources, RowChange, Scan, SortKey,
-    SortedScan, StatementCounters, StatementOwner, Taken, TempTable, TempTableContext,
-    TempTableOptions, TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext,
-    UserTableEngine, VaryingBytes,
+    Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinPair,
+    JoinProbe, KeyColumn, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition,
+    PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan, SortKey, SortedScan,
+    StatementCounters, StatementOwner, Taken, TempTable, TempTableContext, TempTableOptions,
+    TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext, UserTableEngine,
+    VaryingBytes,
 };

@@ -18,8 +18,6 @@ use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
-use crate::temptable::DeclaredSize;
-
 use crate::temptable::KeyMode;
 
 /// A column of a table, by its place.
@@ -175,6 +173,34 @@ pub struct RowsWritten {
     pub duplicate: Option<Duplicate>,
 }
 
+/// How much a table is said to hold, for SHOW TABLE STATUS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeclaredSize {
+    /// Bytes of every row.
+    pub row_bytes: u64,
+    /// Bytes of all blocks of rows.
+    pub data_bytes: u64,
+    /// What they could grow to.
+    pub max_data_bytes: u64,
+    /// Bytes of the indexes.
+    pub index_bytes: u64,
+    /// Bytes of deleted rows, which new ones take first.
+    pub free_bytes: u64,
+}
+
+/// What came of changing a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowChange {
+    /// There is no such row.
+    Missing,
+    /// It is already as it was to become.
+    Same,
+    /// It was changed.
+    Done,
+    /// Another row has the same key; nothing was changed.
+    Duplicate,
+}
+
 /// One statement's handle to a table.
 pub trait Table: Send + Sync + Debug {
     /// The types of the columns.
@@ -261,6 +287,11 @@ pub trait Table: Send + Sync + Debug {
 
     /// Removes every row. Scans that are open keep theirs.
     fn truncate(&self) -> Result<()>;
+}
+
+/// A caller has given a value that its column cannot hold.
+pub(crate) fn wrong_type() -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&"a value is not of its column's type"])
 }
 
 pub(crate) fn no_index() -> mayfly_types::Error {

@@ -17,6 +17,8 @@ mod pem;
 mod prove;
 mod reply;
 pub mod server;
+mod service;
+mod sockets;
 mod stream;
 mod tls;
 mod values;

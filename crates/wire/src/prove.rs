@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use mayfly_engine::{Encryption, Error, Login};
 
 use crate::channel::{Channel, Failure, Received};
-use crate::connection::Surroundings;
 use crate::login::{Exchange, Response, Scramble, Step};
+use crate::service::Service;
 
 /// Why a client did not prove it.
 #[derive(Debug)]
@@ -39,14 +39,14 @@ impl From<Failure> for Unproved {
 /// nobody can listen, and how the connection is encrypted.
 pub(crate) fn prove(
     channel: &mut Channel,
-    surroundings: &Surroundings,
+    service: &Service,
     response: &Response,
     host: &str,
     scramble: Option<Scramble>,
     privacy: (bool, Option<Encryption>),
 ) -> Result<Login, Unproved> {
-    let database = &surroundings.database;
-    let keys = Arc::clone(&surroundings.keys);
+    let database = &service.database;
+    let keys = Arc::clone(&service.keys);
     let (mut exchange, mut step) =
         Exchange::begin(database, keys, response, host, scramble, privacy)?;
     let mut payload = Vec::new();

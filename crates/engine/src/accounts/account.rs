@@ -4,60 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use mayfly_syntax::ast::{PasswordExpire, Require};
-use mayfly_syntax::printer::quoted_identifier;
-use mayfly_types::Result;
-use mayfly_types::error::codes;
 
+pub(crate) use super::account_name::AccountName;
 use super::crypt;
 use super::grants::Grants;
-use super::reuse::PastPassword;
-
-/// The longest name of a user, in characters.
-const USER_LENGTH_MAX: usize = 32;
-/// The longest name of a host.
-const HOST_LENGTH_MAX: usize = 255;
-
-/// An account's name: `'user'@'host'`. The host is in small letters.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct AccountName {
-    pub(crate) user: String,
-    pub(crate) host: String,
-}
-
-impl AccountName {
-    /// Of a user and a host, `%` when none was written; 1470 for what is too long.
-    pub(crate) fn new(user: &str, host: Option<&str>) -> Result<Self> {
-        let too_long = |name: &str, what: &str, most: usize| {
-            Err(codes::ER_WRONG_STRING_LENGTH.with(&[&name, &what, &most]))
-        };
-        if user.chars().count() > USER_LENGTH_MAX {
-            return too_long(user, "user name", USER_LENGTH_MAX);
-        }
-        let host = host.unwrap_or("%");
-        if host.chars().count() > HOST_LENGTH_MAX {
-            return too_long(host.get(..70).unwrap_or(host), "host name", HOST_LENGTH_MAX);
-        }
-        Ok(Self {
-            user: user.to_owned(),
-            host: host.to_lowercase(),
-        })
-    }
-
-    /// `` `user`@`host` ``
-    pub(crate) fn quoted(&self) -> String {
-        format!(
-            "{}@{}",
-            quoted_identifier(&self.user),
-            quoted_identifier(&self.host)
-        )
-    }
-}
-
-impl fmt::Display for AccountName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}'@'{}'", self.user, self.host)
-    }
-}
 
 /// How an account proves who it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +35,7 @@ impl AuthenticationPlugin {
     }
 
     /// Whether a text can be what it keeps of a password.
-    pub(super) fn is_kept(self, kept: &[u8]) -> bool {
+    pub(crate) fn is_kept(self, kept: &[u8]) -> bool {
         match self {
             Self::CachingSha2Password => crypt::is_caching_sha2(kept),
             Self::MysqlNativePassword => crypt::is_native(kept),
@@ -101,7 +51,7 @@ impl AuthenticationPlugin {
     }
 
     /// What it keeps of a password; nothing of an empty one.
-    pub(super) fn keep(self, password: &[u8], random: [u8; crypt::SALT_LENGTH]) -> Vec<u8> {
+    pub(crate) fn keep(self, password: &[u8], random: [u8; crypt::SALT_LENGTH]) -> Vec<u8> {
         match self {
             _ if password.is_empty() => Vec::new(),
             Self::CachingSha2Password => crypt::caching_sha2(password, &crypt::salt_of(random)),
@@ -134,6 +84,14 @@ impl Limits {
     pub(crate) fn counts_statements(&self) -> bool {
         self.queries > 0 || self.updates > 0
     }
+}
+
+/// A password that an account has or has had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PastPassword {
+    /// When it was set: microseconds since 1970 UTC.
+    pub(crate) set: i64,
+    pub(crate) kept: Kept,
 }
 
 /// An account.

@@ -10,7 +10,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 /// How many bytes of salt SHA-crypt gets.
-pub(super) const SALT_LENGTH: usize = 20;
+pub(crate) const SALT_LENGTH: usize = 20;
 /// How many characters its digest has.
 const DIGEST_LENGTH: usize = 43;
 /// `$A$005$`
@@ -22,13 +22,13 @@ const THOUSANDS_MAX: usize = 0xFFF;
 
 /// The longest password in bytes. SHA-crypt's time grows with the square of the length, and who sends a
 /// password has not proved anything yet.
-pub(super) const PASSWORD_MAX: usize = 256;
+pub(crate) const PASSWORD_MAX: usize = 256;
 
 /// SHA256 of SHA256 of a password: what `caching_sha2_password` remembers of it.
-pub(super) type FastDigest = [u8; 32];
+pub(crate) type FastDigest = [u8; 32];
 
 /// What `caching_sha2_password` keeps of a password.
-pub(super) fn caching_sha2(password: &[u8], salt: &[u8; SALT_LENGTH]) -> Vec<u8> {
+pub(crate) fn caching_sha2(password: &[u8], salt: &[u8; SALT_LENGTH]) -> Vec<u8> {
     let mut kept = format!("$A${THOUSANDS:03X}$").into_bytes();
     kept.extend_from_slice(salt);
     kept.extend_from_slice(&sha_crypt(password, salt, THOUSANDS * 1000));
@@ -36,7 +36,7 @@ pub(super) fn caching_sha2(password: &[u8], salt: &[u8; SALT_LENGTH]) -> Vec<u8>
 }
 
 /// Random bytes as a salt: of characters below 128, none of them NUL or `$`.
-pub(super) fn salt_of(mut random: [u8; SALT_LENGTH]) -> [u8; SALT_LENGTH] {
+pub(crate) fn salt_of(mut random: [u8; SALT_LENGTH]) -> [u8; SALT_LENGTH] {
     for byte in &mut random {
         *byte &= 0x7F;
         if matches!(*byte, 0 | b'$') {
@@ -47,7 +47,7 @@ pub(super) fn salt_of(mut random: [u8; SALT_LENGTH]) -> [u8; SALT_LENGTH] {
 }
 
 /// Whether a text can be what `caching_sha2_password` keeps.
-pub(super) fn is_caching_sha2(kept: &[u8]) -> bool {
+pub(crate) fn is_caching_sha2(kept: &[u8]) -> bool {
     kept.is_empty() || parts(kept).is_some()
 }
 
@@ -66,7 +66,7 @@ fn parts(kept: &[u8]) -> Option<(usize, &[u8], &[u8])> {
 }
 
 /// Whether a password is the one that `kept` was made of.
-pub(super) fn is_caching_sha2_password(kept: &[u8], password: &[u8]) -> bool {
+pub(crate) fn is_caching_sha2_password(kept: &[u8], password: &[u8]) -> bool {
     if password.len() > PASSWORD_MAX {
         return false;
     }
@@ -79,12 +79,12 @@ pub(super) fn is_caching_sha2_password(kept: &[u8], password: &[u8]) -> bool {
 }
 
 /// What `caching_sha2_password` remembers of a password that was right.
-pub(super) fn fast_digest(password: &[u8]) -> FastDigest {
+pub(crate) fn fast_digest(password: &[u8]) -> FastDigest {
     Sha256::digest(Sha256::digest(password)).into()
 }
 
 /// Whether a client's answer proves that it knows the password of a digest.
-pub(super) fn is_fast_answer(digest: &FastDigest, scramble: &[u8], answer: &[u8]) -> bool {
+pub(crate) fn is_fast_answer(digest: &FastDigest, scramble: &[u8], answer: &[u8]) -> bool {
     let Ok(answer) = <[u8; 32]>::try_from(answer) else {
         return false;
     };
@@ -98,7 +98,7 @@ pub(super) fn is_fast_answer(digest: &FastDigest, scramble: &[u8], answer: &[u8]
 }
 
 /// What `mysql_native_password` keeps of a password.
-pub(super) fn native(password: &[u8]) -> String {
+pub(crate) fn native(password: &[u8]) -> String {
     use std::fmt::Write as _;
     if password.is_empty() {
         return String::new();
@@ -111,7 +111,7 @@ pub(super) fn native(password: &[u8]) -> String {
 }
 
 /// Whether a text can be what `mysql_native_password` keeps.
-pub(super) fn is_native(kept: &[u8]) -> bool {
+pub(crate) fn is_native(kept: &[u8]) -> bool {
     kept.is_empty() || native_digest(kept).is_some()
 }
 
@@ -129,7 +129,7 @@ fn native_digest(kept: &[u8]) -> Option<[u8; 20]> {
 }
 
 /// Whether a password is the one that `kept` was made of.
-pub(super) fn is_native_password(kept: &[u8], password: &[u8]) -> bool {
+pub(crate) fn is_native_password(kept: &[u8], password: &[u8]) -> bool {
     if password.len() > PASSWORD_MAX {
         return false;
     }
@@ -140,7 +140,7 @@ pub(super) fn is_native_password(kept: &[u8], password: &[u8]) -> bool {
 }
 
 /// Whether a client's answer proves that it knows the password.
-pub(super) fn is_native_answer(kept: &[u8], scramble: &[u8], answer: &[u8]) -> bool {
+pub(crate) fn is_native_answer(kept: &[u8], scramble: &[u8], answer: &[u8]) -> bool {
     let Some(digest) = native_digest(kept) else {
         return kept.is_empty() && answer.is_empty();
     };
@@ -156,7 +156,7 @@ pub(super) fn is_native_answer(kept: &[u8], scramble: &[u8], answer: &[u8]) -> b
 }
 
 /// Whether two texts are equal, in a time that only their lengths decide.
-pub(super) fn is_equal(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn is_equal(a: &[u8], b: &[u8]) -> bool {
     let differing = a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differing) == 0
 }

@@ -81,7 +81,7 @@ fn listed(list: &[ListedPrivilege], level: &Level) -> Result<(Granted, Vec<Strin
 }
 
 /// What a GRANT of the data directory says, in which everything has its full name.
-pub(super) fn stored(grant: &Grant) -> Option<(Granted, Level)> {
+pub(crate) fn stored(grant: &Grant) -> Option<(Granted, Level)> {
     let level = match &grant.level {
         GrantLevel::Global => Level::Global,
         GrantLevel::Database(pattern) => Level::Database(pattern.clone()),

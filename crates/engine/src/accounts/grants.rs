@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mayfly_syntax::printer::quoted_identifier;
 
-use super::account::AccountName;
+use super::account_name::AccountName;
 use super::host;
 use super::privileges::{DynamicSet, PrivilegeSet};
 
@@ -28,7 +28,7 @@ impl TableGrant {
     /// What is granted on a column alone.
     pub(crate) fn column(&self, name: &str) -> PrivilegeSet {
         let mut columns = self.columns.iter();
-        let found = columns.find(|(column, _)| crate::catalog::definition::same_name(column, name));
+        let found = columns.find(|(column, _)| crate::names::same_name(column, name));
         found.map_or(PrivilegeSet::NONE, |(_, privileges)| *privileges)
     }
 

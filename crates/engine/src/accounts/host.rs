@@ -6,14 +6,14 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// Where a client is: its address, or no address when it came through a socket.
 #[derive(Debug, Clone)]
-pub(super) struct ClientHost {
+pub(crate) struct ClientHost {
     address: Option<IpAddr>,
     name: String,
 }
 
 impl ClientHost {
     /// Of an address or a name. A client of this machine itself is at `localhost`.
-    pub(super) fn new(host: &str) -> Self {
+    pub(crate) fn new(host: &str) -> Self {
         let address: Option<IpAddr> = host.parse().ok();
         // An IPv6 socket gives IPv4 clients such addresses.
         let address = address.map(|address| address.to_canonical());
@@ -27,12 +27,12 @@ impl ClientHost {
     }
 
     /// As USER() and errors show it.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether an account of a host is for clients of this one.
-    pub(super) fn fits(&self, host: &str) -> bool {
+    pub(crate) fn fits(&self, host: &str) -> bool {
         if matches!(host, "" | "%") {
             return true;
         }
@@ -48,7 +48,7 @@ impl ClientHost {
 }
 
 /// How specific a host is: greater ones come first.
-pub(super) fn specificity(host: &str) -> (u8, usize) {
+pub(crate) fn specificity(host: &str) -> (u8, usize) {
     if host.is_empty() {
         return (0, 0);
     }
@@ -63,7 +63,7 @@ pub(super) fn specificity(host: &str) -> (u8, usize) {
 }
 
 /// How many characters stand before the first wildcard of a pattern; `None` when it has none.
-pub(super) fn first_wildcard(pattern: &str) -> Option<usize> {
+pub(crate) fn first_wildcard(pattern: &str) -> Option<usize> {
     let mut escaped = false;
     pattern.bytes().position(|byte| {
         let is_wildcard = !escaped && matches!(byte, b'%' | b'_');
@@ -100,7 +100,7 @@ impl Network {
 }
 
 /// Whether a name is like a pattern with `%`, `_` and `\`; the case of letters matters.
-pub(super) fn is_name_like(name: &str, pattern: &str) -> bool {
+pub(crate) fn is_name_like(name: &str, pattern: &str) -> bool {
     is_like(name.as_bytes(), pattern.as_bytes(), |a, b| a == b)
 }
 

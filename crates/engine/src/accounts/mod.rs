@@ -5,13 +5,11 @@
 //! depend. An embedded session has no account and asks nobody.
 
 pub(crate) mod account;
-pub(crate) mod authentication;
-pub(crate) mod check;
-mod crypt;
-pub(crate) mod definition;
+mod account_name;
+pub(crate) mod crypt;
 pub(crate) mod granted;
 pub(crate) mod grants;
-mod host;
+pub(crate) mod host;
 pub(crate) mod mandatory;
 pub(crate) mod privileges;
 mod reuse;
@@ -28,8 +26,6 @@ use self::account::{Account, AccountName, AuthenticationPlugin};
 use self::crypt::FastDigest;
 use self::host::ClientHost;
 use self::usage::Usage;
-use crate::catalog::dictionary;
-use crate::session::Session;
 
 /// All accounts, by name.
 pub(crate) type AccountTable = BTreeMap<AccountName, Arc<Account>>;
@@ -49,7 +45,7 @@ pub(crate) struct Accounts {
 }
 
 /// What is remembered of a right password; never printed.
-struct Digest(FastDigest);
+pub(crate) struct Digest(pub(crate) FastDigest);
 
 impl std::fmt::Debug for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -73,12 +69,11 @@ impl Accounts {
         *self.table.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
     }
 
-    /// Changes accounts: nothing, if `change` or the data directory refuses. What the session has not
-    /// committed yet is committed with it.
+    /// Changes accounts: nothing, if `change` or `store`, which gets the accounts before and after, refuses.
     pub(crate) fn change<T>(
         &self,
-        session: &Session,
         change: impl FnOnce(&mut AccountTable) -> Result<T>,
+        store: impl FnOnce(&AccountTable, &AccountTable) -> Result<()>,
     ) -> Result<T> {
         // One change at a time; meanwhile, and by the change itself, the accounts are read as they were.
         let alone = self.changing.lock();
@@ -86,7 +81,7 @@ impl Accounts {
         let before = self.table();
         let mut changed = AccountTable::clone(&before);
         let done = change(&mut changed)?;
-        dictionary::store_accounts(session, &before, &changed)?;
+        store(&before, &changed)?;
         let after = Arc::new(changed);
         *self.table.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
         let mut digests = self.digests();
@@ -98,11 +93,10 @@ impl Accounts {
             new.is_some() && password(old) == password(new)
         });
         drop(digests);
-        session.database.catalog.touch();
         Ok(done)
     }
 
-    fn digests(&self) -> MutexGuard<'_, HashMap<AccountName, Digest>> {
+    pub(crate) fn digests(&self) -> MutexGuard<'_, HashMap<AccountName, Digest>> {
         self.digests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,7 +118,7 @@ impl Accounts {
 
     /// The account that a user who comes from a host gets: of all that fit, the one with the most
     /// specific host, a name before the anonymous one.
-    fn find(&self, user: &str, host: &ClientHost) -> Option<Arc<Account>> {
+    pub(crate) fn find(&self, user: &str, host: &ClientHost) -> Option<Arc<Account>> {
         let table = self.table();
         let fits = |account: &&Arc<Account>| {
             let name = &account.name;
@@ -140,7 +134,7 @@ impl Accounts {
 
     /// The plugin that a client is asked for whose name no account has: one of those that accounts have,
     /// so that it does not tell which names there are.
-    fn decoy_plugin(&self, user: &str, host: &str) -> AuthenticationPlugin {
+    pub(crate) fn decoy_plugin(&self, user: &str, host: &str) -> AuthenticationPlugin {
         let mut plugins: Vec<AuthenticationPlugin> = Vec::new();
         for account in self.table().values() {
             if !plugins.contains(&account.plugin) {

@@ -4,24 +4,16 @@
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::account::{Account, Kept};
+use super::account::{Account, PastPassword};
 use crate::variables::Settings;
 
 const MICROSECONDS_OF_DAY: i64 = 86_400_000_000;
-
-/// A password that an account has or has had.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PastPassword {
-    /// When it was set: microseconds since 1970 UTC.
-    pub(crate) set: i64,
-    pub(crate) kept: Kept,
-}
 
 impl Account {
     /// The account has another password: 3638 if it is one that it may not have again. Otherwise it is
     /// remembered, as long as that counts. `text` is the password where it is known; what a plugin keeps
     /// of one cannot be compared. Empty passwords count for nothing.
-    pub(super) fn remember_password(
+    pub(crate) fn remember_password(
         &mut self,
         globals: &Settings,
         text: Option<&str>,

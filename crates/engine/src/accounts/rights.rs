@@ -9,7 +9,7 @@ use mayfly_types::{Error, Result};
 
 use super::account::{Account, AccountName};
 use super::privileges::{DynamicSet, PrivilegeSet};
-use crate::information_schema;
+use crate::system_schemas;
 
 /// See the module. It never changes: after a GRANT there is another one.
 #[derive(Debug)]
@@ -276,5 +276,5 @@ impl Rights {
 
 /// Whether everybody may read a database: what it shows depends on who reads.
 pub(crate) fn is_open(database: &str) -> bool {
-    information_schema::is_schema(database) && !database.eq_ignore_ascii_case("mysql")
+    system_schemas::is_schema(database) && !database.eq_ignore_ascii_case("mysql")
 }

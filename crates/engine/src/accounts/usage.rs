@@ -59,7 +59,7 @@ fn place<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
 
 impl Usage {
     /// A login from a host failed; how long its client is to wait for the answer.
-    pub(super) fn delay_of_failure(&self, host: &str) -> Duration {
+    pub(crate) fn delay_of_failure(&self, host: &str) -> Duration {
         let mut hosts = locked(&self.hosts);
         let count = place(&mut hosts, host.to_owned());
         *count = count.saturating_add(1);
@@ -72,7 +72,7 @@ impl Usage {
     }
 
     /// A login of an account that counts them failed: 3955 when it is blocked now.
-    pub(super) fn count_failure(&self, account: &Account, now: i64) -> Result<()> {
+    pub(crate) fn count_failure(&self, account: &Account, now: i64) -> Result<()> {
         if !account.is_blocked_by_failures() {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl Usage {
     }
 
     /// 3955 for an account that is blocked by its failed logins.
-    pub(super) fn refuse_blocked(&self, account: &Account, now: i64) -> Result<()> {
+    pub(crate) fn refuse_blocked(&self, account: &Account, now: i64) -> Result<()> {
         if !account.is_blocked_by_failures() {
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Usage {
     }
 
     /// A login succeeded.
-    pub(super) fn succeeded(&self, host: &str, account: &AccountName) {
+    pub(crate) fn succeeded(&self, host: &str, account: &AccountName) {
         locked(&self.hosts).remove(host);
         locked(&self.accounts).remove(account);
     }
@@ -126,17 +126,17 @@ impl Usage {
     }
 
     /// So are those of all accounts.
-    pub(super) fn forget_failures(&self) {
+    pub(crate) fn forget_failures(&self) {
         locked(&self.accounts).clear();
     }
 
     /// What the limits of accounts count begins anew.
-    pub(super) fn forget_hours(&self) {
+    pub(crate) fn forget_hours(&self) {
         locked(&self.hours).clear();
     }
 
     /// A connection of an account: 1226 when it has too many. `open` is how many it has.
-    pub(super) fn count_connection(&self, account: &Account, open: u64, now: i64) -> Result<()> {
+    pub(crate) fn count_connection(&self, account: &Account, open: u64, now: i64) -> Result<()> {
         let limits = &account.limits;
         if limits.user_connections > 0 && open >= limits.user_connections {
             return Err(exceeded(account, "max_user_connections", open));

@@ -4,21 +4,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_plan::{ColumnSource, IndexPartSource, TableId, TableSource};
-use mayfly_storage::{
-    ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics, UserTable,
-};
+use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics};
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind, Value};
 
 use super::definition::TableDefinition;
 use super::dictionary::{self, Trees};
 use super::indexes::{IndexStorage, index_sources};
-use super::table_store::TableStore;
-use super::zoned_table;
-use super::{engines, memory_engine};
+use super::table_access::TableAccess;
+use super::table_store::{RowStore, TableStore};
+use super::{engines, memory_engine, zoned_table};
 use crate::convert;
-use crate::session::Session;
-use crate::table_locks::TableLock;
+use crate::locks::table::TableLock;
 
 /// A base table or a user's temporary table.
 #[derive(Debug)]
@@ -30,6 +27,8 @@ pub(crate) struct BaseTable {
     store: TableStore,
     /// The TIMESTAMP columns.
     pub(crate) timestamps: Vec<usize>,
+    /// Its rows take part in transactions.
+    pub(crate) has_transactions: bool,
     source: Mutex<Arc<TableSource>>,
     next_auto_increment: Arc<AtomicU64>,
     /// Numbers below this one are given without a record in the data directory.
@@ -41,8 +40,12 @@ pub(crate) struct BaseTable {
 
 impl BaseTable {
     /// An empty table.
-    pub(crate) fn new(id: TableId, definition: TableDefinition, session: &Session) -> Result<Self> {
-        let store = TableStore::new(&definition, session)?;
+    pub(crate) fn new(
+        id: TableId,
+        definition: TableDefinition,
+        access: &dyn TableAccess,
+    ) -> Result<Self> {
+        let store = TableStore::new(&definition, access)?;
         Ok(Self::over(id, definition, store))
     }
 
@@ -51,21 +54,21 @@ impl BaseTable {
         id: TableId,
         definition: TableDefinition,
         trees: Option<Trees>,
-        session: &Session,
+        access: &dyn TableAccess,
     ) -> Result<Self> {
         let mut next = 1;
         let store = match trees {
             Some(trees) => {
-                next = dictionary::next_number(session, &trees)?;
+                next = dictionary::next_number(access, &trees)?;
                 TableStore::durable_of(&definition, trees)
             }
-            None => TableStore::new(&definition, session)?,
+            None => TableStore::new(&definition, access)?,
         };
         let table = Self::over(id, definition, store);
         table.advance_auto_increment(next);
         table.numbered_to.store(next, Ordering::Relaxed);
         if let Some(column) = table.definition.auto_increment_column() {
-            let greatest = table.greatest_number(column, session)?;
+            let greatest = table.greatest_number(column, access)?;
             table.advance_auto_increment(greatest.saturating_add(1));
         }
         Ok(table)
@@ -74,6 +77,7 @@ impl BaseTable {
     fn over(id: TableId, definition: TableDefinition, store: TableStore) -> Self {
         Self {
             timestamps: timestamps(&definition),
+            has_transactions: engines::has_transactions(&definition.engine),
             source: Mutex::new(Arc::new(table_source(
                 id,
                 &definition,
@@ -95,6 +99,7 @@ impl BaseTable {
             id,
             store: self.store.clone(),
             timestamps: timestamps(&definition),
+            has_transactions: engines::has_transactions(&definition.engine),
             source: Mutex::new(Arc::new(table_source(
                 id,
                 &definition,
@@ -122,8 +127,8 @@ impl BaseTable {
     }
 
     /// The greatest number of a column, or 0; from the end of an index, if one begins with it.
-    pub(crate) fn greatest_number(&self, column: usize, session: &Session) -> Result<u64> {
-        let table = self.storage(session)?;
+    pub(crate) fn greatest_number(&self, column: usize, access: &dyn TableAccess) -> Result<u64> {
+        let table = self.storage(access)?;
         let columns = [ColumnId(column)];
         let index = table.indexes().iter().position(|index| {
             let first = index.parts.first();
@@ -167,45 +172,38 @@ impl BaseTable {
     }
 
     /// The rows as a statement of the session sees them, in its time zone.
-    pub(crate) fn rows_in(&self, session: &Session) -> Result<Arc<dyn Table>> {
-        let zone = &session.options().time_zone;
-        let rows = self.storage(session)?;
+    pub(crate) fn rows_in(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
+        let zone = access.time_zone();
+        let rows = self.storage(access)?;
         Ok(zoned_table::read_in(zone, rows, &self.timestamps))
     }
 
-    /// The rows, when a session alone sees them: then they can be reached one by one. There are moments
-    /// in TIMESTAMP columns.
-    pub(crate) fn single_rows(&self) -> Option<&UserTable> {
+    /// The store of the rows, where they can be reached one by one.
+    pub(crate) fn row_store(&self) -> Option<RowStore<'_>> {
         match &self.store {
-            TableStore::User(rows) if self.definition.temporary => {
-                Some(rows).filter(|rows| rows.has_single_rows())
+            TableStore::User(rows) if self.definition.temporary && rows.has_single_rows() => {
+                Some(RowStore::Session(rows))
             }
-            _ => None,
+            TableStore::User(_) => None,
+            TableStore::Durable(rows, _) => Some(RowStore::Durable(rows)),
         }
     }
 
-    /// How the data directory has it, when a transaction sees its rows, with moments in TIMESTAMP
-    /// columns.
-    pub(crate) fn durable_rows(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
-        let has_transactions = engines::has_transactions(&self.definition.engine);
-        self.durable().filter(|_| has_transactions)
-    }
-
     /// The rows as a statement of the session sees them, with moments in TIMESTAMP columns.
-    pub(crate) fn storage(&self, session: &Session) -> Result<Arc<dyn Table>> {
-        self.store.open(session, session.changes_directly(self))
+    pub(crate) fn storage(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
+        self.store.open(access, access.changes_directly(self))
     }
 
     /// How much it holds; nothing when that cannot be read.
-    pub(crate) fn statistics(&self, session: &Session) -> TableStatistics {
-        let storage = self.storage(session);
+    pub(crate) fn statistics(&self, access: &dyn TableAccess) -> TableStatistics {
+        let storage = self.storage(access);
         storage.map_or_else(|_| TableStatistics::default(), |table| table.statistics())
     }
 
     /// The table as the planner sees it in a session, with its row count of the moment.
-    pub(crate) fn source_in(&self, session: &Session) -> Result<Arc<TableSource>> {
-        let zone = &session.options().time_zone;
-        let mut source = self.source(session)?;
+    pub(crate) fn source_in(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
+        let zone = access.time_zone();
+        let mut source = self.source(access)?;
         let default = |column: &usize| self.definition.columns[*column].default_value(zone);
         if self
             .timestamps
@@ -230,8 +228,8 @@ impl BaseTable {
         Ok(source)
     }
 
-    fn source(&self, session: &Session) -> Result<Arc<TableSource>> {
-        let rows = self.storage(session)?.statistics().rows;
+    fn source(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
+        let rows = self.storage(access)?.statistics().rows;
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if source.row_count != rows {
             Arc::make_mut(&mut source).row_count = rows;
@@ -268,6 +266,13 @@ impl BaseTable {
         {
             Ok(next) | Err(next) => in_series(next),
         }
+    }
+
+    /// Numbers that were taken are not used: the next row gets the number that it had before, unless others
+    /// were taken since.
+    pub(crate) fn give_auto_increment_back(&self, taken_to: u64, next: u64) {
+        let (next_number, order) = (&self.next_auto_increment, Ordering::Relaxed);
+        let _ = next_number.compare_exchange(taken_to, next, order, order);
     }
 
     /// The next row gets this number.
@@ -322,12 +327,15 @@ impl BaseTable {
     }
 
     /// Removes every row. The numbers begin anew with [`Self::set_auto_increment`].
-    pub(crate) fn truncate(&self, session: &Session) -> Result<()> {
-        self.storage(session)?.truncate()?;
+    pub(crate) fn truncate(&self, access: &dyn TableAccess) -> Result<()> {
+        self.storage(access)?.truncate()?;
         if let TableStore::User(table) = &self.store
             && self.definition.engine == "MEMORY"
         {
-            table.empty_under(&memory_engine::limits(&self.definition, session));
+            table.empty_under(&memory_engine::limits(
+                &self.definition,
+                access.memory_engine_bytes(),
+            ));
         }
         Ok(())
     }

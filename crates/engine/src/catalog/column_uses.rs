@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use mayfly_syntax::ast::{Expr, Ident, visit_expressions};
 
-use super::definition::same_name;
+use crate::names::same_name;
 
 /// Whether an expression names a column.
 pub(crate) fn names_column(expression: &Expr, name: &str) -> bool {

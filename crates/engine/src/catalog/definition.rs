@@ -8,6 +8,7 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use super::zoned_table;
+use crate::names::same_name;
 
 /// A table's definition. It never changes; a changed table has another one.
 #[derive(Debug, Clone)]
@@ -69,6 +70,14 @@ pub(crate) struct ColumnDefinition {
 }
 
 impl TableDefinition {
+    /// The keys that were made for foreign keys, by their places.
+    pub(crate) fn generated_keys(&self) -> Vec<usize> {
+        let keys = self.keys.iter().enumerate();
+        keys.filter(|(_, key)| key.generated)
+            .map(|(place, _)| place)
+            .collect()
+    }
+
     /// What clients are told of a column besides its type.
     pub(crate) fn column_traits(&self, position: usize) -> ColumnTraits {
         let mut traits = ColumnTraits::default();
@@ -304,9 +313,4 @@ impl KeyDefinition {
     pub(crate) fn is_unique(&self) -> bool {
         matches!(self.kind, ast::KeyKind::Primary | ast::KeyKind::Unique)
     }
-}
-
-/// Whether two column names are the same: columns are named without regard to case.
-pub(crate) fn same_name(a: &str, b: &str) -> bool {
-    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
 }

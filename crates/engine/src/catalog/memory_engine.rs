@@ -6,10 +6,13 @@ use mayfly_types::TypeKind;
 
 use super::definition::{ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition};
 use super::indexes::indexed_keys;
-use crate::session::Session;
 
-/// The limits of a table that this session makes.
-pub(crate) fn limits(definition: &TableDefinition, session: &Session) -> MemoryLimits {
+/// The limits of a table that a session makes, with its `max_heap_table_size` and the server's
+/// `read_buffer_size`.
+pub(crate) fn limits(
+    definition: &TableDefinition,
+    (max_bytes, step_bytes): (u64, u64),
+) -> MemoryLimits {
     let option = |name: &str| {
         let found = definition.options.iter().find(|(known, _)| known == name);
         found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
@@ -20,9 +23,9 @@ pub(crate) fn limits(definition: &TableDefinition, session: &Session) -> MemoryL
         indexes: keys
             .map(|key| index(definition, &definition.keys[key]))
             .collect(),
-        max_bytes: session.settings().unsigned("max_heap_table_size"),
+        max_bytes,
         // MySQL's tables all grow by what the server was started with.
-        step_bytes: session.database.globals().unsigned("read_buffer_size"),
+        step_bytes,
         max_rows: option("MAX_ROWS"),
         min_rows: option("MIN_ROWS"),
     }

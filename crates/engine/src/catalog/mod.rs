@@ -4,27 +4,17 @@
 //! another [`TableId`] in its place, so a plan made for the old shape cannot read the new table.
 //! Statements hold tables by [`Arc`], so a table that is dropped lives until its readers end.
 
-pub(crate) mod alter;
 pub(crate) mod base_table;
-mod checks;
-pub(crate) mod column_type;
 pub(crate) mod column_uses;
-pub(crate) mod create;
 pub(crate) mod definition;
 pub(crate) mod dictionary;
 pub(crate) mod engines;
 pub(crate) mod expression_text;
-mod foreign_key_builder;
-
-pub(crate) mod foreign_key_checks;
 pub(crate) mod foreign_keys;
-mod functional_keys;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
-pub(crate) mod partitioning;
-pub(crate) mod primary_keys;
-pub(crate) mod session_catalog;
 pub(crate) mod show_create;
+pub(crate) mod table_access;
 pub(crate) mod table_store;
 pub(crate) mod type_text;
 pub(crate) mod view;
@@ -41,11 +31,13 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
 pub(crate) use self::base_table::BaseTable;
-use self::definition::{ForeignKeyDefinition, TableDefinition, same_name};
+use self::definition::{ForeignKeyDefinition, TableDefinition};
 use self::foreign_keys::Children;
+pub(crate) use self::table_access::TableAccess;
+pub(crate) use self::table_store::RowStore;
 use self::view::ViewDefinition;
-use crate::information_schema;
-use crate::session::Session;
+use crate::names::same_name;
+use crate::system_schemas;
 
 /// All databases.
 #[derive(Debug)]
@@ -163,13 +155,13 @@ impl Catalog {
     /// refuses. What the session has not committed yet is committed with it.
     fn change<T>(
         &self,
-        session: &Session,
+        access: &dyn TableAccess,
         change: impl FnOnce(&mut Databases) -> Result<T>,
     ) -> Result<T> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Databases::clone(&state);
         let done = change(&mut changed)?;
-        dictionary::store(session, &state, &changed)?;
+        dictionary::store(access, &state, &changed)?;
         self.version.fetch_add(1, Ordering::AcqRel);
         *state = CatalogState::new(changed);
         Ok(done)
@@ -191,7 +183,7 @@ impl Catalog {
     pub(crate) fn database_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.read().keys().cloned().collect();
         names.extend(
-            information_schema::SCHEMAS
+            system_schemas::SCHEMAS
                 .iter()
                 .map(|name| (*name).to_owned()),
         );
@@ -201,7 +193,7 @@ impl Catalog {
 
     /// The collation of a database; `None` when there is none of that name.
     pub(crate) fn database_collation(&self, name: &str) -> Option<CollationId> {
-        if information_schema::is_schema(name) {
+        if system_schemas::is_schema(name) {
             return Some(match name.eq_ignore_ascii_case("performance_schema") {
                 true => CollationId::UTF8MB4_0900_AI_CI,
                 false => CollationId::UTF8MB3_GENERAL_CI,
@@ -213,7 +205,7 @@ impl Catalog {
     /// Makes a database; whether there was none of that name.
     pub(crate) fn create_database(
         &self,
-        session: &Session,
+        access: &dyn TableAccess,
         name: &str,
         collation: CollationId,
     ) -> Result<bool> {
@@ -225,7 +217,7 @@ impl Catalog {
             tables: BTreeMap::new(),
             views: BTreeMap::new(),
         };
-        self.change(session, |databases| {
+        self.change(access, |databases| {
             Ok(databases.insert(name.to_owned(), entry).is_none())
         })
     }
@@ -233,11 +225,11 @@ impl Catalog {
     /// Sets the collation of a database.
     pub(crate) fn alter_database(
         &self,
-        session: &Session,
+        access: &dyn TableAccess,
         name: &str,
         collation: CollationId,
     ) -> Result<()> {
-        self.change(session, |databases| match databases.get_mut(name) {
+        self.change(access, |databases| match databases.get_mut(name) {
             Some(entry) => {
                 entry.collation = collation;
                 Ok(())
@@ -248,11 +240,15 @@ impl Catalog {
 
     /// Drops a database with its tables; how many tables it had, or `None` when there is no such
     /// database.
-    pub(crate) fn drop_database(&self, session: &Session, name: &str) -> Result<Option<usize>> {
+    pub(crate) fn drop_database(
+        &self,
+        access: &dyn TableAccess,
+        name: &str,
+    ) -> Result<Option<usize>> {
         if !self.read().contains_key(name) {
             return Ok(None);
         }
-        self.change(session, |databases| {
+        self.change(access, |databases| {
             let entry = databases.remove(name);
             Ok(entry.map(|entry| entry.tables.len() + entry.views.len()))
         })
@@ -283,8 +279,12 @@ impl Catalog {
     }
 
     /// Adds a view, in the place of the one that has its name; 1049 without its database.
-    pub(crate) fn put_view(&self, session: &Session, view: Arc<ViewDefinition>) -> Result<()> {
-        self.change(session, |databases| {
+    pub(crate) fn put_view(
+        &self,
+        access: &dyn TableAccess,
+        view: Arc<ViewDefinition>,
+    ) -> Result<()> {
+        self.change(access, |databases| {
             let entry = databases
                 .get_mut(view.database())
                 .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&view.database()]))?;
@@ -300,11 +300,11 @@ impl Catalog {
     /// under its new name.
     pub(crate) fn rename(
         &self,
-        session: &Session,
+        access: &dyn TableAccess,
         renames: &[(FullName, FullName)],
         renamed: impl Fn(&BaseTable, &FullName) -> BaseTable,
     ) -> Result<()> {
-        self.change(session, |databases| {
+        self.change(access, |databases| {
             for (from, to) in renames {
                 let taken = || codes::ER_TABLE_EXISTS_ERROR.with(&[&to.1]);
                 let entry = databases.get(&from.0);
@@ -338,8 +338,12 @@ impl Catalog {
     }
 
     /// Removes views, all or none; those that are not there do not matter.
-    pub(crate) fn drop_views(&self, session: &Session, names: &[(String, String)]) -> Result<()> {
-        self.change(session, |databases| {
+    pub(crate) fn drop_views(
+        &self,
+        access: &dyn TableAccess,
+        names: &[(String, String)],
+    ) -> Result<()> {
+        self.change(access, |databases| {
             for (database, name) in names {
                 if let Some(entry) = databases.get_mut(database) {
                     entry.views.remove(name);
@@ -360,11 +364,11 @@ impl Catalog {
     /// 1050 when there is one of that name.
     pub(crate) fn add_table(
         &self,
-        session: &Session,
+        access: &dyn TableAccess,
         table: Arc<BaseTable>,
         replaces: bool,
     ) -> Result<()> {
-        self.change(session, |databases| {
+        self.change(access, |databases| {
             let definition = &table.definition;
             let entry = databases
                 .get_mut(&definition.database)
@@ -381,8 +385,12 @@ impl Catalog {
     }
 
     /// Removes tables, all or none; those that are not there do not matter.
-    pub(crate) fn drop_tables(&self, session: &Session, names: &[(String, String)]) -> Result<()> {
-        self.change(session, |databases| {
+    pub(crate) fn drop_tables(
+        &self,
+        access: &dyn TableAccess,
+        names: &[(String, String)],
+    ) -> Result<()> {
+        self.change(access, |databases| {
             for (database, name) in names {
                 if let Some(entry) = databases.get_mut(database) {
                     entry.tables.remove(name);
@@ -392,17 +400,31 @@ impl Catalog {
         })
     }
 
+    /// The foreign keys that refer to a table, with the tables that have them.
+    pub(crate) fn foreign_references(
+        &self,
+        parent: &TableDefinition,
+    ) -> Vec<(Arc<BaseTable>, ForeignKeyDefinition)> {
+        let state = self.read();
+        let children = state.children_of(parent).iter();
+        let foreign = |(child, index): &(Arc<BaseTable>, usize)| {
+            let foreign = child.definition.foreign_keys.get(*index)?.clone();
+            Some((Arc::clone(child), foreign))
+        };
+        children.filter_map(foreign).collect()
+    }
+
     /// Puts a table in the place of another, which may have another name and be in another database:
     /// 1049 without its database, 1050 when there is one of its name. What refers to the old table
     /// from there on refers to the new one, by the new names of its columns.
     pub(crate) fn replace_table(
         &self,
-        session: &Session,
+        access: &dyn TableAccess,
         old: &TableDefinition,
         new: Arc<BaseTable>,
         renamed_columns: &[(String, String)],
     ) -> Result<()> {
-        self.change(session, |databases| {
+        self.change(access, |databases| {
             self.replace_in(databases, old, new, renamed_columns)
         })
     }
@@ -473,18 +495,4 @@ fn referring(
         }
     }
     Some(definition)
-}
-
-/// The foreign keys that refer to a table, with the tables that have them.
-pub(crate) fn foreign_references(
-    session: &Session,
-    parent: &TableDefinition,
-) -> Vec<(Arc<BaseTable>, ForeignKeyDefinition)> {
-    let state = session.database.catalog.read();
-    let children = state.children_of(parent).iter();
-    let foreign = |(child, place): &(Arc<BaseTable>, usize)| {
-        let foreign = child.definition.foreign_keys.get(*place)?.clone();
-        Some((Arc::clone(child), foreign))
-    };
-    children.filter_map(foreign).collect()
 }

@@ -1,5 +1,7 @@
 //! SHOW CREATE TABLE and SHOW CREATE DATABASE, as MySQL 8.4 prints them.
 
+mod partitioning;
+
 use mayfly_syntax::ast::KeyKind;
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::temporal::TimeZone;
@@ -9,7 +11,7 @@ use super::definition::{
     ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyTarget,
     TableDefinition,
 };
-use super::{partitioning, type_text};
+use super::type_text;
 use crate::{character_sets, convert};
 
 /// The statement that makes the table again. `next_auto_increment` is the number that the next row

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use mayfly_storage::{Table, TableDefinition as DurableDefinition, UserTable, UserTableContext};
-use mayfly_types::Result;
+use mayfly_storage::{
+    IndexId, Table, TableDefinition as DurableDefinition, UserTable, UserTableContext,
+};
+use mayfly_types::{Result, Value};
 
 use super::definition::TableDefinition;
 use super::dictionary::Trees;
 use super::indexes::{IndexStorage, index_specs};
-use crate::session::Session;
+use super::table_access::TableAccess;
 
 /// A table's store. Cloning gives another handle to the same rows.
 #[derive(Debug, Clone)]
@@ -21,11 +23,11 @@ pub(crate) enum TableStore {
 
 impl TableStore {
     /// An empty store for a table, as its definition asks.
-    pub(crate) fn new(definition: &TableDefinition, session: &Session) -> Result<Self> {
+    pub(crate) fn new(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
         Ok(
             match definition.temporary || definition.engine == "MEMORY" {
-                true => Self::user(definition, session.user_table_context(definition)),
-                false => Self::durable(definition, session)?,
+                true => Self::user(definition, access.user_table_context(definition)),
+                false => Self::durable(definition, access)?,
             },
         )
     }
@@ -37,8 +39,8 @@ impl TableStore {
     }
 
     /// There for others once the session's transaction commits.
-    fn durable(definition: &TableDefinition, session: &Session) -> Result<Self> {
-        let transaction = session.durable()?;
+    fn durable(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
+        let transaction = access.durable()?;
         let indexes = index_specs(definition);
         let trees = Trees {
             rows: transaction.new_tree()?,
@@ -73,16 +75,41 @@ impl TableStore {
 
     /// The handle of a session's statement: it sees the rows of now, and its changes are part of the
     /// session's transaction, or stay in any case if `directly`.
-    pub(crate) fn open(&self, session: &Session, directly: bool) -> Result<Arc<dyn Table>> {
+    pub(crate) fn open(&self, access: &dyn TableAccess, directly: bool) -> Result<Arc<dyn Table>> {
         Ok(match self {
-            Self::User(table) => table.open(session.temp_table_context(), session.undo_log()),
+            Self::User(table) => table.open(access.temp_table_context(), access.undo_log()),
             Self::Durable(definition, _) => {
                 let statement = match directly {
-                    true => session.direct_statement()?,
-                    false => session.durable_statement()?,
+                    true => access.direct_statement()?,
+                    false => access.durable_statement()?,
                 };
                 Arc::new(statement.table(definition)?)
             }
         })
+    }
+}
+
+/// The store of a table whose rows can be reached one by one, by a unique key. There is UTC in TIMESTAMP
+/// columns.
+#[derive(Clone, Copy)]
+pub(crate) enum RowStore<'t> {
+    /// Rows that a session alone sees.
+    Session(&'t UserTable),
+    /// Rows in the data directory.
+    Durable(&'t Arc<DurableDefinition>),
+}
+
+impl RowStore<'_> {
+    /// The key of a row in an index, of values of all of its parts, none of them NULL.
+    pub(crate) fn row_key<'v>(
+        self,
+        index: IndexId,
+        values: impl IntoIterator<Item = &'v Value>,
+        key: &mut Vec<u8>,
+    ) -> Result<()> {
+        match self {
+            Self::Session(rows) => rows.row_key(index, values, key),
+            Self::Durable(rows) => rows.row_key(index, values, key),
+        }
     }
 }

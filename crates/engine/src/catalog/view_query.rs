@@ -12,7 +12,7 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::encodings::item_name;
 use mayfly_types::{Error, Result};
 
-use super::definition::same_name;
+use crate::names::same_name;
 
 /// Makes a query independent of the session's database and of columns that its tables get later.
 /// The names of the columns that it gives.

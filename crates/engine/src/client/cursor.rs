@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mayfly_types::{Batch, Result};
 
 use crate::result::ResultColumn;
-use crate::statements::found_rows::FoundRows;
+use crate::spool::FoundRows;
 
 /// The rows of a statement that has ended. They take the session's memory and temporary space until
 /// this is dropped.

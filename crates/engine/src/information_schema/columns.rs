@@ -8,23 +8,22 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::logs;
-use super::relation::{Columns, Relation, Row, text, text_or_null, yes_no};
+use super::relation::{Columns, Relation, Row, Rows, ViewColumns, text, text_or_null, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, type_text};
-use crate::session::Session;
-use crate::statements::select;
-use crate::variables::check::text_of;
+use crate::session::StatementContext;
+use crate::variable_checks::text_of;
 use crate::{character_sets, convert, information_schema};
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("COLUMNS", rows),
+    Relation::of_views("COLUMNS", rows),
     Relation {
         schema: "information_schema",
         name: "#temporary_columns",
         columns: Columns::Standard("COLUMNS"),
-        rows: temporary,
+        rows: Rows::OfState(temporary),
     },
 ];
 
@@ -39,20 +38,24 @@ fn privileges(held: PrivilegeSet) -> String {
     names.join(",")
 }
 
-pub(super) fn rows(session: &Session) -> Vec<Row> {
+pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
-            if !session.rights().sees_table(schema, &source.name) {
+            if !context
+                .privileges()
+                .rights()
+                .sees_table(schema, &source.name)
+            {
                 continue;
             }
             match logs::definition(schema, &source.name) {
-                Some(log) => rows.extend(definition_rows(&log, &session.options().time_zone)),
+                Some(log) => rows.extend(definition_rows(&log, &context.options().time_zone)),
                 None => rows.extend(system_rows(source)),
             }
         }
     }
-    let rights = session.rights();
+    let rights = context.privileges().rights();
     // The rows say that everything may be done with a column.
     let may_all = rights.global().has(PrivilegeSet::COLUMN);
     let mut add = |database: &str, name: &str, own: Vec<Row>| {
@@ -73,28 +76,38 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
             Some(row)
         }));
     };
-    for table in session.visible_tables() {
+    for table in context.privileges().visible_tables() {
         let definition = &table.definition;
-        let own = definition_rows(definition, &session.options().time_zone);
+        let own = definition_rows(definition, &context.options().time_zone);
         add(&definition.database, &definition.name, own);
     }
-    for view in session.visible_views() {
-        add(view.database(), view.name(), view_rows(session, &view));
+    for view in context.privileges().visible_views() {
+        add(
+            view.database(),
+            view.name(),
+            view_rows(context, views, &view),
+        );
     }
     rows
 }
 
 /// The columns of a view, with the types that they have now and the defaults of the tables' columns
 /// that they are; none when it is invalid.
-fn view_rows(session: &Session, view: &ViewDefinition) -> Vec<Row> {
-    let Ok(planned) = select::plan_trusted(session, &view.source.query) else {
+fn view_rows(
+    context: &StatementContext<'_>,
+    views: &ViewColumns<'_>,
+    view: &ViewDefinition,
+) -> Vec<Row> {
+    let Some(planned) = views(view) else {
         return Vec::new();
     };
-    let zone = &session.options().time_zone;
-    let columns = planned.plan.columns.iter().zip(&view.source.columns);
+    let zone = &context.options().time_zone;
+    let columns = planned.iter().zip(&view.source.columns);
     let columns = columns.zip(1_u64..).map(|((column, name), position)| {
         let base = column.origin.as_ref().and_then(|origin| {
-            let table = session.find_table(&origin.database, &origin.table)?;
+            let table = context
+                .session
+                .find_table(&origin.database, &origin.table)?;
             let position = table.definition.column_position(&origin.column)?;
             table.definition.columns.get(position).cloned()
         });
@@ -123,10 +136,10 @@ fn view_rows(session: &Session, view: &ViewDefinition) -> Vec<Row> {
     columns.collect()
 }
 
-fn temporary(session: &Session) -> Vec<Row> {
-    let tables = session.temporary_tables();
+fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
+    let tables = context.session.temporary_tables.iter();
     tables
-        .flat_map(|table| definition_rows(&table.definition, &session.options().time_zone))
+        .flat_map(|table| definition_rows(&table.definition, &context.options().time_zone))
         .collect()
 }
 

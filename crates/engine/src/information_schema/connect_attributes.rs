@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, text};
-use crate::session::{Session, SessionShared};
+use super::relation::{Columns, Kind, Relation, Row, Rows, text};
+use crate::connections::SessionShared;
+use crate::session::StatementContext;
 
 const COLUMNS: &[(&str, Kind)] = &[
     ("PROCESSLIST_ID", Kind::UInt),
@@ -20,26 +21,23 @@ pub(super) const RELATIONS: &[Relation] = &[
         schema: "performance_schema",
         name: "session_connect_attrs",
         columns: Columns::Own(COLUMNS),
-        rows: |session| {
-            session
-                .visible_sessions()
-                .iter()
-                .flat_map(rows_of)
-                .collect()
-        },
+        rows: Rows::OfState(|context| {
+            let sessions = context.privileges().visible_sessions();
+            sessions.iter().flat_map(rows_of).collect()
+        }),
     },
     Relation {
         schema: "performance_schema",
         name: "session_account_connect_attrs",
         columns: Columns::Own(COLUMNS),
-        rows: of_account,
+        rows: Rows::OfState(of_account),
     },
 ];
 
 /// Those of the sessions of one's own account, whatever one's privileges.
-fn of_account(session: &Session) -> Vec<Row> {
-    let own = session.identity();
-    let living = session.visible_sessions();
+fn of_account(context: &StatementContext<'_>) -> Vec<Row> {
+    let own = context.privileges().identity();
+    let living = context.privileges().visible_sessions();
     let same = living.iter().filter(|other| {
         let other = other.identity();
         (&other.user, &other.account) == (&own.user, &own.account)
@@ -47,13 +45,13 @@ fn of_account(session: &Session) -> Vec<Row> {
     same.flat_map(rows_of).collect()
 }
 
-fn rows_of(session: &Arc<SessionShared>) -> Vec<Row> {
-    let identity = session.identity();
+fn rows_of(context: &Arc<SessionShared>) -> Vec<Row> {
+    let identity = context.identity();
     let attributes = identity.attributes.kept.iter().zip(0_i64..);
     attributes
         .map(|((name, value), position)| {
             vec![
-                Value::UInt(session.id),
+                Value::UInt(context.id),
                 text(name),
                 text(value),
                 Value::Int(position),

@@ -7,7 +7,7 @@ use mayfly_types::Value;
 use super::columns::escaped_quotes;
 use super::relation::{Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::definition::{ForeignKeyDefinition, KeyTarget, TableDefinition};
-use crate::session::Session;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("TABLE_CONSTRAINTS", table_constraints),
@@ -16,9 +16,9 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("REFERENTIAL_CONSTRAINTS", referential_constraints),
 ];
 
-pub(super) fn table_constraints(session: &Session) -> Vec<Row> {
+pub(super) fn table_constraints(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for table in session.visible_tables() {
+    for table in context.privileges().visible_tables() {
         let definition = &table.definition;
         let mut push = |name: &str, kind: &str, enforced: bool| {
             rows.push(vec![
@@ -49,10 +49,10 @@ pub(super) fn table_constraints(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn key_column_usage(session: &Session) -> Vec<Row> {
+fn key_column_usage(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    let rights = session.rights();
-    for table in session.visible_tables() {
+    let rights = context.privileges().rights();
+    for table in context.privileges().visible_tables() {
         let definition = &table.definition;
         let start = |constraint: &str, column: &str, position: u64| {
             vec![
@@ -101,8 +101,8 @@ fn key_column_usage(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn check_constraints(session: &Session) -> Vec<Row> {
-    let tables = session.visible_tables();
+fn check_constraints(context: &StatementContext<'_>) -> Vec<Row> {
+    let tables = context.privileges().visible_tables();
     let rows = tables.iter().flat_map(|table| {
         table.definition.checks.iter().map(|check| {
             vec![
@@ -118,12 +118,12 @@ fn check_constraints(session: &Session) -> Vec<Row> {
 
 /// The unique key that a foreign key refers to: one of just its columns, or one that begins with them.
 fn referenced_key(
-    session: &Session,
+    context: &StatementContext<'_>,
     child: &TableDefinition,
     foreign: &ForeignKeyDefinition,
 ) -> Option<String> {
     let (database, name) = foreign.parent(&child.database);
-    let parent = session.database.catalog.table(database, name)?;
+    let parent = context.database().catalog.table(database, name)?;
     let parent = &parent.definition;
     let columns = parent.column_positions(&foreign.references.columns)?;
     let mut exact = parent.unique_keys();
@@ -133,8 +133,8 @@ fn referenced_key(
     key.map(|key| key.name.clone())
 }
 
-fn referential_constraints(session: &Session) -> Vec<Row> {
-    let tables = session.visible_tables();
+fn referential_constraints(context: &StatementContext<'_>) -> Vec<Row> {
+    let tables = context.privileges().visible_tables();
     let rows = tables.iter().flat_map(|table| {
         let definition = &table.definition;
         definition.foreign_keys.iter().map(|foreign| {
@@ -154,7 +154,7 @@ fn referential_constraints(session: &Session) -> Vec<Row> {
                         .as_ref()
                         .unwrap_or(&definition.database),
                 ),
-                text_or_null(referenced_key(session, definition, foreign).as_deref()),
+                text_or_null(referenced_key(context, definition, foreign).as_deref()),
                 text("NONE"),
                 rule(&references.on_update),
                 rule(&references.on_delete),

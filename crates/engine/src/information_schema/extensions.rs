@@ -3,14 +3,14 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Relation, Row, text};
+use super::relation::{Relation, Row, ViewColumns, text};
 use super::{columns, constraints, schemata, tables};
-use crate::session::Session;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("SCHEMATA_EXTENSIONS", schemata_extensions),
     Relation::standard("TABLES_EXTENSIONS", tables_extensions),
-    Relation::standard("COLUMNS_EXTENSIONS", columns_extensions),
+    Relation::of_views("COLUMNS_EXTENSIONS", columns_extensions),
     Relation::standard("TABLE_CONSTRAINTS_EXTENSIONS", constraints_extensions),
     Relation::standard("PARTITIONS", partitions),
 ];
@@ -25,28 +25,28 @@ fn with_attributes(rows: Vec<Row>, positions: &[usize]) -> Vec<Row> {
     rows.into_iter().map(extended).collect()
 }
 
-fn schemata_extensions(session: &Session) -> Vec<Row> {
-    let named = schemata::rows(session).into_iter();
+fn schemata_extensions(context: &StatementContext<'_>) -> Vec<Row> {
+    let named = schemata::rows(context).into_iter();
     let row = |row: Row| row.into_iter().take(2).chain([text("")]).collect();
     named.map(row).collect()
 }
 
-fn tables_extensions(session: &Session) -> Vec<Row> {
-    with_attributes(tables::rows(session), &[0, 1, 2])
+fn tables_extensions(context: &StatementContext<'_>) -> Vec<Row> {
+    with_attributes(tables::rows(context), &[0, 1, 2])
 }
 
-fn columns_extensions(session: &Session) -> Vec<Row> {
-    with_attributes(columns::rows(session), &[0, 1, 2, 3])
+fn columns_extensions(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> Vec<Row> {
+    with_attributes(columns::rows(context, views), &[0, 1, 2, 3])
 }
 
-fn constraints_extensions(session: &Session) -> Vec<Row> {
-    with_attributes(constraints::table_constraints(session), &[0, 1, 2, 4])
+fn constraints_extensions(context: &StatementContext<'_>) -> Vec<Row> {
+    with_attributes(constraints::table_constraints(context), &[0, 1, 2, 4])
 }
 
 /// A row for each base table and view, named as none of its parts: Mayfly keeps a table in one part whatever
 /// its PARTITION BY says.
-fn partitions(session: &Session) -> Vec<Row> {
-    let tables = tables::rows(session).into_iter();
+fn partitions(context: &StatementContext<'_>) -> Vec<Row> {
+    let tables = tables::rows(context).into_iter();
     let is_view = |row: &Row| row.get(3) == Some(&text("VIEW"));
     let is_table = |row: &Row| row.get(4).is_some_and(|engine| *engine != Value::Null);
     let row = |table: Row| {

@@ -3,7 +3,7 @@
 
 use mayfly_types::{CollationId, TypeKind};
 
-use super::relation::{Columns, Relation};
+use super::relation::{Columns, Relation, Rows};
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 
 const fn relation(name: &'static str, columns: &'static str) -> Relation {
@@ -11,7 +11,7 @@ const fn relation(name: &'static str, columns: &'static str) -> Relation {
         schema: "mysql",
         name,
         columns: Columns::Standard(columns),
-        rows: |_| Vec::new(),
+        rows: Rows::OfState(|_| Vec::new()),
     }
 }
 

@@ -28,12 +28,10 @@ use mayfly_plan::{TableId, TableSource};
 use mayfly_storage::{BatchTable, Table};
 use mayfly_types::SqlType;
 
-use self::relation::Relation;
+use self::relation::{Relation, Rows, ViewColumns};
 use crate::builder;
-use crate::session::Session;
-
-/// The databases that the engine makes itself.
-pub(crate) const SCHEMAS: &[&str] = &["information_schema", "performance_schema", "sys"];
+use crate::session::StatementContext;
+use crate::system_schemas::is_schema;
 
 /// The database whose tables of accounts are made here, beside those that statements make in it.
 const MYSQL: &str = "mysql";
@@ -97,13 +95,6 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     Relations { all, by_name }
 });
 
-/// Whether a name is that of one of [`SCHEMAS`], in any case.
-pub(crate) fn is_schema(name: &str) -> bool {
-    SCHEMAS
-        .iter()
-        .any(|schema| schema.eq_ignore_ascii_case(name))
-}
-
 /// The relation of a name, in any case.
 pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
     if !is_schema(schema) && schema != MYSQL {
@@ -114,11 +105,18 @@ pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
     Some(Arc::clone(&ALL.all[*position].1))
 }
 
-/// The rows of a relation as they are now, if `id` is that of a relation.
-pub(crate) fn open(session: &Session, id: TableId) -> Option<Arc<dyn Table>> {
+/// The rows of a relation as they are now, if `id` is that of a relation. `views` plans views.
+pub(crate) fn open(
+    context: &StatementContext<'_>,
+    id: TableId,
+    views: &ViewColumns<'_>,
+) -> Option<Arc<dyn Table>> {
     let position = usize::try_from(id.0.checked_sub(FIRST_ID)?).ok()?;
     let (relation, source) = ALL.all.get(position)?;
-    let rows: Vec<relation::Row> = (relation.rows)(session);
+    let rows = match relation.rows {
+        Rows::OfState(rows) => rows(context),
+        Rows::OfViews(rows) => rows(context, views),
+    };
     let types = source.columns.iter().map(|column| column.ty.clone());
     let types: Vec<SqlType> = types.collect();
     let rows: Vec<_> = rows

@@ -6,23 +6,22 @@ use std::sync::{Arc, LazyLock};
 use mayfly_syntax::ast::{PasswordExpire, Privilege, Require};
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::relation::{Columns, Kind, Relation, Row, text, text_or_null};
+use super::relation::{Columns, Kind, Relation, Row, Rows, text, text_or_null};
 use crate::accounts::account::Account;
-use crate::accounts::definition::shown;
 use crate::accounts::privileges::{DynamicSet, PrivilegeSet, STATIC};
 use crate::convert;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 const fn relation(
     name: &'static str,
     columns: &'static [(&'static str, Kind)],
-    rows: fn(&Session) -> Vec<Row>,
+    rows: fn(&StatementContext<'_>) -> Vec<Row>,
 ) -> Relation {
     Relation {
         schema: "mysql",
         name,
         columns: Columns::Own(columns),
-        rows,
+        rows: Rows::OfState(rows),
     }
 }
 
@@ -197,13 +196,13 @@ fn row_of(columns: &[(&str, Kind)], held: PrivilegeSet, other: impl Fn(&str) -> 
 }
 
 /// Microseconds since 1970 as a text on the session's clock.
-fn moment(session: &Session, microseconds: i64, digits: u8) -> Value {
-    let moment = convert::datetime_of_unix(microseconds, &session.options().time_zone);
+fn moment(context: &StatementContext<'_>, microseconds: i64, digits: u8) -> Value {
+    let moment = convert::datetime_of_unix(microseconds, &context.options().time_zone);
     let ty = SqlType::temporal(TypeKind::Timestamp, digits);
     Value::Bytes(convert::display(&moment, &ty))
 }
 
-fn user(session: &Session) -> Vec<Row> {
+fn user(context: &StatementContext<'_>) -> Vec<Row> {
     let row = |account: &Arc<Account>| {
         let kept = String::from_utf8_lossy(&account.password.0);
         let number = |number: Option<u64>| number.map_or(Value::Null, Value::UInt);
@@ -239,7 +238,7 @@ fn user(session: &Session) -> Vec<Row> {
             "plugin" => text(account.plugin.name()),
             "authentication_string" => text(&*kept),
             "password_expired" => flag(account.expired),
-            "password_last_changed" => moment(session, account.password_changed, 0),
+            "password_last_changed" => moment(context, account.password_changed, 0),
             "password_lifetime" => number(match account.expire {
                 PasswordExpire::Days(days) => Some(days),
                 PasswordExpire::Never => Some(0),
@@ -256,12 +255,17 @@ fn user(session: &Session) -> Vec<Row> {
             _ => Value::Null,
         })
     };
-    shown(session).iter().map(row).collect()
+    context
+        .privileges()
+        .shown_accounts()
+        .iter()
+        .map(row)
+        .collect()
 }
 
-fn db(session: &Session) -> Vec<Row> {
+fn db(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in shown(session) {
+    for account in context.privileges().shown_accounts() {
         for (pattern, privileges) in &account.grants.databases {
             rows.push(row_of(DB, *privileges, |column| match column {
                 "Host" => text(&account.name.host),
@@ -286,9 +290,9 @@ fn listed(privileges: PrivilegeSet) -> Value {
     text(names.collect::<Vec<_>>().join(","))
 }
 
-fn tables_priv(session: &Session) -> Vec<Row> {
+fn tables_priv(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in shown(session) {
+    for account in context.privileges().shown_accounts() {
         for ((database, table), grant) in &account.grants.tables {
             rows.push(vec![
                 text(&account.name.host),
@@ -305,9 +309,9 @@ fn tables_priv(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn columns_priv(session: &Session) -> Vec<Row> {
+fn columns_priv(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in shown(session) {
+    for account in context.privileges().shown_accounts() {
         for ((database, table), grant) in &account.grants.tables {
             for (column, privileges) in &grant.columns {
                 rows.push(vec![
@@ -325,9 +329,9 @@ fn columns_priv(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn global_grants(session: &Session) -> Vec<Row> {
+fn global_grants(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in shown(session) {
+    for account in context.privileges().shown_accounts() {
         for name in account.grants.dynamic.names() {
             let one = DynamicSet::of(name).unwrap_or_default();
             rows.push(vec![
@@ -341,9 +345,9 @@ fn global_grants(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn role_edges(session: &Session) -> Vec<Row> {
+fn role_edges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in shown(session) {
+    for account in context.privileges().shown_accounts() {
         for (role, admin) in &account.grants.roles {
             rows.push(vec![
                 text(&role.host),
@@ -357,9 +361,9 @@ fn role_edges(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn default_roles(session: &Session) -> Vec<Row> {
+fn default_roles(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in shown(session) {
+    for account in context.privileges().shown_accounts() {
         for role in &account.grants.default_roles {
             rows.push(vec![
                 text(&account.name.host),
@@ -372,14 +376,14 @@ fn default_roles(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn password_history(session: &Session) -> Vec<Row> {
+fn password_history(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in shown(session) {
+    for account in context.privileges().shown_accounts() {
         for past in &account.past_passwords {
             rows.push(vec![
                 text(&account.name.host),
                 text(&account.name.user),
-                moment(session, past.set, 6),
+                moment(context, past.set, 6),
                 text(&*String::from_utf8_lossy(&past.kept.0)),
             ]);
         }

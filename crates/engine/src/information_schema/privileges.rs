@@ -8,9 +8,8 @@ use mayfly_types::Value;
 
 use super::relation::{Relation, Row, text, text_or_null, yes_no};
 use crate::accounts::account::{Account, AccountName};
-use crate::accounts::definition::shown;
 use crate::accounts::privileges::{DynamicSet, PrivilegeSet};
-use crate::session::Session;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("USER_PRIVILEGES", user_privileges),
@@ -22,11 +21,16 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("ENABLED_ROLES", enabled_roles),
 ];
 
-fn accounts(session: &Session) -> Vec<Arc<Account>> {
+fn accounts(context: &StatementContext<'_>) -> Vec<Arc<Account>> {
     const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
-    let mut accounts = shown(session);
-    if !session.rights().on_database("mysql").has(SELECT) {
-        let own = session.own_account();
+    let mut accounts = context.privileges().shown_accounts();
+    if !context
+        .privileges()
+        .rights()
+        .on_database("mysql")
+        .has(SELECT)
+    {
+        let own = context.privileges().own_account();
         accounts.retain(|account| account.name == own);
     }
     accounts
@@ -46,9 +50,9 @@ fn names(privileges: PrivilegeSet) -> Vec<&'static str> {
     }
 }
 
-fn user_privileges(session: &Session) -> Vec<Row> {
+fn user_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in accounts(session) {
+    for account in accounts(context) {
         let grants = &account.grants;
         let mut push = |privilege: &str, grantable: bool| {
             let grantee = text(account.name.to_string());
@@ -70,9 +74,9 @@ fn user_privileges(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn schema_privileges(session: &Session) -> Vec<Row> {
+fn schema_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in accounts(session) {
+    for account in accounts(context) {
         for (database, privileges) in &account.grants.databases {
             rows.extend(names(*privileges).into_iter().map(|name| {
                 vec![
@@ -88,9 +92,9 @@ fn schema_privileges(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn table_privileges(session: &Session) -> Vec<Row> {
+fn table_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in accounts(session) {
+    for account in accounts(context) {
         for ((database, table), grant) in &account.grants.tables {
             if grant.privileges.is_empty() {
                 continue;
@@ -110,9 +114,9 @@ fn table_privileges(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn column_privileges(session: &Session) -> Vec<Row> {
+fn column_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for account in accounts(session) {
+    for account in accounts(context) {
         for ((database, table), grant) in &account.grants.tables {
             for (column, privileges) in &grant.columns {
                 rows.extend(privileges.members().map(|privilege| {
@@ -132,7 +136,7 @@ fn column_privileges(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn user_attributes(session: &Session) -> Vec<Row> {
+fn user_attributes(context: &StatementContext<'_>) -> Vec<Row> {
     let row = |account: &Arc<Account>| {
         vec![
             text(&account.name.user),
@@ -140,13 +144,13 @@ fn user_attributes(session: &Session) -> Vec<Row> {
             text_or_null(account.attribute.as_deref()),
         ]
     };
-    accounts(session).iter().map(row).collect()
+    accounts(context).iter().map(row).collect()
 }
 
 /// The roles that the session's account has, directly or through others.
-fn applicable_roles(session: &Session) -> Vec<Row> {
-    let own = session.own_account();
-    let table = session.database.accounts.table();
+fn applicable_roles(context: &StatementContext<'_>) -> Vec<Row> {
+    let own = context.privileges().own_account();
+    let table = context.database().accounts.table();
     let mut rows = Vec::new();
     let mut left = vec![own.clone()];
     let mut seen: Vec<AccountName> = Vec::new();
@@ -174,8 +178,11 @@ fn applicable_roles(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn enabled_roles(session: &Session) -> Vec<Row> {
-    let account = session.database.accounts.get(&session.own_account());
+fn enabled_roles(context: &StatementContext<'_>) -> Vec<Row> {
+    let account = context
+        .database()
+        .accounts
+        .get(&context.privileges().own_account());
     let default = account.map(|account| account.grants.default_roles.clone());
     let default = default.unwrap_or_default();
     let row = |role: &AccountName| {
@@ -186,5 +193,5 @@ fn enabled_roles(session: &Session) -> Vec<Row> {
             Value::from("NO"),
         ]
     };
-    session.roles().iter().map(row).collect()
+    context.privileges().roles().iter().map(row).collect()
 }

@@ -2,22 +2,22 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, text, text_or_null};
+use super::relation::{Columns, Kind, Relation, Row, Rows, text, text_or_null};
 use crate::connections::host_and_port;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         schema: "information_schema",
         name: "PROCESSLIST",
         columns: Columns::Extended("PROCESSLIST", OWN_COLUMNS),
-        rows,
+        rows: Rows::OfState(rows),
     },
     Relation {
         schema: "performance_schema",
         name: "processlist",
         columns: Columns::Extended("PROCESSLIST", OWN_COLUMNS),
-        rows,
+        rows: Rows::OfState(rows),
     },
 ];
 
@@ -31,14 +31,13 @@ const OWN_COLUMNS: &[(&str, Kind)] = &[
     ("SESSION_MEMORY_PEAK", Kind::UInt),
 ];
 
-fn rows(session: &Session) -> Vec<Row> {
-    let living = session.visible_sessions();
+fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+    let living = context.privileges().visible_sessions();
     let rows = living.iter().map(|other| {
         let database = other.activity.database();
         let running = other.activity.statement();
         let identity = other.identity();
-        let (memory, temp_space) = (other.memory(), other.temp_space());
-        let own_memory = other.own_memory();
+        let memory = other.memory();
         vec![
             Value::UInt(other.id),
             text(&identity.user),
@@ -48,23 +47,23 @@ fn rows(session: &Session) -> Vec<Row> {
             Value::UInt(other.activity.duration().as_secs()),
             text(other.activity.state()),
             text_or_null(running.as_deref()),
-            Value::UInt(memory.used()),
-            Value::UInt(memory.peak()),
-            Value::UInt(temp_space.used()),
-            Value::UInt(temp_space.peak()),
-            Value::UInt(own_memory.used()),
-            Value::UInt(own_memory.peak()),
+            Value::UInt(memory.rows.used()),
+            Value::UInt(memory.rows.peak()),
+            Value::UInt(memory.temp_space.used()),
+            Value::UInt(memory.temp_space.peak()),
+            Value::UInt(memory.own.used()),
+            Value::UInt(memory.own.peak()),
         ]
     });
-    rows.chain(arriving(session)).collect()
+    rows.chain(arriving(context)).collect()
 }
 
 /// Clients that have not logged in yet are nobody's: who may see all sees them.
-fn arriving(session: &Session) -> Vec<Row> {
-    if !session.sees_all_sessions() {
+fn arriving(context: &StatementContext<'_>) -> Vec<Row> {
+    if !context.privileges().sees_all_sessions() {
         return Vec::new();
     }
-    let arriving = session.database.connections.arriving();
+    let arriving = context.database().connections.arriving();
     let rows = arriving.iter().map(|(id, client)| {
         vec![
             Value::UInt(*id),

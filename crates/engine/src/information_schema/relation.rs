@@ -1,10 +1,12 @@
 //! What a relation is, and short ways to write its rows.
 
+use mayfly_plan::physical::OutputColumn;
 use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource};
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use super::standard;
-use crate::session::Session;
+use crate::catalog::view::ViewDefinition;
+use crate::session::StatementContext;
 
 /// A row: one value a column.
 pub(crate) type Row = Vec<Value>;
@@ -19,7 +21,22 @@ pub(crate) struct Relation {
     /// Its columns.
     pub(crate) columns: Columns,
     /// Its rows for a session. The member of an ENUM or SET is its text.
-    pub(crate) rows: fn(&Session) -> Vec<Row>,
+    pub(crate) rows: Rows,
+}
+
+/// Plans a view: its columns, or nothing when it is invalid.
+pub(crate) type ViewColumns<'v> = dyn Fn(&ViewDefinition) -> Option<Vec<OutputColumn>> + 'v;
+
+/// Rows that tell of the columns of views.
+pub(crate) type RowsOfViews = fn(&StatementContext<'_>, &ViewColumns<'_>) -> Vec<Row>;
+
+/// Where the rows of a relation come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Rows {
+    /// The engine's state.
+    OfState(fn(&StatementContext<'_>) -> Vec<Row>),
+    /// That, and the columns of views.
+    OfViews(RowsOfViews),
 }
 
 /// The columns of a relation.
@@ -35,12 +52,23 @@ pub(crate) enum Columns {
 
 impl Relation {
     /// A relation of `information_schema` with MySQL's columns.
-    pub(super) const fn standard(name: &'static str, rows: fn(&Session) -> Vec<Row>) -> Self {
+    pub(super) const fn standard(
+        name: &'static str,
+        rows: fn(&StatementContext<'_>) -> Vec<Row>,
+    ) -> Self {
         Self {
             schema: "information_schema",
             name,
             columns: Columns::Standard(name),
-            rows,
+            rows: Rows::OfState(rows),
+        }
+    }
+
+    /// The same, with rows that tell of the columns of views.
+    pub(super) const fn of_views(name: &'static str, rows: RowsOfViews) -> Self {
+        Self {
+            rows: Rows::OfViews(rows),
+            ..Self::standard(name, |_| Vec::new())
         }
     }
 

@@ -4,13 +4,13 @@ use mayfly_types::Value;
 
 use super::relation::{Relation, Row, text};
 use crate::character_sets;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::standard("SCHEMATA", rows)];
 
-pub(super) fn rows(session: &Session) -> Vec<Row> {
-    let catalog = &session.database.catalog;
-    let rights = session.rights();
+pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+    let catalog = &context.database().catalog;
+    let rights = context.privileges().rights();
     let row = |name: String| {
         let collation = catalog.database_collation(&name)?;
         let collation = character_sets::row(collation);

@@ -7,7 +7,7 @@ use mayfly_types::collation::COLLATIONS;
 
 use super::relation::{Relation, Row, text, yes_no};
 use crate::catalog::engines::ENGINES;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("ENGINES", engines),
@@ -17,7 +17,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("KEYWORDS", keywords),
 ];
 
-fn engines(_: &Session) -> Vec<Row> {
+fn engines(_: &StatementContext<'_>) -> Vec<Row> {
     let row = |engine: &crate::catalog::engines::Engine| {
         vec![
             text(engine.name),
@@ -31,7 +31,7 @@ fn engines(_: &Session) -> Vec<Row> {
     ENGINES.iter().map(row).collect()
 }
 
-fn character_sets(_: &Session) -> Vec<Row> {
+fn character_sets(_: &StatementContext<'_>) -> Vec<Row> {
     let sets = CHARSETS.iter().map(|set| {
         vec![
             text(set.name),
@@ -43,7 +43,7 @@ fn character_sets(_: &Session) -> Vec<Row> {
     sets.collect()
 }
 
-fn collations(_: &Session) -> Vec<Row> {
+fn collations(_: &StatementContext<'_>) -> Vec<Row> {
     let rows = COLLATIONS.iter().map(|row| {
         vec![
             text(row.name),
@@ -58,14 +58,14 @@ fn collations(_: &Session) -> Vec<Row> {
     rows.collect()
 }
 
-fn applicability(_: &Session) -> Vec<Row> {
+fn applicability(_: &StatementContext<'_>) -> Vec<Row> {
     COLLATIONS
         .iter()
         .map(|row| vec![text(row.name), text(row.charset.name())])
         .collect()
 }
 
-fn keywords(_: &Session) -> Vec<Row> {
+fn keywords(_: &StatementContext<'_>) -> Vec<Row> {
     let words = mayfly_syntax::all_keywords().map(|word| {
         let reserved = mayfly_syntax::is_reserved_word(word);
         vec![text(word), Value::Int(i64::from(reserved))]

@@ -5,11 +5,11 @@ use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
 use super::columns::escaped_quotes;
-use super::relation::{Columns, Relation, Row, text, text_or_null, yes_no};
+use super::relation::{Columns, Relation, Row, Rows, text, text_or_null, yes_no};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyTarget, TableDefinition};
 use crate::catalog::indexes::indexed_keys;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("STATISTICS", rows),
@@ -17,22 +17,25 @@ pub(super) const RELATIONS: &[Relation] = &[
         schema: "information_schema",
         name: "#temporary_statistics",
         columns: Columns::Standard("STATISTICS"),
-        rows: temporary,
+        rows: Rows::OfState(temporary),
     },
 ];
 
-fn rows(session: &Session) -> Vec<Row> {
-    session
+fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+    context
+        .privileges()
         .visible_tables()
         .iter()
-        .flat_map(|table| table_rows(session, table))
+        .flat_map(|table| table_rows(context, table))
         .collect()
 }
 
-fn temporary(session: &Session) -> Vec<Row> {
-    session
-        .temporary_tables()
-        .flat_map(|table| table_rows(session, table))
+fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
+    context
+        .session
+        .temporary_tables
+        .iter()
+        .flat_map(|table| table_rows(context, table))
         .collect()
 }
 
@@ -55,9 +58,9 @@ fn cardinality(
     told.then(|| content.distinct_keys(IndexId(index), parts))
 }
 
-fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
+fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
     let definition = &table.definition;
-    let content = table.storage(session).ok();
+    let content = table.storage(context).ok();
     let mut rows = Vec::new();
     for (place, key) in definition.keys.iter().enumerate() {
         for (part, sequence) in key.parts.iter().zip(1_u64..) {

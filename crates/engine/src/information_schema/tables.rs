@@ -9,16 +9,20 @@ use super::logs;
 use super::relation::{Relation, Row, text};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
-use crate::session::Session;
+use crate::session::StatementContext;
 use crate::{character_sets, convert, information_schema};
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::standard("TABLES", rows)];
 
-pub(super) fn rows(session: &Session) -> Vec<Row> {
+pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
-            if !session.rights().sees_table(schema, &source.name) {
+            if !context
+                .privileges()
+                .rights()
+                .sees_table(schema, &source.name)
+            {
                 continue;
             }
             let log = logs::definition(schema, &source.name);
@@ -48,11 +52,14 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
             rows.push(row);
         }
     }
-    let (tables, views) = (session.visible_tables(), session.visible_views());
+    let (tables, views) = (
+        context.privileges().visible_tables(),
+        context.privileges().visible_views(),
+    );
     let tables = tables.iter().map(|table| {
         let definition = &table.definition;
         let name = (definition.database.clone(), definition.name.clone());
-        (name, row(session, table))
+        (name, row(context, table))
     });
     let views = views.iter().map(|view| {
         let mut row = vec![
@@ -62,7 +69,7 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
             text("VIEW"),
         ];
         row.resize(21, Value::Null);
-        row[14] = convert::datetime_of_unix(view.created, &session.options().time_zone);
+        row[14] = convert::datetime_of_unix(view.created, &context.options().time_zone);
         row[20] = text("VIEW");
         ((view.database().to_owned(), view.name().to_owned()), row)
     });
@@ -71,15 +78,15 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn row(session: &Session, table: &BaseTable) -> Row {
-    let zone = &session.options().time_zone;
+fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
+    let zone = &context.options().time_zone;
     let definition = &table.definition;
     let TableStatistics {
         rows,
         memory_bytes,
         disk_bytes,
         declared,
-    } = table.statistics(session);
+    } = table.statistics(context);
     let bytes = memory_bytes + disk_bytes;
     let size = declared.unwrap_or_else(|| DeclaredSize {
         row_bytes: bytes.checked_div(rows).unwrap_or(0),

@@ -8,9 +8,10 @@ use mayfly_memory::budget::UNLIMITED;
 use mayfly_storage::Purpose;
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, text};
+use super::relation::{Columns, Kind, Relation, Row, Rows, text};
 use super::standard;
-use crate::session::{Session, SessionShared};
+use crate::connections::SessionShared;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     TEMP_TABLES,
@@ -40,7 +41,7 @@ const TEMP_TABLES: Relation = Relation {
         ("STATEMENT_DIGEST", Kind::Text(64)),
         ("STATEMENT_DIGEST_TEXT", Kind::Text(2048)),
     ]),
-    rows,
+    rows: Rows::OfState(rows),
 };
 
 /// The number of the space that MySQL gives to the first session's temporary tables.
@@ -49,10 +50,10 @@ const TEMPORARY_SPACE: u64 = 4_243_767_290;
 const HIDDEN_COLUMNS: u64 = 3;
 
 /// The temporary tables of all sessions that have transactions.
-fn transactional_tables(session: &Session) -> Vec<Row> {
+fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
     let process = std::process::id();
     let mut rows = Vec::new();
-    for owner in session.visible_sessions() {
+    for owner in context.privileges().visible_sessions() {
         let tables = owner
             .temporary_tables
             .lock()
@@ -70,27 +71,32 @@ fn transactional_tables(session: &Session) -> Vec<Row> {
 }
 
 /// The temporary space that each session uses.
-fn spaces(session: &Session) -> Vec<Row> {
-    let directory = session.database.options.tmpdir.display().to_string();
+fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
+    let directory = context.database().options.tmpdir.display().to_string();
     let row = |other: &Arc<SessionShared>| {
         vec![
             Value::UInt(other.id),
             Value::UInt(TEMPORARY_SPACE),
             text(&*directory),
-            Value::UInt(other.temp_space().used()),
+            Value::UInt(other.memory().temp_space.used()),
             text("ACTIVE"),
             text("INTRINSIC"),
         ]
     };
-    session.visible_sessions().iter().map(row).collect()
+    context
+        .privileges()
+        .visible_sessions()
+        .iter()
+        .map(row)
+        .collect()
 }
 
 const EXTENT: u64 = 1 << 20;
 
 /// The files of temporary tables, all as one: what they take, and what of it is free. Nothing before
 /// the first table overflows.
-fn files(session: &Session) -> Vec<Row> {
-    let space = &session.database.resources.temp_space;
+fn files(context: &StatementContext<'_>) -> Vec<Row> {
+    let space = &context.database().resources.temp_space;
     let options = space.options();
     let (taken, limit) = space.disk_bytes();
     let free = taken.saturating_sub(space.used_bytes());
@@ -129,9 +135,9 @@ fn files(session: &Session) -> Vec<Row> {
     vec![row.collect()]
 }
 
-fn rows(session: &Session) -> Vec<Row> {
-    let internal = session
-        .database
+fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+    let internal = context
+        .database()
         .resources
         .registry
         .entries()
@@ -160,13 +166,17 @@ fn rows(session: &Session) -> Vec<Row> {
             ]
         });
     let mut rows: Vec<Row> = internal.collect();
-    for table in session.temporary_tables() {
-        let statistics = table.statistics(session);
-        let age = session.now().saturating_sub(table.definition.created);
+    for table in context.session.temporary_tables.iter() {
+        let statistics = table.statistics(context);
+        let age = context.now().saturating_sub(table.definition.created);
         rows.push(vec![
             Value::UInt(table.id.0),
-            Value::UInt(session.id()),
-            text(format!("{}@{}", session.user(), session.host())),
+            Value::UInt(context.id()),
+            text(format!(
+                "{}@{}",
+                context.privileges().user(),
+                context.privileges().host()
+            )),
             text(format!(
                 "{}.{}",
                 table.definition.database, table.definition.name

@@ -5,10 +5,10 @@ use std::sync::PoisonError;
 
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, text, text_or_null};
+use super::relation::{Columns, Kind, Relation, Row, Rows, text, text_or_null};
 use crate::persisted::PersistedVariable;
-use crate::session::Session;
-use crate::status;
+use crate::session::{StatementContext, status as session_status};
+use crate::variable_checks;
 use crate::variables::{self, Scope};
 
 const COLUMNS: &[(&str, Kind)] = &[
@@ -19,13 +19,13 @@ const COLUMNS: &[(&str, Kind)] = &[
 const fn relation(
     schema: &'static str,
     name: &'static str,
-    rows: fn(&Session) -> Vec<Row>,
+    rows: fn(&StatementContext<'_>) -> Vec<Row>,
 ) -> Relation {
     Relation {
         schema,
         name,
         columns: Columns::Own(COLUMNS),
-        rows,
+        rows: Rows::OfState(rows),
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) const RELATIONS: &[Relation] = &[
             ("VARIABLE_NAME", Kind::Text(64)),
             ("VARIABLE_VALUE", Kind::Long),
         ]),
-        rows: user_variables,
+        rows: Rows::OfState(user_variables),
     },
     Relation {
         schema: "performance_schema",
@@ -64,20 +64,20 @@ pub(super) const RELATIONS: &[Relation] = &[
             ("MAX_VALUE", Kind::Text(64)),
             ("DOCUMENTATION", Kind::Long),
         ]),
-        rows: metadata,
+        rows: Rows::OfState(metadata),
     },
 ];
 
 /// What SET PERSIST has written.
-fn persisted_variables(session: &Session) -> Vec<Row> {
-    let variables = session.database.persisted.all();
+fn persisted_variables(context: &StatementContext<'_>) -> Vec<Row> {
+    let variables = context.database().persisted.all();
     let row =
         |(name, variable): (String, PersistedVariable)| vec![text(&name), text(&variable.value)];
     variables.into_iter().map(row).collect()
 }
 
 /// What each variable takes and does.
-fn metadata(_session: &Session) -> Vec<Row> {
+fn metadata(_: &StatementContext<'_>) -> Vec<Row> {
     let row = |variable: &&variables::SystemVariable| {
         let scope = match variable.scope {
             Scope::Global => "GLOBAL",
@@ -98,9 +98,9 @@ fn metadata(_session: &Session) -> Vec<Row> {
     variables::all().iter().map(row).collect()
 }
 
-fn session_variables(session: &Session) -> Vec<Row> {
-    let globals = session
-        .database
+fn session_variables(context: &StatementContext<'_>) -> Vec<Row> {
+    let globals = context
+        .database()
         .globals
         .read()
         .unwrap_or_else(PoisonError::into_inner);
@@ -110,10 +110,10 @@ fn session_variables(session: &Session) -> Vec<Row> {
         .map(|(position, variable)| {
             let value = match variable.scope {
                 Scope::Global => variable.display(globals.at(position)),
-                _ => match session.computed_variable(variable.name) {
+                _ => match context.computed_variable(variable.name) {
                     Some(Value::Float(seconds)) => Some(format!("{seconds:.6}")),
-                    Some(value) => Some(variables::check::text_of(&value)),
-                    None => variable.display(session.settings().at(position)),
+                    Some(value) => Some(variable_checks::text_of(&value)),
+                    None => variable.display(context.settings().at(position)),
                 },
             };
             vec![
@@ -124,9 +124,9 @@ fn session_variables(session: &Session) -> Vec<Row> {
     rows.collect()
 }
 
-fn global_variables(session: &Session) -> Vec<Row> {
-    let globals = session
-        .database
+fn global_variables(context: &StatementContext<'_>) -> Vec<Row> {
+    let globals = context
+        .database()
         .globals
         .read()
         .unwrap_or_else(PoisonError::into_inner);
@@ -147,25 +147,30 @@ fn pairs(rows: Vec<(String, String)>) -> Vec<Row> {
         .collect()
 }
 
-fn session_status(session: &Session) -> Vec<Row> {
-    pairs(status::rows(&session.database, Some(session.status())))
+fn session_status(context: &StatementContext<'_>) -> Vec<Row> {
+    pairs(session_status::rows(
+        context.database(),
+        Some(context.session.status()),
+    ))
 }
 
-fn global_status(session: &Session) -> Vec<Row> {
-    pairs(status::rows(&session.database, None))
+fn global_status(context: &StatementContext<'_>) -> Vec<Row> {
+    pairs(session_status::rows(context.database(), None))
 }
 
-fn user_variables(session: &Session) -> Vec<Row> {
-    let rows = session
+fn user_variables(context: &StatementContext<'_>) -> Vec<Row> {
+    let rows = context
+        .session
+        .settings
         .user_variables()
         .all()
         .into_iter()
         .map(|(name, _, value)| {
             let shown = match value {
                 Value::Null => Value::Null,
-                value => text(variables::check::text_of(&value)),
+                value => text(variable_checks::text_of(&value)),
             };
-            vec![Value::UInt(session.id()), text(name), shown]
+            vec![Value::UInt(context.id()), text(name), shown]
         });
     rows.collect()
 }

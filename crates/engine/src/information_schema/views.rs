@@ -7,16 +7,16 @@ use mayfly_syntax::ast::{SetExpr, TableFactor, TableWithJoins, visit_relations};
 
 use super::relation::{Relation, Row, text, yes_no};
 use crate::catalog::view::ViewDefinition;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("VIEWS", rows),
     Relation::standard("VIEW_TABLE_USAGE", table_usage),
 ];
 
-fn rows(session: &Session) -> Vec<Row> {
-    let views = session.visible_views();
-    let rights = session.rights();
+fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+    let views = context.privileges().visible_views();
+    let rights = context.privileges().rights();
     let row = |view: &std::sync::Arc<ViewDefinition>| {
         vec![
             text("def"),
@@ -54,10 +54,10 @@ fn joins_tables(item: &TableWithJoins) -> bool {
 }
 
 /// The tables and views that views read.
-fn table_usage(session: &Session) -> Vec<Row> {
+fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    let rights = session.rights();
-    let mut views = session.visible_views();
+    let rights = context.privileges().rights();
+    let mut views = context.privileges().visible_views();
     views.retain(|view| rights.sees_query(view.database(), view.name()));
     for view in views {
         let mut tables = BTreeSet::new();

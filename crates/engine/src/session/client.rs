@@ -1,19 +1,22 @@
 //! What a client does with its session besides running statements: it begins anew, becomes somebody
 //! else, is counted, and asks what it is to be told.
 
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::io::Read;
 use std::sync::Arc;
-use std::time::Duration;
 
-use mayfly_functions::context::UserLocks;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::{Admission, Session, SessionOptions, Transport};
+use super::tracking::Tracker;
+use super::{LoggedIn, Session};
 use crate::accounts::privileges::SUPER;
 use crate::character_sets;
 use crate::client::ResultEncoder;
+use crate::connections::{SessionOptions, Transport};
+use crate::prepared::Prepared;
+use crate::statement_options::ClientLimits;
 use crate::status::Counter;
 use crate::variables::{Setting, Settings, sql_mode};
 
@@ -22,34 +25,6 @@ pub trait LocalFiles: Debug + Send {
     /// Asks the client for a file. Its bytes are read to the end, or dropped after an error of the
     /// statement: what the client still sends is then for whoever gave this to skip.
     fn open(&mut self, name: &str) -> Result<Box<dyn Read + Send>>;
-}
-
-/// How long to wait for a client, and how much to take from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClientLimits {
-    /// `wait_timeout`: how long a session may be idle.
-    pub idle: Duration,
-    /// `net_read_timeout`
-    pub read: Duration,
-    /// `net_write_timeout`
-    pub write: Duration,
-    /// `max_allowed_packet`
-    pub packet: u64,
-    /// `net_buffer_length`
-    pub buffer: u64,
-}
-
-impl ClientLimits {
-    pub(crate) fn read(settings: &Settings) -> Self {
-        let seconds = |name| Duration::from_secs(settings.unsigned(name));
-        Self {
-            idle: seconds("wait_timeout"),
-            read: seconds("net_read_timeout"),
-            write: seconds("net_write_timeout"),
-            packet: settings.unsigned("max_allowed_packet"),
-            buffer: settings.unsigned("net_buffer_length"),
-        }
-    }
 }
 
 /// What a client is told of its session after each statement.
@@ -88,6 +63,39 @@ pub enum Command {
     SetOption,
 }
 
+/// What a session knows of its client.
+#[derive(Debug)]
+pub(crate) struct ClientState {
+    is_interactive: bool,
+    /// An UPDATE tells the rows that it found.
+    pub(crate) counts_found_rows: bool,
+    ignores_space: bool,
+    /// PREPARE
+    pub(crate) prepared: HashMap<String, Arc<Prepared>>,
+    /// Where LOAD DATA LOCAL reads, if not the files of the process.
+    local_files: Option<Box<dyn LocalFiles>>,
+    pub(super) tracker: Option<Box<Tracker>>,
+}
+
+impl ClientState {
+    /// That of a session that begins.
+    pub(super) fn new(options: &SessionOptions) -> Self {
+        Self {
+            is_interactive: options.interactive,
+            counts_found_rows: options.found_rows,
+            ignores_space: options.ignore_space,
+            prepared: HashMap::new(),
+            local_files: None,
+            tracker: None,
+        }
+    }
+
+    /// The client's file of a name, if the client is not this process.
+    pub(crate) fn open_local_file(&mut self, name: &str) -> Option<Result<Box<dyn Read + Send>>> {
+        Some(self.local_files.as_mut()?.open(name))
+    }
+}
+
 /// The settings of a session that begins.
 pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) {
     if options.interactive {
@@ -118,15 +126,15 @@ impl Session {
             user: self.user().to_owned(),
             host: self.host().to_owned(),
             database: self.current_database().map(str::to_owned),
-            interactive: self.is_interactive,
+            interactive: self.client.is_interactive,
             collation: None,
             changes_expired_password: false,
-            found_rows: self.counts_found_rows,
-            ignore_space: self.ignores_space,
-            attributes: self.identity().attributes.kept.clone(),
+            found_rows: self.client.counts_found_rows,
+            ignore_space: self.client.ignores_space,
+            attributes: self.privileges.identity().attributes.kept.clone(),
         };
-        let admission = self.admission_again();
-        self.begin_as(options, admission);
+        let login = self.privileges.login_again();
+        self.begin_as(options, login);
     }
 
     /// A new session in the place of this one, with its number. No account is asked for, as by
@@ -134,18 +142,18 @@ impl Session {
     ///
     /// [`Database::session_with`]: crate::Database::session_with
     pub fn change_user(&mut self, options: SessionOptions) {
-        self.begin_as(options, Admission::default());
+        self.begin_as(options, LoggedIn::default());
     }
 
-    pub(crate) fn begin_as(&mut self, options: SessionOptions, admission: Admission) {
+    pub(crate) fn begin_as(&mut self, options: SessionOptions, login: LoggedIn) {
         self.leave();
-        let place = self.place.take();
+        let slot = self.slot.take();
         let shared = Arc::clone(&self.shared);
         let database = Arc::clone(&self.database);
-        let identity = super::identity(&database, &options, &admission);
-        let mut fresh = Self::over((database, place, shared), identity, options, admission);
-        fresh.local_files = self.local_files.take();
-        if self.tracker.is_some() {
+        let identity = super::identity(&database, &options, &login);
+        let mut fresh = Self::over((database, slot, shared), identity, options, login);
+        fresh.client.local_files = self.client.local_files.take();
+        if self.client.tracker.is_some() {
             fresh.track_state(true);
             fresh.note_state_change();
         }
@@ -154,57 +162,45 @@ impl Session {
 
     /// What a session holds is let go.
     pub(super) fn leave(&mut self) {
-        self.transaction.roll_back();
-        self.unlock_tables();
-        self.user_locks.release_all();
+        self.transaction.leave();
         self.temporary_tables.clear();
-        let shown = &self.shared.temporary_tables;
-        let shown = shown.lock();
-        shown
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .clear();
     }
 
     /// Where LOAD DATA LOCAL reads from here on, instead of this process' own files.
     pub fn set_local_files(&mut self, files: Box<dyn LocalFiles>) {
-        self.local_files = Some(files);
-    }
-
-    /// The client's file of a name, if the client is not this process.
-    pub(crate) fn open_local_file(&mut self, name: &str) -> Option<Result<Box<dyn Read + Send>>> {
-        Some(self.local_files.as_mut()?.open(name))
+        self.client.local_files = Some(files);
     }
 
     /// How long to wait for the client.
     pub fn client_limits(&self) -> ClientLimits {
-        self.options.client
+        self.settings.options().client
     }
 
     /// What the client is told after each statement.
     pub fn state(&self) -> SessionState {
-        let options = &self.options;
-        let begun = self.transaction.is_begun();
+        let options = self.settings.options();
+        let begun = self.transaction.current.is_begun();
         let in_transaction = begun || (!options.autocommit && self.holds_tables());
-        let characteristics = self.transaction.characteristics();
+        let characteristics = self.transaction.current.characteristics();
         let characteristics = characteristics.unwrap_or(options.transaction);
         SessionState {
             in_transaction,
             in_read_only_transaction: in_transaction && characteristics.read_only,
             autocommit: options.autocommit,
             no_backslash_escapes: options.parse.no_backslash_escapes,
-            no_index_used: self.last_summary.no_index_used,
-            slow: self.last_summary.elapsed.as_secs_f64() > options.long_query_time,
+            no_index_used: self.diagnostics.summary.no_index_used,
+            slow: self.diagnostics.summary.elapsed.as_secs_f64() > options.long_query_time,
         }
     }
 
     /// Whether the open transaction has used a table.
     pub(super) fn holds_tables(&self) -> bool {
-        self.transaction_tables.is_any() || self.has_durable_changes()
+        self.transaction.tables.is_any() || self.transaction.has_durable_changes()
     }
 
     /// How columns and values are given to the client.
     pub fn result_encoder(&self) -> ResultEncoder {
-        ResultEncoder::new(self.options.results)
+        ResultEncoder::new(self.settings.options().results)
     }
 
     /// Bytes that came from the client and went to it.
@@ -229,7 +225,7 @@ impl Session {
 
     /// How the server is and what its sessions do, a line each, for its log: 1227 without SUPER.
     pub fn server_state(&self) -> Result<Vec<String>> {
-        self.rights().require(SUPER, &[], "SUPER")?;
+        self.privileges.rights().require(SUPER, &[], "SUPER")?;
         let mut lines = vec![self.database.statistics_text()];
         for other in self.database.living_sessions() {
             let (activity, identity) = (&other.activity, other.identity());

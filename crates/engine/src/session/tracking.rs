@@ -3,11 +3,9 @@
 //!
 //! Nothing is gathered unless the client asked for it.
 
-use mayfly_syntax::ast::Statement;
+use std::ops::BitOr;
 
 use super::Session;
-use super::transaction_work::TransactionWork;
-use crate::statements;
 use crate::transaction::{Characteristics, Isolation};
 use crate::variables::{self, Setting};
 
@@ -33,6 +31,59 @@ impl StateChanges {
     }
 }
 
+/// What a statement or a transaction has done.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TransactionWork {
+    /// Tables without transactions were read.
+    pub(crate) read_without: bool,
+    /// Tables with transactions were read.
+    pub(crate) read: bool,
+    /// Tables without transactions were changed.
+    pub(crate) written_without: bool,
+    /// Tables with transactions were changed.
+    pub(crate) written: bool,
+    /// Something ran that might do something else if its text were run again.
+    pub(crate) is_unsafe: bool,
+    /// Rows were sent.
+    pub(crate) sent_rows: bool,
+}
+
+impl BitOr for TransactionWork {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self {
+            read_without: self.read_without | other.read_without,
+            read: self.read | other.read,
+            written_without: self.written_without | other.written_without,
+            written: self.written | other.written,
+            is_unsafe: self.is_unsafe | other.is_unsafe,
+            sent_rows: self.sent_rows | other.sent_rows,
+        }
+    }
+}
+
+impl TransactionWork {
+    /// Whether a table was used: that begins a transaction where `autocommit` is off.
+    pub(crate) fn has_used_tables(self) -> bool {
+        self.read_without || self.read || self.written_without || self.written
+    }
+
+    /// Reads without and with transactions, changes without and with them, whether a statement was
+    /// unsafe, and whether rows were sent.
+    pub(crate) fn letters(self) -> [char; 6] {
+        let letter = |is: bool, letter: char| if is { letter } else { '_' };
+        [
+            letter(self.read_without, 'r'),
+            letter(self.read, 'R'),
+            letter(self.written_without, 'w'),
+            letter(self.written, 'W'),
+            letter(self.is_unsafe, 's'),
+            letter(self.sent_rows, 'S'),
+        ]
+    }
+}
+
 /// What is gathered, and what was told last.
 #[derive(Debug, Default)]
 pub(super) struct Tracker {
@@ -48,17 +99,20 @@ pub(super) struct Tracker {
 impl Session {
     /// Whether the client wants to be told of changes of its session.
     pub fn track_state(&mut self, wanted: bool) {
-        self.tracker = wanted.then(Box::default);
+        self.client.tracker = wanted.then(Box::default);
     }
 
     /// The changes since this was last asked; `None` when there are none, or none are tracked.
     pub fn take_state_changes(&mut self) -> Option<StateChanges> {
-        self.tracker.as_ref()?;
-        let transaction = self.settings.unsigned("session_track_transaction_info");
+        self.client.tracker.as_ref()?;
+        let transaction = self
+            .settings
+            .variables()
+            .unsigned("session_track_transaction_info");
         let state = (transaction >= 1).then(|| self.transaction_state());
         let characteristics = (transaction >= 2).then(|| self.transaction_characteristics());
-        let database = self.current_database.clone();
-        let tracker = self.tracker.as_mut()?;
+        let database = self.settings.current_database.clone();
+        let tracker = self.client.tracker.as_mut()?;
         let mut changes = std::mem::take(&mut tracker.changes);
         if std::mem::take(&mut tracker.schema) {
             changes.schema = Some(database.as_deref().unwrap_or_default().to_owned());
@@ -78,7 +132,7 @@ impl Session {
         positions.dedup();
         for position in positions {
             let variable = variables::all()[position];
-            let value = variable.display(self.settings.at(position));
+            let value = variable.display(self.settings.variables().at(position));
             let value = value.unwrap_or_default();
             changes.variables.push((variable.name.to_owned(), value));
         }
@@ -87,9 +141,12 @@ impl Session {
 
     /// Something of the session has changed.
     pub(crate) fn note_state_change(&mut self) {
-        if self.tracker.is_some()
-            && self.settings.boolean("session_track_state_change")
-            && let Some(tracker) = &mut self.tracker
+        if self.client.tracker.is_some()
+            && self
+                .settings
+                .variables()
+                .boolean("session_track_state_change")
+            && let Some(tracker) = &mut self.client.tracker
         {
             tracker.changes.state = true;
         }
@@ -97,9 +154,9 @@ impl Session {
 
     pub(super) fn note_database(&mut self) {
         self.note_state_change();
-        if self.tracker.is_some()
-            && self.settings.boolean("session_track_schema")
-            && let Some(tracker) = &mut self.tracker
+        if self.client.tracker.is_some()
+            && self.settings.variables().boolean("session_track_schema")
+            && let Some(tracker) = &mut self.client.tracker
         {
             tracker.schema = true;
         }
@@ -107,29 +164,34 @@ impl Session {
 
     /// SET has changed the session's value of a variable.
     pub(crate) fn note_variable(&mut self, position: usize) {
-        if self.tracker.is_none() {
+        if self.client.tracker.is_none() {
             return;
         }
         self.note_state_change();
         let name = variables::all()[position].name;
-        let listed = self.settings.text("session_track_system_variables");
+        let listed = self
+            .settings
+            .variables()
+            .text("session_track_system_variables");
         let is_tracked = listed.is_some_and(|listed| {
             let mut names = listed.split(',').map(str::trim);
             names.any(|tracked| tracked == "*" || tracked.eq_ignore_ascii_case(name))
         });
-        if let (true, Some(tracker)) = (is_tracked, &mut self.tracker) {
+        if let (true, Some(tracker)) = (is_tracked, &mut self.client.tracker) {
             tracker.variables.push(position);
         }
     }
 
-    /// A statement is about to run: what it does in the transaction, for a client that is told.
-    pub(crate) fn note_statement(&mut self, statement: &Statement) {
-        if self.tracker.is_none() || self.settings.unsigned("session_track_transaction_info") == 0 {
-            return;
-        }
-        let work = TransactionWork::of(self, statement);
-        if let Some(tracker) = &mut self.tracker {
-            let before = match statements::begins_or_ends_transaction(statement) {
+    /// Whether the client is told what its transaction does.
+    pub(crate) fn tracks_transaction(&self) -> bool {
+        let variables = self.settings.variables();
+        self.client.tracker.is_some() && variables.unsigned("session_track_transaction_info") > 0
+    }
+
+    /// A statement is about to run that does this in the transaction, or begins or ends one.
+    pub(crate) fn note_work(&mut self, work: TransactionWork, begins_or_ends: bool) {
+        if let Some(tracker) = &mut self.client.tracker {
+            let before = match begins_or_ends {
                 true => TransactionWork::default(),
                 false => tracker.work,
             };
@@ -140,10 +202,10 @@ impl Session {
     /// Transaction, unsafe and safe reads, unsafe and safe writes, unsafe statement, rows sent, LOCK
     /// TABLES.
     fn transaction_state(&mut self) -> String {
-        let begun = self.transaction.is_begun();
-        let begins_itself = !self.options.autocommit;
-        let locked = self.has_locked_tables();
-        let Some(tracker) = &mut self.tracker else {
+        let begun = self.transaction.current.is_begun();
+        let begins_itself = !self.settings.options().autocommit;
+        let locked = self.transaction.has_locked_tables();
+        let Some(tracker) = &mut self.client.tracker else {
             return String::new();
         };
         let kind = match begun {
@@ -163,11 +225,11 @@ impl Session {
     }
 
     fn transaction_characteristics(&self) -> String {
-        let usual = self.options.transaction;
+        let usual = self.settings.options().transaction;
         let Characteristics {
             isolation,
             read_only,
-        } = self.transaction.characteristics().unwrap_or(usual);
+        } = self.transaction.current.characteristics().unwrap_or(usual);
         let mut text = String::new();
         if isolation != usual.isolation {
             let level = match isolation {
@@ -183,7 +245,7 @@ impl Session {
             (true, _) => " READ ONLY",
             (false, _) => " READ WRITE",
         };
-        let last = match self.transaction.is_begun() {
+        let last = match self.transaction.current.is_begun() {
             true => format!("START TRANSACTION{access};"),
             false if access.is_empty() => return text,
             false => format!("SET TRANSACTION{access};"),

@@ -17,33 +17,39 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, CollationId, Error, Level, Result, SqlType, TypeKind};
 
 use super::alter_work::Work;
-use super::foreign_keys::check_rows;
 use super::row_sink::RowSink;
 use super::select::{self, Reading};
 use crate::builder;
-use crate::catalog::alter::{self, Altered};
-use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition, same_name};
-use crate::catalog::foreign_key_checks::{self, NewForeignKeys};
-use crate::catalog::{BaseTable, create as names, primary_keys};
+use crate::catalog::BaseTable;
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+use crate::ddl::alter::{self, Altered};
+use crate::ddl::foreign_key_checks::{self, NewForeignKeys};
+use crate::ddl::{create as names, primary_keys};
+use crate::locks::table::TableUse;
+use crate::names::same_name;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::table_names::{qualified, writable_table};
+use crate::statements::writers::foreign_keys::check_rows;
 use crate::status::Counter;
-use crate::table_locks::TableUse;
 use crate::variables::{self, Setting, sql_mode};
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
-    super::count(session, Counter::ComAlterTable);
-    alter(session, statement)
+pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
+    context.count(Counter::ComAlterTable);
+    alter(context, statement)
 }
 
 /// CREATE INDEX: ALTER TABLE … ADD INDEX.
-pub(super) fn create_index(session: &mut Session, statement: &CreateIndex) -> Result<Outcome> {
-    super::count(session, Counter::ComCreateIndex);
+pub(super) fn create_index(
+    context: &mut StatementContext<'_>,
+    statement: &CreateIndex,
+) -> Result<Outcome> {
+    context.count(Counter::ComCreateIndex);
     let add = AlterAction::Add(TableElement::Key(statement.key.clone()));
     let options = statement.options.iter().cloned().map(AlterAction::Option);
     alter(
-        session,
+        context,
         &AlterTable {
             table: statement.table.clone(),
             actions: std::iter::once(add).chain(options).collect(),
@@ -52,12 +58,15 @@ pub(super) fn create_index(session: &mut Session, statement: &CreateIndex) -> Re
 }
 
 /// DROP INDEX: ALTER TABLE … DROP INDEX.
-pub(super) fn drop_index(session: &mut Session, statement: &DropIndex) -> Result<Outcome> {
-    super::count(session, Counter::ComDropIndex);
+pub(super) fn drop_index(
+    context: &mut StatementContext<'_>,
+    statement: &DropIndex,
+) -> Result<Outcome> {
+    context.count(Counter::ComDropIndex);
     let drop = AlterAction::DropKey(statement.name.clone());
     let options = statement.options.iter().cloned().map(AlterAction::Option);
     alter(
-        session,
+        context,
         &AlterTable {
             table: statement.table.clone(),
             actions: std::iter::once(drop).chain(options).collect(),
@@ -65,28 +74,32 @@ pub(super) fn drop_index(session: &mut Session, statement: &DropIndex) -> Result
     )
 }
 
-fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
-    let (database, name) = super::qualified(session, &statement.table)?;
-    refuse_view(session, &database, &name)?;
-    let hidden = session.temporary_table(&database, &name).is_some();
+fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
+    let (database, name) = qualified(context, &statement.table)?;
+    refuse_view(context, &database, &name)?;
+    let hidden = context
+        .session
+        .temporary_tables
+        .get(&database, &name)
+        .is_some();
     let _held = match hidden {
         true => None,
-        false => session.hold_table(&database, &name, TableUse::Alone)?,
+        false => context.hold_table(&database, &name, TableUse::Alone)?,
     };
-    let table = super::writable_table(session, &database, &name)?;
-    let mut altered = alter::definition(session, &table, statement)?;
-    primary_keys::require_of_altered(session, &table.definition, &altered.definition)?;
+    let table = writable_table(context, &database, &name)?;
+    let mut altered = alter::definition(context, &table, statement)?;
+    primary_keys::require_of_altered(context, &table.definition, &altered.definition)?;
     let old = Some(&*table.definition);
-    let new_keys = foreign_key_checks::check(session, &mut altered.definition, old)?;
+    let new_keys = foreign_key_checks::check(context, &mut altered.definition, old)?;
     // What was committed until the parents were held.
-    session.read_newest();
-    rename(session, &mut altered.definition, &statement.actions)?;
-    let work = Work::of(session, &table.definition, &altered, &statement.actions);
+    context.read_newest();
+    rename(context, &mut altered.definition, &statement.actions)?;
+    let work = Work::of(context, &table.definition, &altered, &statement.actions);
     work.algorithm
         .allow(&table.definition, &statement.actions)?;
     let copied = if work.rows_move {
         copy(
-            session,
+            context,
             &table,
             altered,
             &statement.actions,
@@ -94,22 +107,22 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
             &new_keys,
         )?
     } else {
-        let id = session.database.catalog.next_table_id();
+        let id = context.database().catalog.next_table_id();
         let start = altered.definition.auto_increment_start;
         let numbered = altered.definition.auto_increment_column();
         let new = Arc::new(table.redefined(id, altered.definition));
         if let Some(column) = numbered
             && alter::is_numbered_anew(&statement.actions)
         {
-            let last = table.greatest_number(column, session)?;
+            let last = table.greatest_number(column, context)?;
             new.set_auto_increment(start.max(last.saturating_add(1)));
         }
-        check_rows(session, &new, &new_keys)?;
-        replace(session, &table, new, &altered.renamed_columns)?;
+        check_rows(context, &new, &new_keys)?;
+        replace(context, &table, new, &altered.renamed_columns)?;
         0
     };
     let rows = if work.counts_rows { copied } else { 0 };
-    let warnings = session.diagnostics().count();
+    let warnings = context.diagnostics().count();
     Ok(StatementResult {
         affected_rows: rows,
         info: format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}").into(),
@@ -119,9 +132,13 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
 }
 
 /// 1347: a view is no table.
-fn refuse_view(session: &Session, database: &str, name: &str) -> Result<()> {
-    let hidden = session.temporary_table(database, name).is_some();
-    match session.database.catalog.view(database, name) {
+fn refuse_view(context: &StatementContext<'_>, database: &str, name: &str) -> Result<()> {
+    let hidden = context
+        .session
+        .temporary_tables
+        .get(database, name)
+        .is_some();
+    match context.database().catalog.view(database, name) {
         Some(_) if !hidden => Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"BASE TABLE"])),
         _ => Ok(()),
     }
@@ -129,31 +146,33 @@ fn refuse_view(session: &Session, database: &str, name: &str) -> Result<()> {
 
 /// Puts the changed table in the old one's place.
 pub(super) fn replace(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     old: &BaseTable,
     new: Arc<BaseTable>,
     renamed_columns: &[(String, String)],
 ) -> Result<()> {
     let old = &old.definition;
     if old.temporary {
-        session.drop_temporary_table(&old.database, &old.name);
-        session.add_temporary_table(new);
+        context
+            .session
+            .drop_temporary_table(&old.database, &old.name);
+        context.session.add_temporary_table(new);
         return Ok(());
     }
-    let catalog = &session.database.catalog;
-    catalog.replace_table(session, old, new, renamed_columns)
+    let catalog = &context.database().catalog;
+    catalog.replace_table(context, old, new, renamed_columns)
 }
 
 /// RENAME TO: the last one counts. 1050 when the name is taken by a table of the same kind.
 fn rename(
-    session: &Session,
+    context: &StatementContext<'_>,
     definition: &mut TableDefinition,
     actions: &[AlterAction],
 ) -> Result<()> {
     let mut target = None;
     for action in actions {
         if let AlterAction::RenameTo(name) = action {
-            target = Some(super::qualified(session, name)?);
+            target = Some(qualified(context, name)?);
         }
     }
     let Some((database, name)) = target else {
@@ -163,12 +182,16 @@ fn rename(
     if (&database, &name) == (&definition.database, &definition.name) {
         return Ok(());
     }
-    let catalog = &session.database.catalog;
+    let catalog = &context.database().catalog;
     if catalog.database_collation(&database).is_none() {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
     let taken = match definition.temporary {
-        true => session.temporary_table(&database, &name).is_some(),
+        true => context
+            .session
+            .temporary_tables
+            .get(&database, &name)
+            .is_some(),
         false => catalog.has(&database, &name),
     };
     if taken {
@@ -213,7 +236,7 @@ pub(super) fn rename_definition(definition: &mut TableDefinition, database: Stri
 /// Copies the rows into a table of the new definition and puts that in the place of the old one; how
 /// many there were.
 fn copy(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     table: &Arc<BaseTable>,
     altered: Altered,
     actions: &[AlterAction],
@@ -226,24 +249,24 @@ fn copy(
         renamed_columns,
     } = altered;
     let old = Arc::clone(&table.definition);
-    let id = session.database.catalog.next_table_id();
-    let new = BaseTable::new(id, definition, session)?.under_lock_of(table);
+    let id = context.database().catalog.next_table_id();
+    let new = BaseTable::new(id, definition, context)?.under_lock_of(table);
     let new = Arc::new(new);
-    let replaced = copying_settings(session, &old, &new.definition, &sources);
-    let copied = copy_rows(session, table, &new, &sources, actions, by_copy);
+    let replaced = copying_settings(context, &old, &new.definition, &sources);
+    let copied = copy_rows(context, table, &new, &sources, actions, by_copy);
     for (name, setting) in replaced {
-        session.set_setting_by_name(name, setting);
+        context.session.set_setting_by_name(name, setting);
     }
     let rows = copied?;
-    check_rows(session, &new, new_keys)?;
-    replace(session, table, new, &renamed_columns)?;
+    check_rows(context, &new, new_keys)?;
+    replace(context, table, new, &renamed_columns)?;
     Ok(rows)
 }
 
 /// The session's variables for copying, and what they were. A number that is there is kept, even if
 /// it is 0; moments are copied as they are, not by the session's clock, when nothing else looks at it.
 fn copying_settings(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     old: &TableDefinition,
     new: &TableDefinition,
     sources: &[Option<usize>],
@@ -257,7 +280,7 @@ fn copying_settings(
         new.auto_increment && old.is_some_and(|old| old.auto_increment)
     };
     if pairs().any(keeps_numbers) {
-        let mode = session.settings().unsigned("sql_mode") | sql_mode::bit("NO_AUTO_VALUE_ON_ZERO");
+        let mode = context.settings().unsigned("sql_mode") | sql_mode::bit("NO_AUTO_VALUE_ON_ZERO");
         changes.push(("sql_mode", Setting::Unsigned(mode)));
     }
     let is_moment = |column: &ColumnDefinition| column.ty.kind == TypeKind::Timestamp;
@@ -279,15 +302,15 @@ fn copying_settings(
     let mut replaced = Vec::with_capacity(changes.len());
     for (name, setting) in changes {
         if let Some(position) = variables::position(name) {
-            replaced.push((name, session.settings().at(position).clone()));
-            session.set_setting_by_name(name, setting);
+            replaced.push((name, context.settings().at(position).clone()));
+            context.session.set_setting_by_name(name, setting);
         }
     }
     replaced
 }
 
 fn copy_rows(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     table: &BaseTable,
     new: &Arc<BaseTable>,
     sources: &[Option<usize>],
@@ -342,13 +365,13 @@ fn copy_rows(
         selected.push("1".to_owned());
     }
     let mut query = rows_query(old, &selected)?;
-    sort(session, old, &definition, actions, &mut query);
-    let planned = select::plan_trusted(session, &query)?;
-    let mut reading = Reading::start_part(session, &planned)?;
+    sort(context, old, &definition, actions, &mut query);
+    let planned = select::plan_trusted(context, &query)?;
+    let mut reading = Reading::start(context, &planned)?;
     let kept = types.len() - constants.len();
     let mut rows = 0;
     let mut fill = || -> Result<()> {
-        let mut sink = RowSink::new(session, new, &positions, false)?.without_foreign_keys();
+        let mut sink = RowSink::new(context, new, &positions, false)?.without_foreign_keys();
         if !by_copy {
             sink = sink.taking_generated();
         }
@@ -383,7 +406,7 @@ fn copy_rows(
         sink.finish().map(|_| ())
     };
     let filled = fill();
-    reading.finish(session);
+    reading.finish(context);
     filled?;
     Ok(rows)
 }
@@ -475,7 +498,7 @@ fn rows_query(table: &TableDefinition, selected: &[String]) -> Result<Box<Query>
 
 /// ORDER BY, unless the primary key keeps the table in order.
 fn sort(
-    session: &Session,
+    context: &StatementContext<'_>,
     old: &TableDefinition,
     new: &TableDefinition,
     actions: &[AlterAction],
@@ -494,7 +517,7 @@ fn sort(
             old.name
         );
         let warning = codes::ER_UNKNOWN_ERROR.with(&[&text]);
-        session.diagnostics().push(Level::Warning, warning);
+        context.diagnostics().push(Level::Warning, warning);
         return;
     }
     query.order_by = Some(OrderBy {

@@ -5,11 +5,11 @@ use mayfly_syntax::ast::{AlterAction, KeyKind, TableOption};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
-use crate::catalog::alter::Altered;
 use crate::catalog::definition::{
     ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition,
 };
-use crate::session::Session;
+use crate::ddl::alter::Altered;
+use crate::session::StatementContext;
 
 /// How InnoDB does a change at best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +155,7 @@ pub(super) struct Work {
 impl Work {
     /// What the new definition takes.
     pub(super) fn of(
-        session: &Session,
+        context: &StatementContext<'_>,
         old: &TableDefinition,
         altered: &Altered,
         actions: &[AlterAction],
@@ -205,7 +205,7 @@ impl Work {
         let rows_move = !same_definition || old.engine != new.engine || force || sorted;
 
         let foreign = |definition: &TableDefinition| definition.foreign_keys.len();
-        let adds_foreign = foreign(new) > foreign(old) && session.options().foreign_key_checks;
+        let adds_foreign = foreign(new) > foreign(old) && context.options().foreign_key_checks;
         let in_place = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
             is_in_place(&old.ty, &new.ty) && stored_text(old) == stored_text(new)
         };

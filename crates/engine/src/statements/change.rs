@@ -3,94 +3,97 @@
 
 use std::sync::Arc;
 
-use mayfly_plan::ChangePlan;
+use mayfly_plan::{ChangePlan, PlanOptions};
 use mayfly_storage::Table;
-use mayfly_syntax::ast::{Delete, SelectItem, Statement, TableWithJoins, UpdateStatement};
+use mayfly_syntax::ast::{Delete, TableWithJoins, UpdateStatement};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result, SqlType, Value};
+use mayfly_types::{Batch, Result, SqlType};
 
-use super::found_rows::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
-use super::locking_subqueries;
-use super::returning::Returning;
+use super::returning::{self, ReturnedColumn};
 use super::row_rules::refuse_warnings;
-use super::select::{self, PlanPlace, Planned, Reading, Ready};
+use super::select::{Planned, Reading};
 use super::table_change::{ChangeOptions, Step, TableChange, lock_wait};
 use super::writers::{WriterId, Writers};
+use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
-use crate::result::{Outcome, ResultColumn, StatementResult};
-use crate::session::Session;
+use crate::result::{Outcome, StatementResult};
+use crate::session::{StatementContext, StatementTables};
+use crate::spool::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
+use crate::statements::table_names::{changeable_table, note_write};
 use crate::status::Counter;
 
-/// A statement that changes the rows that a query finds.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Change<'s> {
-    Update(&'s UpdateStatement),
-    Delete(&'s Delete),
+/// What an UPDATE or DELETE comes to.
+#[derive(Debug)]
+pub(crate) struct ChangeStatementPlan {
+    pub(super) change: ChangePlan,
+    pub(super) returning: Vec<ReturnedColumn>,
 }
 
-impl<'s> Change<'s> {
-    /// `None` for any other statement.
-    pub(super) fn of(statement: &'s Statement) -> Option<Self> {
-        match statement {
-            Statement::Update(update) => Some(Self::Update(update)),
-            Statement::Delete(delete) => Some(Self::Delete(delete)),
-            _ => None,
-        }
-    }
-
-    fn is_limited(self) -> bool {
-        match self {
-            Self::Update(update) => update.limit.is_some(),
-            Self::Delete(delete) => delete.limit.is_some(),
-        }
-    }
-
-    fn plan(
-        self,
-        session: &Session,
-        types: &[SqlType],
-        values: &[Value],
-        kept: Option<&PlanPlace<ChangePlan>>,
-    ) -> Result<Ready<ChangePlan>> {
-        select::plan_or_keep(
-            session,
-            types,
-            values,
-            kept,
-            |catalog, options| match self {
-                Self::Update(update) => mayfly_plan::bind_update(update, catalog, options),
-                Self::Delete(delete) => mayfly_plan::bind_delete(delete, catalog, options),
-            },
-        )
-    }
-}
-
-/// UPDATE
-pub(super) fn update(
-    session: &mut Session,
+/// Plans an UPDATE.
+pub(super) fn plan_update(
+    context: &StatementContext<'_>,
     update: &UpdateStatement,
-    parameters: &[(Value, SqlType)],
-    kept: Option<&PlanPlace<ChangePlan>>,
-) -> Result<Outcome> {
-    let several = is_join(&update.tables);
-    super::count(
-        session,
-        match several {
-            true => Counter::ComUpdateMulti,
-            false => Counter::ComUpdate,
-        },
-    );
+    catalog: &SessionCatalog<'_>,
+    options: &PlanOptions,
+) -> Result<ChangeStatementPlan> {
+    let change = mayfly_plan::bind_update(update, catalog, options)?;
+    targets(context, &change)?;
+    Ok(ChangeStatementPlan {
+        change,
+        returning: Vec::new(),
+    })
+}
+
+/// Plans a DELETE.
+pub(super) fn plan_delete(
+    context: &StatementContext<'_>,
+    delete: &Delete,
+    catalog: &SessionCatalog<'_>,
+    options: &PlanOptions,
+) -> Result<ChangeStatementPlan> {
+    let change = mayfly_plan::bind_delete(delete, catalog, options)?;
+    let tables = targets(context, &change)?;
+    let returning = match tables.first() {
+        Some(table) => {
+            let definition = &table.definition;
+            returning::plan(context, (catalog, options), definition, &delete.returning)?
+        }
+        None => Vec::new(),
+    };
+    Ok(ChangeStatementPlan { change, returning })
+}
+
+/// The tables that are changed, which must be such that they can be.
+fn targets(context: &StatementContext<'_>, plan: &ChangePlan) -> Result<Vec<Arc<BaseTable>>> {
+    let tables = plan.targets.iter().map(|target| {
+        let source = &target.table;
+        changeable_table(context, &source.database, &source.name)
+    });
+    tables.collect()
+}
+
+/// Runs the plan of an UPDATE; `None` when a row was changed by another transaction before it could be
+/// locked.
+pub(super) fn update(
+    context: &mut StatementContext<'_>,
+    update: &UpdateStatement,
+    plan: &ChangeStatementPlan,
+    tables: &Arc<StatementTables>,
+) -> Result<Option<Outcome>> {
     let work = Work {
         ignore: update.ignore,
-        repeats: several,
+        repeats: is_join(&update.tables),
         deletes: false,
-        returning: &[],
+        is_limited: update.limit.is_some(),
+        returns: false,
     };
-    let done = run(session, &work, Change::Update(update), parameters, kept)?;
-    session.counters().add(Counter::HandlerUpdate, done.changed);
-    let warnings = session.diagnostics().count();
-    Ok(StatementResult {
-        affected_rows: match session.counts_found_rows {
+    let Some(done) = run(context, &work, &plan.change, tables)? else {
+        return Ok(None);
+    };
+    context.counters().add(Counter::HandlerUpdate, done.changed);
+    let warnings = context.diagnostics().count();
+    let result = StatementResult {
+        affected_rows: match context.session.client.counts_found_rows {
             true => done.matched,
             false => done.changed,
         },
@@ -100,33 +103,30 @@ pub(super) fn update(
         )
         .into(),
         ..StatementResult::default()
-    }
-    .into())
+    };
+    Ok(Some(result.into()))
 }
 
-/// DELETE
+/// Runs the plan of a DELETE; `None` when a row was changed by another transaction before it could be
+/// locked.
 pub(super) fn delete(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     delete: &Delete,
-    parameters: &[(Value, SqlType)],
-    kept: Option<&PlanPlace<ChangePlan>>,
-) -> Result<Outcome> {
+    plan: &ChangeStatementPlan,
+    tables: &Arc<StatementTables>,
+) -> Result<Option<Outcome>> {
     let several = !delete.targets.is_empty();
-    super::count(
-        session,
-        match several {
-            true => Counter::ComDeleteMulti,
-            false => Counter::ComDelete,
-        },
-    );
     let work = Work {
         ignore: delete.ignore,
         repeats: several,
         deletes: true,
-        returning: &delete.returning,
+        is_limited: delete.limit.is_some(),
+        returns: !plan.returning.is_empty(),
     };
-    let done = run(session, &work, Change::Delete(delete), parameters, kept)?;
-    session.counters().add(Counter::HandlerDelete, done.changed);
+    let Some(done) = run(context, &work, &plan.change, tables)? else {
+        return Ok(None);
+    };
+    context.counters().add(Counter::HandlerDelete, done.changed);
     let all = delete.selection.is_none() && delete.limit.is_none() && !several;
     if let Some(table) = done.tables.first()
         && all
@@ -134,44 +134,26 @@ pub(super) fn delete(
         && table.definition.engine == "MEMORY"
     {
         // It is still locked. Only when it is emptied does a MEMORY table give memory back.
-        table.storage(session)?.truncate()?;
+        table.storage(context)?.truncate()?;
     }
-    let (columns, batches) = match done.returning {
-        Some(returning) => returning.evaluate(&done.returned)?,
-        None => (Vec::new(), Vec::new()),
-    };
-    Ok(StatementResult {
-        columns: columns.into(),
-        batches,
+    let result = StatementResult {
+        columns: returning::columns(&plan.returning),
+        batches: match plan.returning.is_empty() {
+            true => Vec::new(),
+            false => {
+                let execution = context.execution_context(Arc::clone(tables) as _);
+                let values = &context.parameters().values;
+                returning::evaluate(&plan.returning, &execution, values, &done.returned)?
+            }
+        },
         affected_rows: done.changed,
         ..StatementResult::default()
-    }
-    .into())
+    };
+    Ok(Some(result.into()))
 }
 
-/// What the statement names must be there, and be such that it can be changed. It gives no rows.
-pub(super) fn describe(session: &Session, change: Change<'_>) -> Result<Arc<[ResultColumn]>> {
-    let (types, values) = session.parameter_values();
-    plan_only(session, &types, &values, None, change)?;
-    Ok(Arc::default())
-}
-
-/// Plans the statement for parameters of these types, and with these values, and keeps the plan.
-pub(super) fn plan_only(
-    session: &Session,
-    types: &[SqlType],
-    values: &[Value],
-    kept: Option<&PlanPlace<ChangePlan>>,
-    change: Change<'_>,
-) -> Result<()> {
-    let ready = change.plan(session, types, values, kept)?;
-    for target in &ready.plan.targets {
-        super::writable_table(session, &target.table.database, &target.table.name)?;
-    }
-    Ok(())
-}
-
-fn is_join(tables: &[TableWithJoins]) -> bool {
+/// Whether a statement changes what several tables give together.
+pub(super) fn is_join(tables: &[TableWithJoins]) -> bool {
     match tables {
         [only] => !only.joins.is_empty(),
         _ => true,
@@ -179,13 +161,15 @@ fn is_join(tables: &[TableWithJoins]) -> bool {
 }
 
 /// What kind of change a statement makes.
-struct Work<'s> {
+struct Work {
     ignore: bool,
     /// A row may be found more than once.
     repeats: bool,
     deletes: bool,
-    /// What is wanted of the rows that are removed.
-    returning: &'s [SelectItem],
+    /// It has a LIMIT.
+    is_limited: bool,
+    /// The rows that are removed are wanted.
+    returns: bool,
 }
 
 /// What was changed.
@@ -194,138 +178,76 @@ struct Done {
     matched: u64,
     changed: u64,
     tables: Vec<Arc<BaseTable>>,
-    returning: Option<Returning>,
     returned: Vec<Batch>,
 }
 
 fn run(
-    session: &mut Session,
-    work: &Work<'_>,
-    statement: Change<'_>,
-    parameters: &[(Value, SqlType)],
-    kept: Option<&PlanPlace<ChangePlan>>,
-) -> Result<Done> {
-    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let (updates, deletes);
-    let (statement, kept) = match statement {
-        Change::Update(update) => {
-            updates = locking_subqueries::of_update(session, update, &types, &values)?;
-            match &updates {
-                Some(without) => (Change::Update(without), None),
-                None => (statement, kept),
-            }
-        }
-        Change::Delete(delete) => {
-            deletes = locking_subqueries::of_delete(session, delete, &types, &values)?;
-            match &deletes {
-                Some(without) => (Change::Delete(without), None),
-                None => (statement, kept),
-            }
-        }
-    };
-    session.read_for_change();
-    // Each attempt keeps the locks of the one before, so that it ends.
-    loop {
-        if let Some(done) = attempt(session, work, statement, parameters, kept)? {
-            return Ok(done);
-        }
-        session.begin_anew();
-    }
-}
-
-/// `None` when a row was changed by another transaction before it could be locked.
-fn attempt(
-    session: &mut Session,
-    work: &Work<'_>,
-    statement: Change<'_>,
-    parameters: &[(Value, SqlType)],
-    kept: Option<&PlanPlace<ChangePlan>>,
+    context: &mut StatementContext<'_>,
+    work: &Work,
+    plan: &ChangePlan,
+    tables: &Arc<StatementTables>,
 ) -> Result<Option<Done>> {
-    let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let ready = statement.plan(session, &types, &values, kept)?;
-    let (plan, tables) = (ready.plan, ready.tables);
     let mut changed: Vec<(Arc<BaseTable>, Arc<dyn Table>)> = Vec::new();
-    for target in &plan.targets {
-        let source = &target.table;
-        let table = super::writable_table(session, &source.database, &source.name)?;
-        let handle = mayfly_exec::TableOpener::open(tables.as_ref(), source.id)?;
-        let lock = session.lock_of_found(statement.is_limited());
-        handle.lock_reads(lock, lock_wait(session));
+    for (target, table) in plan.targets.iter().zip(targets(context, plan)?) {
+        note_write(context, &table)?;
+        let handle = mayfly_exec::TableOpener::open(tables.as_ref(), target.table.id)?;
+        let lock = context.lock_of_found(work.is_limited);
+        handle.lock_reads(lock, lock_wait(context));
         changed.push((table, handle));
     }
-    // What it names is known, and allowed, before the first row is changed.
-    let returning = match changed.first() {
-        Some((table, _)) if !work.returning.is_empty() => {
-            let definition = &table.definition;
-            Some(Returning::bind(
-                session,
-                definition,
-                work.returning,
-                parameters,
-            )?)
-        }
-        _ => None,
-    };
-    if session.settings().boolean("sql_safe_updates") && !plan.is_safe {
+    if context.settings().boolean("sql_safe_updates") && !plan.is_safe {
         return Err(codes::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
     }
-    let planned = Planned {
-        plan: Arc::clone(&plan.query),
-        tables,
-        columns: None,
-    };
-    let mut reading = Reading::start(session, &planned, &values)?;
+    let planned = Planned::new(&plan.query, tables);
+    let parameters = context.parameters().clone();
+    let mut reading = Reading::start(context, &planned)?;
     let done = (|| {
         let types: Vec<SqlType> = planned.plan.columns.iter().map(|c| c.ty.clone()).collect();
-        let found = find(session, work, &types, &mut reading)?;
+        let found = find(context, work, &types, &mut reading)?;
         let options = ChangeOptions {
             ignore: work.ignore,
             repeats: work.repeats,
             types: &types,
-            parameters: &values,
+            parameters: &parameters.values,
         };
-        let context = Arc::clone(reading.context());
-        let mut writers = Writers::new(session, work.ignore);
+        let execution = Arc::clone(reading.execution());
+        let mut writers = Writers::new(context, work.ignore);
         let mut changes = Vec::with_capacity(changed.len());
         for (target, (table, handle)) in plan.targets.iter().zip(&changed) {
             let place = (Arc::clone(handle), writers.add(table, handle));
             changes.push(TableChange::new(
-                session, table, place, target, &context, options,
+                context, table, place, target, &execution, options,
             )?);
         }
-        change(session, work, writers, changes, found)
+        change(context, work, writers, changes, found)
     })();
-    reading.finish(session);
-    let done = done?.map(|done| Done {
+    reading.finish(context);
+    Ok(done?.map(|done| Done {
         tables: changed.into_iter().map(|(table, _)| table).collect(),
-        returning,
         ..done
-    });
-    Ok(done)
+    }))
 }
 
 /// Finds all rows before the first is changed.
 fn find(
-    session: &Session,
-    work: &Work<'_>,
+    context: &StatementContext<'_>,
+    work: &Work,
     types: &[SqlType],
     reading: &mut Reading,
 ) -> Result<FoundRows> {
-    let context = session.temp_table_context();
-    let mut found = FoundRowsBuilder::new(context, physical_types(types), CHANGED_LATER);
+    let temp = context.temp_table_context();
+    let mut found = FoundRowsBuilder::new(temp, physical_types(types), CHANGED_LATER);
     while let Some(batch) = reading.next_batch()? {
-        refuse_warnings(session, work.ignore)?;
+        refuse_warnings(context, work.ignore)?;
         found.add(batch)?;
     }
-    refuse_warnings(session, work.ignore)?;
+    refuse_warnings(context, work.ignore)?;
     found.finish()
 }
 
 fn change(
-    session: &Session,
-    work: &Work<'_>,
+    context: &StatementContext<'_>,
+    work: &Work,
     mut writers: Writers<'_>,
     mut changes: Vec<TableChange<'_>>,
     mut found: FoundRows,
@@ -338,14 +260,14 @@ fn change(
     let mut is_done = false;
     if work.repeats && !work.deletes {
         for change in &mut changes {
-            let context = session.temp_table_context();
-            let Some(mut ordered) = found.ordered_by(context, change.position())? else {
+            let temp = context.temp_table_context();
+            let Some(mut ordered) = found.ordered_by(temp, change.position())? else {
                 break;
             };
             change.expect_order();
             while let Some(batch) = ordered.next_batch()? {
                 let shared = is_shared(change.writer);
-                if change.update(&mut writers, &batch, shared)? == Step::StartAnew {
+                if change.update(&mut writers, &batch, shared)? == Step::Retry {
                     writers.discard();
                     return Ok(None);
                 }
@@ -359,7 +281,7 @@ fn change(
         for at in order {
             let mut rows = found.again();
             while let Some(batch) = rows.next_batch()? {
-                if changes[at].delete(&mut writers, &batch, None)? == Step::StartAnew {
+                if changes[at].delete(&mut writers, &batch, None)? == Step::Retry {
                     writers.discard();
                     return Ok(None);
                 }
@@ -371,7 +293,7 @@ fn change(
         for change in &mut changes {
             let step = match work.deletes {
                 true => {
-                    let kept = (!work.returning.is_empty()).then_some(&mut returned);
+                    let kept = work.returns.then_some(&mut returned);
                     change.delete(&mut writers, &batch, kept)?
                 }
                 false => {
@@ -379,7 +301,7 @@ fn change(
                     change.update(&mut writers, &batch, shared)?
                 }
             };
-            if step == Step::StartAnew {
+            if step == Step::Retry {
                 writers.discard();
                 return Ok(None);
             }

@@ -15,36 +15,41 @@ use super::row_sink::OnDuplicate;
 use super::select::{self, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
-use crate::catalog::foreign_key_checks;
-use crate::catalog::primary_keys::{self, definition_with_key};
+use crate::ddl::foreign_key_checks;
+use crate::ddl::primary_keys::{self, definition_with_key};
 use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::status::Counter;
 use crate::transaction::NotUndone;
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outcome> {
-    super::count(session, Counter::ComCreateTable);
+pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -> Result<Outcome> {
+    context.count(Counter::ComCreateTable);
     if statement.or_replace && statement.if_not_exists {
         return Err(codes::ER_WRONG_USAGE.with(&[&"OR REPLACE", &"IF NOT EXISTS"]));
     }
-    let (database, name) = super::qualified(session, &statement.name)?;
-    super::refuse_system_schema(session, &database)?;
-    let catalog = &session.database.catalog;
+    let (database, name) = qualified(context, &statement.name)?;
+    refuse_system_schema(context, &database)?;
+    let catalog = &context.database().catalog;
     let collation = catalog
         .database_collation(&database)
         .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&database]))?;
     if let Some(other) = &statement.like
-        && super::qualified(session, other)? == (database.clone(), name.clone())
+        && qualified(context, other)? == (database.clone(), name.clone())
     {
         return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
     }
     if !statement.temporary {
-        session.refuse_new_table(&name)?;
+        context.session.transaction.refuse_new_table(&name)?;
     }
     let exists = if statement.temporary {
-        session.temporary_table(&database, &name).is_some()
+        context
+            .session
+            .temporary_tables
+            .get(&database, &name)
+            .is_some()
     } else {
         // Whoever brings a copy of a whole server has the logs in it.
         let is_log = || information_schema::logs::definition(&database, &name).is_some();
@@ -53,22 +58,22 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     if exists && !(statement.or_replace) {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
         if statement.if_not_exists {
-            session.diagnostics().push(Level::Note, error);
+            context.diagnostics().push(Level::Note, error);
             return Ok(StatementResult::default().into());
         }
         return Err(error);
     }
     if exists && !statement.temporary {
-        drop_table::refuse_parents(session, &[(database.clone(), name.clone())])?;
+        drop_table::refuse_parents(context, &[(database.clone(), name.clone())])?;
     }
     if let Some(other) = &statement.like {
-        let (other_database, other_name) = super::qualified(session, other)?;
-        let definition = like(session, &other_database, &other_name)?;
+        let (other_database, other_name) = qualified(context, other)?;
+        let definition = like(context, &other_database, &other_name)?;
         let mut definition = TableDefinition {
             database,
             name,
             temporary: statement.temporary,
-            created: session.now(),
+            created: context.now(),
             auto_increment_start: 1,
             foreign_keys: Vec::new(),
             ..definition
@@ -80,29 +85,29 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         for key in &mut definition.keys {
             key.generated = false;
         }
-        primary_keys::require(session, &definition)?;
-        add(session, definition, statement)?;
+        primary_keys::require(context, &definition)?;
+        add(context, definition, statement)?;
         return Ok(StatementResult::default().into());
     }
     let Some(source) = &statement.select else {
         let mut definition =
-            definition_with_key(session, &database, collation, statement, Vec::new())?;
-        let _parents = foreign_key_checks::check(session, &mut definition, None)?;
-        add(session, definition, statement)?;
+            definition_with_key(context, &database, collation, statement, Vec::new())?;
+        let _parents = foreign_key_checks::check(context, &mut definition, None)?;
+        add(context, definition, statement)?;
         return Ok(StatementResult::default().into());
     };
     // As INSERT … SELECT, which copies rows as they are now.
-    session.read_for_change();
-    let planned = select::plan(session, &source.query)?;
+    context.read_for_change();
+    let planned = select::plan(context, &source.query)?;
     let is_union = matches!(&*source.query.body, SetExpr::SetOperation { .. });
     let columns = planned
         .plan
         .columns
         .iter()
-        .map(|column| selected_column(session, column, is_union));
+        .map(|column| selected_column(context, column, is_union));
     let columns = columns.collect();
-    let mut definition = definition_with_key(session, &database, collation, statement, columns)?;
-    let _parents = foreign_key_checks::check(session, &mut definition, None)?;
+    let mut definition = definition_with_key(context, &database, collation, statement, columns)?;
+    let _parents = foreign_key_checks::check(context, &mut definition, None)?;
     let positions: Vec<usize> = planned
         .plan
         .columns
@@ -115,7 +120,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         .iter()
         .map(|column| column.ty.clone())
         .collect();
-    let table = new_table(session, definition)?;
+    let table = new_table(context, definition)?;
     let insertion = Insertion {
         table: &table,
         view: None,
@@ -128,12 +133,12 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         returns: false,
         first_number: 0,
     };
-    let mut reading = Reading::start_part(session, &planned)?;
-    let filled = copy_rows(session, insertion, &types, &mut reading);
-    reading.finish(session);
+    let mut reading = Reading::start(context, &planned)?;
+    let filled = copy_rows(context, insertion, &types, &mut reading);
+    reading.finish(context);
     let (written, _) = filled?;
-    put(session, table, statement)?;
-    let warnings = session.diagnostics().count();
+    put(context, table, statement)?;
+    let warnings = context.diagnostics().count();
     Ok(StatementResult {
         affected_rows: written.affected(),
         info: format!(
@@ -151,7 +156,11 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
 const COMPUTED_VARCHAR_MAX: u32 = 512;
 
 /// The column that a query's column becomes. A column of a table keeps its default.
-fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> ColumnDefinition {
+fn selected_column(
+    context: &StatementContext<'_>,
+    column: &OutputColumn,
+    is_union: bool,
+) -> ColumnDefinition {
     let nullable = column.nullable;
     let is_member = matches!(column.client_type, ClientType::Member(_));
     let ty = match column.client_type {
@@ -209,7 +218,9 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
         _ => ty.clone(),
     };
     let source = column.origin.as_ref().and_then(|origin| {
-        let table = session.find_table(&origin.database, &origin.table)?;
+        let table = context
+            .session
+            .find_table(&origin.database, &origin.table)?;
         let position = table.definition.column_position(&origin.column)?;
         Some(table.definition.columns[position].clone())
     });
@@ -220,7 +231,7 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
         // A column of a table keeps its default, or that it has none.
         Some(source) if !source.auto_increment => source.default,
         _ if nullable => ColumnDefault::None,
-        _ => default_of_computed(session, &ty),
+        _ => default_of_computed(context, &ty),
     };
     ColumnDefinition {
         name: column.name.clone(),
@@ -238,8 +249,8 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
 
 /// MySQL gives the columns of a query that cannot be NULL a default: the zero of their type, if there
 /// is one and `sql_mode` allows it.
-fn default_of_computed(session: &Session, ty: &SqlType) -> ColumnDefault {
-    let mode = session.options().sql_mode;
+fn default_of_computed(context: &StatementContext<'_>, ty: &SqlType) -> ColumnDefault {
+    let mode = context.options().sql_mode;
     let has_zero = match ty.kind {
         _ if ty.is_blob() => false,
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
@@ -254,12 +265,12 @@ fn default_of_computed(session: &Session, ty: &SqlType) -> ColumnDefault {
     }
 }
 
-fn like(session: &Session, database: &str, name: &str) -> Result<TableDefinition> {
-    if let Some(table) = session.find_table(database, name) {
+fn like(context: &StatementContext<'_>, database: &str, name: &str) -> Result<TableDefinition> {
+    if let Some(table) = context.session.find_table(database, name) {
         return Ok(TableDefinition::clone(&table.definition));
     }
-    if session
-        .database
+    if context
+        .database()
         .catalog
         .database_collation(database)
         .is_none()
@@ -270,26 +281,37 @@ fn like(session: &Session, database: &str, name: &str) -> Result<TableDefinition
 }
 
 /// An empty table of a definition, where its like live.
-pub(super) fn new_table(session: &Session, definition: TableDefinition) -> Result<Arc<BaseTable>> {
-    let id = session.database.catalog.next_table_id();
-    BaseTable::new(id, definition, session).map(Arc::new)
+pub(super) fn new_table(
+    context: &StatementContext<'_>,
+    definition: TableDefinition,
+) -> Result<Arc<BaseTable>> {
+    let id = context.database().catalog.next_table_id();
+    BaseTable::new(id, definition, context).map(Arc::new)
 }
 
-fn add(session: &mut Session, definition: TableDefinition, statement: &CreateTable) -> Result<()> {
-    let table = new_table(session, definition)?;
-    put(session, table, statement)
+fn add(
+    context: &mut StatementContext<'_>,
+    definition: TableDefinition,
+    statement: &CreateTable,
+) -> Result<()> {
+    let table = new_table(context, definition)?;
+    put(context, table, statement)
 }
 
-fn put(session: &mut Session, table: Arc<BaseTable>, statement: &CreateTable) -> Result<()> {
+fn put(
+    context: &mut StatementContext<'_>,
+    table: Arc<BaseTable>,
+    statement: &CreateTable,
+) -> Result<()> {
     if table.definition.partitioning.is_some() {
         let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
-        session.diagnostics().push(Level::Warning, ignored);
+        context.diagnostics().push(Level::Warning, ignored);
     }
     if statement.temporary {
-        session.add_temporary_table(table);
-        session.transaction.note(NotUndone::TablesMade);
+        context.session.add_temporary_table(table);
+        context.transaction_mut().note(NotUndone::TablesMade);
         return Ok(());
     }
-    let catalog = &session.database.catalog;
-    catalog.add_table(session, table, statement.or_replace)
+    let catalog = &context.database().catalog;
+    catalog.add_table(context, table, statement.or_replace)
 }

@@ -4,17 +4,21 @@ use mayfly_syntax::ast::{AlterDatabase, CreateDatabase, DatabaseOption, DropData
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result};
 
-use crate::catalog::column_type::DeclaredCollation;
-use crate::catalog::create as names;
-use crate::information_schema;
+use crate::ddl::column_type::DeclaredCollation;
+use crate::ddl::create as names;
+use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::{Session, StatementContext};
+use crate::statements::table_names::refuse_system_schema;
 use crate::status::Counter;
-use crate::table_locks::TableUse;
+use crate::system_schemas;
 use crate::variables::Setting;
 
-fn collation(session: &Session, options: &[DatabaseOption]) -> Result<Option<CollationId>> {
-    let mut declared = DeclaredCollation::new(session);
+fn collation(
+    context: &StatementContext<'_>,
+    options: &[DatabaseOption],
+) -> Result<Option<CollationId>> {
+    let mut declared = DeclaredCollation::new(context);
     for option in options {
         match option {
             DatabaseOption::Charset(name) => declared.charset(name)?,
@@ -26,20 +30,23 @@ fn collation(session: &Session, options: &[DatabaseOption]) -> Result<Option<Col
 }
 
 /// CREATE DATABASE
-pub(super) fn create(session: &mut Session, statement: &CreateDatabase) -> Result<Outcome> {
-    super::count(session, Counter::ComCreateDb);
+pub(super) fn create(
+    context: &mut StatementContext<'_>,
+    statement: &CreateDatabase,
+) -> Result<Outcome> {
+    context.count(Counter::ComCreateDb);
     let name = statement.name.as_str();
     names::check_name(name, &codes::ER_WRONG_DB_NAME)?;
     if name.eq_ignore_ascii_case("sys") {
         // It is the server's here and a database like others in MySQL: a copy of a whole server has it.
-        return exists(session, statement);
+        return exists(context, statement);
     }
-    super::refuse_system_schema(session, name)?;
-    let collation = collation(session, &statement.options)?;
-    let collation = collation.unwrap_or(session.options().collation_server);
-    let catalog = &session.database.catalog;
-    if !catalog.create_database(session, name, collation)? {
-        return exists(session, statement);
+    refuse_system_schema(context, name)?;
+    let collation = collation(context, &statement.options)?;
+    let collation = collation.unwrap_or(context.options().collation_server);
+    let catalog = &context.database().catalog;
+    if !catalog.create_database(context, name, collation)? {
+        return exists(context, statement);
     }
     Ok(StatementResult {
         affected_rows: 1,
@@ -49,12 +56,12 @@ pub(super) fn create(session: &mut Session, statement: &CreateDatabase) -> Resul
 }
 
 /// There is a database of that name: 1007, or a note.
-fn exists(session: &Session, statement: &CreateDatabase) -> Result<Outcome> {
+fn exists(context: &StatementContext<'_>, statement: &CreateDatabase) -> Result<Outcome> {
     let error = codes::ER_DB_CREATE_EXISTS.with(&[&statement.name]);
     if !statement.if_not_exists {
         return Err(error);
     }
-    session.diagnostics().push(Level::Note, error);
+    context.diagnostics().push(Level::Note, error);
     Ok(StatementResult {
         affected_rows: 1,
         ..StatementResult::default()
@@ -63,19 +70,22 @@ fn exists(session: &Session, statement: &CreateDatabase) -> Result<Outcome> {
 }
 
 /// ALTER DATABASE
-pub(super) fn alter(session: &mut Session, statement: &AlterDatabase) -> Result<Outcome> {
+pub(super) fn alter(
+    context: &mut StatementContext<'_>,
+    statement: &AlterDatabase,
+) -> Result<Outcome> {
     let name = match statement
         .name
         .as_deref()
-        .or_else(|| session.current_database())
+        .or_else(|| context.current_database())
     {
         Some(name) => name.to_owned(),
         None => return Err(codes::ER_NO_DB_ERROR.error()),
     };
-    super::refuse_system_schema(session, &name)?;
-    if let Some(collation) = collation(session, &statement.options)? {
-        let catalog = &session.database.catalog;
-        catalog.alter_database(session, &name, collation)?;
+    refuse_system_schema(context, &name)?;
+    if let Some(collation) = collation(context, &statement.options)? {
+        let catalog = &context.database().catalog;
+        catalog.alter_database(context, &name, collation)?;
     }
     Ok(StatementResult {
         affected_rows: 1,
@@ -85,31 +95,34 @@ pub(super) fn alter(session: &mut Session, statement: &AlterDatabase) -> Result<
 }
 
 /// DROP DATABASE: the session's temporary tables in it stay.
-pub(super) fn drop(session: &mut Session, statement: &DropDatabase) -> Result<Outcome> {
-    super::count(session, Counter::ComDropDb);
+pub(super) fn drop(
+    context: &mut StatementContext<'_>,
+    statement: &DropDatabase,
+) -> Result<Outcome> {
+    context.count(Counter::ComDropDb);
     let name = statement.name.as_str();
-    super::refuse_system_schema(session, name)?;
+    refuse_system_schema(context, name)?;
     let mut held = Vec::new();
-    if let Some(entry) = session.database.catalog.databases().get(name) {
+    if let Some(entry) = context.database().catalog.databases().get(name) {
         let tables = entry.tables.keys();
         let tables: Vec<_> = tables
             .map(|table| (name.to_owned(), table.clone()))
             .collect();
-        super::drop_table::refuse_parents(session, &tables)?;
+        super::drop_table::refuse_parents(context, &tables)?;
         for table in entry.tables.keys() {
-            held.extend(session.hold_table(name, table, TableUse::Alone)?);
+            held.extend(context.hold_table(name, table, TableUse::Alone)?);
         }
     }
-    let Some(tables) = session.database.catalog.drop_database(session, name)? else {
+    let Some(tables) = context.database().catalog.drop_database(context, name)? else {
         let error = codes::ER_DB_DROP_EXISTS.with(&[&name]);
         if !statement.if_exists {
             return Err(error);
         }
-        session.diagnostics().push(Level::Note, error);
+        context.diagnostics().push(Level::Note, error);
         return Ok(StatementResult::default().into());
     };
-    if session.current_database() == Some(name) {
-        session.set_current_database(None);
+    if context.current_database() == Some(name) {
+        context.session.set_current_database(None);
     }
     Ok(StatementResult {
         affected_rows: tables as u64,
@@ -119,8 +132,8 @@ pub(super) fn drop(session: &mut Session, statement: &DropDatabase) -> Result<Ou
 }
 
 /// USE
-pub(super) fn use_database(session: &mut Session, name: &str) -> Result<Outcome> {
-    session.use_database(name)?;
+pub(super) fn use_database(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
+    context.session.use_database(name)?;
     Ok(StatementResult::default().into())
 }
 
@@ -128,15 +141,15 @@ impl Session {
     /// Makes a database that of unqualified names: 1049 when there is none of that name, 1044 without
     /// any right to something in it.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
-        if !self.is_unrestricted() && !self.rights().may_use(name) {
-            return Err(self.rights().denied_database(name));
+        if !self.privileges.is_unrestricted() && !self.privileges.rights().may_use(name) {
+            return Err(self.privileges.rights().denied_database(name));
         }
         let collation = self
             .database
             .catalog
             .database_collation(name)
             .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&name]))?;
-        let name = match information_schema::is_schema(name) {
+        let name = match system_schemas::is_schema(name) {
             true => name.to_lowercase(),
             false => name.to_owned(),
         };

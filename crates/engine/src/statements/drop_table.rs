@@ -6,20 +6,20 @@ use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
 
 use crate::catalog::definition::TableDefinition;
-use crate::catalog::foreign_references;
+use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::status::Counter;
-use crate::table_locks::TableUse;
 use crate::transaction::NotUndone;
 
 /// DROP TABLE: a temporary table goes before the base table that it hides.
-pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcome> {
-    super::count(session, Counter::ComDropTable);
+pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> Result<Outcome> {
+    context.count(Counter::ComDropTable);
     let mut names = Vec::with_capacity(statement.tables.len());
     for table in &statement.tables {
-        let (database, name) = super::qualified(session, table)?;
-        super::refuse_system_schema(session, &database)?;
+        let (database, name) = qualified(context, table)?;
+        refuse_system_schema(context, &database)?;
         names.push((database, name));
     }
     for (position, name) in names.iter().enumerate() {
@@ -28,12 +28,16 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
         }
     }
     // Nothing is dropped when a table is missing: the statement is atomic.
-    let exists = |session: &Session, (database, name): &(String, String)| {
-        session.temporary_table(database, name).is_some()
-            || (!statement.temporary && session.database.catalog.table(database, name).is_some())
+    let exists = |context: &StatementContext<'_>, (database, name): &(String, String)| {
+        context
+            .session
+            .temporary_tables
+            .get(database, name)
+            .is_some()
+            || (!statement.temporary && context.database().catalog.table(database, name).is_some())
     };
     let missing: Vec<&(String, String)> =
-        names.iter().filter(|name| !exists(session, name)).collect();
+        names.iter().filter(|name| !exists(context, name)).collect();
     if !missing.is_empty() && !statement.if_exists {
         let list: Vec<String> = missing
             .iter()
@@ -43,47 +47,64 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
     }
     for (database, name) in missing {
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&format!("{database}.{name}")]);
-        session.diagnostics().push(Level::Note, note);
+        context.diagnostics().push(Level::Note, note);
     }
     let mut held = Vec::new();
     if !statement.temporary {
         let mut sorted: Vec<&(String, String)> = names.iter().collect();
         sorted.sort();
         for (database, name) in sorted {
-            if session.temporary_table(database, name).is_none() {
-                held.extend(session.hold_table(database, name, TableUse::Alone)?);
+            if context
+                .session
+                .temporary_tables
+                .get(database, name)
+                .is_none()
+            {
+                held.extend(context.hold_table(database, name, TableUse::Alone)?);
             }
         }
     }
     let is_base = |(database, name): &&(String, String)| {
-        !statement.temporary && session.temporary_table(database, name).is_none()
+        !statement.temporary
+            && context
+                .session
+                .temporary_tables
+                .get(database, name)
+                .is_none()
     };
     let base: Vec<(String, String)> = names.iter().filter(is_base).cloned().collect();
-    refuse_parents(session, &base)?;
+    refuse_parents(context, &base)?;
     names.retain(|(database, name)| {
-        let dropped = session.drop_temporary_table(database, name);
+        let dropped = context.session.drop_temporary_table(database, name);
         if dropped {
-            session.transaction.note(NotUndone::TablesDropped);
+            context.transaction_mut().note(NotUndone::TablesDropped);
         }
         !(dropped || statement.temporary)
     });
     if !names.is_empty() {
-        session.database.catalog.drop_tables(session, &names)?;
+        context.database().catalog.drop_tables(context, &names)?;
     }
     Ok(StatementResult::default().into())
 }
 
 /// 3730 when foreign keys of other tables than these refer to one of them.
-pub(super) fn refuse_parents(session: &Session, names: &[(String, String)]) -> Result<()> {
-    if !session.options().foreign_key_checks {
+pub(super) fn refuse_parents(
+    context: &StatementContext<'_>,
+    names: &[(String, String)],
+) -> Result<()> {
+    if !context.options().foreign_key_checks {
         return Ok(());
     }
-    let catalog = &session.database.catalog;
+    let catalog = &context.database().catalog;
     for (database, name) in names {
         let Some(table) = catalog.table(database, name) else {
             continue;
         };
-        for (child, foreign) in foreign_references(session, &table.definition) {
+        for (child, foreign) in context
+            .database()
+            .catalog
+            .foreign_references(&table.definition)
+        {
             let child = &child.definition;
             let goes_too = |(database, name): &(String, String)| {
                 (database, name) == (&child.database, &child.name)
@@ -98,11 +119,11 @@ pub(super) fn refuse_parents(session: &Session, names: &[(String, String)]) -> R
 }
 
 /// 1701 when foreign keys of other tables refer to a table whose rows are all to go.
-fn refuse_referenced(session: &Session, table: &TableDefinition) -> Result<()> {
-    if !session.options().foreign_key_checks {
+fn refuse_referenced(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
+    if !context.options().foreign_key_checks {
         return Ok(());
     }
-    for (child, foreign) in foreign_references(session, table) {
+    for (child, foreign) in context.database().catalog.foreign_references(table) {
         let child = &child.definition;
         if (&child.database, &child.name) != (&table.database, &table.name) {
             let constraint = format!(
@@ -118,21 +139,21 @@ fn refuse_referenced(session: &Session, table: &TableDefinition) -> Result<()> {
 }
 
 /// TRUNCATE TABLE
-pub(super) fn truncate(session: &mut Session, table: &TableName) -> Result<Outcome> {
-    super::count(session, Counter::ComTruncate);
-    let (database, name) = super::qualified(session, table)?;
-    super::refuse_system_schema(session, &database)?;
-    if let Some(table) = session.temporary_table(&database, &name) {
-        table.truncate(session)?;
+pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) -> Result<Outcome> {
+    context.count(Counter::ComTruncate);
+    let (database, name) = qualified(context, table)?;
+    refuse_system_schema(context, &database)?;
+    if let Some(table) = context.session.temporary_tables.get(&database, &name) {
+        table.truncate(context)?;
         table.set_auto_increment(1);
         return Ok(StatementResult::default().into());
     }
-    match session.hold_table(&database, &name, TableUse::Alone)? {
+    match context.hold_table(&database, &name, TableUse::Alone)? {
         Some((table, _held)) => {
-            refuse_referenced(session, &table.definition)?;
-            table.truncate(session)?;
+            refuse_referenced(context, &table.definition)?;
+            table.truncate(context)?;
             // Before anybody else may use it.
-            session.transaction.commit()?;
+            context.transaction_mut().commit()?;
             table.set_auto_increment(1);
         }
         None => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),

@@ -4,20 +4,18 @@ use std::sync::Arc;
 
 use mayfly_functions::derive;
 use mayfly_plan::explain::{self, Change, ChangeKind, Subject};
-use mayfly_plan::{ChangePlan, PlanOptions};
-use mayfly_syntax::ast::{
-    Explain, ExplainFormat, ExplainTarget, InsertSource, InsertStatement, Statement,
-};
+use mayfly_syntax::ast::{Explain, ExplainFormat, ExplainTarget, Statement};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, Value};
 
+use super::cached_plan::ExecutablePlan;
+use super::planning;
 use super::select::{self, Planned, Reading};
-use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome> {
+pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Result<Outcome> {
     let ExplainTarget::Statement {
         statement: target, ..
     } = &statement.target
@@ -30,22 +28,20 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
         }
         Some(format) => format.clone(),
         None if statement.analyze => ExplainFormat::Tree,
-        None => match session.options().explain_format {
+        None => match context.options().explain_format {
             2 => ExplainFormat::Json,
             3 => ExplainFormat::Tree,
             _ => ExplainFormat::Traditional,
         },
     };
-    session.explains = true;
-    let explained = Explained::plan(session, target);
-    session.explains = false;
-    let explained = explained?;
+    context.explains = true;
+    let explained = Explained::plan(context, target)?;
     let subject = explained.subject();
     if statement.analyze {
         let (Some(planned), None) = (&explained.query, &explained.change) else {
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN ANALYZE on this query"]));
         };
-        let mut reading = Reading::start_part(session, planned)?;
+        let mut reading = Reading::start(context, planned)?;
         let mut rows = 0;
         let outcome = loop {
             match reading.next_batch() {
@@ -54,9 +50,9 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
                 Err(error) => break Err(error),
             }
         };
-        reading.finish(session);
+        reading.finish(context);
         outcome?;
-        let summary = session.last_summary.clone();
+        let summary = context.session.diagnostics.summary.clone();
         let elapsed = summary
             .begun
             .map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
@@ -84,79 +80,44 @@ struct Explained {
 }
 
 impl Explained {
-    fn plan(session: &mut Session, statement: &Statement) -> Result<Self> {
-        match statement {
-            Statement::Query(query) => Self::of_query(session, query),
-            Statement::SelectInto(into) => Self::of_query(session, &into.query),
-            Statement::Update(update) => {
-                let plan = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
-                    mayfly_plan::bind_update(update, catalog, options)
-                };
-                Self::of_change(session, ChangeKind::Update, plan)
-            }
-            Statement::Delete(delete) => {
-                let plan = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
-                    mayfly_plan::bind_delete(delete, catalog, options)
-                };
-                Self::of_change(session, ChangeKind::Delete, plan)
-            }
-            Statement::Insert(insert) => Self::of_insert(session, insert),
-            _ => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN of this statement"])),
-        }
-    }
-
-    fn of_query(session: &mut Session, query: &mayfly_syntax::ast::Query) -> Result<Self> {
-        let replaced = super::hints::apply(session, query);
-        let planned = select::plan(session, query);
-        replaced.restore(session);
-        Ok(Self {
-            query: Some(planned?),
-            change: None,
-        })
-    }
-
-    fn of_change(
-        session: &Session,
-        kind: ChangeKind,
-        plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan>,
-    ) -> Result<Self> {
-        let (types, values) = session.parameter_values();
-        let ready = select::plan_or_keep(session, &types, &values, None, plan)?;
-        let (plan, tables) = (ready.plan, ready.tables);
-        let targets = plan.targets.iter();
-        Ok(Self {
-            change: Some(Change {
-                kind,
-                tables: targets.map(|target| target.alias.clone()).collect(),
-            }),
-            query: Some(Planned {
-                plan: Arc::clone(&plan.query),
-                tables,
-                columns: None,
-            }),
-        })
-    }
-
-    fn of_insert(session: &Session, insert: &InsertStatement) -> Result<Self> {
-        let target = super::insert::target(session, insert)?;
-        target.columns(insert.columns.as_deref())?;
-        let query = match &insert.source {
-            InsertSource::Values(_) => {
-                // What it names must be there, and allowed, as if it ran.
-                super::insert::describe(session, insert)?;
-                None
-            }
-            InsertSource::Query(query) => Some(select::plan(session, query)?),
+    fn plan(context: &mut StatementContext<'_>, statement: &Arc<Statement>) -> Result<Self> {
+        let query = match &**statement {
+            Statement::Query(query) => Some(query),
+            Statement::SelectInto(into) => Some(&into.query),
+            _ => None,
         };
-        Ok(Self {
-            query,
-            change: Some(Change {
-                kind: match insert.replace {
+        if let Some(query) = query {
+            super::hints::apply(context, query);
+            return Ok(Self {
+                query: Some(select::plan(context, query)?),
+                change: None,
+            });
+        }
+        let ready = planning::plan(context, statement, None)?;
+        let (query, kind, tables) = match (&ready.plan.plan, &**statement) {
+            (ExecutablePlan::Insert(plan), Statement::Insert(insert)) => {
+                let kind = match insert.replace {
                     true => ChangeKind::Replace,
                     false => ChangeKind::Insert,
-                },
-                tables: vec![target.table.definition.name.clone()],
-            }),
+                };
+                let table = plan.table().into_iter();
+                let tables = table.map(|table| table.definition.name.clone()).collect();
+                (plan.query(), kind, tables)
+            }
+            (ExecutablePlan::Change(plan), statement) => {
+                let kind = match statement {
+                    Statement::Update(_) => ChangeKind::Update,
+                    _ => ChangeKind::Delete,
+                };
+                let targets = plan.change.targets.iter();
+                let tables = targets.map(|target| target.alias.clone()).collect();
+                (Some(&plan.change.query), kind, tables)
+            }
+            _ => return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN of this statement"])),
+        };
+        Ok(Self {
+            query: query.map(|query| Planned::new(query, &ready.tables)),
+            change: Some(Change { kind, tables }),
         })
     }
 

@@ -6,22 +6,8 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::set;
-use crate::session::Session;
-use crate::variables::{self, Setting};
-
-/// What the variables were before the statement.
-#[derive(Debug, Default)]
-pub(super) struct Replaced(Vec<(usize, Setting)>);
-
-impl Replaced {
-    /// Gives the variables their values back.
-    pub(super) fn restore(self, session: &mut Session) {
-        // The last first: a variable may have been named twice.
-        for (position, setting) in self.0.into_iter().rev() {
-            session.set_setting(position, setting);
-        }
-    }
-}
+use crate::session::StatementContext;
+use crate::variables;
 
 /// The hints of a query's first SELECT.
 fn hints_of(query: &Query) -> &[OptimizerHint] {
@@ -35,47 +21,42 @@ fn hints_of(query: &Query) -> &[OptimizerHint] {
     }
 }
 
-/// The hint MAX_EXECUTION_TIME: after how many milliseconds the query ends.
-pub(super) fn time_limit(query: &Query) -> Option<u64> {
-    hints_of(query).iter().find_map(|hint| {
-        let at = find_word(&hint.text, "MAX_EXECUTION_TIME")?;
-        let rest = hint.text[at + "MAX_EXECUTION_TIME".len()..].trim_start();
-        let inside = rest.strip_prefix('(')?;
-        inside[..closing(inside)?].trim().parse().ok()
-    })
-}
-
-/// Applies the hints of a query's first SELECT. A hint that is no good is a warning.
-pub(super) fn apply(session: &mut Session, query: &Query) -> Replaced {
-    let mut replaced = Replaced::default();
+/// Applies the hints of a query's first SELECT to the running statement. A hint that is no good is a
+/// warning.
+pub(super) fn apply(context: &mut StatementContext<'_>, query: &Query) {
     for hint in hints_of(query) {
         for (name, value) in set_vars(&hint.text) {
-            if let Err(error) = set_variable(session, name, value, &mut replaced) {
-                super::insert::warn(session, error);
+            if let Err(error) = set_variable(context, name, value) {
+                super::insert::warn(context, error);
             }
         }
     }
-    replaced
+    let limit = hints_of(query)
+        .iter()
+        .find_map(|hint| time_limit(&hint.text));
+    context.limit_time(limit.unwrap_or(context.options().max_execution_time));
 }
 
-fn set_variable(
-    session: &mut Session,
-    name: &str,
-    value: &str,
-    replaced: &mut Replaced,
-) -> Result<()> {
+/// The hint MAX_EXECUTION_TIME: after how many milliseconds the query ends.
+fn time_limit(hint: &str) -> Option<u64> {
+    let at = find_word(hint, "MAX_EXECUTION_TIME")?;
+    let rest = hint[at + "MAX_EXECUTION_TIME".len()..].trim_start();
+    let inside = rest.strip_prefix('(')?;
+    inside[..closing(inside)?].trim().parse().ok()
+}
+
+fn set_variable(context: &mut StatementContext<'_>, name: &str, value: &str) -> Result<()> {
     let hintable = |position: &usize| variables::all()[*position].hintable;
-    let Some(position) = variables::position(name).filter(hintable) else {
+    if variables::position(name).filter(hintable).is_none() {
         return Err(codes::ER_NOT_HINT_UPDATABLE_VARIABLE.with(&[&name]));
-    };
+    }
     let text = format!("SET SESSION {name} = {value}");
     let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
     let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
     if let Statement::Set(items) = &parsed.statement {
-        replaced
-            .0
-            .push((position, session.settings().at(position).clone()));
-        set::run(session, items)?;
+        for (position, setting) in set::session_settings(context, items)? {
+            context.set_hinted(position, setting);
+        }
     }
     Ok(())
 }

@@ -1,173 +1,352 @@
 //! INSERT: VALUES, SET and queries as sources of rows. How rows enter a table is in
 //! [`row_sink`](super::row_sink).
 
-use std::sync::{Arc, PoisonError};
+use std::cell::OnceCell;
+use std::sync::{Arc, Weak};
 
-use mayfly_plan::{ChangedTable, ScalarNames};
+use mayfly_exec::ExecutionContext;
+use mayfly_plan::physical::QueryPlan;
+use mayfly_plan::{ChangedTable, Expression, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::{Expr, Ident, InsertSource, InsertStatement, Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Level, Result, SqlType, Value};
+use mayfly_types::{Batch, Level, Result, SqlType};
 
-use super::duplicates::DuplicateClause;
-use super::locking_subqueries;
-use super::point;
-use super::returning::Returning;
+use super::admission::Additions;
+use super::returning::{self, ReturnedColumn};
 use super::row_sink::{OnDuplicate, RowSink, Written};
-use super::row_target::{Additions, RowTarget, RowView};
-use super::select::{self, KeptPlan, PlanPlace, Reading};
+use super::row_target::{RowTarget, RowView, RunningView};
+use super::select::{Planned, Reading};
+use crate::binding::expressions::{self, Bound, columns_of};
+use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
-use crate::expressions::{self, columns_of};
-use crate::result::{Outcome, ResultColumn, StatementResult};
-use crate::session::Session;
-use crate::status::Counter;
+use crate::result::{Outcome, StatementResult};
+use crate::session::{StatementContext, StatementTables};
+use crate::statements::listed_columns::refuse_generated;
+use crate::statements::row_sink::duplicates::{DuplicateClause, DuplicatePlan};
+use crate::statements::table_names::writable_table;
 
-/// Runs the statement. `parameters` are the values of its `?`.
-pub(crate) fn run(
-    session: &mut Session,
+/// What an INSERT or REPLACE comes to.
+#[derive(Debug)]
+pub(crate) struct InsertPlan {
+    /// Weak: a cached plan must not keep a dropped table alive.
+    table: Weak<BaseTable>,
+    /// The view that the rows come through.
+    view: Option<RowView>,
+    /// The columns that are given.
+    pub(super) positions: Vec<usize>,
+    source: RowSource,
+    on_duplicate: DuplicatePlan,
+    pub(super) returning: Vec<ReturnedColumn>,
+}
+
+/// Where the rows come from.
+#[derive(Debug)]
+enum RowSource {
+    /// VALUES and SET. Of the values, those that are neither literals nor `?`, in the order in which they
+    /// stand there.
+    Values(Vec<ComputedValue>),
+    /// A query, whose further columns ON DUPLICATE KEY UPDATE reads.
+    Query(Arc<QueryPlan>),
+}
+
+/// A value that is computed for a row.
+#[derive(Debug)]
+struct ComputedValue {
+    expression: Arc<Expression>,
+    /// It names columns that the same row has set before.
+    reads_row: bool,
+}
+
+impl InsertPlan {
+    /// The table that rows are added to, if it is still there.
+    pub(super) fn table(&self) -> Option<Arc<BaseTable>> {
+        self.table.upgrade()
+    }
+
+    /// Whether rows are added to the table as they are given.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.on_duplicate, DuplicatePlan::Refuse)
+            && self.view.is_none()
+            && self.returning.is_empty()
+    }
+
+    /// The query that the rows come from.
+    pub(super) fn query(&self) -> Option<&Arc<QueryPlan>> {
+        match &self.source {
+            RowSource::Values(_) => None,
+            RowSource::Query(query) => Some(query),
+        }
+    }
+}
+
+/// Plans the statement.
+pub(super) fn plan(
+    context: &StatementContext<'_>,
     insert: &InsertStatement,
-    parameters: &[(Value, SqlType)],
-    kept: Option<&PlanPlace<()>>,
-) -> Result<Outcome> {
-    super::count(session, counter(insert));
-    session.read_for_change();
-    let target = target(session, insert)?;
-    session.writes_rows_to(&target.table);
+    catalog: &SessionCatalog<'_>,
+    options: &PlanOptions,
+) -> Result<InsertPlan> {
+    let planner = (catalog, options);
+    let target = target(context, planner, insert)?;
+    catalog.adds_rows_to(&target.table);
     let positions = target.columns(listed(insert))?;
-    let returning = Returning::bind(session, &target.names, &insert.returning, parameters)?;
-    let ((written, rows), has_info) = match &insert.source {
+    let returning = returning::plan(context, planner, &target.names, &insert.returning)?;
+    let (source, on_duplicate) = match &insert.source {
         InsertSource::Values(rows) => {
             let clause = DuplicateClause::new(insert, &target, &positions, &[])?;
-            let on_duplicate = clause.bind(session, parameters, &[])?;
-            let insertion = Insertion {
-                table: &target.table,
-                view: target.view.as_ref(),
-                ignore: insert.ignore,
-                positions: &positions,
-                on_duplicate,
-                returns: !insert.returning.is_empty(),
-                first_number: std::mem::take(&mut session.insert_id),
-            };
-            (
-                insert_values(session, insertion, &target, rows, parameters)?,
-                rows.len() > 1,
-            )
+            let on_duplicate = clause.plan(context, planner, &[])?;
+            check_widths(rows, positions.len())?;
+            let values = plan_values(context, planner, &target, &positions, rows)?;
+            (RowSource::Values(values), on_duplicate)
         }
-        InsertSource::Query(query) => (
-            insert_query(session, insert, query, &target, &positions, parameters)?,
-            true,
-        ),
+        InsertSource::Query(query) => {
+            let (plan, foreign) = plan_query(insert, query, &target, planner)?;
+            let types: Vec<SqlType> = plan.columns.iter().map(|it| it.ty.clone()).collect();
+            if types.len() != positions.len() + foreign.len() {
+                return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
+            }
+            for position in &positions {
+                refuse_generated(&target.table.definition, *position)?;
+            }
+            let clause = DuplicateClause::new(insert, &target, &positions, &foreign)?;
+            let on_duplicate = clause.plan(context, planner, &types[positions.len()..])?;
+            (RowSource::Query(Arc::new(plan)), on_duplicate)
+        }
     };
-    if let Some(first) = written.first_generated {
-        session.set_last_insert_id(first);
+    Ok(InsertPlan {
+        table: Arc::downgrade(&target.table),
+        view: target.view,
+        positions,
+        source,
+        on_duplicate,
+        returning,
+    })
+}
+
+/// The query that the rows come from, and the names of its further columns.
+fn plan_query(
+    insert: &InsertStatement,
+    query: &Query,
+    target: &RowTarget,
+    (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
+) -> Result<(QueryPlan, Vec<Expr>)> {
+    let foreign = DuplicateClause::foreign_names(insert, query, &target.names)?;
+    if let Some(extended) = extended(query, &foreign)
+        && let Ok(plan) = mayfly_plan::bind_query(&extended, catalog, options)
+    {
+        return Ok((plan, foreign));
     }
-    let warnings = session.diagnostics().count();
-    let info = match has_info {
-        true => format!(
+    Ok((
+        mayfly_plan::bind_query(query, catalog, options)?,
+        Vec::new(),
+    ))
+}
+
+/// The values that are to be computed. For a column of numbers `x'41'` is a number.
+fn plan_values(
+    context: &StatementContext<'_>,
+    (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
+    target: &RowTarget,
+    positions: &[usize],
+    rows: &[Vec<Expr>],
+) -> Result<Vec<ComputedValue>> {
+    let collation = context.options().collation_connection;
+    let definition = &target.table.definition;
+    let no_columns = ScalarNames {
+        target: Some(ChangedTable {
+            alone: rows.len() == 1,
+            ..target.changed()
+        }),
+        ..ScalarNames::default()
+    };
+    let mut computed = Vec::new();
+    for (expr, position) in rows.iter().flat_map(|row| row.iter().zip(positions)) {
+        let column = &definition.columns[*position];
+        if is_default(expr) || is_ignored(context, definition, *position) {
+            continue;
+        }
+        refuse_generated(definition, *position)?;
+        if let Some(index) = parameter_index(expr) {
+            context.infer_parameter(index, &column.ty);
+            continue;
+        }
+        if expressions::plain_literal(collation, expr).is_some() {
+            continue;
+        }
+        let bound = mayfly_plan::bind_scalar(expr, no_columns, catalog, options);
+        let reads_row = bound
+            .as_ref()
+            .is_err_and(|it| it.is(&codes::ER_BAD_FIELD_ERROR));
+        let bound = match reads_row {
+            false => bound?,
+            true => {
+                let columns = columns_of(context, &target.names);
+                let names = ScalarNames {
+                    columns: &columns,
+                    ..no_columns
+                };
+                mayfly_plan::bind_scalar(expr, names, catalog, options)?
+            }
+        };
+        computed.push(ComputedValue {
+            expression: Arc::new(match column.ty.is_numeric() {
+                true => mayfly_plan::as_number(bound),
+                false => bound,
+            }),
+            reads_row,
+        });
+    }
+    Ok(computed)
+}
+
+/// Runs a plan; `None` when the table is another one meanwhile.
+pub(super) fn execute(
+    context: &mut StatementContext<'_>,
+    insert: &InsertStatement,
+    plan: &InsertPlan,
+    tables: &Arc<StatementTables>,
+) -> Result<Option<Outcome>> {
+    let Some(known) = plan.table() else {
+        return Ok(None);
+    };
+    let definition = &known.definition;
+    let table = writable_table(context, &definition.database, &definition.name)?;
+    if table.id != known.id {
+        return Ok(None);
+    }
+    let first_number = std::mem::take(&mut context.session.diagnostics.insert_id);
+    let (written, batches) = write_rows(context, (insert, plan), &table, tables, first_number)?;
+    if let Some(first) = written.first_generated {
+        context.session.diagnostics.set_last_insert_id(first);
+    }
+    let warnings = context.diagnostics().count();
+    let is_one_row = matches!(&insert.source, InsertSource::Values(rows) if rows.len() <= 1);
+    let info = match is_one_row {
+        true => String::new(),
+        false => format!(
             "Records: {}  Duplicates: {}  Warnings: {warnings}",
             written.records(),
             written.duplicates()
         ),
-        false => String::new(),
     };
-    let info = info.into();
-    let (columns, batches) = returning.evaluate(&rows)?;
-    if let Some(kept) = kept {
-        keep_point(session, insert, &target, &positions, parameters, kept);
-    }
-    let untouched = match session.counts_found_rows {
+    let untouched = match context.session.client.counts_found_rows {
         true => written.untouched,
         false => 0,
     };
-    Ok(StatementResult {
-        columns: columns.into(),
+    let result = StatementResult {
+        columns: returning::columns(&plan.returning),
         batches,
         affected_rows: written.affected() + untouched,
         last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
-        info,
+        info: info.into(),
         ..StatementResult::default()
+    };
+    Ok(Some(result.into()))
+}
+
+/// Adds the rows; what was written, and the rows of RETURNING.
+fn write_rows(
+    context: &mut StatementContext<'_>,
+    (insert, plan): (&InsertStatement, &InsertPlan),
+    table: &Arc<BaseTable>,
+    tables: &Arc<StatementTables>,
+    first_number: u64,
+) -> Result<(Written, Vec<Batch>)> {
+    let parameters = context.parameters().clone();
+    let mut reading = match plan.query() {
+        Some(query) => Some(Reading::start(context, &Planned::new(query, tables))?),
+        None => None,
+    };
+    // Most statements compute nothing.
+    let execution = OnceCell::new();
+    let execution = || {
+        let new = || context.execution_context(Arc::clone(tables) as _);
+        Arc::clone(execution.get_or_init(new))
+    };
+    let insertion = Insertion {
+        table,
+        view: plan.view.as_ref().map(|view| view.run(&execution())),
+        ignore: insert.ignore,
+        positions: &plan.positions,
+        on_duplicate: plan.on_duplicate.run(execution, &parameters.values),
+        returns: !plan.returning.is_empty(),
+        first_number,
+    };
+    let written = match (&mut reading, &plan.source, &insert.source) {
+        (Some(reading), RowSource::Query(query), _) => {
+            let columns = query.columns.iter();
+            let types: Vec<SqlType> = columns.map(|column| column.ty.clone()).collect();
+            copy_rows(context, insertion, &types, reading)
+        }
+        (_, RowSource::Values(computed), InsertSource::Values(rows)) => {
+            insert_values(context, insertion, rows, computed, execution)
+        }
+        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a plan of another statement"])),
+    };
+    let result = written.and_then(|(written, rows)| {
+        if plan.returning.is_empty() {
+            return Ok((written, Vec::new()));
+        }
+        let values = &parameters.values;
+        let rows = returning::evaluate(&plan.returning, &execution(), values, &rows)?;
+        Ok((written, rows))
+    });
+    if let Some(reading) = reading {
+        reading.finish(context);
     }
-    .into())
+    result
 }
 
-/// Keeps what the statement comes to.
-fn keep_point(
-    session: &Session,
-    insert: &InsertStatement,
-    target: &RowTarget,
-    positions: &[usize],
-    parameters: &[(Value, SqlType)],
-    kept: &PlanPlace<()>,
-) {
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_good = |kept: &KeptPlan<()>| kept.is_for(session, parameters);
-    if !kept.as_ref().is_some_and(is_good) {
-        let point = match target.view {
-            None => point::of_insert(session, insert, &target.table, positions, parameters),
-            Some(_) => None,
-        };
-        *kept = Some(KeptPlan::of_point(session, parameters, point));
-    }
-}
-
-/// Finds what the statement comes to, without running it.
-pub(super) fn plan_only(
-    session: &Session,
-    insert: &InsertStatement,
-    parameters: &[(Value, SqlType)],
-    kept: &PlanPlace<()>,
-) -> Result<()> {
-    let target = target(session, insert)?;
-    let positions = target.columns(listed(insert))?;
-    keep_point(session, insert, &target, &positions, parameters, kept);
-    Ok(())
-}
-
-/// The columns that the statement will give; what it names must be there.
-pub(super) fn describe(session: &Session, insert: &InsertStatement) -> Result<Arc<[ResultColumn]>> {
-    let target = target(session, insert)?;
-    let positions = target.columns(listed(insert))?;
-    match &insert.source {
-        InsertSource::Values(rows) => {
-            check_widths(rows, positions.len())?;
-            for row in rows {
-                for (expr, position) in row.iter().zip(&positions) {
-                    if let Some(index) = parameter_index(expr) {
-                        let column = &target.table.definition.columns[*position];
-                        session.note_parameter(index, &column.ty);
-                    }
+/// Adds rows of VALUES.
+fn insert_values(
+    context: &StatementContext<'_>,
+    insertion: Insertion<'_>,
+    rows: &[Vec<Expr>],
+    computed: &[ComputedValue],
+    execution: impl Fn() -> Arc<ExecutionContext>,
+) -> Result<(Written, Vec<Batch>)> {
+    let (table, positions) = (insertion.table, insertion.positions);
+    let definition = &table.definition;
+    let collation = context.options().collation_connection;
+    let parameters = context.parameters();
+    let mut computed = computed.iter();
+    let mut sink = insertion.sink(context)?;
+    sink.rows_in_statement(rows.len() as u64);
+    for row in rows {
+        sink.begin_row();
+        for (expr, position) in row.iter().zip(positions) {
+            if is_default(expr) {
+                sink.set_default(*position)?;
+                continue;
+            }
+            if is_ignored(context, definition, *position) {
+                let name = &definition.columns[*position].name;
+                let ignored = codes::ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+                warn(context, ignored.with(&[name, &definition.name]));
+                continue;
+            }
+            let given = parameter_index(expr).and_then(|index| parameters.get(index));
+            let literal = || expressions::plain_literal(collation, expr);
+            let (value, ty) = match given.or_else(literal) {
+                Some(value) => value,
+                None => {
+                    let missing = || codes::ER_UNKNOWN_ERROR.with(&[&"a value was not planned"]);
+                    let next = computed.next().ok_or_else(missing)?;
+                    let bound = Bound::of_plan(Arc::clone(&next.expression), &execution());
+                    let row = match next.reads_row {
+                        true => sink.current_row(),
+                        false => expressions::one_row(),
+                    };
+                    bound.scalar(&row, &parameters.values)?
                 }
-            }
-            let columns = columns_of(session, &target.names);
-            let names = ScalarNames {
-                columns: &columns,
-                target: Some(ChangedTable {
-                    alone: rows.len() == 1,
-                    ..target.changed()
-                }),
-                ..ScalarNames::default()
             };
-            let is_plain = |expr: &Expr| {
-                is_default(expr)
-                    || parameter_index(expr).is_some()
-                    || expressions::plain_literal(session, expr).is_some()
-            };
-            for expr in rows.iter().flatten().filter(|expr| !is_plain(expr)) {
-                expressions::bind_in(session, expr, names, Vec::new())?;
-            }
-            let clause = DuplicateClause::new(insert, &target, &positions, &[])?;
-            clause.bind(session, &[], &[])?;
+            sink.set(*position, &value, &ty)?;
         }
-        InsertSource::Query(query) => {
-            let planned = select::plan(session, query)?;
-            if planned.plan.columns.len() != positions.len() {
-                return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
-            }
-        }
+        sink.end_row()?;
     }
-    let returning = Returning::bind(session, &target.names, &insert.returning, &[])?;
-    Ok(returning.columns().into())
+    sink.finish_returning()
 }
 
 /// 1136 for a row of VALUES that has more or fewer values than there are columns.
@@ -191,7 +370,11 @@ fn last(name: &[Ident]) -> &str {
 }
 
 /// Where the statement's rows go.
-pub(super) fn target(session: &Session, insert: &InsertStatement) -> Result<RowTarget> {
+pub(super) fn target(
+    context: &StatementContext<'_>,
+    planner: (&SessionCatalog<'_>, &PlanOptions),
+    insert: &InsertStatement,
+) -> Result<RowTarget> {
     let listed = listed(insert).map(|list| list.iter().map(|name| last(name)).collect::<Vec<_>>());
     let duplicates = insert.on_duplicate_key_update.iter();
     let updated: Vec<&str> = duplicates.map(|it| last(&it.column)).collect();
@@ -201,24 +384,20 @@ pub(super) fn target(session: &Session, insert: &InsertStatement) -> Result<RowT
         listed: listed.as_deref(),
         assigned: &[],
     };
-    RowTarget::find(session, &insert.table, &insert.partitions, additions)
-}
-
-/// What the statement counts as.
-fn counter(insert: &InsertStatement) -> Counter {
-    match (insert.replace, &insert.source) {
-        (false, InsertSource::Values(_)) => Counter::ComInsert,
-        (false, InsertSource::Query(_)) => Counter::ComInsertSelect,
-        (true, InsertSource::Values(_)) => Counter::ComReplace,
-        (true, InsertSource::Query(_)) => Counter::ComReplaceSelect,
-    }
+    RowTarget::find(
+        context,
+        planner,
+        &insert.table,
+        &insert.partitions,
+        additions,
+    )
 }
 
 /// Where rows go and what is done with them.
 pub(super) struct Insertion<'t> {
     pub(super) table: &'t Arc<BaseTable>,
     /// The view that they come through.
-    pub(super) view: Option<&'t RowView>,
+    pub(super) view: Option<RunningView<'t>>,
     pub(super) ignore: bool,
     /// The columns that are given.
     pub(super) positions: &'t [usize],
@@ -230,8 +409,8 @@ pub(super) struct Insertion<'t> {
 }
 
 impl<'t> Insertion<'t> {
-    fn sink(self, session: &'t Session) -> Result<RowSink<'t>> {
-        let sink = RowSink::new(session, self.table, self.positions, self.ignore)?;
+    fn sink(self, context: &'t StatementContext<'t>) -> Result<RowSink<'t>> {
+        let sink = RowSink::new(context, self.table, self.positions, self.ignore)?;
         Ok(sink
             .through(self.view)
             .on_duplicate(self.on_duplicate)
@@ -240,108 +419,14 @@ impl<'t> Insertion<'t> {
     }
 }
 
-/// The positions of the columns that the statement names; all visible ones when it names none.
-pub(super) fn listed_columns(
+/// Whether a value for a column is ignored: without strict mode one for a generated column is, as in
+/// MariaDB, whose dumps have such values.
+fn is_ignored(
+    context: &StatementContext<'_>,
     definition: &TableDefinition,
-    list: Option<&[Vec<Ident>]>,
-) -> Result<Vec<usize>> {
-    let Some(list) = list else {
-        let visible = |position: &usize| !definition.columns[*position].invisible;
-        return Ok((0..definition.columns.len()).filter(visible).collect());
-    };
-    let mut positions = Vec::with_capacity(list.len());
-    for name in list {
-        let full = || {
-            let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
-            parts.join(".")
-        };
-        let last = name.last().map_or("", |part| part.value.as_str());
-        let position = definition
-            .column_position(last)
-            .ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&full(), &"field list"]))?;
-        if positions.contains(&position) {
-            return Err(codes::ER_FIELD_SPECIFIED_TWICE.with(&[&last]));
-        }
-        positions.push(position);
-    }
-    Ok(positions)
-}
-
-/// A generated column takes no value: 3105.
-pub(super) fn refuse_generated(definition: &TableDefinition, position: usize) -> Result<()> {
-    let column = &definition.columns[position];
-    match &column.generated {
-        Some(_) => {
-            let error = codes::ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-            Err(error.with(&[&column.name, &definition.name]))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Without strict mode a value for a generated column is ignored, as in MariaDB, whose dumps have
-/// such values: 1906. Whether it is one.
-fn ignore_generated(session: &Session, definition: &TableDefinition, position: usize) -> bool {
-    let column = &definition.columns[position];
-    if column.generated.is_some() {
-        let ignored = codes::ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-        warn(session, ignored.with(&[&column.name, &definition.name]));
-    }
-    column.generated.is_some()
-}
-
-fn insert_query(
-    session: &mut Session,
-    insert: &InsertStatement,
-    query: &Query,
-    target: &RowTarget,
-    positions: &[usize],
-    parameters: &[(Value, SqlType)],
-) -> Result<(Written, Vec<Batch>)> {
-    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let table = &target.table;
-    let without = locking_subqueries::of_query(session, query, &types, &values)?;
-    if without.is_some() {
-        session.read_for_change();
-    }
-    let query = without.as_ref().unwrap_or(query);
-    let mut foreign = DuplicateClause::foreign_names(insert, query, &target.names)?;
-    let mut planned = None;
-    if let Some(extended) = extended(query, &foreign) {
-        planned = select::plan_with(session, &extended, &types, &values, None).ok();
-    }
-    let planned = match planned {
-        Some(planned) => planned,
-        None => {
-            foreign.clear();
-            select::plan_with(session, query, &types, &values, None)?
-        }
-    };
-    let columns = planned.plan.columns.len();
-    if columns != positions.len() + foreign.len() {
-        return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
-    }
-    for position in positions {
-        refuse_generated(&table.definition, *position)?;
-    }
-    let columns = planned.plan.columns.iter();
-    let types: Vec<SqlType> = columns.map(|column| column.ty.clone()).collect();
-    let clause = DuplicateClause::new(insert, target, positions, &foreign)?;
-    let on_duplicate = clause.bind(session, parameters, &types[positions.len()..])?;
-    let insertion = Insertion {
-        table,
-        view: target.view.as_ref(),
-        ignore: insert.ignore,
-        positions,
-        on_duplicate,
-        returns: !insert.returning.is_empty(),
-        first_number: std::mem::take(&mut session.insert_id),
-    };
-    let mut reading = Reading::start(session, &planned, &values)?;
-    let written = copy_rows(session, insertion, &types, &mut reading);
-    reading.finish(session);
-    written
+    position: usize,
+) -> bool {
+    definition.columns[position].generated.is_some() && !context.options().sql_mode.is_strict()
 }
 
 /// The query with columns more, which ON DUPLICATE KEY UPDATE reads; `None` when there are none.
@@ -360,101 +445,16 @@ fn extended(query: &Query, names: &[Expr]) -> Option<Query> {
 
 /// Appends the rows of a query, whose columns have these types.
 pub(super) fn copy_rows(
-    session: &Session,
+    context: &StatementContext<'_>,
     insertion: Insertion<'_>,
     types: &[SqlType],
     reading: &mut Reading,
 ) -> Result<(Written, Vec<Batch>)> {
-    let mut sink = insertion.sink(session)?;
+    let mut sink = insertion.sink(context)?;
     while let Some(batch) = reading.next_batch()? {
         sink.append(&batch, types)?;
     }
     sink.finish_returning()
-}
-
-fn insert_values(
-    session: &Session,
-    insertion: Insertion<'_>,
-    target: &RowTarget,
-    rows: &[Vec<Expr>],
-    parameters: &[(Value, SqlType)],
-) -> Result<(Written, Vec<Batch>)> {
-    let (table, positions) = (insertion.table, insertion.positions);
-    let definition = &table.definition;
-    check_widths(rows, positions.len())?;
-    let mut sink = insertion.sink(session)?;
-    sink.rows_in_statement(rows.len() as u64);
-    for row in rows {
-        sink.begin_row();
-        for (expr, position) in row.iter().zip(positions) {
-            if is_default(expr) {
-                sink.set_default(*position)?;
-                continue;
-            }
-            if !session.options().sql_mode.is_strict()
-                && ignore_generated(session, definition, *position)
-            {
-                continue;
-            }
-            refuse_generated(definition, *position)?;
-            let is_number = definition.columns[*position].ty.is_numeric();
-            let target = (target, rows.len() == 1);
-            let (value, ty) = value_of(session, expr, is_number, target, &sink, parameters)?;
-            sink.set(*position, &value, &ty)?;
-        }
-        sink.end_row()?;
-    }
-    sink.finish_returning()
-}
-
-/// The value of an expression of VALUES. It may name columns that the same row set before. For a
-/// column of numbers `x'41'` is a number.
-fn value_of(
-    session: &Session,
-    expr: &Expr,
-    is_number: bool,
-    (target, alone): (&RowTarget, bool),
-    sink: &RowSink<'_>,
-    parameters: &[(Value, SqlType)],
-) -> Result<(Value, SqlType)> {
-    if let Some(literal) = expressions::plain_literal(session, expr) {
-        return Ok(literal);
-    }
-    if let Some(value) = plain_parameter(expr, parameters) {
-        return Ok(value);
-    }
-    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let no_columns = ScalarNames {
-        target: Some(ChangedTable {
-            alone,
-            ..target.changed()
-        }),
-        ..ScalarNames::default()
-    };
-    match expressions::bind_in(session, expr, no_columns, types.clone()) {
-        Ok(mut bound) => {
-            if is_number {
-                bound.expression = mayfly_plan::as_number(bound.expression);
-            }
-            bound.scalar(&expressions::one_row(), &values)
-        }
-        Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
-            let columns = columns_of(session, &target.names);
-            let names = ScalarNames {
-                columns: &columns,
-                ..no_columns
-            };
-            let bound = expressions::bind_in(session, expr, names, types)?;
-            bound.scalar(&sink.current_row(), &values)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// The value of a `?`, which needs no binding.
-fn plain_parameter(expr: &Expr, parameters: &[(Value, SqlType)]) -> Option<(Value, SqlType)> {
-    parameters.get(parameter_index(expr)?).cloned()
 }
 
 /// Which `?` an expression is, if it is one.
@@ -470,6 +470,6 @@ pub(super) fn parameter_index(expr: &Expr) -> Option<usize> {
 }
 
 /// What IGNORE makes of an error: a warning.
-pub(super) fn warn(session: &Session, error: mayfly_types::Error) {
-    session.diagnostics().push(Level::Warning, error);
+pub(super) fn warn(context: &StatementContext<'_>, error: mayfly_types::Error) {
+    context.diagnostics().push(Level::Warning, error);
 }

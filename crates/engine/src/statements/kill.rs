@@ -6,25 +6,31 @@ use mayfly_types::{Result, Value};
 
 use crate::accounts::account::AccountName;
 use crate::accounts::privileges::SUPER;
-use crate::expressions;
+use crate::binding::expressions;
+use crate::connections::KillHandle;
 use crate::result::{Outcome, StatementResult};
-use crate::session::{KillHandle, Session};
+use crate::session::StatementContext;
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, query_only: bool, id: &Expr) -> Result<Outcome> {
-    let (value, _) = expressions::evaluate(session, id)?;
+pub(super) fn run(
+    context: &mut StatementContext<'_>,
+    query_only: bool,
+    id: &Expr,
+) -> Result<Outcome> {
+    let (value, _) = expressions::evaluate(context, id)?;
     let id = match value {
         Value::Int(id) => u64::try_from(id).unwrap_or(0),
         Value::UInt(id) => id,
-        other => crate::variables::check::text_of(&other)
+        other => crate::variable_checks::text_of(&other)
             .trim()
             .parse()
             .unwrap_or(0),
     };
-    let (kill, account) = find(session, id).ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
-    if !session.is_unrestricted() && account != session.identity().account {
+    let (kill, account) = find(context, id).ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
+    if !context.privileges().is_unrestricted() && account != context.privileges().identity().account
+    {
         const NAMES: &str = "SUPER or CONNECTION_ADMIN";
-        let rights = session.rights();
+        let rights = context.privileges().rights();
         let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
         allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
     }
@@ -32,18 +38,18 @@ pub(super) fn run(session: &mut Session, query_only: bool, id: &Expr) -> Result<
         true => kill.kill(),
         false => kill.close(),
     }
-    if id == session.id() {
+    if id == context.id() {
         return Err(codes::ER_QUERY_INTERRUPTED.error());
     }
     Ok(StatementResult::default().into())
 }
 
 /// How to end a connection, and whose it is; one that has not logged in is nobody's.
-fn find(session: &Session, id: u64) -> Option<(KillHandle, Option<AccountName>)> {
-    let living = session.database.living_sessions();
+fn find(context: &StatementContext<'_>, id: u64) -> Option<(KillHandle, Option<AccountName>)> {
+    let living = context.database().living_sessions();
     if let Some(other) = living.iter().find(|other| other.id == id) {
         return Some((other.kill.clone(), other.identity().account.clone()));
     }
-    let arriving = session.database.connections.arriving();
+    let arriving = context.database().connections.arriving();
     arriving.get(&id).map(|client| (client.kill.clone(), None))
 }

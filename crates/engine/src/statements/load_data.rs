@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use arrow_array::ArrayRef;
-use mayfly_exec::StatementContext;
+use mayfly_exec::ExecutionContext;
 use mayfly_memory::Reservation;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_syntax::ast::{Ident, LoadData, LoadDuplicate, LoadTarget};
@@ -31,22 +31,26 @@ use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 
 use self::assignments::Assignments;
 use self::parse::{LineParser, ParsedBlock, Target};
-use super::insert::{listed_columns, refuse_generated, warn};
+use super::admission::Additions;
+use super::insert::warn;
+use super::listed_columns::{listed_columns, refuse_generated};
 use super::row_sink::{OnDuplicate, RowSink, Written};
-use super::row_target::{Additions, RowTarget};
+use super::row_target::RowTarget;
+use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
-use crate::convert::{self, Storing};
 use crate::delimited::{self, Block, Blocks, Format, LineEnd, Splitter, Step, Taker, fixed_width};
 use crate::result::{Outcome, StatementResult};
-use crate::session::{Session, StatementTables};
+use crate::session::StatementContext;
+use crate::statements::table_names::note_write;
 use crate::status::Counter;
-use crate::{character_sets, files};
+use crate::storing::Storing;
+use crate::{character_sets, convert, files};
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
-    super::count(session, Counter::ComLoad);
-    session.read_for_change();
-    if load.local && !server_takes_local_files(session) {
+pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result<Outcome> {
+    context.count(Counter::ComLoad);
+    context.read_for_change();
+    if load.local && !server_takes_local_files(context) {
         return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
     }
     let format = Format::new(&load.fields, &load.lines)?;
@@ -64,9 +68,13 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         listed: (!load.targets.is_empty()).then_some(listed.as_slice()),
         assigned: &assigned,
     };
-    let target = RowTarget::find(session, &load.table, &load.partitions, additions)?;
+    let catalog = SessionCatalog::new(context, &[]);
+    let planner = (&catalog, &context.options().plan);
+    let target = RowTarget::find(context, planner, &load.table, &load.partitions, additions)?;
+    note_write(context, &target.table)?;
+    let tables = catalog.into_tables().0;
     let (table, definition) = (&target.table, Arc::clone(&target.names));
-    let charset = file_charset(session, load)?;
+    let charset = file_charset(context, load)?;
     let targets = targets(&target, &load.targets)?;
     check_fixed_width(&format, &definition, &targets)?;
     // What the client sends cannot be stopped, so errors of LOCAL are warnings.
@@ -77,26 +85,26 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     };
     let text = SqlType::text(TypeKind::LongText, charset.default_collation());
     let names = variable_names(&targets);
-    let assignments = Assignments::new(session, &definition, &load.assignments, &names, &text)?;
+    let assignments = Assignments::new(context, &definition, &load.assignments, &names, &text)?;
 
-    let (file, length) = open(session, load)?;
-    let context = session.statement_context(Arc::new(StatementTables(Vec::new())));
-    let memory = context.temp.memory();
+    let (file, length) = open(context, load)?;
+    let execution = context.execution_context(tables);
+    let memory = execution.temp.memory();
     let mut blocks = Blocks::new(file, &load.path, &format)
         .in_charset(charset)
-        .within(memory.effective_limit() / 8, context.options.threads);
+        .within(memory.effective_limit() / 8, execution.options.threads);
     blocks.skip_lines(&format, load.ignore_lines)?;
-    let storing = Storing::new(session, &definition.name, ignore);
+    let storing = Storing::new(context.clock(), &definition.name, ignore);
     let given = given_columns(&targets, &assignments);
     let mut loader = Loader {
-        sink: RowSink::new(session, table, &given.positions, ignore)?
-            .through(target.view.as_ref())
+        sink: RowSink::new(context, table, &given.positions, ignore)?
+            .through(target.view.as_ref().map(|view| view.run(&execution)))
             .on_duplicate(match load.duplicates {
                 LoadDuplicate::Replace => OnDuplicate::Replace,
                 _ => OnDuplicate::Refuse,
             }),
         last: vec![Value::Null; names.len()],
-        session,
+        context,
         definition: &definition,
         format: &format,
         targets: &targets,
@@ -109,7 +117,7 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         row: 0,
         held: memory.reservation(),
         block_memory: 0,
-        context: Arc::clone(&context),
+        execution: Arc::clone(&execution),
         bytes: 0,
         length,
     };
@@ -125,22 +133,22 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         storing: &storing,
         text,
         is_binary: charset == Charset::Binary,
-        batch_rows: context.options.batch_rows.max(1),
+        batch_rows: execution.options.batch_rows.max(1),
         line_by_line: format.is_fixed_width() || loader.assignments.need_variables(),
     };
     let threads = match parser.line_by_line {
         true => 1,
-        false => context.options.threads,
+        false => execution.options.threads,
     };
     loader.block_memory = blocks.memory_bytes(threads);
     loader.hold(0)?;
     delimited::read(blocks, threads, &parser, &mut loader)?;
     let written = loader.finish()?;
-    session.account(&context);
+    context.account(&execution);
     if let Some(first) = written.first_generated {
-        session.set_last_insert_id(first);
+        context.session.diagnostics.set_last_insert_id(first);
     }
-    let warnings = session.diagnostics().count();
+    let warnings = context.diagnostics().count();
     Ok(StatementResult {
         affected_rows: written.affected(),
         last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
@@ -157,13 +165,16 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
 }
 
 /// The file, and how long it is, where that is known.
-fn open(session: &mut Session, load: &LoadData) -> Result<(Box<dyn Read + Send>, u64)> {
+fn open(
+    context: &mut StatementContext<'_>,
+    load: &LoadData,
+) -> Result<(Box<dyn Read + Send>, u64)> {
     if load.local
-        && let Some(file) = session.open_local_file(&load.path)
+        && let Some(file) = context.session.client.open_local_file(&load.path)
     {
         return Ok((file?, 0));
     }
-    let file = files::open(session, &load.path, load.local)?;
+    let file = files::open(&context.database().file_rules, &load.path, load.local)?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     Ok((Box::new(file), length))
 }
@@ -206,16 +217,16 @@ fn variable_names(targets: &[Destination]) -> Vec<String> {
 }
 
 /// The character set of the file: CHARACTER SET, or that of the current database.
-fn file_charset(session: &Session, load: &LoadData) -> Result<Charset> {
-    let of_database = session.settings().text("character_set_database");
+fn file_charset(context: &StatementContext<'_>, load: &LoadData) -> Result<Charset> {
+    let of_database = context.settings().text("character_set_database");
     let name = load.charset.as_deref().or(of_database.map(|name| &**name));
     character_sets::charset_of_file(name.unwrap_or("utf8mb4"))
 }
 
 /// The global variable `local_infile`.
-fn server_takes_local_files(session: &Session) -> bool {
+fn server_takes_local_files(context: &StatementContext<'_>) -> bool {
     let scope = Some(VariableScope::Global);
-    let value = session.system_variable(scope, "local_infile");
+    let value = context.system_variable(scope, "local_infile");
     !matches!(value, Ok((Value::Int(0) | Value::UInt(0), _)))
 }
 
@@ -286,7 +297,7 @@ fn given_columns(targets: &[Destination], assignments: &Assignments) -> Given {
 
 /// Puts what was parsed into the table.
 struct Loader<'s> {
-    session: &'s Session,
+    context: &'s StatementContext<'s>,
     definition: &'s TableDefinition,
     format: &'s Format,
     targets: &'s [Destination],
@@ -302,7 +313,7 @@ struct Loader<'s> {
     sink: RowSink<'s>,
     /// Rows so far.
     row: u64,
-    context: Arc<StatementContext>,
+    execution: Arc<ExecutionContext>,
     /// For what is read ahead, and for a line that is longer than that.
     held: Reservation,
     block_memory: u64,
@@ -312,7 +323,7 @@ struct Loader<'s> {
 
 impl Taker<ParsedBlock> for Loader<'_> {
     fn take(&mut self, block: &Block, parsed: ParsedBlock) -> Result<usize> {
-        self.context.check_interrupt()?;
+        self.execution.check_interrupt()?;
         let end = match parsed {
             ParsedBlock::Columns { batches, end } => {
                 for batch in batches {
@@ -323,7 +334,7 @@ impl Taker<ParsedBlock> for Loader<'_> {
             ParsedBlock::Unusual => self.lines(block)?,
         };
         self.bytes += end as u64;
-        let progress = &self.context.progress;
+        let progress = &self.execution.progress;
         progress.rows_read.store(self.row, Ordering::Relaxed);
         if self.bytes > 0 {
             let expected = u128::from(self.row) * u128::from(self.length) / u128::from(self.bytes);
@@ -334,10 +345,10 @@ impl Taker<ParsedBlock> for Loader<'_> {
     }
 
     fn hold(&mut self, bytes: usize) -> Result<()> {
-        self.context.check_interrupt()?;
+        self.execution.check_interrupt()?;
         // The line and its fields.
         let bytes = self.block_memory.saturating_add(2 * bytes as u64);
-        let temp = &self.context.temp;
+        let temp = &self.execution.temp;
         temp.resize_working_set(&mut self.held, bytes)
     }
 }
@@ -399,7 +410,7 @@ impl Loader<'_> {
         let mut fields: Vec<Option<Value>> = Vec::with_capacity(self.targets.len());
         loop {
             if self.row.is_multiple_of(4096) {
-                self.context.check_interrupt()?;
+                self.execution.check_interrupt()?;
             }
             fields.clear();
             let read = match self.format.is_fixed_width() {
@@ -477,7 +488,7 @@ impl Loader<'_> {
         if self.is_strict {
             return Err(error);
         }
-        warn(self.session, error);
+        warn(self.context, error);
         Ok(())
     }
 
@@ -499,7 +510,7 @@ impl Loader<'_> {
                     self.last[variable] = field.unwrap_or(Value::Null);
                     if self.assignments.need_variables() {
                         let value = self.last[variable].clone();
-                        let variables = self.session.user_variables();
+                        let variables = self.context.session.settings.user_variables();
                         variables.set(name, self.text.clone(), value)?;
                     }
                     variable += 1;
@@ -601,7 +612,7 @@ impl Loader<'_> {
 
     fn type_default(&self, column: &ColumnDefinition) -> Value {
         match column.ty.kind {
-            TypeKind::Timestamp => convert::now(self.session, &column.ty),
+            TypeKind::Timestamp => self.context.clock().current_timestamp(&column.ty),
             _ => implicit_default(&column.ty),
         }
     }
@@ -610,7 +621,7 @@ impl Loader<'_> {
         let written = self.sink.finish()?;
         if self.row > 0 {
             for (name, value) in self.names.iter().zip(self.last) {
-                let variables = self.session.user_variables();
+                let variables = self.context.session.settings.user_variables();
                 variables.set(name, self.text.clone(), value)?;
             }
         }

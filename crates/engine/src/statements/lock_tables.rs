@@ -7,19 +7,20 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::select;
+use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
-use crate::table_locks::{LockedTable, TableUse};
+use crate::session::{LockedTable, StatementContext};
+use crate::statements::table_names::{qualified, refuse_system_schema};
 
 /// LOCK TABLES: what was locked before is let go first. Tables are taken in the order of their names,
 /// so that two sessions do not wait for each other.
-pub(super) fn lock(session: &mut Session, tables: &[TableLock]) -> Result<Outcome> {
-    session.unlock_tables();
+pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> Result<Outcome> {
+    context.session.transaction.unlock_tables();
     let mut wanted: Vec<Wanted> = Vec::with_capacity(tables.len());
     for table in tables {
-        let (database, name) = super::qualified(session, &table.table)?;
+        let (database, name) = qualified(context, &table.table)?;
         if database.eq_ignore_ascii_case("information_schema") {
-            super::refuse_system_schema(session, &database)?;
+            refuse_system_schema(context, &database)?;
         }
         let alias = table.alias.clone().unwrap_or_else(|| name.clone());
         if wanted
@@ -37,9 +38,9 @@ pub(super) fn lock(session: &mut Session, tables: &[TableLock]) -> Result<Outcom
     }
     let mut below = Vec::new();
     for table in &wanted {
-        let catalog = &session.database.catalog;
+        let catalog = &context.database().catalog;
         if let Some(view) = catalog.view(&table.database, &table.name) {
-            let planned = select::plan_trusted(session, &view.source.query)?;
+            let planned = select::plan_trusted(context, &view.source.query)?;
             below.extend(planned.plan.tables.iter().map(|source| Wanted {
                 database: source.database.clone(),
                 name: source.name.clone(),
@@ -59,16 +60,20 @@ pub(super) fn lock(session: &mut Session, tables: &[TableLock]) -> Result<Outcom
         let known = uses.entry(key).or_insert(how);
         *known = how.max(*known);
     }
-    lock_related(session, &mut uses);
+    lock_related(context, &mut uses);
     let mut held = Vec::with_capacity(uses.len());
     for ((database, name), how) in uses {
-        if session.temporary_table(&database, &name).is_some()
-            || session.database.catalog.view(&database, &name).is_some()
-            || crate::information_schema::is_schema(&database)
+        if context
+            .session
+            .temporary_tables
+            .get(&database, &name)
+            .is_some()
+            || context.database().catalog.view(&database, &name).is_some()
+            || crate::system_schemas::is_schema(&database)
         {
             continue;
         }
-        match session.hold_table(&database, &name, how)? {
+        match context.hold_table(&database, &name, how)? {
             Some((_, table)) => held.push(table),
             None => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
         }
@@ -79,14 +84,17 @@ pub(super) fn lock(session: &mut Session, tables: &[TableLock]) -> Result<Outcom
         alias: table.alias,
         writes: table.writes,
     });
-    session.set_locked_tables(locked.collect(), held);
+    context
+        .session
+        .transaction
+        .set_locked_tables(locked.collect(), held);
     Ok(StatementResult::default().into())
 }
 
 /// Tables that foreign keys lead to from those that will be written to are locked with them, but not
 /// for statements to name.
-fn lock_related(session: &Session, uses: &mut BTreeMap<(String, String), TableUse>) {
-    let catalog = session.database.catalog.databases();
+fn lock_related(context: &StatementContext<'_>, uses: &mut BTreeMap<(String, String), TableUse>) {
+    let catalog = context.database().catalog.databases();
     let written = uses.iter().filter(|(_, how)| **how == TableUse::Alone);
     let mut next: Vec<(String, String)> = written.map(|(name, _)| name.clone()).collect();
     let mut seen: Vec<(String, String)> = Vec::new();
@@ -128,10 +136,10 @@ struct Wanted {
 }
 
 /// UNLOCK TABLES: commits, if tables were locked.
-pub(super) fn unlock(session: &mut Session) -> Result<Outcome> {
-    if session.has_locked_tables() {
-        session.transaction.commit()?;
-        session.unlock_tables();
+pub(super) fn unlock(context: &mut StatementContext<'_>) -> Result<Outcome> {
+    if context.session.transaction.has_locked_tables() {
+        context.transaction_mut().commit()?;
+        context.session.transaction.unlock_tables();
     }
     Ok(StatementResult::default().into())
 }

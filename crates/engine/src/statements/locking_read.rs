@@ -8,83 +8,79 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::{Array, BooleanArray};
-use mayfly_plan::{LockingPlan, RowLock};
+use mayfly_plan::{LockingPlan, PlanOptions, RowLock};
 use mayfly_storage::{LockMode, LockWait, Locked, ReadLock, Table};
 use mayfly_syntax::ast::{
     LockClause, LockType, NonBlock, Privilege, Query, SetExpr, TableFactor, TableName,
     TableWithJoins,
 };
-use mayfly_types::{Batch, Result, SqlType, Value};
+use mayfly_types::{Batch, Result, SqlType};
 
-use super::found_rows::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
 use super::row_rules::keep;
-use super::select::{Planned, Reading};
+use super::select::{self, Planned, Reading};
 use super::table_change::lock_wait;
 use crate::accounts::privileges::PrivilegeSet;
-use crate::catalog::session_catalog::SessionCatalog;
+use crate::binding::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
-use crate::session::Session;
+use crate::session::{StatementContext, StatementTables};
+use crate::spool::{CHANGED_LATER, FoundRowsBuilder, physical_types};
+use crate::statements::table_names::qualified;
 
-/// What locking came to.
-enum Attempt {
-    /// Nothing is to be locked, or all of it is: the query is run as any other.
-    Plain,
-    /// The rows.
-    Rows(Vec<ResultColumn>, FoundRows),
-    /// A row is not as it was found any more.
-    StartAnew,
+/// Before a query is planned: whether it locks what it reads, and if it does, that it sees the newest rows.
+pub(super) fn begin(context: &mut StatementContext<'_>, query: &Query) -> Result<()> {
+    let locks = context.locks_what_it_reads();
+    if query.locks.is_empty() && !locks {
+        return Ok(());
+    }
+    refuse_locks(context, query)?;
+    match locks {
+        true => context.read_for_change(),
+        false => context.read_newest(),
+    }
+    Ok(())
 }
 
-/// Locks the rows that a query asks to be locked, and gives its rows if they are those; `None`: the
-/// query is still to be run.
-pub(super) fn run(
-    session: &mut Session,
+/// Plans a query that locks rows; `None` when it locks none.
+pub(super) fn plan(
+    context: &StatementContext<'_>,
     query: &Query,
-    parameters: &[SqlType],
-    values: &[Value],
-) -> Result<Option<Outcome>> {
-    if query.locks.is_empty() && !session.locks_what_it_reads() {
-        return Ok(None);
-    }
-    refuse_locks(session, query)?;
+    catalog: &SessionCatalog<'_>,
+    options: &PlanOptions,
+) -> Result<Option<LockingPlan>> {
     let mut query = Cow::Borrowed(query);
     if query.locks.is_empty() {
+        if !context.locks_what_it_reads() {
+            return Ok(None);
+        }
         query.to_mut().locks.push(LockClause {
             lock_type: LockType::Share,
             of: None,
             nonblock: None,
         });
     }
-    match session.locks_what_it_reads() {
-        true => session.read_for_change(),
-        false => session.read_newest(),
-    }
-    loop {
-        match attempt(session, &query, parameters, values)? {
-            Attempt::Plain => return Ok(None),
-            Attempt::Rows(columns, rows) => {
-                let columns = columns.into();
-                let rows = Box::new(rows);
-                return Ok(Some(Outcome::Found { columns, rows }));
-            }
-            Attempt::StartAnew => session.begin_anew(),
-        }
-    }
+    let plan = mayfly_plan::bind_locking(&query, catalog, options)?;
+    let can_lock = |lock: &RowLock| {
+        let table = context
+            .session
+            .find_table(&lock.table.database, &lock.table.name);
+        table.is_some()
+    };
+    Ok(plan.filter(|plan| plan.locks.iter().all(can_lock)))
 }
 
 /// 1142 for rows that are to be locked for changes by who may not change any. It is asked of what the
 /// query names: what is below a view is the view's.
-fn refuse_locks(session: &Session, query: &Query) -> Result<()> {
+fn refuse_locks(context: &StatementContext<'_>, query: &Query) -> Result<()> {
     use Privilege::{Delete, LockTables, Select, Update};
     const READS: PrivilegeSet = PrivilegeSet::of(&[Select]);
     const CHANGES: PrivilegeSet = PrivilegeSet::of(&[Update, Delete, LockTables]);
     let SetExpr::Select(select) = query.body.as_ref() else {
         return Ok(());
     };
-    if session.is_unrestricted() {
+    if context.privileges().is_unrestricted() {
         return Ok(());
     }
-    let rights = session.rights();
+    let rights = context.privileges().rights();
     let joined = |from: &TableWithJoins| {
         let joins = from.joins.iter().map(|join| join.relation.clone());
         std::iter::once(from.relation.clone())
@@ -109,13 +105,16 @@ fn refuse_locks(session: &Session, query: &Query) -> Result<()> {
         let tables = query.with.iter().flat_map(|with| &with.cte_tables);
         let mut tables = tables.filter(|_| table.database.is_none());
         let is_expression = tables.any(|expression| expression.alias.name.value == table.name);
-        let (false, Ok((database, name))) = (is_expression, super::qualified(session, &table))
-        else {
+        let (false, Ok((database, name))) = (is_expression, qualified(context, &table)) else {
             continue;
         };
         let held = rights.on_any_column(&database, &name);
         if query.locks.iter().any(is_locked)
-            && session.temporary_table(&database, &name).is_none()
+            && context
+                .session
+                .temporary_tables
+                .get(&database, &name)
+                .is_none()
             && held.meets(READS)
             && !held.meets(CHANGES)
         {
@@ -125,64 +124,43 @@ fn refuse_locks(session: &Session, query: &Query) -> Result<()> {
     Ok(())
 }
 
-fn attempt(
-    session: &mut Session,
+/// Locks the rows that a query asks to be locked, and gives its rows; `None` when one of them is not as it
+/// was found any more.
+pub(super) fn execute(
+    context: &mut StatementContext<'_>,
     query: &Query,
-    parameters: &[SqlType],
-    values: &[Value],
-) -> Result<Attempt> {
-    let mut options = session.options().plan.clone();
-    options.parameters = parameters.to_vec();
+    plan: &LockingPlan,
+    (tables, columns): (&Arc<StatementTables>, &Arc<[ResultColumn]>),
+) -> Result<Option<Outcome>> {
     let is_limited = query.limit_clause.is_some();
-    let catalog = SessionCatalog::new(session, values);
-    let Some(plan) = mayfly_plan::bind_locking(query, &catalog, &options)? else {
-        return Ok(Attempt::Plain);
-    };
-    let can_lock = |lock: &RowLock| {
-        let table = session.find_table(&lock.table.database, &lock.table.name);
-        table.is_some()
-    };
-    if !plan.locks.iter().all(can_lock) {
-        return Ok(Attempt::Plain);
-    }
-    let LockingPlan {
-        query,
-        shown,
-        locks,
-        limit,
-    } = plan;
-    let planned = Planned {
-        plan: Arc::new(query),
-        tables: catalog.into_tables().0,
-        columns: None,
-    };
-    let mut tables = Vec::with_capacity(locks.len());
-    for lock in &locks {
-        let table = mayfly_exec::TableOpener::open(planned.tables.as_ref(), lock.table.id)?;
-        let how = match session.lock_of_found(is_limited) {
+    let planned = Planned::new(&plan.query, tables);
+    let mut handles = Vec::with_capacity(plan.locks.len());
+    for lock in &plan.locks {
+        let table = mayfly_exec::TableOpener::open(tables.as_ref(), lock.table.id)?;
+        let how = match context.lock_of_found(is_limited) {
             // What others add is skipped as what they lock is.
             _ if matches!(lock.nonblock, Some(NonBlock::SkipLocked)) => ReadLock::None,
             ReadLock::Exclusive if lock.shared => ReadLock::Shared,
             how => how,
         };
-        table.lock_reads(how, wait_of(session, lock));
-        tables.push(table);
+        table.lock_reads(how, wait_of(context, lock));
+        handles.push(table);
     }
-    let mut reading = Reading::start(session, &planned, values)?;
+    let mut reading = Reading::start(context, &planned)?;
     let found = (|| {
-        let types: Vec<SqlType> = planned.plan.columns[..shown]
+        let types: Vec<SqlType> = planned.plan.columns[..plan.shown]
             .iter()
             .map(|column| column.ty.clone())
             .collect();
-        let context = session.temp_table_context();
+        let temp = context.temp_table_context();
         let mut locking = Locking {
-            session,
-            locks: &locks,
-            tables,
-            shown,
-            rows: FoundRowsBuilder::new(context, physical_types(&types), CHANGED_LATER),
-            offset: limit.map_or(0, |(offset, _)| offset),
-            wanted: limit.map_or(u64::MAX, |(_, count)| count),
+            context,
+            locks: &plan.locks,
+            tables: handles,
+            shown: plan.shown,
+            rows: FoundRowsBuilder::new(temp, physical_types(&types), CHANGED_LATER),
+            offset: plan.limit.map_or(0, |(offset, _)| offset),
+            wanted: plan.limit.map_or(u64::MAX, |(_, count)| count),
         };
         while locking.wanted > 0
             && let Some(batch) = reading.next_batch()?
@@ -193,29 +171,33 @@ fn attempt(
         }
         locking.rows.finish().map(Some)
     })();
-    reading.finish(session);
+    reading.finish(context);
     let Some(rows) = found? else {
-        return Ok(Attempt::StartAnew);
+        return Ok(None);
     };
-    if shown == 0 {
-        return Ok(Attempt::Plain);
+    if plan.shown > 0 {
+        return Ok(Some(Outcome::Found {
+            columns: Arc::clone(columns),
+            rows: Box::new(rows),
+        }));
     }
-    let columns = planned.plan.columns[..shown].iter();
-    let columns = columns.map(ResultColumn::from_plan).collect();
-    Ok(Attempt::Rows(columns, rows))
+    // What its rows are made of is locked: the query is run as any other.
+    let planned = select::plan(context, query)?;
+    let columns = ResultColumn::of_plan(&planned.plan.columns);
+    select::execute(context, &planned, columns).map(Some)
 }
 
 /// How long a lock is waited for.
-fn wait_of(session: &Session, lock: &RowLock) -> LockWait {
+fn wait_of(context: &StatementContext<'_>, lock: &RowLock) -> LockWait {
     match lock.nonblock {
         Some(NonBlock::Nowait) => LockWait::No,
         Some(NonBlock::SkipLocked) => LockWait::Skip,
-        None => lock_wait(session),
+        None => lock_wait(context),
     }
 }
 
 struct Locking<'s> {
-    session: &'s Session,
+    context: &'s StatementContext<'s>,
     locks: &'s [RowLock],
     tables: Vec<Arc<dyn Table>>,
     shown: usize,
@@ -263,7 +245,7 @@ impl Locking<'_> {
                 true => LockMode::Shared,
                 false => LockMode::Exclusive,
             };
-            let wait = wait_of(self.session, lock);
+            let wait = wait_of(self.context, lock);
             // An outer join gives rows without a row of this table.
             let some = Batch::new(vec![Arc::clone(positions)], present.len());
             let some = keep(some, Some(&BooleanArray::from(present.clone())))?;

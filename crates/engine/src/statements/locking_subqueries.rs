@@ -7,37 +7,20 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use mayfly_memory::Reservation;
 use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource, TableSource};
-use mayfly_storage::{BatchTable, Table};
+use mayfly_storage::BatchTable;
 use mayfly_syntax::ast::{
-    Delete, Expr, Query, SelectItem, SetExpr, Statement, TableFactor, UpdateStatement, Visit,
+    Expr, InsertSource, InsertStatement, Query, SelectItem, SetExpr, Statement, TableFactor, Visit,
     VisitMut, Visitor, VisitorMut,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Error, Result, SqlType, TypeKind};
 
-use super::found_rows::physical_types;
-use super::locking_read;
-use super::select::{self, Reading};
+use crate::prepared::Prepared;
 use crate::result::{Outcome, ResultColumn};
-use crate::session::Session;
-
-/// No name of a table begins so.
-const NAME: &str = "\0locked ";
-
-/// Rows of a query that has locked them, for the statement that it is a part of.
-#[derive(Debug)]
-pub(crate) struct LockedRows {
-    pub(crate) source: Arc<TableSource>,
-    pub(crate) table: Arc<dyn Table>,
-    _memory: Reservation,
-}
-
-/// The place among the rows of a statement that a name of a table stands for.
-pub(crate) fn place_of(name: &str) -> Option<usize> {
-    name.strip_prefix(NAME)?.parse().ok()
-}
+use crate::session::StatementContext;
+use crate::session::locked_rows::{LockedRows, name_of};
+use crate::spool::physical_types;
 
 /// Looks for queries that lock rows, below the outermost one.
 #[derive(Default)]
@@ -63,15 +46,13 @@ impl Visitor for Search {
 }
 
 /// Runs them, the inner ones first, and puts their rows in their places.
-struct Replacement<'s> {
-    session: &'s mut Session,
-    types: &'s [SqlType],
-    values: &'s [Value],
+struct Replacement<'s, 'c> {
+    context: &'s mut StatementContext<'c>,
     depth: usize,
     is_changed: bool,
 }
 
-impl VisitorMut for Replacement<'_> {
+impl VisitorMut for Replacement<'_, '_> {
     type Break = Error;
 
     fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
@@ -91,17 +72,17 @@ impl VisitorMut for Replacement<'_> {
     }
 }
 
-impl Replacement<'_> {
+impl Replacement<'_, '_> {
     fn replace(&mut self, query: &mut Query) -> Result<()> {
-        let rows = match rows_of(self.session, query, self.types, self.values) {
+        let rows = match rows_of(self.context, query) {
             // It names what is around it.
             Err(error) if is_of_name(&error) => return Ok(()),
             rows => rows?,
         };
-        let name = format!("{NAME}{}", self.session.locked_rows.len());
-        self.session.locked_rows.push(rows);
+        let name = name_of(self.context.locked_rows.len());
+        self.context.locked_rows.push(rows);
         // What else the statement reads is read as if nothing had been locked.
-        self.session.read_as_usual();
+        self.context.read_as_usual();
         let text = "SELECT * FROM t";
         let parsed = mayfly_syntax::parse_one(text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
         let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
@@ -133,19 +114,13 @@ fn is_of_name(error: &Error) -> bool {
 }
 
 /// The rows of a locking query, which are locked then.
-fn rows_of(
-    session: &mut Session,
-    query: &Query,
-    types: &[SqlType],
-    values: &[Value],
-) -> Result<LockedRows> {
-    let (columns, mut rows) = match locking_read::run(session, query, types, values)? {
-        Some(Outcome::Found { columns, rows }) => (columns, Some(rows)),
-        _ => (Arc::default(), None),
-    };
+fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRows> {
+    let statement = Arc::new(Statement::Query(Box::new(query.clone())));
+    let outcome = super::planned::run(context, &statement, None)?;
+    let columns = outcome.columns();
     let mut batches = Vec::new();
-    let mut memory = session.reservation();
-    let resources = session.database.resources.clone();
+    let mut memory = context.reservation();
+    let resources = context.database().resources.clone();
     let mut keep = |batch: mayfly_types::Batch| -> Result<()> {
         let bytes = batch.string_bytes() + batch.row_count() * batch.columns().len() * 16;
         let needed = memory.bytes() + bytes as u64;
@@ -153,39 +128,36 @@ fn rows_of(
         batches.push(batch.with_own_strings());
         Ok(())
     };
-    let columns: Arc<[ResultColumn]> = match &mut rows {
-        Some(rows) => {
+    match outcome {
+        Outcome::Found { mut rows, .. } => {
             while let Some(batch) = rows.next_batch()? {
                 keep(batch)?;
             }
-            columns
         }
-        None => {
-            let planned = select::plan_with(session, query, types, values, None)?;
-            let mut reading = Reading::start(session, &planned, values)?;
+        Outcome::Rows {
+            mut rows,
+            execution,
+            ..
+        } => {
             let read = (|| -> Result<()> {
-                while let Some(batch) = reading.next_batch()? {
+                while let Some(batch) = rows.next_batch()? {
                     keep(batch)?;
                 }
                 Ok(())
             })();
-            reading.finish(session);
+            drop(rows);
+            context.account(&execution);
             read?;
-            planned
-                .plan
-                .columns
-                .iter()
-                .map(ResultColumn::from_plan)
-                .collect()
         }
-    };
+        Outcome::Done(_) | Outcome::Row { .. } => {}
+    }
     let ty = |column: &ResultColumn| match column.ty.kind {
         TypeKind::Boolean => SqlType::bigint(),
         _ => column.ty.clone(),
     };
     let types: Vec<SqlType> = columns.iter().map(ty).collect();
-    let id = session.database.catalog.next_table_id();
-    let name = format!("{NAME}{}", session.locked_rows.len());
+    let id = context.database().catalog.next_table_id();
+    let name = name_of(context.locked_rows.len());
     let source = TableSource {
         id,
         database: "information_schema".to_owned(),
@@ -213,27 +185,23 @@ fn rows_of(
     Ok(LockedRows {
         source: Arc::new(source),
         table: Arc::new(BatchTable::new(physical_types(&types), batches)),
-        _memory: memory,
+        memory,
     })
 }
 
 /// A part of a statement with the rows of its locking queries in their places; `None` when it has none.
 /// `depth` is 0 for a whole query, whose own locks are not meant, and 1 for what is in a statement.
 fn replaced<T: Visit + VisitMut + Clone>(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     part: &T,
     depth: usize,
-    types: &[SqlType],
-    values: &[Value],
 ) -> Result<Option<T>> {
     if Visit::visit(part, &mut Search { depth }).is_continue() {
         return Ok(None);
     }
     let mut part = part.clone();
     let mut replacement = Replacement {
-        session,
-        types,
-        values,
+        context,
         depth,
         is_changed: false,
     };
@@ -245,13 +213,15 @@ fn replaced<T: Visit + VisitMut + Clone>(
 
 /// An expression outside of a query, without locking queries in it. What its other queries read is locked
 /// for this transaction alone to be changed: it is no SELECT, but computes what may be stored.
-pub(super) fn of_expression<'e>(session: &mut Session, expr: &'e Expr) -> Result<Cow<'e, Expr>> {
+pub(super) fn of_expression<'e>(
+    context: &mut StatementContext<'_>,
+    expr: &'e Expr,
+) -> Result<Cow<'e, Expr>> {
     if Visit::visit(expr, &mut AnyQuery).is_continue() {
         return Ok(Cow::Borrowed(expr));
     }
-    let (types, values) = session.parameter_values();
-    let without = replaced(session, expr, 1, &types, &values)?;
-    session.read_for_change();
+    let without = replaced(context, expr, 1)?;
+    context.read_for_change();
     Ok(without.map_or(Cow::Borrowed(expr), Cow::Owned))
 }
 
@@ -266,48 +236,68 @@ impl Visitor for AnyQuery {
     }
 }
 
-/// A query without locking queries in it.
-pub(super) fn of_query(
-    session: &mut Session,
-    query: &Query,
-    types: &[SqlType],
-    values: &[Value],
-) -> Result<Option<Query>> {
-    replaced(session, query, 0, types, values)
+/// Whether a statement has locking queries in it.
+pub(super) fn has_any(statement: &Statement) -> bool {
+    let at = |part: &dyn Fn(&mut Search) -> ControlFlow<()>, depth| {
+        part(&mut Search { depth }).is_break()
+    };
+    match statement {
+        Statement::Query(query) => at(&|search| Visit::visit(query, search), 0),
+        Statement::Insert(insert) => match &insert.source {
+            InsertSource::Query(query) => at(&|search| Visit::visit(query, search), 0),
+            InsertSource::Values(_) => false,
+        },
+        Statement::Update(update) => {
+            at(&|search| Visit::visit(&update.tables, search), 1)
+                || at(&|search| Visit::visit(&update.selection, search), 1)
+        }
+        Statement::Delete(delete) => {
+            at(&|search| Visit::visit(&delete.from, search), 1)
+                || at(&|search| Visit::visit(&delete.selection, search), 1)
+        }
+        _ => false,
+    }
 }
 
-/// An UPDATE without locking queries in it.
-pub(super) fn of_update(
-    session: &mut Session,
-    update: &UpdateStatement,
-    types: &[SqlType],
-    values: &[Value],
-) -> Result<Option<UpdateStatement>> {
-    let tables = replaced(session, &update.tables, 1, types, values)?;
-    let selection = replaced(session, &update.selection, 1, types, values)?;
-    if tables.is_none() && selection.is_none() {
+/// A statement with the rows of its locking queries in their places; `None` when it has none.
+pub(super) fn of_statement(
+    context: &mut StatementContext<'_>,
+    prepared: &Prepared,
+) -> Result<Option<Statement>> {
+    if !prepared.has_locking_subqueries() {
         return Ok(None);
     }
-    let mut update = update.clone();
-    update.tables = tables.unwrap_or(update.tables);
-    update.selection = selection.unwrap_or(update.selection);
-    Ok(Some(update))
-}
-
-/// A DELETE without locking queries in it.
-pub(super) fn of_delete(
-    session: &mut Session,
-    delete: &Delete,
-    types: &[SqlType],
-    values: &[Value],
-) -> Result<Option<Delete>> {
-    let from = replaced(session, &delete.from, 1, types, values)?;
-    let selection = replaced(session, &delete.selection, 1, types, values)?;
-    if from.is_none() && selection.is_none() {
-        return Ok(None);
-    }
-    let mut delete = delete.clone();
-    delete.from = from.unwrap_or(delete.from);
-    delete.selection = selection.unwrap_or(delete.selection);
-    Ok(Some(delete))
+    Ok(match &**prepared.statement() {
+        Statement::Query(query) => replaced(context, query, 0)?.map(Statement::Query),
+        Statement::Insert(insert) => match &insert.source {
+            InsertSource::Query(query) => replaced(context, query, 0)?.map(|query| {
+                Statement::Insert(Box::new(InsertStatement {
+                    source: InsertSource::Query(query),
+                    ..(**insert).clone()
+                }))
+            }),
+            InsertSource::Values(_) => None,
+        },
+        Statement::Update(update) => {
+            let tables = replaced(context, &update.tables, 1)?;
+            let selection = replaced(context, &update.selection, 1)?;
+            (tables.is_some() || selection.is_some()).then(|| {
+                let mut update = update.clone();
+                update.tables = tables.unwrap_or(update.tables);
+                update.selection = selection.unwrap_or(update.selection);
+                Statement::Update(update)
+            })
+        }
+        Statement::Delete(delete) => {
+            let from = replaced(context, &delete.from, 1)?;
+            let selection = replaced(context, &delete.selection, 1)?;
+            (from.is_some() || selection.is_some()).then(|| {
+                let mut delete = delete.clone();
+                delete.from = from.unwrap_or(delete.from);
+                delete.selection = selection.unwrap_or(delete.selection);
+                Statement::Delete(delete)
+            })
+        }
+        _ => None,
+    })
 }

@@ -12,36 +12,40 @@ use super::simple::{NAME, text_rows};
 use crate::catalog::BaseTable;
 use crate::convert;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::table_names::qualified;
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, statement: &TableMaintenance) -> Result<Outcome> {
+pub(super) fn run(
+    context: &mut StatementContext<'_>,
+    statement: &TableMaintenance,
+) -> Result<Outcome> {
     let verb = match statement.verb {
         TableVerb::Analyze => "analyze",
         TableVerb::Check => "check",
         TableVerb::Optimize => "optimize",
         TableVerb::Repair => "repair",
-        TableVerb::Checksum => return checksum(session, statement),
+        TableVerb::Checksum => return checksum(context, statement),
     };
     let mut rows = Vec::new();
     for table in &statement.tables {
-        let (database, name) = super::qualified(session, table)?;
+        let (database, name) = qualified(context, table)?;
         let full = format!("{database}.{name}");
         let mut push = |kind: &str, text: String| {
             rows.push([full.clone(), verb.to_owned(), kind.to_owned(), text]);
         };
-        if let Some(table) = session.use_table(&database, &name)? {
+        if let Some(table) = context.use_table(&database, &name)? {
             if statement.verb == TableVerb::Analyze {
-                table.storage(session)?.analyze()?;
+                table.storage(context)?.analyze()?;
             }
             if statement.verb == TableVerb::Check
                 && let Some(durable) = table.durable()
-                && let Err(error) = session
-                    .database
+                && let Err(error) = context
+                    .database()
                     .store()?
-                    .check_table(&durable, session.interrupt())
+                    .check_table(&durable, context.interrupt())
             {
-                session.interrupt().check()?;
+                context.interrupt().check()?;
                 push("error", error.message().to_owned());
                 push("error", "Corrupt".to_owned());
                 continue;
@@ -51,7 +55,7 @@ pub(super) fn run(session: &mut Session, statement: &TableMaintenance) -> Result
             }
             continue;
         }
-        let is_view = session.database.catalog.view(&database, &name).is_some();
+        let is_view = context.database().catalog.view(&database, &name).is_some();
         if is_view && statement.verb == TableVerb::Check {
             push("status", "OK".to_owned());
             continue;
@@ -109,17 +113,17 @@ fn lines(verb: TableVerb, engine: &str) -> &'static [(&'static str, &'static str
 const MESSAGE: u32 = 98_304;
 
 /// CHECKSUM TABLE: a number of the rows, whatever their order; NULL for what is no table.
-fn checksum(session: &mut Session, statement: &TableMaintenance) -> Result<Outcome> {
+fn checksum(context: &mut StatementContext<'_>, statement: &TableMaintenance) -> Result<Outcome> {
     let mut rows = Vec::new();
     for table in &statement.tables {
-        let (database, name) = super::qualified(session, table)?;
-        let sum = match session.use_table(&database, &name)? {
+        let (database, name) = qualified(context, table)?;
+        let sum = match context.use_table(&database, &name)? {
             // No engine keeps a sum while its table changes.
             Some(_) if statement.options.eq_ignore_ascii_case("QUICK") => Value::Null,
-            Some(table) => Value::UInt(sum_of_rows(session, &table)?),
+            Some(table) => Value::UInt(sum_of_rows(context, &table)?),
             None => {
                 let missing = codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
-                session
+                context
                     .diagnostics()
                     .push(mayfly_types::Level::Error, missing);
                 Value::Null
@@ -132,7 +136,7 @@ fn checksum(session: &mut Session, statement: &TableMaintenance) -> Result<Outco
     Ok(StatementResult::of_rows(&columns, &rows).into())
 }
 
-fn sum_of_rows(session: &mut Session, table: &BaseTable) -> Result<u64> {
+fn sum_of_rows(context: &mut StatementContext<'_>, table: &BaseTable) -> Result<u64> {
     let definition = &table.definition;
     let names = definition
         .named_columns()
@@ -144,8 +148,8 @@ fn sum_of_rows(session: &mut Session, table: &BaseTable) -> Result<u64> {
         quoted_identifier(&definition.name)
     );
     let query = parse(&text)?;
-    let planned = select::plan_trusted(session, &query)?;
-    let mut reading = Reading::start_part(session, &planned)?;
+    let planned = select::plan_trusted(context, &query)?;
+    let mut reading = Reading::start(context, &planned)?;
     let mut sum: u32 = 0;
     let mut read = || -> Result<()> {
         let mut bytes = Vec::new();
@@ -167,7 +171,7 @@ fn sum_of_rows(session: &mut Session, table: &BaseTable) -> Result<u64> {
         Ok(())
     };
     let read = read();
-    reading.finish(session);
+    reading.finish(context);
     read.map(|()| u64::from(sum))
 }
 

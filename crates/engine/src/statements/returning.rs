@@ -1,63 +1,73 @@
 //! RETURNING, MariaDB's extension: a select list over the rows that a statement wrote or removed.
 
+use std::sync::Arc;
+
+use mayfly_exec::ExecutionContext;
+use mayfly_plan::{Expression, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::SelectItem;
-use mayfly_types::{Batch, Result, SqlType, Value};
+use mayfly_types::{Batch, Result, Value};
 
+use crate::binding::expressions::{Bound, columns_of, in_clause};
+use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::definition::TableDefinition;
-use crate::expressions::{self, Bound};
 use crate::result::ResultColumn;
-use crate::session::Session;
+use crate::session::StatementContext;
 
-/// A bound RETURNING clause; without columns when there is none.
-pub(super) struct Returning {
-    columns: Vec<ResultColumn>,
-    expressions: Vec<Bound>,
-    parameters: Vec<Value>,
+/// A column of a RETURNING clause.
+#[derive(Debug)]
+pub(super) struct ReturnedColumn {
+    pub(super) column: ResultColumn,
+    expression: Arc<Expression>,
 }
 
-impl Returning {
-    /// Binds the clause to the columns of a table.
-    pub(super) fn bind(
-        session: &Session,
-        definition: &TableDefinition,
-        items: &[SelectItem],
-        parameters: &[(Value, SqlType)],
-    ) -> Result<Self> {
-        let types = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-        let bound = match items.is_empty() {
-            true => Vec::new(),
-            false => expressions::bind_returning(session, items, definition, types)?,
-        };
-        let (columns, expressions) = bound.into_iter().unzip();
-        Ok(Self {
-            columns,
-            expressions,
-            parameters: parameters.iter().map(|(value, _)| value.clone()).collect(),
-        })
+/// Binds a clause to the columns of a table; without one there are no columns.
+pub(super) fn plan(
+    context: &StatementContext<'_>,
+    (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
+    definition: &TableDefinition,
+    items: &[SelectItem],
+) -> Result<Vec<ReturnedColumn>> {
+    if items.is_empty() {
+        return Ok(Vec::new());
     }
+    let columns = columns_of(context, definition);
+    let names = ScalarNames {
+        columns: &columns,
+        ..ScalarNames::default()
+    };
+    let bound = mayfly_plan::bind_returning(items, names, catalog, options)
+        .map_err(|error| in_clause(error, "RETURNING"))?;
+    let columns = bound
+        .into_iter()
+        .map(|(column, expression)| ReturnedColumn {
+            column: ResultColumn::from_plan(&column),
+            expression: Arc::new(expression),
+        });
+    Ok(columns.collect())
+}
 
-    /// Its columns.
-    pub(super) fn columns(&self) -> Vec<ResultColumn> {
-        self.columns.clone()
-    }
+/// The columns of a clause, as clients get them.
+pub(super) fn columns(returning: &[ReturnedColumn]) -> Arc<[ResultColumn]> {
+    let columns = returning.iter();
+    columns.map(|returned| returned.column.clone()).collect()
+}
 
-    /// Whether there is a clause.
-    pub(super) fn is_wanted(&self) -> bool {
-        !self.columns.is_empty()
-    }
-
-    /// The result: its columns, and its rows for those of the table.
-    pub(super) fn evaluate(self, rows: &[Batch]) -> Result<(Vec<ResultColumn>, Vec<Batch>)> {
-        if !self.is_wanted() {
-            return Ok((Vec::new(), Vec::new()));
-        }
-        let mut batches = Vec::with_capacity(rows.len());
-        for batch in rows {
-            let values = self.expressions.iter();
-            let values = values.map(|bound| bound.evaluate_with(batch, &self.parameters));
-            let values = values.collect::<Result<Vec<_>>>()?;
-            batches.push(Batch::new(values, batch.row_count()));
-        }
-        Ok((self.columns, batches))
-    }
+/// The result for rows of the table.
+pub(super) fn evaluate(
+    returning: &[ReturnedColumn],
+    execution: &Arc<ExecutionContext>,
+    parameters: &[Value],
+    rows: &[Batch],
+) -> Result<Vec<Batch>> {
+    let columns = returning.iter();
+    let bound: Vec<Bound> = columns
+        .map(|column| Bound::of_plan(Arc::clone(&column.expression), execution))
+        .collect();
+    let result = rows.iter().map(|batch| {
+        let values = bound.iter();
+        let values = values.map(|bound| bound.evaluate_with(batch, parameters));
+        let values = values.collect::<Result<Vec<_>>>()?;
+        Ok(Batch::new(values, batch.row_count()))
+    });
+    result.collect()
 }

@@ -10,13 +10,14 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, Error, Level, Result, SqlMode, SqlType, TypeKind, Value};
 
-use super::row_target::RowView;
+use super::row_target::RunningView;
+use crate::binding::expressions::{self, Bound, own_columns_of};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::column_uses::names_column;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
-use crate::convert::{self, Storing};
-use crate::expressions::{self, Bound, own_columns_of};
-use crate::session::Session;
+use crate::convert;
+use crate::session::StatementContext;
+use crate::storing::Storing;
 
 /// Warnings of expressions that a statement that changes rows makes errors in strict mode.
 const REFUSED: &[&mayfly_types::ErrorCode] = &[
@@ -43,7 +44,7 @@ pub(super) enum Origin {
 
 /// The rules of one table for one statement.
 pub(super) struct RowRules<'t> {
-    pub(super) session: &'t Session,
+    pub(super) context: &'t StatementContext<'t>,
     pub(super) definition: &'t TableDefinition,
     pub(super) ignore: bool,
     /// A single row is listed: its NULL is an error in every mode.
@@ -51,7 +52,7 @@ pub(super) struct RowRules<'t> {
     /// A NULL in an AUTO_INCREMENT column asks for the next number.
     pub(super) numbers_rows: bool,
     /// The view that new rows come through.
-    pub(super) view: Option<&'t RowView>,
+    pub(super) view: Option<RunningView<'t>>,
     storing: Storing,
     /// By column.
     generated: Vec<Option<Bound>>,
@@ -63,13 +64,13 @@ pub(super) struct RowRules<'t> {
 impl<'t> RowRules<'t> {
     /// The rules for new rows, or for changed ones.
     pub(super) fn new(
-        session: &'t Session,
+        context: &'t StatementContext<'t>,
         definition: &'t TableDefinition,
         ignore: bool,
         numbers_rows: bool,
     ) -> Result<Self> {
         let bind = |expression| {
-            expressions::bind(session, expression, &own_columns_of(session, definition))
+            expressions::bind(context, expression, &own_columns_of(context, definition))
         };
         let generated = definition.columns.iter().map(|column| {
             let generated = column.generated.as_ref();
@@ -92,10 +93,10 @@ impl<'t> RowRules<'t> {
             checks: checks
                 .map(|check| Ok((check.name.as_str(), bind(&check.expression)?)))
                 .collect::<Result<_>>()?,
-            storing: Storing::new(session, &definition.name, ignore),
+            storing: Storing::new(context.clock(), &definition.name, ignore),
             single_row: false,
             view: None,
-            session,
+            context,
             definition,
             ignore,
             numbers_rows,
@@ -155,7 +156,7 @@ impl<'t> RowRules<'t> {
             Value::Null => Value::Null,
             value => self
                 .storing
-                .value(value, ty, column, row, self.session.diagnostics())?,
+                .value(value, ty, column, row, self.context.diagnostics())?,
         };
         if !stored.is_null() || self.takes_null(column) {
             return Ok(stored);
@@ -171,12 +172,12 @@ impl<'t> RowRules<'t> {
 
     /// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
     pub(super) fn refuse_warnings(&self) -> Result<()> {
-        refuse_warnings(self.session, self.ignore)
+        refuse_warnings(self.context, self.ignore)
     }
 
     /// What IGNORE makes of an error: a warning.
     pub(super) fn warn(&self, error: Error) {
-        self.session.diagnostics().push(Level::Warning, error);
+        self.context.diagnostics().push(Level::Warning, error);
     }
 
     /// The value of a column without a default.
@@ -188,7 +189,7 @@ impl<'t> RowRules<'t> {
         if column.ty.kind == TypeKind::Enum {
             return Ok(implicit_default(&column.ty));
         }
-        let error = match self.view {
+        let error = match &self.view {
             Some(view) => view.no_default(),
             None => codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]),
         };
@@ -212,18 +213,18 @@ impl<'t> RowRules<'t> {
 
     /// What a column gets when a row names no value for it, or DEFAULT.
     pub(super) fn default_of(&self, position: usize) -> Result<Origin> {
-        let (session, column) = (self.session, &self.definition.columns[position]);
+        let (context, column) = (self.context, &self.definition.columns[position]);
         Ok(match &column.default {
             ColumnDefault::Value(_) => {
-                let value = column.default_value(&session.options().time_zone);
+                let value = column.default_value(&context.options().time_zone);
                 Origin::Constant(value.unwrap_or(Value::Null))
             }
             ColumnDefault::Null => Origin::Constant(Value::Null),
-            ColumnDefault::Now => Origin::Constant(convert::now(session, &column.ty)),
+            ColumnDefault::Now => Origin::Constant(context.clock().current_timestamp(&column.ty)),
             ColumnDefault::Expression { expression, .. } => Origin::Computed(expressions::bind(
-                session,
+                context,
                 expression,
-                &own_columns_of(session, self.definition),
+                &own_columns_of(context, self.definition),
             )?),
             ColumnDefault::None if self.takes_null(column) => Origin::Constant(Value::Null),
             ColumnDefault::None | ColumnDefault::Dropped => Origin::Missing,
@@ -299,7 +300,7 @@ impl<'t> RowRules<'t> {
         let mut set = assigned.to_vec();
         for (position, column) in self.definition.columns.iter().enumerate() {
             if column.on_update_now && !assigned[position] {
-                let now = convert::now(self.session, &column.ty);
+                let now = self.context.clock().current_timestamp(&column.ty);
                 columns[position] = builder::constant(&now, &column.ty, rows);
                 set[position] = true;
             }
@@ -357,7 +358,7 @@ impl<'t> RowRules<'t> {
                 good.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
             }
         }
-        if let Some(view) = self.view
+        if let Some(view) = &self.view
             && let Some(shown) = view.shows(batch)?
         {
             self.left_out(&shown, &mut good, || view.refusal())?;
@@ -398,9 +399,9 @@ fn in_place_of_null(ty: &SqlType) -> Value {
 }
 
 /// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
-pub(super) fn refuse_warnings(session: &Session, ignore: bool) -> Result<()> {
-    let mode = session.options().sql_mode;
-    if !mode.is_strict() || ignore || session.diagnostics().count() == 0 {
+pub(super) fn refuse_warnings(context: &StatementContext<'_>, ignore: bool) -> Result<()> {
+    let mode = context.options().sql_mode;
+    if !mode.is_strict() || ignore || context.diagnostics().count() == 0 {
         return Ok(());
     }
     let division = mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO);
@@ -408,7 +409,7 @@ pub(super) fn refuse_warnings(session: &Session, ignore: bool) -> Result<()> {
         (division && error.is(&codes::ER_DIVISION_BY_ZERO))
             || REFUSED.iter().any(|code| error.is(code))
     };
-    let conditions = session.diagnostics().conditions();
+    let conditions = context.diagnostics().conditions();
     match conditions
         .into_iter()
         .find(|condition| condition.level == Level::Warning && refuses(&condition.error))

@@ -8,6 +8,8 @@
 //! is done. Nothing is visible to anybody before [`RowSink::finish`]; a sink that is dropped leaves
 //! the table as it was.
 
+pub(super) mod duplicates;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -18,20 +20,21 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
 
 use super::auto_increment::{greatest, is_explicit, number_of};
-use super::duplicates::{DuplicateUpdate, same_row};
 use super::row_rules::{Origin, RowRules, keep};
-use super::row_target::RowView;
+use super::row_target::RunningView;
 use super::row_writer::{Conflict, one_position};
+use super::same_values::same_row;
 use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::convert;
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::row_sink::duplicates::DuplicateUpdate;
 use crate::status::Counter;
 
 /// A record in the data directory is made for so many AUTO_INCREMENT numbers at once.
-const NUMBERS_AHEAD: u64 = 1000;
+pub(super) const NUMBERS_AHEAD: u64 = 1000;
 
 /// Rows that are set value by value are appended in batches of so many.
 const ROWS_PER_BATCH: usize = 4096;
@@ -94,7 +97,7 @@ struct RowInMaking {
 
 /// Adds rows to one table for one statement.
 pub(crate) struct RowSink<'t> {
-    session: &'t Session,
+    context: &'t StatementContext<'t>,
     definition: &'t TableDefinition,
     table: &'t BaseTable,
     rules: RowRules<'t>,
@@ -135,16 +138,16 @@ struct Ready {
 impl<'t> RowSink<'t> {
     /// A sink for rows whose columns at these positions are given.
     pub(crate) fn new(
-        session: &'t Session,
+        context: &'t StatementContext<'t>,
         table: &'t Arc<BaseTable>,
         positions: &[usize],
         ignore: bool,
     ) -> Result<Self> {
         let definition: &TableDefinition = &table.definition;
-        let rules = RowRules::new(session, definition, ignore, true)?;
+        let rules = RowRules::new(context, definition, ignore, true)?;
         let origins = (0..definition.columns.len()).map(|column| rules.origin(column, positions));
-        let handle = table.rows_in(session)?;
-        let mut writers = Writers::new(session, ignore);
+        let handle = table.rows_in(context)?;
+        let mut writers = Writers::new(context, ignore);
         Ok(Self {
             origins: origins.collect::<Result<_>>()?,
             writer: writers.add(table, &handle),
@@ -163,7 +166,7 @@ impl<'t> RowSink<'t> {
             },
             positions: positions.to_vec(),
             rules,
-            session,
+            context,
             definition,
             table,
             rows_before: 0,
@@ -184,7 +187,7 @@ impl<'t> RowSink<'t> {
     }
 
     /// The rows come through a view.
-    pub(crate) fn through(mut self, view: Option<&'t RowView>) -> Self {
+    pub(crate) fn through(mut self, view: Option<RunningView<'t>>) -> Self {
         self.rules.view = view;
         self
     }
@@ -328,7 +331,7 @@ impl<'t> RowSink<'t> {
     /// The row as far as it is set, for expressions that name its columns.
     pub(crate) fn current_row(&self) -> Batch {
         let columns = self.definition.columns.iter().zip(&self.making.values);
-        let zone = &self.session.options().time_zone;
+        let zone = &self.context.options().time_zone;
         let columns = columns.map(|(column, value)| match value {
             Some(value) => builder::constant(value, &column.ty, 1),
             None => match column.default_value(zone) {
@@ -623,7 +626,7 @@ impl<'t> RowSink<'t> {
                 .advance_auto_increment(greatest.saturating_add(1));
             self.pass_over(
                 greatest,
-                self.session.options().auto_increment_increment.max(1),
+                self.context.options().auto_increment_increment.max(1),
             );
         }
     }
@@ -665,7 +668,7 @@ impl<'t> RowSink<'t> {
         let position = self.definition.auto_increment_column().unwrap_or(0);
         let ty = &self.definition.columns[position].ty;
         let mode = self.rules.sql_mode();
-        let options = self.session.options();
+        let options = self.context.options();
         let (step, offset) = (
             options.auto_increment_increment.max(1),
             options.auto_increment_offset.max(1),
@@ -763,13 +766,13 @@ impl<'t> RowSink<'t> {
     }
 
     fn keep(&mut self) -> Result<()> {
-        let counters = self.session.counters();
+        let counters = self.context.counters();
         counters.add(Counter::HandlerWrite, self.written.inserted);
         counters.add(Counter::HandlerUpdate, self.written.updated);
         counters.add(Counter::HandlerDelete, self.written.deleted);
         self.writers.keep()?;
         if self.written.inserted + self.written.updated > 0 && self.table.trees().is_some() {
-            let transaction = self.session.transaction_of(self.table)?;
+            let transaction = self.context.session.transaction.of_table(self.table)?;
             self.table.keep_numbers(transaction, NUMBERS_AHEAD)?;
         }
         Ok(())

@@ -7,19 +7,22 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray};
-use mayfly_plan::ChangedTable;
+use mayfly_exec::ExecutionContext;
+use mayfly_plan::{ChangedTable, Expression, PlanOptions};
 use mayfly_syntax::ast::{Ident, TableName};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
-use super::insert::listed_columns;
-use crate::accounts::check;
+use super::listed_columns::listed_columns;
+use crate::binding::expressions::Bound;
+use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
-use crate::catalog::definition::{TableDefinition, same_name};
-use crate::catalog::session_catalog::SessionCatalog;
+use crate::catalog::definition::TableDefinition;
 use crate::catalog::view::ViewDefinition;
-use crate::expressions::Bound;
-use crate::session::Session;
+use crate::names::same_name;
+use crate::session::StatementContext;
+use crate::statements::admission::{self, Additions};
+use crate::statements::table_names::{changeable_table, qualified};
 
 /// Where rows go.
 pub(super) struct RowTarget {
@@ -33,24 +36,18 @@ pub(super) struct RowTarget {
 }
 
 /// A view that rows come through.
+#[derive(Debug)]
 pub(crate) struct RowView {
     database: String,
     name: String,
     /// WITH CHECK OPTION
-    check: Option<Bound>,
+    check: Option<Arc<Expression>>,
 }
 
-/// What a statement does to the table or view that it adds rows to, for the privileges that this needs.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Additions<'n> {
-    /// Rows that are in the way go.
-    pub(crate) replaces: bool,
-    /// The columns that rows which are in the way get other values in.
-    pub(crate) updated: &'n [&'n str],
-    /// The columns that the statement names, if it names some.
-    pub(crate) listed: Option<&'n [&'n str]>,
-    /// Columns that get values of their own beside those of the list.
-    pub(crate) assigned: &'n [&'n str],
+/// A view that rows come through in a running statement.
+pub(crate) struct RunningView<'v> {
+    view: &'v RowView,
+    check: Option<Bound>,
 }
 
 impl RowTarget {
@@ -66,25 +63,34 @@ impl RowTarget {
 
     /// The table or view of a name, which the session may add rows to.
     pub(super) fn find(
-        session: &Session,
+        context: &StatementContext<'_>,
+        (session_catalog, options): (&SessionCatalog<'_>, &PlanOptions),
         name: &TableName,
         partitions: &[String],
         additions: Additions<'_>,
     ) -> Result<Self> {
-        let (database, name) = super::qualified(session, name)?;
-        let own = session.temporary_table(&database, &name).is_some();
-        if !own && !session.is_unrestricted() {
-            check::added_rows(&session.rights(), (&database, &name), additions)?;
+        let (database, name) = qualified(context, name)?;
+        let own = context
+            .session
+            .temporary_tables
+            .get(&database, &name)
+            .is_some();
+        if !own && !context.privileges().is_unrestricted() {
+            admission::added_rows(
+                &context.privileges().rights(),
+                (&database, &name),
+                additions,
+            )?;
         }
         let list = additions.listed.map(|names| names.iter().copied());
-        let catalog = &session.database.catalog;
+        let catalog = &context.database().catalog;
         if !own && let Some(view) = catalog.view(&database, &name) {
             if !partitions.is_empty() {
                 return Err(mayfly_plan::refuse_partitions(false));
             }
-            return Self::of_view(session, &view, list);
+            return Self::of_view(context, (session_catalog, options), &view, list);
         }
-        let table = super::writable_table(session, &database, &name)?;
+        let table = changeable_table(context, &database, &name)?;
         if !partitions.is_empty() {
             let partitioned = table.definition.partitioning.is_some();
             return Err(mayfly_plan::refuse_partitions(partitioned));
@@ -98,7 +104,8 @@ impl RowTarget {
     }
 
     fn of_view<'n>(
-        session: &Session,
+        context: &StatementContext<'_>,
+        (session_catalog, options): (&SessionCatalog<'_>, &PlanOptions),
         view: &ViewDefinition,
         list: Option<impl Iterator<Item = &'n str>>,
     ) -> Result<Self> {
@@ -109,17 +116,15 @@ impl RowTarget {
         };
         let listed: Option<Vec<usize>> =
             list.map(|names| names.map(place).collect()).transpose()?;
-        let session_catalog = SessionCatalog::new(session, &[]);
-        let options = &session.options().plan;
         let target = mayfly_plan::bind_view_target(
             source,
             listed.as_deref(),
             "INSERT",
-            &session_catalog,
+            session_catalog,
             options,
         )?;
         let (database, name) = (&target.table.database, &target.table.name);
-        let table = super::writable_table(session, database, name)?;
+        let table = changeable_table(context, database, name)?;
         let mut names = TableDefinition::clone(&table.definition);
         view.database().clone_into(&mut names.database);
         view.name().clone_into(&mut names.name);
@@ -137,14 +142,13 @@ impl RowTarget {
                 column.invisible = true;
             }
         }
-        let context = session.statement_context(session_catalog.into_tables().0);
         Ok(Self {
             table,
             names: Arc::new(names),
             view: Some(RowView {
                 database: view.database().to_owned(),
                 name: view.name().to_owned(),
-                check: target.check.map(|check| Bound::of_plan(check, &context)),
+                check: target.check.map(Arc::new),
             }),
             unlisted: Some(target.columns.into_iter().flatten().collect()),
         })
@@ -161,6 +165,17 @@ impl RowTarget {
 }
 
 impl RowView {
+    /// The view in a running statement, which has opened the tables that its condition reads.
+    pub(super) fn run(&self, execution: &Arc<ExecutionContext>) -> RunningView<'_> {
+        let check = self.check.as_ref();
+        RunningView {
+            view: self,
+            check: check.map(|check| Bound::of_plan(Arc::clone(check), execution)),
+        }
+    }
+}
+
+impl RunningView<'_> {
     /// The rows of the table that the view would show; `None`: all.
     pub(super) fn shows(&self, rows: &Batch) -> Result<Option<BooleanArray>> {
         match &self.check {
@@ -171,12 +186,12 @@ impl RowView {
 
     /// Error 1369: the view would not show a row.
     pub(super) fn refusal(&self) -> Error {
-        codes::ER_VIEW_CHECK_FAILED.with(&[&self.database, &self.name])
+        codes::ER_VIEW_CHECK_FAILED.with(&[&self.view.database, &self.view.name])
     }
 
     /// Error 1423: a column that the view does not have has no default.
     pub(super) fn no_default(&self) -> Error {
-        codes::ER_NO_DEFAULT_FOR_VIEW_FIELD.with(&[&self.database, &self.name])
+        codes::ER_NO_DEFAULT_FOR_VIEW_FIELD.with(&[&self.view.database, &self.view.name])
     }
 }
 

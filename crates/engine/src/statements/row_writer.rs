@@ -7,11 +7,10 @@ use mayfly_storage::{IndexId, LockMode, RowsWritten, Table, TableWriter};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
-use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyDefinition, KeyTarget, TableDefinition};
-use crate::catalog::indexes;
+use crate::catalog::{BaseTable, indexes};
 use crate::convert;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 /// A row that cannot be written because its like is there already.
 pub(super) struct Conflict {
@@ -51,14 +50,18 @@ impl Drop for RowWriter {
 
 impl RowWriter {
     /// A writer over a statement's handle to the table.
-    pub(super) fn new(session: &Session, table: Arc<BaseTable>, handle: Arc<dyn Table>) -> Self {
+    pub(super) fn new(
+        context: &StatementContext<'_>,
+        table: Arc<BaseTable>,
+        handle: Arc<dyn Table>,
+    ) -> Self {
         let indexes = handle.indexes().iter();
         let unique_indexes = indexes.filter(|index| index.unique).count();
         Self {
             handle,
             writer: None,
             unique_indexes,
-            stays: session.changes_directly(&table),
+            stays: context.session.transaction.changes_directly(&table),
             table,
         }
     }

@@ -9,33 +9,28 @@ use mayfly_syntax::ast::{IntoTarget, SelectIntoStatement};
 use mayfly_types::charset::{Charset, CharsetError};
 use mayfly_types::convert::shown_bytes;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Diagnostics, Level, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Diagnostics, Level, Result, SqlType, TypeKind};
 
 use super::select::{self, Planned, Reading};
 use crate::delimited::{Format, fixed_width};
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
-use crate::status::Counter;
+use crate::session::StatementContext;
 use crate::{character_sets, convert, files};
 
 /// Runs the statement.
 pub(super) fn run(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     statement: &SelectIntoStatement,
-    parameters: &[(Value, SqlType)],
 ) -> Result<Outcome> {
-    super::count(session, Counter::ComSelect);
-    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    if session.locks_what_it_reads() {
-        session.read_for_change();
+    if context.locks_what_it_reads() {
+        context.read_for_change();
     }
-    let planned = select::plan_with(session, &statement.query, &types, &values, None)?;
+    let planned = select::plan(context, &statement.query)?;
     match &statement.target {
-        IntoTarget::Variables(names) => variables(session, &planned, &values, names),
+        IntoTarget::Variables(names) => variables(context, &planned, names),
         IntoTarget::DumpFile(path) => {
-            let mut file = files::create(session, path)?;
-            let rows = first_rows(session, &planned, &values)?;
+            let mut file = files::create(&context.database().file_rules, path)?;
+            let rows = first_rows(context, &planned)?;
             if let Some((batch, _)) = rows.first() {
                 let mut bytes = Vec::new();
                 for (array, column) in batch.columns().iter().zip(&planned.plan.columns) {
@@ -61,11 +56,11 @@ pub(super) fn run(
                 None => None,
             };
             let columns = &planned.plan.columns;
-            let mut writer = Writer::new(session, path, format, charset, columns)?;
-            let mut reading = Reading::start(session, &planned, &values)?;
+            let mut writer = Writer::new(context, path, format, charset, columns)?;
+            let mut reading = Reading::start(context, &planned)?;
             let written = writer.write_all(&mut reading, columns);
-            session.found_rows = reading.found_rows();
-            reading.finish(session);
+            context.session.diagnostics.found_rows = reading.found_rows();
+            reading.finish(context);
             let rows = written?;
             Ok(affected(rows))
         }
@@ -82,11 +77,10 @@ fn affected(rows: u64) -> Outcome {
 
 /// The first row; 1172 when there is another.
 fn first_rows(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     planned: &Planned,
-    values: &[Value],
 ) -> Result<Vec<(Batch, usize)>> {
-    let mut reading = Reading::start(session, planned, values)?;
+    let mut reading = Reading::start(context, planned)?;
     let mut rows = Vec::new();
     let outcome = loop {
         match reading.next_batch() {
@@ -103,31 +97,32 @@ fn first_rows(
         }
     };
     if outcome.is_ok() {
-        session.found_rows = reading.found_rows();
+        context.session.diagnostics.found_rows = reading.found_rows();
     }
-    reading.finish(session);
+    reading.finish(context);
     outcome.map(|()| rows)
 }
 
 fn variables(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     planned: &Planned,
-    values: &[Value],
     names: &[String],
 ) -> Result<Outcome> {
     if names.len() != planned.plan.columns.len() {
         return Err(codes::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT.error());
     }
-    let rows = first_rows(session, planned, values)?;
+    let rows = first_rows(context, planned)?;
     let Some((batch, _)) = rows.first() else {
-        session
+        context
             .diagnostics()
             .push(Level::Warning, codes::ER_SP_FETCH_NO_DATA.error());
         return Ok(affected(0));
     };
     for ((name, array), column) in names.iter().zip(batch.columns()).zip(&planned.plan.columns) {
         let value = convert::value_at(array, 0);
-        session
+        context
+            .session
+            .settings
             .user_variables()
             .set(name, column.ty.clone(), value)?;
     }
@@ -193,7 +188,7 @@ const ENDS_OF_ESCAPES: &[u8] = b"ntrb0ZN";
 
 impl Writer {
     fn new(
-        session: &Session,
+        context: &StatementContext<'_>,
         path: &str,
         format: Format,
         charset: Option<Charset>,
@@ -205,15 +200,15 @@ impl Writer {
             true => types.clone().map(fixed_width).collect(),
             false => None,
         };
-        let file = files::create(session, path)?;
-        let capacity = usize::try_from(session.settings().unsigned("select_into_buffer_size"));
+        let file = files::create(&context.database().file_rules, path)?;
+        let capacity = usize::try_from(context.settings().unsigned("select_into_buffer_size"));
         Ok(Self {
             file: BufWriter::with_capacity(capacity.unwrap_or(128 << 10), file),
             path: path.to_owned(),
             format,
             widths: widths.unwrap_or_default(),
             in_file: types.map(|ty| InFile::new(ty, charset)).collect(),
-            diagnostics: session.diagnostics_handle(),
+            diagnostics: context.diagnostics_handle(),
         })
     }
 

@@ -4,21 +4,21 @@
 use std::borrow::Cow;
 
 use mayfly_syntax::ast::{SetItem, SetTarget, SetValue, VariableScope};
+use mayfly_types::charset::{Charset, CharsetRow};
+use mayfly_types::collation::Collation;
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
 
 use super::locking_subqueries;
-use crate::accounts::check;
+use crate::binding::expressions;
 use crate::character_sets;
-use crate::expressions;
 use crate::persisted::PersistedVariable;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::admission;
 use crate::status::Counter;
-use crate::variables::check::Check;
+use crate::variable_checks::Check;
 use crate::variables::{self, Scope, Setting, SystemVariable};
-use mayfly_types::charset::{Charset, CharsetRow};
-use mayfly_types::collation::Collation;
 
 /// A change that was checked.
 enum Change {
@@ -48,40 +48,56 @@ enum Change {
 }
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
-    super::count(session, Counter::ComSetOption);
+pub(super) fn run(context: &mut StatementContext<'_>, items: &[SetItem]) -> Result<Outcome> {
+    context.count(Counter::ComSetOption);
     let mut changes = Vec::with_capacity(items.len());
     for item in items {
         if let SetItem::Assign {
             target,
             value: SetValue::Expr(expr),
         } = item
-            && let Cow::Owned(expr) = locking_subqueries::of_expression(session, expr)?
+            && let Cow::Owned(expr) = locking_subqueries::of_expression(context, expr)?
         {
             let item = SetItem::Assign {
                 target: target.clone(),
                 value: SetValue::Expr(expr),
             };
-            check(session, &item, &mut changes)?;
+            check(context, &item, &mut changes)?;
             continue;
         }
-        check(session, item, &mut changes)?;
+        check(context, item, &mut changes)?;
     }
-    refuse_while_open(session, &changes)?;
-    let had_autocommit = session.options().autocommit;
-    persist(session, &changes)?;
+    refuse_while_open(context, &changes)?;
+    let had_autocommit = context.options().autocommit;
+    persist(context, &changes)?;
     for change in changes {
-        apply(session, change)?;
+        apply(context, change)?;
     }
-    if session.options().autocommit && !had_autocommit {
-        session.transaction.commit()?;
+    if context.options().autocommit && !had_autocommit {
+        context.transaction_mut().commit()?;
     }
     Ok(StatementResult::default().into())
 }
 
+/// What SET would make of the session's settings.
+pub(super) fn session_settings(
+    context: &StatementContext<'_>,
+    items: &[SetItem],
+) -> Result<Vec<(usize, Setting)>> {
+    let mut changes = Vec::with_capacity(items.len());
+    for item in items {
+        check(context, item, &mut changes)?;
+    }
+    let settings = changes.into_iter().filter_map(|change| match change {
+        Change::Session { position, setting } => Some((position, setting)),
+        _ => None,
+    });
+    Ok(settings.collect())
+}
+
 /// Writes what is to outlast the server, all at once.
-fn persist(session: &Session, changes: &[Change]) -> Result<()> {
-    let (user, host) = (session.user(), session.host());
+fn persist(context: &StatementContext<'_>, changes: &[Change]) -> Result<()> {
+    let (user, host) = (context.privileges().user(), context.privileges().host());
     let persisted = changes.iter().filter_map(|change| match change {
         Change::Persist { position, text } => {
             let variable = variables::all()[*position];
@@ -90,7 +106,7 @@ fn persist(session: &Session, changes: &[Change]) -> Result<()> {
                 dynamic: variable.dynamic,
                 user: user.to_owned(),
                 host: host.to_owned(),
-                timestamp: session.now(),
+                timestamp: context.now(),
             };
             Some((variable.name.to_owned(), persisted))
         }
@@ -99,25 +115,25 @@ fn persist(session: &Session, changes: &[Change]) -> Result<()> {
     let persisted: Vec<_> = persisted.collect();
     match persisted.is_empty() {
         true => Ok(()),
-        false => session.database.persisted.set(persisted),
+        false => context.database().persisted.set(persisted),
     }
 }
 
 /// RESET PERSIST
 pub(super) fn reset_persist(
-    session: &Session,
+    context: &StatementContext<'_>,
     name: Option<&str>,
     if_exists: bool,
 ) -> Result<Outcome> {
-    super::count(session, Counter::ComReset);
-    let persisted = &session.database.persisted;
+    context.count(Counter::ComReset);
+    let persisted = &context.database().persisted;
     match name {
         None => persisted.clear()?,
         Some(name) => {
             if !persisted.remove(&name.to_ascii_lowercase())? {
                 let error = codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]);
                 match if_exists {
-                    true => session.diagnostics().warn(error),
+                    true => context.diagnostics().warn(error),
                     false => return Err(error),
                 }
             }
@@ -138,7 +154,7 @@ const READ_AT_START: &[&str] = &[
 ];
 
 /// 1192 for who would make the server read-only with a transaction or locked tables of its own.
-fn refuse_while_open(session: &Session, changes: &[Change]) -> Result<()> {
+fn refuse_while_open(context: &StatementContext<'_>, changes: &[Change]) -> Result<()> {
     let makes_read_only = changes.iter().any(|change| match change {
         Change::Global { position, setting } => {
             let name = variables::all()[*position].name;
@@ -146,20 +162,21 @@ fn refuse_while_open(session: &Session, changes: &[Change]) -> Result<()> {
         }
         _ => false,
     });
-    let is_open = session.transaction.has_written() || session.has_locked_tables();
+    let is_open =
+        context.transaction().has_written() || context.session.transaction.has_locked_tables();
     match makes_read_only && is_open {
         true => Err(codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()),
         false => Ok(()),
     }
 }
 
-fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result<()> {
+fn check(context: &StatementContext<'_>, item: &SetItem, changes: &mut Vec<Change>) -> Result<()> {
     match item {
         SetItem::Assign {
             target: SetTarget::User(name),
             value,
         } => {
-            let (value, ty) = user_value(session, value)?;
+            let (value, ty) = user_value(context, value)?;
             let name = name.clone();
             changes.push(Change::User { name, ty, value });
             Ok(())
@@ -167,17 +184,17 @@ fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result
         SetItem::Assign {
             target: SetTarget::System { scope, name },
             value,
-        } => system(session, *scope, name, value, changes),
+        } => system(context, *scope, name, value, changes),
         SetItem::Names { charset, collation } => {
-            let set = named_set(session, charset.as_deref())?;
-            let collation = named_collation(session, collation.as_deref(), set)?;
+            let set = named_set(context, charset.as_deref())?;
+            let collation = named_collation(context, collation.as_deref(), set)?;
             let results = character_sets::results_name(collation);
             names(set, results, set.name, collation.name, changes);
             Ok(())
         }
         SetItem::CharacterSet { charset } => {
-            let set = named_set(session, charset.as_deref())?;
-            let database = session.settings().text("collation_database");
+            let set = named_set(context, charset.as_deref())?;
+            let database = context.settings().text("collation_database");
             let collation = database.and_then(|name| character_sets::collation_by_name(name));
             let collation = collation.unwrap_or(character_sets::row(set.default_collation));
             let connection = collation.charset.name();
@@ -188,21 +205,21 @@ fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result
     }
 }
 
-fn user_value(session: &Session, value: &SetValue) -> Result<(Value, SqlType)> {
+fn user_value(context: &StatementContext<'_>, value: &SetValue) -> Result<(Value, SqlType)> {
     match value {
-        SetValue::Expr(expr) => expressions::evaluate(session, expr),
+        SetValue::Expr(expr) => expressions::evaluate(context, expr),
         SetValue::Word(word) => Err(codes::ER_BAD_FIELD_ERROR.with(&[word, &"field list"])),
         SetValue::Default => Err(codes::ER_PARSE_ERROR.with(&[&"DEFAULT", &1])),
     }
 }
 
-fn named_set(session: &Session, name: Option<&str>) -> Result<&'static CharsetRow> {
+fn named_set(context: &StatementContext<'_>, name: Option<&str>) -> Result<&'static CharsetRow> {
     let Some(name) = name else {
         return character_sets::by_name("utf8mb4")
             .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&"utf8mb4"]));
     };
     if name.eq_ignore_ascii_case("utf8") {
-        session
+        context
             .diagnostics()
             .push(Level::Warning, codes::ER_DEPRECATED_UTF8_ALIAS.error());
     }
@@ -210,14 +227,14 @@ fn named_set(session: &Session, name: Option<&str>) -> Result<&'static CharsetRo
 }
 
 fn named_collation(
-    session: &Session,
+    context: &StatementContext<'_>,
     name: Option<&str>,
     set: &'static CharsetRow,
 ) -> Result<&'static Collation> {
     let Some(name) = name else {
         if set.charset == Charset::Utf8mb4 {
             return Ok(character_sets::row(
-                session.options().plan.utf8mb4_collation,
+                context.options().plan.utf8mb4_collation,
             ));
         }
         return Ok(character_sets::row(set.default_collation));
@@ -252,7 +269,7 @@ fn names(
 }
 
 fn system(
-    session: &Session,
+    context: &StatementContext<'_>,
     scope: Option<VariableScope>,
     name: &str,
     value: &SetValue,
@@ -281,24 +298,24 @@ fn system(
         return Err(codes::ER_GLOBAL_VARIABLE.with(&[&variable.name]));
     }
     match global {
-        _ if session.is_unrestricted() => {}
-        true => check::global_variable(&session.rights(), variable.name)?,
-        false => check::session_variable(&session.rights(), variable.name)?,
+        _ if context.privileges().is_unrestricted() => {}
+        true => admission::global_variable(&context.privileges().rights(), variable.name)?,
+        false => admission::session_variable(&context.privileges().rights(), variable.name)?,
     }
     let setting = match value {
-        SetValue::Default => default(session, variable, position, global),
+        SetValue::Default => default(context, variable, position, global),
         _ => {
-            let (value, ty) = system_value(session, value)?;
+            let (value, ty) = system_value(context, value)?;
             let globals;
             let before = if global {
-                globals = session.database.globals();
+                globals = context.database().globals();
                 globals.at(position)
             } else {
-                session.settings().at(position)
+                context.settings().at(position)
             };
             let check = Check {
-                diagnostics: session.diagnostics(),
-                strict: session.options().sql_mode.has(SqlMode::STRICT_ALL_TABLES),
+                diagnostics: context.diagnostics(),
+                strict: context.options().sql_mode.has(SqlMode::STRICT_ALL_TABLES),
                 before,
             };
             variable.check(&value, &ty, &check)?
@@ -309,7 +326,7 @@ fn system(
         return Err(error.with(&[&"SESSION", &variable.name, &"SET GLOBAL"]));
     }
     if let Some(warning) = variable.warning_of(&setting) {
-        session.diagnostics().warn(warning);
+        context.diagnostics().warn(warning);
     }
     if matches!(
         scope,
@@ -398,45 +415,54 @@ fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Chang
     });
 }
 
-fn default(session: &Session, variable: &SystemVariable, position: usize, global: bool) -> Setting {
+fn default(
+    context: &StatementContext<'_>,
+    variable: &SystemVariable,
+    position: usize,
+    global: bool,
+) -> Setting {
     if global || variable.scope == Scope::Session {
         return variable.default_setting();
     }
-    session.database.globals().at(position).clone()
+    context.database().globals().at(position).clone()
 }
 
-fn system_value(session: &Session, value: &SetValue) -> Result<(Value, SqlType)> {
+fn system_value(context: &StatementContext<'_>, value: &SetValue) -> Result<(Value, SqlType)> {
     match value {
         SetValue::Word(word) => {
-            let ty = SqlType::varchar(64, session.options().collation_connection);
+            let ty = SqlType::varchar(64, context.options().collation_connection);
             Ok((Value::from(word.as_str()), ty))
         }
-        SetValue::Expr(expr) => expressions::evaluate(session, expr),
+        SetValue::Expr(expr) => expressions::evaluate(context, expr),
         SetValue::Default => Ok((Value::Null, SqlType::null())),
     }
 }
 
-fn apply(session: &mut Session, change: Change) -> Result<()> {
+fn apply(context: &mut StatementContext<'_>, change: Change) -> Result<()> {
     match change {
         Change::User { name, ty, value } => {
-            session.user_variables().set(&name, ty, value)?;
-            session.note_state_change();
+            context
+                .session
+                .settings
+                .user_variables()
+                .set(&name, ty, value)?;
+            context.session.note_state_change();
         }
-        Change::Session { position, setting } => session.set_tracked(position, setting),
+        Change::Session { position, setting } => context.session.set_tracked(position, setting),
         Change::Global { position, setting } => {
             let goes_offline = variables::all()[position].name == "offline_mode"
                 && setting == Setting::Boolean(true);
-            session.database.set_global(position, setting);
+            context.database().set_global(position, setting);
             if goes_offline {
-                session.database.send_away();
+                context.database().send_away();
             }
         }
         // It is written already.
         Change::Persist { .. } => {}
         Change::Computed { name, number } => match name {
-            "last_insert_id" => session.set_last_insert_id(number),
-            "insert_id" => session.insert_id = number,
-            _ => session.set_random_seed(name, number),
+            "last_insert_id" => context.session.diagnostics.set_last_insert_id(number),
+            "insert_id" => context.session.diagnostics.insert_id = number,
+            _ => context.session.settings.set_random_seed(name, number),
         },
     }
     Ok(())

@@ -16,33 +16,43 @@ use crate::catalog::show_create::{self, NameQuotes};
 use crate::catalog::view::ViewDefinition;
 use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::table_names::qualified;
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, show: &Show) -> Result<Outcome> {
+pub(super) fn run(context: &mut StatementContext<'_>, show: &Show) -> Result<Outcome> {
     let text = match &show.kind {
-        ShowKind::Warnings => return Ok(conditions(session, show, false)),
-        ShowKind::Errors => return Ok(conditions(session, show, true)),
+        ShowKind::Warnings => return Ok(conditions(context, show, false)),
+        ShowKind::Errors => return Ok(conditions(context, show, true)),
         ShowKind::CountWarnings => {
-            return Ok(count(session, "@@session.warning_count", "warning_count"));
+            return Ok(count(context, "@@session.warning_count", "warning_count"));
         }
-        ShowKind::CountErrors => return Ok(count(session, "@@session.error_count", "error_count")),
-        ShowKind::Create(object) => return create(session, object),
+        ShowKind::CountErrors => return Ok(count(context, "@@session.error_count", "error_count")),
+        ShowKind::Create(object) => return create(context, object),
         ShowKind::Grants { account, using } => {
-            return accounts::show::grants(session, account.as_ref(), using);
+            return accounts::show::grants(context, account.as_ref(), using);
         }
         ShowKind::Privileges => return Ok(accounts::show::privileges()),
-        kind => rewrite(session, kind, show.filter.as_ref())?,
+        kind => rewrite(context, kind, show.filter.as_ref())?,
     };
-    filtered(session, &text, show.filter.as_ref())
+    filtered(context, &text, show.filter.as_ref())
 }
 
 /// The SELECT that a SHOW stands for.
-fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> Result<String> {
+fn rewrite(
+    context: &StatementContext<'_>,
+    kind: &ShowKind,
+    filter: Option<&ShowFilter>,
+) -> Result<String> {
     let schema = |database: &Option<String>| -> Result<String> {
-        let name = database.as_deref().or_else(|| session.current_database());
+        let name = database.as_deref().or_else(|| context.current_database());
         let name = name.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
-        if session.database.catalog.database_collation(name).is_none() {
+        if context
+            .database()
+            .catalog
+            .database_collation(name)
+            .is_none()
+        {
             return Err(codes::ER_BAD_DB_ERROR.with(&[&name]));
         }
         Ok(name.to_owned())
@@ -69,7 +79,7 @@ fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> R
         ShowKind::TemporaryTables { all } => {
             let own = match all {
                 true => String::new(),
-                false => format!(" WHERE SESSION_ID = {}", session.id()),
+                false => format!(" WHERE SESSION_ID = {}", context.id()),
             };
             format!(
                 "SELECT ID AS Id, SESSION_ID AS Session, NAME AS Name, PURPOSE AS Purpose, CAUSE AS Cause, \
@@ -94,12 +104,12 @@ fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> R
             quoted_string(&schema(database)?)
         ),
         ShowKind::Columns { full, table, .. } => {
-            let (database, name) = super::qualified(session, table)?;
-            columns_text(session, &database, &name, *full, None)?
+            let (database, name) = qualified(context, table)?;
+            columns_text(context, &database, &name, *full, None)?
         }
         ShowKind::Index { table, .. } => {
-            let (database, name) = super::qualified(session, table)?;
-            let source = column_source(session, &database, &name, "STATISTICS", "#temporary_statistics")?;
+            let (database, name) = qualified(context, table)?;
+            let source = column_source(context, &database, &name, "STATISTICS", "#temporary_statistics")?;
             format!(
                 "SELECT TABLE_NAME AS `Table`, NON_UNIQUE AS Non_unique, INDEX_NAME AS Key_name, \
                  SEQ_IN_INDEX AS Seq_in_index, COLUMN_NAME AS Column_name, COLLATION AS Collation, \
@@ -126,13 +136,13 @@ fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> R
              IF(CHARACTER_SET_NAME = 'utf8mb4', IF(COLLATION_NAME = '{}', 'Yes', ''), IS_DEFAULT) AS `Default`, \
              IS_COMPILED AS Compiled, SORTLEN AS Sortlen, PAD_ATTRIBUTE AS Pad_attribute \
              FROM information_schema.COLLATIONS",
-            session.options().plan.utf8mb4_collation.name()
+            context.options().plan.utf8mb4_collation.name()
         ),
         ShowKind::CharacterSet => format!(
             "SELECT CHARACTER_SET_NAME AS Charset, DESCRIPTION AS Description, \
              IF(CHARACTER_SET_NAME = 'utf8mb4', '{}', DEFAULT_COLLATE_NAME) AS `Default collation`, \
              MAXLEN AS Maxlen FROM information_schema.CHARACTER_SETS",
-            session.options().plan.utf8mb4_collation.name()
+            context.options().plan.utf8mb4_collation.name()
         ),
         ShowKind::ProcessList { full } => format!(
             "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, \
@@ -242,27 +252,32 @@ fn empty(names: &[&str]) -> String {
 /// The relation that lists a table's columns or keys, with its condition: 1146 when there is no such
 /// table.
 fn column_source(
-    session: &Session,
+    context: &StatementContext<'_>,
     database: &str,
     name: &str,
     base: &str,
     temporary: &str,
 ) -> Result<String> {
-    let relation = if session.temporary_table(database, name).is_some() {
+    let relation = if context
+        .session
+        .temporary_tables
+        .get(database, name)
+        .is_some()
+    {
         quoted_identifier(temporary)
-    } else if session.find_table(database, name).is_some()
+    } else if context.session.find_table(database, name).is_some()
         || information_schema::table(database, name).is_some()
     {
         base.to_owned()
-    } else if let Some(view) = session.database.catalog.view(database, name) {
-        select::plan_trusted(session, &view.source.query)
+    } else if let Some(view) = context.database().catalog.view(database, name) {
+        select::plan_trusted(context, &view.source.query)
             .map_err(|_| codes::ER_VIEW_INVALID.with(&[&database, &name]))?;
         base.to_owned()
     } else if database.eq_ignore_ascii_case("information_schema") {
         let name = name.to_uppercase();
         return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
-    } else if session
-        .database
+    } else if context
+        .database()
         .catalog
         .database_collation(database)
         .is_none()
@@ -284,13 +299,13 @@ fn column_source(
 
 /// The SELECT of SHOW COLUMNS and DESCRIBE.
 pub(super) fn columns_text(
-    session: &Session,
+    context: &StatementContext<'_>,
     database: &str,
     name: &str,
     full: bool,
     column: Option<&str>,
 ) -> Result<String> {
-    let source = column_source(session, database, name, "COLUMNS", "#temporary_columns")?;
+    let source = column_source(context, database, name, "COLUMNS", "#temporary_columns")?;
     let (collation, tail) = match full {
         true => (
             ", COLLATION_NAME AS Collation",
@@ -308,7 +323,7 @@ pub(super) fn columns_text(
 
 /// Runs the SELECT of a SHOW, over the rows that its LIKE or WHERE lets through.
 pub(super) fn filtered(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     text: &str,
     filter: Option<&ShowFilter>,
 ) -> Result<Outcome> {
@@ -328,9 +343,9 @@ pub(super) fn filtered(
         };
         select_of(&mut query, condition);
     }
-    let planned = select::plan(session, &query)?;
+    let planned = select::plan(context, &query)?;
     // What SHOW itself reads is not counted as work of a user's statement.
-    let mut reading = select::Reading::start_part(session, &planned)?;
+    let mut reading = select::Reading::start(context, &planned)?;
     let mut batches = Vec::new();
     loop {
         match reading.next_batch() {
@@ -388,10 +403,10 @@ fn like(text: &str, pattern: &str) -> Result<Expr> {
     })
 }
 
-fn conditions(session: &mut Session, show: &Show, errors_only: bool) -> Outcome {
-    session.keeps_found_rows = true;
+fn conditions(context: &mut StatementContext<'_>, show: &Show, errors_only: bool) -> Outcome {
+    context.session.diagnostics.keeps_found_rows = true;
     let shown = |condition: &&Condition| !errors_only || condition.level == Level::Error;
-    let all = session.warnings();
+    let all = context.session.warnings();
     let (offset, count) = limit_of(show);
     let row = |condition: &Condition| {
         let level = match condition.level {
@@ -438,13 +453,13 @@ fn limit_of(show: &Show) -> (usize, usize) {
     }
 }
 
-fn count(session: &Session, name: &str, variable: &str) -> Outcome {
-    let value = session.computed_variable(variable).unwrap_or_default();
+fn count(context: &StatementContext<'_>, name: &str, variable: &str) -> Outcome {
+    let value = context.computed_variable(variable).unwrap_or_default();
     StatementResult::of_rows(&[(name, derive::unsigned_bigint())], &[[value]]).into()
 }
 
-fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
-    let options = session.options();
+fn create(context: &mut StatementContext<'_>, object: &ShowCreate) -> Result<Outcome> {
+    let options = context.options();
     let double = options.sql_mode.has(SqlMode::ANSI_QUOTES);
     let quotes = match options.quote_show_create {
         true if double => NameQuotes::Double,
@@ -453,17 +468,17 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
     };
     match object {
         ShowCreate::Table(table) => {
-            let (database, name) = super::qualified(session, table)?;
-            let Some(found) = session.find_table(&database, &name) else {
-                if let Some(view) = session.database.catalog.view(&database, &name) {
-                    return create_view(session, &view);
+            let (database, name) = qualified(context, table)?;
+            let Some(found) = context.session.find_table(&database, &name) else {
+                if let Some(view) = context.database().catalog.view(&database, &name) {
+                    return create_view(context, &view);
                 }
                 if let Some(log) = information_schema::logs::definition(&database, &name) {
                     let text = show_create::table(&log, 1, quotes, &TimeZone::UTC);
                     return Ok(created("Table", name, text));
                 }
-                if session
-                    .database
+                if context
+                    .database()
                     .catalog
                     .database_collation(&database)
                     .is_none()
@@ -477,15 +492,15 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
                 Some(_) => found.next_auto_increment(),
                 None => definition.auto_increment_start,
             };
-            let text = show_create::table(definition, next, quotes, &session.options().time_zone);
+            let text = show_create::table(definition, next, quotes, &context.options().time_zone);
             Ok(created("Table", name, text))
         }
         ShowCreate::Database {
             name,
             if_not_exists,
         } => {
-            let collation = session
-                .database
+            let collation = context
+                .database()
                 .catalog
                 .database_collation(name)
                 .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[name]))?;
@@ -493,13 +508,13 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
             Ok(created("Database", name.clone(), text))
         }
         ShowCreate::View(table) => {
-            let (database, name) = super::qualified(session, table)?;
-            if session.find_table(&database, &name).is_some() {
+            let (database, name) = qualified(context, table)?;
+            if context.session.find_table(&database, &name).is_some() {
                 return Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]));
             }
-            let catalog = &session.database.catalog;
+            let catalog = &context.database().catalog;
             if let Some(view) = catalog.view(&database, &name) {
-                return create_view(session, &view);
+                return create_view(context, &view);
             }
             if catalog.database_collation(&database).is_none() {
                 return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
@@ -512,7 +527,7 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
         ShowCreate::Procedure(name) => {
             Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"PROCEDURE", &name.name]))
         }
-        ShowCreate::User(account) => accounts::show::create(session, account),
+        ShowCreate::User(account) => accounts::show::create(context, account),
         ShowCreate::Trigger(_) => Err(codes::ER_TRG_DOES_NOT_EXIST.error()),
         ShowCreate::Event(name) => Err(codes::ER_EVENT_DOES_NOT_EXIST.with(&[&name.name])),
     }
@@ -526,9 +541,9 @@ fn created(object: &str, name: String, text: String) -> Outcome {
     result.never_null(|_| true).into()
 }
 
-fn create_view(session: &Session, view: &ViewDefinition) -> Result<Outcome> {
-    let mut text = view.create_text(session.current_database());
-    if session.options().sql_mode.has(SqlMode::ANSI_QUOTES) {
+fn create_view(context: &StatementContext<'_>, view: &ViewDefinition) -> Result<Outcome> {
+    let mut text = view.create_text(context.current_database());
+    if context.options().sql_mode.has(SqlMode::ANSI_QUOTES) {
         text = show_create::with_ansi_quotes(&text);
     }
     let columns = [
@@ -543,9 +558,9 @@ fn create_view(session: &Session, view: &ViewDefinition) -> Result<Outcome> {
         view.character_set.clone(),
         view.collation.clone(),
     ];
-    if select::plan_trusted(session, &view.source.query).is_err() {
+    if select::plan_trusted(context, &view.source.query).is_err() {
         let invalid = codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]);
-        session.diagnostics().warn(invalid);
+        context.diagnostics().warn(invalid);
     }
     Ok(text_rows(&columns, &[row]).never_null(|_| true).into())
 }

@@ -6,37 +6,40 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, Value};
 
 use super::locking_subqueries;
-use crate::expressions;
+use crate::binding::expressions;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
 use crate::status::Counter;
 
 /// DO
-pub(super) fn do_expressions(session: &mut Session, expressions: &[Expr]) -> Result<Outcome> {
-    super::count(session, Counter::ComDo);
+pub(super) fn do_expressions(
+    context: &mut StatementContext<'_>,
+    expressions: &[Expr],
+) -> Result<Outcome> {
+    context.count(Counter::ComDo);
     for expression in expressions {
-        let expression = locking_subqueries::of_expression(session, expression)?;
-        expressions::evaluate(session, &expression)?;
+        let expression = locking_subqueries::of_expression(context, expression)?;
+        expressions::evaluate(context, &expression)?;
     }
     Ok(StatementResult::default().into())
 }
 
 /// A text of comments.
-pub(super) fn empty(session: &Session) -> Outcome {
-    super::count(session, Counter::ComEmptyQuery);
+pub(super) fn empty(context: &StatementContext<'_>) -> Outcome {
+    context.count(Counter::ComEmptyQuery);
     StatementResult::default().into()
 }
 
 /// FLUSH
-pub(super) fn flush(session: &mut Session, statement: &Flush) -> Result<Outcome> {
+pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Result<Outcome> {
     if statement.targets.contains(&FlushTarget::Status) {
-        session.flush_status();
+        context.session.flush_status();
     }
     for target in &statement.targets {
         match target {
-            FlushTarget::Other(name) if name == "PRIVILEGES" => session.database.accounts.flush(),
+            FlushTarget::Other(name) if name == "PRIVILEGES" => context.database().accounts.flush(),
             FlushTarget::Other(name) if name == "USER_RESOURCES" => {
-                session.database.accounts.flush_usage();
+                context.database().accounts.flush_usage();
             }
             _ => {}
         }
@@ -52,7 +55,7 @@ pub(super) fn flush(session: &mut Session, statement: &Flush) -> Result<Outcome>
                 alias: None,
                 mode: LockMode::Read,
             });
-            return super::lock_tables::lock(session, &tables.collect::<Vec<_>>());
+            return super::lock_tables::lock(context, &tables.collect::<Vec<_>>());
         }
     }
     Ok(StatementResult::default().into())
@@ -60,8 +63,8 @@ pub(super) fn flush(session: &mut Session, statement: &Flush) -> Result<Outcome>
 
 /// SHUTDOWN: whoever serves the engine ends. An engine that nobody serves is a part of its program,
 /// which ends by itself.
-pub(super) fn shutdown(session: &Session) -> Result<Outcome> {
-    match session.database.connections.ask_for_shutdown() {
+pub(super) fn shutdown(context: &StatementContext<'_>) -> Result<Outcome> {
+    match context.database().connections.ask_for_shutdown() {
         true => Ok(StatementResult::default().into()),
         false => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHUTDOWN of an embedded server"])),
     }
@@ -98,4 +101,9 @@ pub(super) fn text_rows<const N: usize>(
     let values = |row: &[String; N]| row.each_ref().map(|text| Value::from(text.as_str()));
     let rows: Vec<[Value; N]> = rows.iter().map(values).collect();
     StatementResult::of_rows(&columns, &rows)
+}
+
+/// The one place of what comes later: 1235.
+pub(super) fn unsupported(what: &str) -> Result<Outcome> {
+    Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]))
 }

@@ -6,30 +6,31 @@ use mayfly_types::{Level, Result};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::table_names::qualified;
 use crate::status::Counter;
 
 /// DROP PROCEDURE, FUNCTION, TRIGGER and EVENT: a note with IF EXISTS, an error without.
-pub(super) fn drop(session: &mut Session, statement: &DropStoredProgram) -> Result<Outcome> {
-    super::count(
-        session,
-        match statement.kind {
-            StoredProgramKind::Procedure => Counter::ComDropProcedure,
-            StoredProgramKind::Function => Counter::ComDropFunction,
-            StoredProgramKind::Trigger => Counter::ComDropTrigger,
-            StoredProgramKind::Event => Counter::ComDropEvent,
-        },
-    );
+pub(super) fn drop(
+    context: &mut StatementContext<'_>,
+    statement: &DropStoredProgram,
+) -> Result<Outcome> {
+    context.count(match statement.kind {
+        StoredProgramKind::Procedure => Counter::ComDropProcedure,
+        StoredProgramKind::Function => Counter::ComDropFunction,
+        StoredProgramKind::Trigger => Counter::ComDropTrigger,
+        StoredProgramKind::Event => Counter::ComDropEvent,
+    });
     let name = &statement.name;
     let missing = if statement.kind == StoredProgramKind::Function
         && name.database.is_none()
-        && session.current_database().is_none()
+        && context.current_database().is_none()
     {
         // Without a database it is a loadable function.
         codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION (UDF)", &name.name])
     } else {
-        let (database, name) = super::qualified(session, name)?;
-        require_privilege(session, statement.kind, &database, &name)?;
+        let (database, name) = qualified(context, name)?;
+        require_privilege(context, statement.kind, &database, &name)?;
         let routine = |kind: &str| {
             codes::ER_SP_DOES_NOT_EXIST.with(&[&kind, &format_args!("{database}.{name}")])
         };
@@ -46,21 +47,21 @@ pub(super) fn drop(session: &mut Session, statement: &DropStoredProgram) -> Resu
     if !statement.if_exists {
         return Err(missing);
     }
-    session.diagnostics().push(Level::Note, missing);
+    context.diagnostics().push(Level::Note, missing);
     Ok(StatementResult::default().into())
 }
 
 /// What MySQL asks before it looks for the program. A trigger's privilege is its table's, and there is none.
 fn require_privilege(
-    session: &Session,
+    context: &StatementContext<'_>,
     kind: StoredProgramKind,
     database: &str,
     name: &str,
 ) -> Result<()> {
-    if session.is_unrestricted() {
+    if context.privileges().is_unrestricted() {
         return Ok(());
     }
-    let rights = session.rights();
+    let rights = context.privileges().rights();
     match kind {
         StoredProgramKind::Procedure | StoredProgramKind::Function => {
             let wanted = PrivilegeSet::of(&[Privilege::AlterRoutine]);
@@ -68,7 +69,7 @@ fn require_privilege(
                 return Ok(());
             }
             let routine = format!("{database}.{name}");
-            let (user, host) = (session.user(), session.host());
+            let (user, host) = (context.privileges().user(), context.privileges().host());
             Err(codes::ER_PROCACCESS_DENIED_ERROR.with(&[&"alter routine", &user, &host, &routine]))
         }
         StoredProgramKind::Event => {

@@ -10,24 +10,24 @@ use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use mayfly_exec::StatementContext;
+use mayfly_exec::ExecutionContext;
 use mayfly_plan::{ChangeTarget, NewValue};
 use mayfly_storage::{LockMode, LockWait, Locked, Table};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
 
 use super::auto_increment::number_of;
-use super::duplicates::same_value;
-use super::insert::refuse_generated;
+use super::listed_columns::refuse_generated;
 use super::row_rules::{Origin, RowRules, keep};
 use super::row_target::true_rows;
+use super::same_values::same_value;
 use super::writers::{Refusal, WriterId, Writers};
+use crate::binding::expressions::Bound;
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::convert;
-use crate::expressions::Bound;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 /// Positions that were met.
 enum Seen {
@@ -61,7 +61,7 @@ impl Seen {
 pub(super) enum Step {
     Done,
     /// A row is not as it was found any more.
-    StartAnew,
+    Retry,
 }
 
 /// A target of a statement and what it is changed with.
@@ -103,15 +103,15 @@ struct Assigned {
 impl<'t> TableChange<'t> {
     /// `types` are those of the query's columns; `repeats`: it may find a row more than once.
     pub(super) fn new(
-        session: &'t Session,
+        context: &'t StatementContext<'t>,
         table: &'t BaseTable,
         (handle, writer): (Arc<dyn Table>, WriterId),
         target: &'t ChangeTarget,
-        context: &Arc<StatementContext>,
+        execution: &Arc<ExecutionContext>,
         options: ChangeOptions<'t>,
     ) -> Result<Self> {
         let definition = &table.definition;
-        let rules = RowRules::new(session, definition, options.ignore, false)?;
+        let rules = RowRules::new(context, definition, options.ignore, false)?;
         let mut assignments = Vec::with_capacity(target.assignments.len());
         for assignment in &target.assignments {
             let column = assignment.column;
@@ -120,7 +120,7 @@ impl<'t> TableChange<'t> {
                 NewValue::Default => Source::Default(rules.default_of(column)?),
                 NewValue::Column(place) => Source::Column(*place, options.types[*place].clone()),
                 NewValue::Computed(value) => {
-                    Source::Computed(Bound::of_plan(value.clone(), context))
+                    Source::Computed(Bound::of_plan(Arc::clone(value), execution))
                 }
             };
             if !matches!(source, Source::Default(_)) {
@@ -138,9 +138,9 @@ impl<'t> TableChange<'t> {
             check: target
                 .check
                 .as_ref()
-                .map(|check| Bound::of_plan(check.condition.clone(), context)),
+                .map(|check| Bound::of_plan(Arc::clone(&check.condition), execution)),
             seen: options.repeats.then(Seen::default),
-            wait: lock_wait(session),
+            wait: lock_wait(context),
             parameters: options.parameters,
             matched: 0,
             changed: 0,
@@ -206,7 +206,7 @@ impl<'t> TableChange<'t> {
             seen.clear();
         }
         let Some(batch) = self.take(batch)? else {
-            return Ok(Step::StartAnew);
+            return Ok(Step::Retry);
         };
         if batch.is_empty() {
             return Ok(Step::Done);
@@ -245,7 +245,7 @@ impl<'t> TableChange<'t> {
         shared: bool,
     ) -> Result<Step> {
         let Some(batch) = self.take(batch)? else {
-            return Ok(Step::StartAnew);
+            return Ok(Step::Retry);
         };
         let rows = batch.row_count();
         if rows == 0 {
@@ -492,7 +492,7 @@ pub(super) struct ChangeOptions<'t> {
 }
 
 /// How long a statement waits for the lock of a row.
-pub(super) fn lock_wait(session: &Session) -> LockWait {
-    let seconds = session.settings().unsigned("innodb_lock_wait_timeout");
+pub(super) fn lock_wait(context: &StatementContext<'_>) -> LockWait {
+    let seconds = context.settings().unsigned("innodb_lock_wait_timeout");
     LockWait::For(Duration::from_secs(seconds))
 }

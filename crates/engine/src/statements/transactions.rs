@@ -8,70 +8,80 @@ use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
 
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
 use crate::statement_options::CompletionType;
+use crate::statements::table_names::qualified;
 use crate::status::Counter;
 use crate::transaction::{Characteristics, Isolation, NotUndone};
 use crate::variables::{self, Setting};
 
 /// BEGIN and START TRANSACTION: what was open is committed.
-pub(super) fn begin(session: &mut Session, statement: &StartTransaction) -> Result<Outcome> {
-    super::count(session, Counter::ComBegin);
-    let next = match session.transaction.is_begun() {
+pub(super) fn begin(
+    context: &mut StatementContext<'_>,
+    statement: &StartTransaction,
+) -> Result<Outcome> {
+    context.count(Counter::ComBegin);
+    let next = match context.transaction_mut().is_begun() {
         true => None,
-        false => session.transaction.characteristics(),
+        false => context.transaction_mut().characteristics(),
     };
-    commit_open(session)?;
-    session.unlock_tables();
-    let usual = next.unwrap_or(session.options().transaction);
+    commit_open(context)?;
+    context.session.transaction.unlock_tables();
+    let usual = next.unwrap_or(context.options().transaction);
     let read_only = statement
         .access_mode
         .map_or(usual.read_only, |mode| mode == AccessMode::ReadOnly);
     let characteristics = Characteristics { read_only, ..usual };
-    session.transaction.begin(characteristics);
+    context.transaction_mut().begin(characteristics);
     // Each statement sees what is there when it begins, or locks it.
     if statement.consistent_snapshot && characteristics.isolation != Isolation::RepeatableRead {
         let ignored = codes::HA_ERR_UNSUPPORTED.error();
-        session.diagnostics().push(Level::Warning, ignored);
+        context.diagnostics().push(Level::Warning, ignored);
     } else if statement.consistent_snapshot {
-        session.durable()?.take_snapshot()?;
+        context.session.transaction.durable()?.take_snapshot()?;
     }
     Ok(StatementResult::default().into())
 }
 
 /// COMMIT
-pub(super) fn commit(session: &mut Session, completion: &Completion) -> Result<Outcome> {
-    super::count(session, Counter::ComCommit);
-    let characteristics = session.transaction.characteristics();
-    commit_open(session)?;
-    complete(session, completion, characteristics);
+pub(super) fn commit(
+    context: &mut StatementContext<'_>,
+    completion: &Completion,
+) -> Result<Outcome> {
+    context.count(Counter::ComCommit);
+    let characteristics = context.transaction_mut().characteristics();
+    commit_open(context)?;
+    complete(context, completion, characteristics);
     Ok(StatementResult::default().into())
 }
 
 /// Commits what is open: 1290 when that may no longer change what lasts, and nothing of it is kept.
-pub(super) fn commit_open(session: &mut Session) -> Result<()> {
-    if session.transaction.has_written()
-        && let Err(refused) = session.refuse_read_only_server()
+pub(super) fn commit_open(context: &mut StatementContext<'_>) -> Result<()> {
+    if context.transaction_mut().has_written()
+        && let Err(refused) = context.privileges().refuse_read_only_server()
     {
-        let incomplete = session.transaction.roll_back();
-        warn_incomplete(session, &incomplete);
+        let incomplete = context.transaction_mut().roll_back();
+        warn_incomplete(context, &incomplete);
         return Err(refused);
     }
-    session.transaction.commit()
+    context.transaction_mut().commit()
 }
 
 /// ROLLBACK
-pub(super) fn rollback(session: &mut Session, completion: &Completion) -> Result<Outcome> {
-    super::count(session, Counter::ComRollback);
-    let characteristics = session.transaction.characteristics();
-    let incomplete = session.transaction.roll_back();
-    warn_incomplete(session, &incomplete);
-    complete(session, completion, characteristics);
+pub(super) fn rollback(
+    context: &mut StatementContext<'_>,
+    completion: &Completion,
+) -> Result<Outcome> {
+    context.count(Counter::ComRollback);
+    let characteristics = context.transaction_mut().characteristics();
+    let incomplete = context.transaction_mut().roll_back();
+    warn_incomplete(context, &incomplete);
+    complete(context, completion, characteristics);
     Ok(StatementResult::default().into())
 }
 
 /// Warns of what ROLLBACK leaves as it is.
-fn warn_incomplete(session: &Session, incomplete: &[NotUndone]) {
+fn warn_incomplete(context: &StatementContext<'_>, incomplete: &[NotUndone]) {
     for what in incomplete {
         let warning = match what {
             NotUndone::Rows => codes::ER_WARNING_NOT_COMPLETE_ROLLBACK,
@@ -82,42 +92,48 @@ fn warn_incomplete(session: &Session, incomplete: &[NotUndone]) {
                 codes::ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE
             }
         };
-        session.diagnostics().push(Level::Warning, warning.error());
+        context.diagnostics().push(Level::Warning, warning.error());
     }
 }
 
 /// AND CHAIN, RELEASE, or what `completion_type` says.
-fn complete(session: &mut Session, completion: &Completion, before: Option<Characteristics>) {
-    let (usual, begins_with) = (session.options().completion, session.options().transaction);
+fn complete(
+    context: &mut StatementContext<'_>,
+    completion: &Completion,
+    before: Option<Characteristics>,
+) {
+    let (usual, begins_with) = (context.options().completion, context.options().transaction);
     let chain = completion.chain.unwrap_or(usual == CompletionType::Chain);
     let release = completion
         .release
         .unwrap_or(usual == CompletionType::Release);
     if chain {
-        session.transaction.begin(before.unwrap_or(begins_with));
+        context
+            .transaction_mut()
+            .begin(before.unwrap_or(begins_with));
     } else if release {
-        session.shared().kill.release();
+        context.session.shared.kill.release();
     }
 }
 
 /// SAVEPOINT: alone, a statement is a transaction that ends with it, and the savepoint too.
-pub(super) fn savepoint(session: &mut Session, name: &str) -> Result<Outcome> {
-    if session.is_in_transaction() {
-        session.transaction.set_savepoint(name);
+pub(super) fn savepoint(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
+    if context.is_in_transaction() {
+        context.transaction_mut().set_savepoint(name);
     }
     Ok(StatementResult::default().into())
 }
 
 /// ROLLBACK TO SAVEPOINT
-pub(super) fn rollback_to(session: &mut Session, name: &str) -> Result<Outcome> {
-    let incomplete = session.transaction.roll_back_to_savepoint(name)?;
-    warn_incomplete(session, &incomplete);
+pub(super) fn rollback_to(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
+    let incomplete = context.transaction_mut().roll_back_to_savepoint(name)?;
+    warn_incomplete(context, &incomplete);
     Ok(StatementResult::default().into())
 }
 
 /// RELEASE SAVEPOINT
-pub(super) fn release(session: &mut Session, name: &str) -> Result<Outcome> {
-    session.transaction.release_savepoint(name)?;
+pub(super) fn release(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
+    context.transaction_mut().release_savepoint(name)?;
     Ok(StatementResult::default().into())
 }
 
@@ -165,9 +181,13 @@ pub(super) fn changes_tables(statement: &Statement) -> bool {
 }
 
 /// Whether a statement changes what lasts beside rows: tables that are not temporary, databases, accounts.
-pub(super) fn changes_what_lasts(session: &Session, statement: &Statement) -> bool {
-    let lasts = |table: &TableName| match super::qualified(session, table) {
-        Ok((database, name)) => session.temporary_table(&database, &name).is_none(),
+pub(super) fn changes_what_lasts(context: &StatementContext<'_>, statement: &Statement) -> bool {
+    let lasts = |table: &TableName| match qualified(context, table) {
+        Ok((database, name)) => context
+            .session
+            .temporary_tables
+            .get(&database, &name)
+            .is_none(),
         Err(_) => true,
     };
     match statement {
@@ -182,18 +202,11 @@ pub(super) fn changes_what_lasts(session: &Session, statement: &Statement) -> bo
     }
 }
 
-/// 1792 when the transaction, or every one of the session, is READ ONLY.
-pub(super) fn refuse_read_only(session: &Session) -> Result<()> {
-    let usual = session.options().transaction;
-    let transaction = session.transaction.characteristics().unwrap_or(usual);
-    match transaction.read_only {
-        true => Err(codes::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.error()),
-        false => Ok(()),
-    }
-}
-
 /// SET TRANSACTION
-pub(super) fn set(session: &mut Session, statement: &SetTransaction) -> Result<Outcome> {
+pub(super) fn set(
+    context: &mut StatementContext<'_>,
+    statement: &SetTransaction,
+) -> Result<Outcome> {
     let isolation = statement.isolation.map(|level| match level {
         IsolationLevel::ReadUncommitted => 0,
         IsolationLevel::ReadCommitted => 1,
@@ -204,9 +217,9 @@ pub(super) fn set(session: &mut Session, statement: &SetTransaction) -> Result<O
         .access_mode
         .map(|mode| mode == AccessMode::ReadOnly);
     if statement.scope.is_none() {
-        let usual = session.options().transaction;
-        let next = session.transaction.characteristics().unwrap_or(usual);
-        session.transaction.set_next(Characteristics {
+        let usual = context.options().transaction;
+        let next = context.transaction_mut().characteristics().unwrap_or(usual);
+        context.transaction_mut().set_next(Characteristics {
             isolation: isolation.map_or(next.isolation, Isolation::of_setting),
             read_only: read_only.unwrap_or(next.read_only),
         })?;
@@ -218,12 +231,12 @@ pub(super) fn set(session: &mut Session, statement: &SetTransaction) -> Result<O
     ];
     for (name, setting) in changes.into_iter().flatten() {
         if statement.scope == Some(VariableScope::Session) {
-            session.set_setting_by_name(name, setting);
+            context.session.set_setting_by_name(name, setting);
             continue;
         }
         let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
         let position = variables::position(name).ok_or_else(unknown)?;
-        session.database.set_global(position, setting);
+        context.database().set_global(position, setting);
     }
     Ok(StatementResult::default().into())
 }

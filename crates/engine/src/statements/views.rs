@@ -14,23 +14,28 @@ use mayfly_types::{Level, Result};
 use super::accounts::refuse_system_user;
 use super::select;
 use crate::accounts::account::AccountName;
-use crate::accounts::definition::named;
 use crate::accounts::privileges::SUPER;
-use crate::catalog::definition::same_name;
-use crate::catalog::session_catalog::SessionCatalog;
+use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::view::ViewDefinition;
-use crate::catalog::{create as names, view_query};
+use crate::catalog::view_query;
+use crate::ddl::account::named;
+use crate::ddl::create as names;
+use crate::names::same_name;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::status::Counter;
 
 /// CREATE VIEW and ALTER VIEW.
-pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Outcome> {
-    super::count(session, Counter::ComCreateView);
-    let (database, name) = super::qualified(session, &statement.name)?;
-    super::refuse_system_schema(session, &database)?;
+pub(super) fn create(
+    context: &mut StatementContext<'_>,
+    statement: &CreateView,
+) -> Result<Outcome> {
+    context.count(Counter::ComCreateView);
+    let (database, name) = qualified(context, &statement.name)?;
+    refuse_system_schema(context, &database)?;
     names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
-    let catalog = &session.database.catalog;
+    let catalog = &context.database().catalog;
     if catalog.database_collation(&database).is_none() {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
@@ -45,20 +50,23 @@ pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Ou
     if old.is_some() && !replaces {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
         if statement.if_not_exists {
-            session.diagnostics().push(Level::Note, error);
+            context.diagnostics().push(Level::Note, error);
             return Ok(StatementResult::default().into());
         }
         return Err(error);
     }
     if let Some(old) = old.as_deref().filter(|_| statement.or_replace) {
-        refuse_of_system(session, old)?;
+        refuse_of_system(context, old)?;
     }
     let view = match (old, statement.alter) {
         (None, true) => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
-        (Some(old), true) => definition(session, &kept_settings(statement, &old), database, name)?,
-        (_, false) => definition(session, statement, database, name)?,
+        (Some(old), true) => definition(context, &kept_settings(statement, &old), database, name)?,
+        (_, false) => definition(context, statement, database, name)?,
     };
-    session.database.catalog.put_view(session, Arc::new(view))?;
+    context
+        .database()
+        .catalog
+        .put_view(context, Arc::new(view))?;
     Ok(StatementResult::default().into())
 }
 
@@ -81,17 +89,17 @@ fn kept_settings(statement: &CreateView, old: &ViewDefinition) -> CreateView {
 }
 
 fn definition(
-    session: &Session,
+    context: &StatementContext<'_>,
     statement: &CreateView,
     database: String,
     name: String,
 ) -> Result<ViewDefinition> {
     refuse_variables(&statement.query)?;
     // It must be a query that could run.
-    let planned = select::plan(session, &statement.query)?;
+    let planned = select::plan(context, &statement.query)?;
     let mut query = statement.query.clone();
-    let catalog = SessionCatalog::new(session, &[]);
-    view_query::fix_names(&mut query, &catalog, session.current_database())?;
+    let catalog = SessionCatalog::new(context, &[]);
+    view_query::fix_names(&mut query, &catalog, context.current_database())?;
     if let Some(table) = catalog.temporary_table_read() {
         return Err(codes::ER_VIEW_SELECT_TMPTABLE.with(&[&table]));
     }
@@ -117,14 +125,14 @@ fn definition(
         }
     }
     let text = |name| {
-        session
+        context
             .settings()
             .text(name)
             .map_or("", |text| text)
             .to_owned()
     };
     let mut written = ViewDefinition {
-        definer: definer(session, statement)?,
+        definer: definer(context, statement)?,
         ..ViewDefinition::of_full_text(
             &CreateView {
                 name: TableName {
@@ -140,7 +148,7 @@ fn definition(
     };
     if written.algorithm == ViewAlgorithm::Merge && !written.is_mergeable() {
         written.algorithm = ViewAlgorithm::Undefined;
-        session
+        context
             .diagnostics()
             .warn(codes::ER_WARN_VIEW_MERGE.error());
     }
@@ -151,10 +159,10 @@ fn definition(
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"a view of this query"]));
     };
     let view = ViewDefinition::of_full_text(&kept, &database);
-    select::plan_trusted(session, &view.source.query)?;
+    select::plan_trusted(context, &view.source.query)?;
     Ok(ViewDefinition {
         columns_named: !given.is_empty(),
-        created: session.now(),
+        created: context.now(),
         character_set: text("character_set_client"),
         collation: text("collation_connection"),
         ..view
@@ -162,29 +170,29 @@ fn definition(
 }
 
 /// The account of DEFINER; else the session's. 1227 for who may not make views of others.
-fn definer(session: &Session, statement: &CreateView) -> Result<(String, String)> {
-    let own = session.own_account();
+fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(String, String)> {
+    let own = context.privileges().own_account();
     let reference = statement.definer.as_ref();
-    let name = named(session, reference.unwrap_or(&AccountReference::Current))?;
+    let name = named(context, reference.unwrap_or(&AccountReference::Current))?;
     if name != own {
-        let rights = session.rights();
+        let rights = context.privileges().rights();
         rights.require(SUPER, &["SET_ANY_DEFINER"], "SUPER or SET_ANY_DEFINER")?;
-        if session.database.accounts.get(&name).is_none() {
+        if context.database().accounts.get(&name).is_none() {
             let names = "SUPER or ALLOW_NONEXISTENT_DEFINER";
             rights.require(SUPER, &["ALLOW_NONEXISTENT_DEFINER"], names)?;
             let unknown = codes::ER_NO_SUCH_USER.with(&[&name.user, &name.host]);
-            session.diagnostics().push(Level::Warning, unknown);
+            context.diagnostics().push(Level::Warning, unknown);
         }
     }
     Ok((name.user, name.host))
 }
 
 /// 1227 for who takes away the view of one of the system's without being one.
-fn refuse_of_system(session: &Session, view: &ViewDefinition) -> Result<()> {
+fn refuse_of_system(context: &StatementContext<'_>, view: &ViewDefinition) -> Result<()> {
     let (user, host) = &view.definer;
     let definer = AccountName::new(user, Some(host))?;
-    match session.database.accounts.get(&definer) {
-        Some(account) => refuse_system_user(session, &account),
+    match context.database().accounts.get(&definer) {
+        Some(account) => refuse_system_user(context, &account),
         None => Ok(()),
     }
 }
@@ -202,16 +210,16 @@ fn refuse_variables(query: &Query) -> Result<()> {
 }
 
 /// DROP VIEW: all of the list or none.
-pub(super) fn drop(session: &mut Session, statement: &DropView) -> Result<Outcome> {
-    super::count(session, Counter::ComDropView);
+pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> Result<Outcome> {
+    context.count(Counter::ComDropView);
     let mut names = Vec::with_capacity(statement.views.len());
     let mut missing = Vec::new();
     for view in &statement.views {
-        let (database, name) = super::qualified(session, view)?;
-        super::refuse_system_schema(session, &database)?;
-        let catalog = &session.database.catalog;
+        let (database, name) = qualified(context, view)?;
+        refuse_system_schema(context, &database)?;
+        let catalog = &context.database().catalog;
         if let Some(view) = catalog.view(&database, &name) {
-            refuse_of_system(session, &view)?;
+            refuse_of_system(context, &view)?;
             names.push((database, name));
         } else if catalog.table(&database, &name).is_some() {
             return Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]));
@@ -224,8 +232,8 @@ pub(super) fn drop(session: &mut Session, statement: &DropView) -> Result<Outcom
     }
     for name in missing {
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&name]);
-        session.diagnostics().push(Level::Note, note);
+        context.diagnostics().push(Level::Note, note);
     }
-    session.database.catalog.drop_views(session, &names)?;
+    context.database().catalog.drop_views(context, &names)?;
     Ok(StatementResult::default().into())
 }

@@ -8,6 +8,8 @@
 //! about in other tables before it was refused. So a statement with IGNORE writes such rows one by one:
 //! after each the writers keep what they have, or forget it.
 
+pub(super) mod foreign_keys;
+
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -15,10 +17,10 @@ use mayfly_storage::Table;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
-use super::foreign_keys::{Cascade, Links};
 use super::row_writer::{Conflict, RowWriter};
 use crate::catalog::BaseTable;
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::writers::foreign_keys::{Cascade, Links};
 
 /// A table among a statement's writers.
 pub(super) type WriterId = usize;
@@ -33,7 +35,7 @@ pub(super) enum Refusal {
 
 /// The writers of a statement.
 pub(super) struct Writers<'t> {
-    pub(super) session: &'t Session,
+    pub(super) context: &'t StatementContext<'t>,
     ignore: bool,
     pub(super) tables: Vec<Entry>,
 }
@@ -49,9 +51,9 @@ pub(super) struct Entry {
 
 impl<'t> Writers<'t> {
     /// None yet.
-    pub(super) fn new(session: &'t Session, ignore: bool) -> Self {
+    pub(super) fn new(context: &'t StatementContext<'t>, ignore: bool) -> Self {
         Self {
-            session,
+            context,
             ignore,
             tables: Vec::new(),
         }
@@ -64,9 +66,9 @@ impl<'t> Writers<'t> {
         if let Some(place) = self.tables.iter().position(known) {
             return place;
         }
-        let checks = self.session.options().foreign_key_checks;
+        let checks = self.context.options().foreign_key_checks;
         self.tables.push(Entry {
-            writer: RowWriter::new(self.session, Arc::clone(table), Arc::clone(handle)),
+            writer: RowWriter::new(self.context, Arc::clone(table), Arc::clone(handle)),
             is_apart: !checks || table.definition.temporary,
             links: None,
         });

@@ -1,13 +1,14 @@
 //! What a statement counts as: `Com_select` and its like.
 
 use mayfly_syntax::ast::{
-    AccountStatement, Explain, ExplainTarget, ShowCreate, ShowKind, Statement, TableVerb,
+    AccountStatement, Explain, ExplainTarget, InsertSource, ShowCreate, ShowKind, Statement,
+    TableVerb,
 };
 
 use super::Counter;
 
 /// The counters of statements that there are not.
-pub(super) const ABSENT: &[&str] = &[
+pub(crate) const ABSENT: &[&str] = &[
     "Com_assign_to_keycache",
     "Com_alter_event",
     "Com_alter_function",
@@ -75,6 +76,21 @@ pub(super) const ABSENT: &[&str] = &[
 /// What a statement counts as that does not count itself.
 pub(crate) fn counter(statement: &Statement) -> Option<Counter> {
     Some(match statement {
+        Statement::Query(_) | Statement::SelectInto(_) => Counter::ComSelect,
+        Statement::Insert(insert) => match (insert.replace, &insert.source) {
+            (false, InsertSource::Values(_)) => Counter::ComInsert,
+            (false, InsertSource::Query(_)) => Counter::ComInsertSelect,
+            (true, InsertSource::Values(_)) => Counter::ComReplace,
+            (true, InsertSource::Query(_)) => Counter::ComReplaceSelect,
+        },
+        Statement::Update(update) => match update.tables.as_slice() {
+            [only] if only.joins.is_empty() => Counter::ComUpdate,
+            _ => Counter::ComUpdateMulti,
+        },
+        Statement::Delete(delete) => match delete.targets.is_empty() {
+            true => Counter::ComDelete,
+            false => Counter::ComDeleteMulti,
+        },
         Statement::AlterDatabase(_) => Counter::ComAlterDb,
         Statement::Use(_) => Counter::ComChangeDb,
         Statement::Flush(_) => Counter::ComFlush,

@@ -8,9 +8,6 @@ pub(crate) mod commands;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::database::Database;
-use crate::session::Transport;
-
 macro_rules! counters {
     ($($variant:ident => $name:literal, $documentation:literal;)*) => {
         /// A counter of a session.
@@ -209,58 +206,4 @@ impl Counters {
             to.fetch_add(from.swap(0, Ordering::Relaxed), Ordering::Relaxed);
         }
     }
-}
-
-/// Everything SHOW [SESSION | GLOBAL] STATUS prints, by name. `session` is that of SHOW SESSION
-/// STATUS, with the temporary space that it uses now and used at most.
-pub(crate) fn rows(
-    database: &Database,
-    session: Option<SessionStatus<'_>>,
-) -> Vec<(String, String)> {
-    let value = |counter: Counter| match &session {
-        Some(session) => session.counters.get(counter),
-        None => database.counter(counter),
-    };
-    let mut rows: Vec<(String, String)> = COUNTERS
-        .iter()
-        .map(|(counter, name)| ((*name).to_owned(), value(*counter).to_string()))
-        .collect();
-    for name in commands::ABSENT {
-        rows.push(((*name).to_owned(), "0".to_owned()));
-    }
-    // Some counters have no value of a session: those of the engine are shown.
-    for (name, text) in database.computed_status() {
-        rows.push((name.to_owned(), text));
-    }
-    let (used, peak) = match &session {
-        Some(session) => (session.temp_space_used, session.temp_space_peak),
-        None => (database.temp_space_used(), database.temp_space_peak()),
-    };
-    rows.push(("Tmp_space_used".to_owned(), used.to_string()));
-    rows.push(("Max_tmp_space_used".to_owned(), peak.to_string()));
-    let transport = session.as_ref().and_then(|session| session.transport);
-    let encryption = transport.and_then(|transport| transport.encryption.as_ref());
-    let (version, cipher) = encryption.map_or(("", ""), |it| (&it.version, &it.cipher));
-    rows.push(("Ssl_version".to_owned(), version.to_owned()));
-    rows.push(("Ssl_cipher".to_owned(), cipher.to_owned()));
-    let compression = transport.and_then(|transport| transport.compression.as_ref());
-    let (algorithm, level) = compression.map_or(("", 0), |it| (&it.algorithm, it.level));
-    let is_compressed = if compression.is_some() { "ON" } else { "OFF" };
-    rows.push(("Compression".to_owned(), is_compressed.to_owned()));
-    rows.push(("Compression_algorithm".to_owned(), algorithm.to_owned()));
-    rows.push(("Compression_level".to_owned(), level.to_string()));
-    rows.sort();
-    rows
-}
-
-/// What a session adds to [`rows`].
-pub(crate) struct SessionStatus<'a> {
-    /// Its counters.
-    pub(crate) counters: &'a Counters,
-    /// Temporary space in use.
-    pub(crate) temp_space_used: u64,
-    /// The most that was in use.
-    pub(crate) temp_space_peak: u64,
-    /// How its client is connected.
-    pub(crate) transport: Option<&'a Transport>,
 }

@@ -5,7 +5,6 @@
 //! need and makes it anew only after a SET.
 
 mod character_sets;
-pub(crate) mod check;
 mod connection;
 pub(crate) mod definition;
 pub(crate) mod optimizer;

@@ -26,17 +26,6 @@ pub(crate) struct Comparer {
     pub(crate) collation: CollationId,
 }
 
-/// The same comparison with its sides exchanged.
-fn mirrored(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        same => same,
-    }
-}
-
 /// Whether an ordering of the two sides makes the comparison true.
 pub(crate) fn holds(comparison: Comparison, ordering: Ordering) -> bool {
     match comparison {
@@ -73,7 +62,7 @@ impl Comparer {
                 left.nulls().cloned(),
             ),
             (Column::Constant(left), Column::Array(right)) => with_nulls(
-                self.array_with_value(mirrored(comparison), right, left),
+                self.array_with_value(comparison.mirrored(), right, left),
                 right.nulls().cloned(),
             ),
             (Column::Array(left), Column::Array(right)) => with_nulls(

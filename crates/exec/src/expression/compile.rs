@@ -84,7 +84,7 @@ impl Compiler {
                     .map(|argument| self.node(argument))
                     .collect();
                 let operation = Operation::Call {
-                    function: *function,
+                    function,
                     arguments,
                     signature: Arc::clone(signature),
                     volatile: function.volatility() == Volatility::Volatile,

@@ -16,7 +16,7 @@ use super::truth::Truth;
 use super::values::{repeat, value_at};
 use super::{Lazy, NodeId, Operation, Program};
 use crate::context::RunContext;
-use crate::operators::to_boolean;
+use crate::representation::to_boolean;
 
 /// Rows under evaluation. Columns that the evaluated part does not read may be of another length.
 #[derive(Clone, Copy)]

@@ -32,19 +32,17 @@ use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
+use compare::Comparer;
+use in_list::InList;
 use mayfly_functions::{Column, ScalarFunction, Signature};
 use mayfly_plan::{Comparison, Expression};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
+use subquery::SubqueryNode;
 
 use crate::context::RunContext;
 use crate::error::arrow;
 pub(crate) use cast::cast_context;
-use compare::Comparer;
-use in_list::InList;
-use subquery::SubqueryNode;
-
 pub(crate) use slices::{SliceRows, Taken};
-pub(crate) use subquery::SubqueryState;
 
 /// A node's number in its program.
 type NodeId = u32;
@@ -89,7 +87,7 @@ enum Operation {
     Column(usize),
     Parameter(usize),
     Call {
-        function: &'static dyn ScalarFunction,
+        function: &'static ScalarFunction,
         arguments: Box<[NodeId]>,
         signature: Arc<Signature>,
         volatile: bool,
@@ -319,4 +317,12 @@ pub fn filter_batch(batch: &Batch, selection: &BooleanBuffer, count: usize) -> B
 /// (INSERT … VALUES, SET, defaults, LOAD DATA's SET clause).
 pub fn evaluate(expression: &Expression, batch: &Batch, run: &RunContext) -> Result<ArrayRef> {
     Program::compile(expression).evaluate_array(batch, run)
+}
+
+/// How many rows are worth threads: none, where one row reads what the one before it has assigned.
+pub(crate) fn rows_of<'p>(programs: impl IntoIterator<Item = &'p Program>, rows: u64) -> u64 {
+    match programs.into_iter().any(Program::assigns) {
+        true => 0,
+        false => rows,
+    }
 }

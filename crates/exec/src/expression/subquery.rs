@@ -27,8 +27,8 @@ use super::compare::Comparer;
 use super::truth::Truth;
 use super::values::{array_of, value_at};
 use crate::context::RunContext;
-use crate::operators::{build, to_travelling, travelling, travelling_all};
 use crate::parameters::free_parameters;
+use crate::representation::{column_type, column_types, to_column};
 use crate::state::lock;
 
 /// A subquery in a compiled expression.
@@ -175,7 +175,7 @@ impl SubqueryNode {
             collect_columns(expression, &mut columns);
         }
         let comparer = |ty: &SqlType| Comparer {
-            physical: travelling(ty),
+            physical: column_type(ty),
             collation: ty.comparison_collation(),
         };
         Self {
@@ -184,7 +184,7 @@ impl SubqueryNode {
                 .parameters
                 .iter()
                 .map(|(parameter, expression)| {
-                    let physical = travelling(&expression.ty);
+                    let physical = column_type(&expression.ty);
                     (*parameter, Program::compile(expression), physical)
                 })
                 .collect(),
@@ -215,15 +215,17 @@ impl SubqueryNode {
         row_count: usize,
         run: &RunContext,
     ) -> Result<Column> {
-        let state = run.state.subquery(&self.subquery);
+        let state = run.state.subquery(&self.subquery, || {
+            SubqueryState::new(Arc::clone(&self.subquery))
+        });
         let parameters = self
             .parameters
             .iter()
             .map(|(_, program, physical)| {
                 let column = program.evaluate_rows(columns, row_count, run)?;
                 let array = super::values::into_array(column, program.physical(), row_count);
-                debug_assert_eq!(to_travelling(array.clone()).data_type(), &physical.arrow());
-                Ok(to_travelling(array))
+                debug_assert_eq!(to_column(array.clone()).data_type(), &physical.arrow());
+                Ok(to_column(array))
             })
             .collect::<Result<Vec<_>>>()?;
         let left = self
@@ -232,7 +234,7 @@ impl SubqueryNode {
             .map(|(program, _)| {
                 let column = program.evaluate_rows(columns, row_count, run)?;
                 let array = super::values::into_array(column, program.physical(), row_count);
-                Ok(to_travelling(array))
+                Ok(to_column(array))
             })
             .collect::<Result<Vec<_>>>()?;
         let constant = parameters.is_empty() && left.is_empty() && self.subquery.cacheable;
@@ -390,7 +392,7 @@ impl SubqueryNode {
             run.with_parameters(values.into())
         };
         let plan = &self.subquery.plan;
-        let node = build(plan, &inner)?;
+        let node = inner.build(plan)?;
         match &self.subquery.kind {
             SubqueryKind::Scalar | SubqueryKind::Row { .. } => {
                 node.prepare(&inner)?;
@@ -406,7 +408,7 @@ impl SubqueryNode {
                         .columns()
                         .iter()
                         .zip(&plan.output)
-                        .map(|(array, ty)| value_at(array, 0, travelling(ty)));
+                        .map(|(array, ty)| value_at(array, 0, column_type(ty)));
                     answer = Some(values.collect());
                 }
                 Ok(Answer::Row(answer))
@@ -427,7 +429,7 @@ impl SubqueryNode {
                     TempTableSpec {
                         purpose: Purpose::Subquery,
                         cause: format!("rows of subquery #{}", self.subquery.select_id),
-                        columns: travelling_all(&plan.output),
+                        columns: column_types(&plan.output),
                         access: Access::Plain,
                     },
                 )?;

@@ -7,10 +7,10 @@ use mayfly_plan::Expression;
 use mayfly_plan::physical::{JoinKind, Plan};
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
-use super::{Cursor, Node, to_travelling, travelling, travelling_all};
-use crate::context::RunContext;
+use crate::context::{Cursor, Node, RunContext};
 use crate::expression::values::value_at;
 use crate::expression::{Program, Selection, filter_batch};
+use crate::representation::{column_type, column_types, to_column};
 
 struct Apply {
     kind: JoinKind,
@@ -29,14 +29,14 @@ pub(super) fn build(
     condition: Option<&Expression>,
 ) -> Arc<dyn Node> {
     let parameters = parameters.iter().map(|(parameter, expression)| {
-        let physical = travelling(&expression.ty);
+        let physical = column_type(&expression.ty);
         (*parameter, Program::compile(expression), physical)
     });
     Arc::new(Apply {
         kind,
         left,
         right: right.clone(),
-        right_types: travelling_all(&right.output),
+        right_types: column_types(&right.output),
         parameters: parameters.collect(),
         condition: condition.map(Program::compile),
     })
@@ -101,7 +101,7 @@ impl Cursor for ApplyCursor {
                 .node
                 .parameters
                 .iter()
-                .map(|(_, program, _)| Ok(to_travelling(program.evaluate_array(&left, run)?)))
+                .map(|(_, program, _)| Ok(to_column(program.evaluate_array(&left, run)?)))
                 .collect::<Result<_>>()?;
             self.block = Some(Block {
                 left,
@@ -182,7 +182,7 @@ impl Apply {
             values[*parameter] = value_at(array, row, *physical);
         }
         let run = run.with_parameters(values.into());
-        let node = super::build(&self.right, &run)?;
+        let node = run.build(&self.right)?;
         node.prepare(&run)?;
         Ok(Right {
             cursor: node.open(&run)?,

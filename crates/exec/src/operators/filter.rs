@@ -5,9 +5,8 @@ use std::sync::Arc;
 use mayfly_plan::Expression;
 use mayfly_types::{Batch, Result};
 
-use super::{Cursor, Node, rows_of};
-use crate::context::RunContext;
-use crate::expression::{Program, Selection, filter_batch};
+use crate::context::{Cursor, Node, RunContext};
+use crate::expression::{Program, Selection, filter_batch, rows_of};
 
 struct Filter {
     input: Arc<dyn Node>,

@@ -10,19 +10,17 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_buffer::BooleanBuffer;
-use mayfly_plan::TableSource;
-use mayfly_plan::access::key_value;
-use mayfly_plan::physical;
-use mayfly_plan::physical::JoinKind;
+use mayfly_plan::physical::{self, JoinKind};
+use mayfly_plan::{TableSource, key_value};
 use mayfly_storage::{ColumnId, IndexId, Table};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
 use super::index_scan::index_of;
-use super::{Cursor, Node, to_travelling};
-use crate::context::{RunContext, count};
+use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::values::{array_of, value_at};
 use crate::expression::{Program, Selection, filter_batch};
+use crate::representation::to_column;
 use crate::state::lock;
 
 struct LookupJoin {
@@ -52,9 +50,11 @@ pub(super) fn build(
 ) -> Result<Arc<dyn Node>> {
     let (index, _) = index_of(&join.table, join.index)?;
     let keys = join.keys.iter().zip(&index.parts).map(|(key, part)| {
-        let value = super::travelling(&key.value.ty);
+        let value = crate::representation::column_type(&key.value.ty);
         let column = join.table.columns.get(part.column);
-        let column = column.map_or(value, |column| super::travelling(&column.ty));
+        let column = column.map_or(value, |column| {
+            crate::representation::column_type(&column.ty)
+        });
         Key {
             program: Program::compile(&key.value),
             types: (value, column),
@@ -200,7 +200,7 @@ impl LookupJoin {
         self.keys
             .iter()
             .map(|key| {
-                let values = to_travelling(key.program.evaluate_array(left, run)?);
+                let values = to_column(key.program.evaluate_array(left, run)?);
                 let (from, to) = key.types;
                 if from == to {
                     return Ok(values);

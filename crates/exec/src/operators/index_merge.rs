@@ -11,8 +11,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result};
 
 use super::first_rows::{FirstRows, passed};
-use super::{Cursor, Node};
-use crate::context::{RunContext, count};
+use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::Program;
 
 struct IndexMerge {

@@ -9,15 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::Array;
-use mayfly_plan::access::{GroupRows, KeyRanges};
-use mayfly_plan::{Expression, ExpressionKind, IndexSource, TableSource, ValueRange, physical};
+use mayfly_plan::{
+    Expression, ExpressionKind, GroupRows, IndexSource, KeyRanges, TableSource, ValueRange,
+    physical,
+};
 use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, Table, TableScan};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, Value};
 
 use super::first_rows::{FirstRows, passed};
-use super::{Cursor, Node};
-use crate::context::{RunContext, count};
+use crate::context::{Cursor, Node, RunContext, count};
 use crate::error::arrow;
 use crate::expression::Program;
 use crate::expression::values::value_at;

@@ -8,9 +8,10 @@ use mayfly_plan::physical::Purpose;
 use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
-use super::{Node, sliced, to_travelling, travelling};
-use crate::context::RunContext;
+use super::sliced;
+use crate::context::{Node, RunContext};
 use crate::expression::Program;
+use crate::representation::{column_type, to_column};
 
 /// How values of a type are compared when they are keys.
 pub(super) fn key_mode(ty: &SqlType) -> KeyMode {
@@ -52,7 +53,7 @@ impl Layout {
         Self {
             row_columns: row.len(),
             computed: Vec::new(),
-            columns: row.iter().map(travelling).collect(),
+            columns: row.iter().map(column_type).collect(),
         }
     }
 
@@ -63,7 +64,7 @@ impl Layout {
             return column;
         }
         self.computed.push(program);
-        self.columns.push(travelling(&expression.ty));
+        self.columns.push(column_type(&expression.ty));
         self.columns.len() - 1
     }
 
@@ -80,7 +81,7 @@ impl Layout {
         let computed = self
             .computed
             .iter()
-            .map(|program| Ok(to_travelling(program.evaluate_array(&batch, run)?)))
+            .map(|program| Ok(to_column(program.evaluate_array(&batch, run)?)))
             .collect::<Result<Vec<ArrayRef>>>()?;
         let rows = batch.row_count();
         let mut columns = batch.into_columns();

@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use mayfly_types::{Batch, Result};
 
-use super::{Cursor, Node};
-use crate::context::RunContext;
+use crate::context::{Cursor, Node, RunContext};
 use crate::state::lock;
 
 struct Limit {

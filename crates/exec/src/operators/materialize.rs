@@ -8,10 +8,10 @@ use mayfly_storage::{Access, TempTable, TempTableSpec, TempTableWriter};
 use mayfly_types::{Batch, Result, SqlType};
 
 use super::keys::storage_purpose;
-use super::shared::TableReader;
-use super::{Cursor, Node, travelling_all};
-use crate::context::{RunContext, count};
+use super::table_reader::TableReader;
+use crate::context::{Cursor, Node, RunContext, count};
 use crate::driver::{Sink, drain};
+use crate::representation::column_types;
 
 struct Materialize {
     input: Arc<dyn Node>,
@@ -56,7 +56,7 @@ pub(crate) fn materialize(
     temporary: &TemporaryTable,
     run: &RunContext,
 ) -> Result<TempTable> {
-    fill(&super::build(plan, run)?, output, temporary, run)
+    fill(&run.build(plan)?, output, temporary, run)
 }
 
 /// An empty table without access structure.
@@ -70,7 +70,7 @@ pub(super) fn plain_table(
         TempTableSpec {
             purpose: storage_purpose(temporary.purpose),
             cause: temporary.cause.clone(),
-            columns: travelling_all(output),
+            columns: column_types(output),
             access: Access::Plain,
         },
     )

@@ -28,47 +28,18 @@ mod set_operation;
 mod shared;
 mod sliced;
 mod sort;
+mod table_reader;
 mod union_all;
 mod values;
 mod wanted;
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
-use arrow_buffer::BooleanBuffer;
-use arrow_schema::DataType;
 use mayfly_plan::physical::{Operator, Plan};
-use mayfly_types::{Batch, PhysicalType, Result, SqlType};
+use mayfly_types::Result;
 
-use crate::context::RunContext;
-use crate::expression::Program;
-use wanted::Wanted;
-
-/// An operator of one run.
-pub(crate) trait Node: Send + Sync {
-    /// Does what must be done before the first row: breakers drain their inputs. Called once, on
-    /// the coordinating thread, before any cursor is opened.
-    fn prepare(&self, run: &RunContext) -> Result<()>;
-
-    /// About how many rows the node will read from below or give, after `prepare`: decides whether
-    /// threads are worth their start.
-    fn rows_hint(&self) -> u64;
-
-    /// Tells that no more than the first rows of one cursor will be read. Called before any is opened.
-    fn first_rows(&self, rows: u64) {
-        let _ = rows;
-    }
-
-    /// A cursor for one worker. All cursors of a node share its rows.
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>>;
-}
-
-/// One worker's view of an operator's rows.
-pub(crate) trait Cursor: Send {
-    /// The next rows; `None` at the end. May be an empty batch.
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>>;
-}
+use self::wanted::Wanted;
+use crate::context::{Node, RunContext};
 
 /// Makes the operators of a plan.
 pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
@@ -198,49 +169,4 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             materialize::build(build(input, run)?, &plan.output, temporary)
         }
     })
-}
-
-/// The physical type in which a column travels between operators.
-pub(crate) fn travelling(ty: &SqlType) -> PhysicalType {
-    match ty.physical() {
-        PhysicalType::Bool => PhysicalType::Int64,
-        physical => physical,
-    }
-}
-
-/// The travelling types of an operator's output.
-pub(crate) fn travelling_all(types: &[SqlType]) -> Vec<PhysicalType> {
-    types.iter().map(travelling).collect()
-}
-
-/// How many rows are worth threads: none, where one row reads what the one before it has assigned.
-pub(crate) fn rows_of<'p>(programs: impl IntoIterator<Item = &'p Program>, rows: u64) -> u64 {
-    match programs.into_iter().any(Program::assigns) {
-        true => 0,
-        false => rows,
-    }
-}
-
-/// An expression's result in the form in which it travels.
-pub(crate) fn to_travelling(array: ArrayRef) -> ArrayRef {
-    if *array.data_type() != DataType::Boolean {
-        return array;
-    }
-    let array = array.as_boolean();
-    let values: Vec<i64> = array.values().iter().map(i64::from).collect();
-    Arc::new(Int64Array::new(values.into(), array.nulls().cloned()))
-}
-
-/// A travelling column as a predicate's result.
-pub(crate) fn to_boolean(array: &ArrayRef) -> ArrayRef {
-    match array.as_primitive_opt::<arrow_array::types::Int64Type>() {
-        None => Arc::clone(array),
-        Some(numbers) => {
-            let values = numbers.values();
-            Arc::new(BooleanArray::new(
-                BooleanBuffer::collect_bool(values.len(), |row| values[row] != 0),
-                numbers.nulls().cloned(),
-            ))
-        }
-    }
 }

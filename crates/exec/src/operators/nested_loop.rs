@@ -14,10 +14,10 @@ use mayfly_storage::{Scan, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use super::materialize::{AppendSink, plain_table};
-use super::{Cursor, Node, travelling_all};
-use crate::context::RunContext;
+use crate::context::{Cursor, Node, RunContext};
 use crate::driver::drain;
 use crate::expression::{Program, Selection, filter_batch};
+use crate::representation::column_types;
 use crate::state::lock;
 
 struct NestedLoop {
@@ -69,7 +69,7 @@ impl Node for NestedLoop {
         Ok(Box::new(LoopCursor {
             left: Arc::clone(&self.left).open(run)?,
             right: table.map(|table| table.scan(None)),
-            right_types: travelling_all(&self.right_types),
+            right_types: column_types(&self.right_types),
             node: self,
             block: None,
         }))

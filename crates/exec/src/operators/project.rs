@@ -7,10 +7,11 @@ use arrow_select::concat::concat;
 use mayfly_plan::Expression;
 use mayfly_types::{Batch, Result};
 
-use super::{Cursor, Node, rows_of, sliced, to_travelling};
-use crate::context::RunContext;
+use super::sliced;
+use crate::context::{Cursor, Node, RunContext};
 use crate::error::arrow;
-use crate::expression::Program;
+use crate::expression::{Program, rows_of};
+use crate::representation::to_column;
 
 struct Project {
     input: Arc<dyn Node>,
@@ -65,7 +66,7 @@ pub(super) fn project(expressions: &[Program], batch: &Batch, run: &RunContext) 
     }
     let columns = expressions
         .iter()
-        .map(|expression| Ok(to_travelling(expression.evaluate_array(batch, run)?)))
+        .map(|expression| Ok(to_column(expression.evaluate_array(batch, run)?)))
         .collect::<Result<_>>()?;
     Ok(Batch::new(columns, batch.row_count()))
 }

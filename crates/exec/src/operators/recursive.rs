@@ -22,10 +22,10 @@ use mayfly_types::{Batch, Diagnostics, PhysicalType, Result, SqlType};
 use super::keys::key_mode;
 use super::materialize::plain_table;
 use super::partition_groups::PartitionGroups;
-use super::{Node, build, travelling_all};
-use crate::context::{RunContext, count};
+use crate::context::{Node, RunContext, count};
 use crate::driver::{Sink, drain};
 use crate::expression::{cast_context, filter_batch};
+use crate::representation::column_types;
 
 pub(crate) fn run(
     id: SharedId,
@@ -40,7 +40,7 @@ pub(crate) fn run(
         false => Known::Anything,
         true => Known::Index(GroupIndex::new(
             &run.statement.temp,
-            travelling_all(&result.output),
+            column_types(&result.output),
             result.output.iter().map(key_mode).collect(),
         )?),
     };
@@ -117,11 +117,11 @@ impl Whole<'_> {
             TempTableSpec {
                 purpose: Purpose::RecursionRound,
                 cause: self.result.temporary.cause.clone(),
-                columns: travelling_all(&self.result.output),
+                columns: column_types(&self.result.output),
                 access: Access::Plain,
             },
         )?;
-        let input: Arc<dyn Node> = build(plan, run)?;
+        let input: Arc<dyn Node> = run.build(plan)?;
         if matches!(self.known, Known::Nothing) {
             self.begin_round(run)?;
         }
@@ -198,7 +198,7 @@ impl Whole<'_> {
             mode: key_mode(ty),
             null_safe: true,
         });
-        let mut columns = travelling_all(&self.result.output);
+        let mut columns = column_types(&self.result.output);
         columns.push(PhysicalType::Int64);
         let spec = TempTableSpec {
             purpose: Purpose::RecursionRound,

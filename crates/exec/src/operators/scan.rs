@@ -9,9 +9,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result};
 
 use super::first_rows::{FirstRows, passed};
-use super::{Cursor, Node, rows_of};
-use crate::context::{RunContext, count};
-use crate::expression::Program;
+use crate::context::{Cursor, Node, RunContext, count};
+use crate::expression::{Program, rows_of};
 use crate::state::lock;
 
 struct Scan {

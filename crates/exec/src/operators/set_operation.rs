@@ -17,12 +17,12 @@ use mayfly_storage::{
 };
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
-use super::aggregate;
 use super::keys::{key_mode, storage_purpose};
 use super::partition_groups::PartitionGroups;
-use super::{Cursor, Node, travelling_all, union_all};
-use crate::context::RunContext;
+use super::{aggregate, union_all};
+use crate::context::{Cursor, Node, RunContext};
 use crate::driver::{Sink, drain};
+use crate::representation::column_types;
 use crate::state::lock;
 
 pub(super) fn build(
@@ -35,7 +35,7 @@ pub(super) fn build(
 ) -> Result<Arc<dyn Node>> {
     let nodes = inputs
         .iter()
-        .map(|input| super::build(input, run))
+        .map(|input| run.build(input))
         .collect::<Result<Vec<_>>>()?;
     if kind == SetOperationKind::Union {
         let rows = union_all::build(nodes);
@@ -65,7 +65,7 @@ pub(super) fn build(
         all,
         inputs: nodes,
         temporary: temporary.cloned(),
-        columns: travelling_all(output),
+        columns: column_types(output),
         keys: output
             .iter()
             .enumerate()

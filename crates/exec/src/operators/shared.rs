@@ -1,48 +1,14 @@
 //! Rows that are kept: a shared result read by any number of places, and the working table of a
 //! recursive common table expression.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use mayfly_plan::physical::SharedId;
-use mayfly_storage::{Scan, TempTable};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result};
+use mayfly_plan::physical::{SharedId, SharedResult, SharedSource};
+use mayfly_types::Result;
 
-use super::{Cursor, Node};
-use crate::context::RunContext;
-use crate::state::lock;
-
-/// A temporary table under a scan that workers share.
-#[derive(Default)]
-pub(super) struct TableReader(Mutex<Option<(TempTable, Scan)>>);
-
-impl TableReader {
-    pub(super) fn set(&self, table: TempTable) {
-        let scan = table.scan(None);
-        *lock(&self.0) = Some((table, scan));
-    }
-
-    pub(super) fn rows(&self) -> u64 {
-        lock(&self.0)
-            .as_ref()
-            .map_or(0, |(table, _)| table.row_count())
-    }
-
-    pub(super) fn open(&self) -> Result<Box<dyn Cursor>> {
-        match lock(&self.0).as_ref() {
-            Some((_, scan)) => Ok(Box::new(TableCursor(scan.for_another_worker()))),
-            None => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a table was not made before reading"])),
-        }
-    }
-}
-
-struct TableCursor(Scan);
-
-impl Cursor for TableCursor {
-    fn next(&mut self, _run: &RunContext) -> Result<Option<Batch>> {
-        self.0.next_batch()
-    }
-}
+use super::table_reader::TableReader;
+use super::{materialize, recursive};
+use crate::context::{Cursor, Node, RunContext};
 
 pub(super) struct SharedScan {
     id: SharedId,
@@ -60,7 +26,19 @@ impl SharedScan {
 
 impl Node for SharedScan {
     fn prepare(&self, run: &RunContext) -> Result<()> {
-        self.reader.set(run.state.shared(self.id, run)?);
+        let parameter = |index: usize| run.parameter(index);
+        let make = |result: &SharedResult| match &result.source {
+            SharedSource::Plan(plan) => {
+                materialize::materialize(plan, &result.output, &result.temporary, run)
+            }
+            SharedSource::Recursive {
+                seed,
+                step,
+                distinct,
+                enough,
+            } => recursive::run(self.id, result, (seed, step), *distinct, *enough, run),
+        };
+        self.reader.set(run.state.shared(self.id, parameter, make)?);
         Ok(())
     }
 

@@ -7,8 +7,7 @@ use mayfly_storage::{Access, SortedScan, TempTable, TempTableSpec, TempTableWrit
 use mayfly_types::{Batch, Result, SqlType};
 
 use super::keys::{Layout, key_mode, storage_purpose};
-use super::{Cursor, Node};
-use crate::context::{RunContext, count};
+use crate::context::{Cursor, Node, RunContext, count};
 use crate::driver::{Sink, drain};
 use crate::state::lock;
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use mayfly_types::{Batch, Result};
 
-use super::{Cursor, Node};
-use crate::context::RunContext;
+use crate::context::{Cursor, Node, RunContext};
 
 struct UnionAll {
     inputs: Vec<Arc<dyn Node>>,

@@ -7,10 +7,10 @@ use arrow_array::ArrayRef;
 use mayfly_plan::Expression;
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
-use super::{Cursor, Node, to_travelling, travelling_all};
-use crate::context::RunContext;
+use crate::context::{Cursor, Node, RunContext};
 use crate::expression::Program;
 use crate::expression::values::{array_of, value_at};
+use crate::representation::{column_types, to_column};
 
 struct Values {
     rows: Vec<Vec<Program>>,
@@ -21,7 +21,7 @@ struct Values {
 pub(super) fn build(rows: &[Vec<Expression>], output: &[SqlType]) -> Arc<dyn Node> {
     Arc::new(Values {
         rows: rows.iter().map(Program::compile_all).collect(),
-        types: travelling_all(output),
+        types: column_types(output),
         taken: AtomicBool::new(false),
     })
 }
@@ -50,7 +50,7 @@ impl Cursor for ValuesCursor {
         }
         let nothing = Batch::new(Vec::new(), 1);
         let evaluate = |program: &Program| -> Result<ArrayRef> {
-            Ok(to_travelling(program.evaluate_array(&nothing, run)?))
+            Ok(to_column(program.evaluate_array(&nothing, run)?))
         };
         if let [row] = values.rows.as_slice() {
             let columns = row.iter().map(evaluate).collect::<Result<_>>()?;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::ArrayRef;
-use mayfly_functions::scalar::Volatility;
 use mayfly_functions::{
-    Argument, Column, EvaluationContext, ScalarFunction, Signature, SignatureContext,
+    Argument, Column, EvaluationContext, ScalarFunction, ScalarKernel, Signature, SignatureContext,
 };
 use mayfly_plan::expression::{Subquery, SubqueryKind};
 use mayfly_plan::physical::{Operator, Plan};
@@ -23,16 +22,9 @@ struct Watched;
 
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
-impl ScalarFunction for Watched {
-    fn names(&self) -> &'static [&'static str] {
-        &["watched"]
-    }
-    fn arity(&self) -> std::ops::RangeInclusive<usize> {
-        1..=1
-    }
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
+static WATCHED: ScalarFunction = ScalarFunction::new(&["watched"], 1..=1, &Watched).volatile();
+
+impl ScalarKernel for Watched {
     fn signature(&self, _: &[Argument<'_>], _: &SignatureContext) -> Result<Signature> {
         unreachable!("tests bring their signatures")
     }
@@ -57,7 +49,7 @@ impl ScalarFunction for Watched {
 fn watched(argument: Expression) -> Expression {
     Expression {
         kind: ExpressionKind::Call {
-            function: &Watched,
+            function: &WATCHED,
             arguments: vec![argument],
             signature: Arc::new(Signature::new(vec![int()], int(), true)),
         },
@@ -69,7 +61,10 @@ fn watched(argument: Expression) -> Expression {
 fn evaluate(expression: &Expression, types: &[SqlType], rows: &[Row]) -> Result<Vec<Value>> {
     let world = World::new();
     let run = RunContext::for_expressions(world.statement(&configs()[0]), &[]);
-    let physical: Vec<_> = types.iter().map(crate::operators::travelling).collect();
+    let physical: Vec<_> = types
+        .iter()
+        .map(crate::representation::column_type)
+        .collect();
     let array = Program::compile(expression).evaluate_array(&batch(&physical, rows), &run)?;
     let physical = expression.ty.physical();
     Ok((0..rows.len())

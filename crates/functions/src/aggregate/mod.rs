@@ -10,6 +10,7 @@ mod bytes_store;
 mod count;
 mod exact_sum;
 mod extreme;
+mod function;
 mod group_concat;
 mod json;
 mod state;
@@ -19,116 +20,10 @@ mod tests;
 mod variance;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::LazyLock;
 
-use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
-
-use crate::{Argument, EvaluationContext, SignatureContext};
-
-/// The types of an aggregate call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AggregateSignature {
-    /// The type that each argument is converted to before the call.
-    pub arguments: Vec<SqlType>,
-    /// The columns of a partial state, in the order of [`Accumulator::take_state`]; empty when
-    /// partial states of this function cannot be combined and it must see whole groups.
-    pub state: Vec<SqlType>,
-    /// The type of the result.
-    pub result: SqlType,
-    /// Whether the result may be NULL.
-    pub nullable: bool,
-}
-
-/// An aggregate function. Implementations are unit structs, listed in [`FUNCTIONS`].
-pub trait AggregateFunction: Send + Sync {
-    /// Its names in lower case, the canonical one first.
-    fn names(&self) -> &'static [&'static str];
-
-    /// The fewest and the most arguments that it takes.
-    fn arity(&self) -> std::ops::RangeInclusive<usize>;
-
-    /// Whether the result depends on the order of rows (GROUP_CONCAT, JSON_ARRAYAGG).
-    fn is_order_sensitive(&self) -> bool {
-        false
-    }
-
-    /// Whether a repeated value changes nothing (MIN, MAX, BIT_AND, BIT_OR): DISTINCT is dropped.
-    fn ignores_duplicates(&self) -> bool {
-        false
-    }
-
-    /// The types of a call. Arity has been checked.
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<AggregateSignature>;
-
-    /// A fresh set of states for a call of that signature. `options` are the constants that belong
-    /// to the call (GROUP_CONCAT's separator).
-    fn accumulator(
-        &self,
-        signature: &AggregateSignature,
-        options: &[mayfly_types::Value],
-        context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>>;
-}
-
-impl fmt::Debug for dyn AggregateFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.names()[0])
-    }
-}
-
-/// The states of one aggregate call for groups `0 .. n`.
-pub trait Accumulator: Send {
-    /// Makes room for groups `0 .. group_count`; new ones start empty. Never shrinks.
-    fn resize(&mut self, group_count: usize);
-
-    /// Takes in a batch: row `r` belongs to group `groups[r]`.
-    fn update(
-        &mut self,
-        groups: &[u32],
-        arguments: &[ArrayRef],
-        context: &EvaluationContext,
-    ) -> Result<()>;
-
-    /// Takes in a batch of which every row belongs to `group`.
-    fn update_one_group(
-        &mut self,
-        group: u32,
-        arguments: &[ArrayRef],
-        row_count: usize,
-        context: &EvaluationContext,
-    ) -> Result<()> {
-        self.update(&vec![group; row_count], arguments, context)
-    }
-
-    /// Combines partial states: row `r` of `state` goes into group `groups[r]`. Never asked of an
-    /// aggregate whose signature has no state.
-    fn merge(
-        &mut self,
-        _groups: &[u32],
-        _state: &[ArrayRef],
-        _context: &EvaluationContext,
-    ) -> Result<()> {
-        Err(stateless())
-    }
-
-    /// Hands out the partial states of all groups, one row each, and starts over with none. Never
-    /// asked of an aggregate whose signature has no state.
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        Err(stateless())
-    }
-
-    /// Hands out the results of all groups, one row each, and starts over with none.
-    fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef>;
-
-    /// Bytes held, for the budget of the temporary table that the states belong to.
-    fn memory_bytes(&self) -> usize;
-}
+pub(crate) use self::function::mismatch;
+pub use self::function::{Accumulator, AggregateFunction, AggregateSignature};
 
 /// Every aggregate function.
 pub const FUNCTIONS: &[&dyn AggregateFunction] = &[
@@ -162,17 +57,4 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn AggregateFunction>> 
 /// The aggregate function of a name (in any case), or `None`.
 pub fn by_name(name: &str) -> Option<&'static dyn AggregateFunction> {
     crate::lower_case_lookup(&BY_NAME, name)
-}
-
-/// What partial results of an aggregate without them are asked for: a fault of the planner.
-fn stateless() -> mayfly_types::Error {
-    mayfly_types::error::codes::ER_UNKNOWN_ERROR
-        .with(&[&"Internal error: this aggregate has no partial results"])
-}
-
-/// An accumulator got arrays that its signature did not ask for: a bug of the caller.
-fn mismatch(name: &str) -> mayfly_types::Error {
-    mayfly_types::error::codes::ER_UNKNOWN_ERROR.with(&[&format!(
-        "Internal error: {name} got an argument of another type"
-    )])
 }

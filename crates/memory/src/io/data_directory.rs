@@ -12,7 +12,7 @@ const LOCK_FILE: &str = "mayfly.lock";
 #[derive(Debug)]
 pub struct DataDirectory {
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 impl DataDirectory {
@@ -25,7 +25,7 @@ impl DataDirectory {
         match lock.try_lock() {
             Ok(()) => Ok(Some(Self {
                 path: path.to_path_buf(),
-                _lock: lock,
+                lock,
             })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
@@ -53,6 +53,15 @@ impl DataDirectory {
     pub fn make_empty(path: &Path) -> io::Result<bool> {
         fs::create_dir_all(path)?;
         Ok(fs::read_dir(path)?.next().is_none())
+    }
+}
+
+impl Drop for DataDirectory {
+    // Closing the file is not enough: a process that another thread has just forked holds the same open file
+    // until it executes its program, and with it the lock (flock(2)).
+    fn drop(&mut self) {
+        // An error leaves the lock to the file's closing.
+        let _ = self.lock.unlock();
     }
 }
 
@@ -100,5 +109,24 @@ impl DirectoryFile {
     /// Brings to disk what was written.
     pub fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use super::DataDirectory;
+
+    #[test]
+    fn a_directory_is_free_at_once_although_a_forked_process_still_has_its_files() {
+        let path = std::env::temp_dir().join(format!("mayfly-claim-{}", std::process::id()));
+        let claimed = DataDirectory::claim(&path).unwrap().unwrap();
+        let inherited = claimed.lock.try_clone().unwrap();
+        assert!(DataDirectory::claim(&path).unwrap().is_none());
+        drop(claimed);
+        assert!(DataDirectory::claim(&path).unwrap().is_some());
+        drop(inherited);
+        std::fs::remove_dir_all(&path).unwrap();
     }
 }

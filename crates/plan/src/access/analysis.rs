@@ -11,12 +11,12 @@ use std::sync::Arc;
 use mayfly_types::collation::POINT_WEIGHTS;
 use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 
-use super::keys::{Condition, KeyBox, KeyRanges, RangePart, has_many_beginnings, is_rounded};
-use crate::bind::mirrored;
 use crate::catalog::{IndexSource, TableSource};
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{ColumnId, with_stack};
-use crate::physical::build::expression_is_volatile;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::key_ranges::{
+    Condition, KeyBox, KeyRanges, RangePart, has_many_beginnings, is_rounded,
+};
+use crate::tree::logical::{ColumnId, expression_is_volatile, with_stack};
 
 /// More boxes than these are not multiplied out.
 const PRODUCT_MAX: usize = 128;
@@ -331,7 +331,7 @@ impl Reader<'_, '_> {
                 right,
             } => self
                 .comparison(left, *comparison, right, conjunct)
-                .or_else(|| self.comparison(right, mirrored(*comparison), left, conjunct)),
+                .or_else(|| self.comparison(right, comparison.mirrored(), left, conjunct)),
             ExpressionKind::InList {
                 operand,
                 list,
@@ -501,7 +501,7 @@ impl Reader<'_, '_> {
     /// Whether an expression has one value as long as the table is read.
     fn is_constant(&self, value: &Expression) -> bool {
         let mut constant = true;
-        crate::logical::visit_expression(value, &mut |inner| {
+        crate::tree::logical::visit_expression(value, &mut |inner| {
             constant &= match &inner.kind {
                 ExpressionKind::Column(id) => !self.columns.contains(id),
                 ExpressionKind::Local(_)

@@ -13,9 +13,8 @@ use mayfly_types::convert::{CastContext, cast_value};
 use mayfly_types::temporal::DateTime;
 use mayfly_types::{Diagnostics, PhysicalType, SqlMode, Value};
 
-use crate::bind::LENGTH_CASTS;
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::with_stack;
+use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS};
+use crate::tree::logical::with_stack;
 
 /// The smallest `max_allowed_packet`.
 const SMALLEST_PACKET: u32 = 1024;

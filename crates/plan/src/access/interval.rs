@@ -9,11 +9,11 @@ use mayfly_types::{CollationId, PhysicalType, Value};
 
 /// How the values of a key part are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ValueOrder(pub(super) CollationId);
+pub(crate) struct ValueOrder(pub(crate) CollationId);
 
 impl ValueOrder {
     /// NULL first. Both values are of the part's physical type.
-    pub(super) fn compare(self, a: &Value, b: &Value) -> Ordering {
+    pub(crate) fn compare(self, a: &Value, b: &Value) -> Ordering {
         match (a, b) {
             (Value::Null, Value::Null) => Ordering::Equal,
             (Value::Null, _) => Ordering::Less,
@@ -39,38 +39,38 @@ impl ValueOrder {
 
 /// All values between two bounds.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Interval {
-    pub(super) low: Bound<Value>,
-    pub(super) high: Bound<Value>,
+pub(crate) struct Interval {
+    pub(crate) low: Bound<Value>,
+    pub(crate) high: Bound<Value>,
 }
 
 impl Interval {
-    pub(super) const ALL: Self = Self {
+    pub(crate) const ALL: Self = Self {
         low: Bound::Unbounded,
         high: Bound::Unbounded,
     };
 
     /// Every value but NULL.
-    pub(super) const VALUES: Self = Self {
+    pub(crate) const VALUES: Self = Self {
         low: Bound::Excluded(Value::Null),
         high: Bound::Unbounded,
     };
 
-    pub(super) fn point(value: Value) -> Self {
+    pub(crate) fn point(value: Value) -> Self {
         Self {
             low: Bound::Included(value.clone()),
             high: Bound::Included(value),
         }
     }
 
-    pub(super) fn below(high: Bound<Value>) -> Self {
+    pub(crate) fn below(high: Bound<Value>) -> Self {
         Self {
             high,
             ..Self::VALUES
         }
     }
 
-    pub(super) fn above(low: Bound<Value>) -> Self {
+    pub(crate) fn above(low: Bound<Value>) -> Self {
         Self {
             low,
             ..Self::VALUES
@@ -78,7 +78,7 @@ impl Interval {
     }
 
     /// The one value that it holds, if that is known.
-    pub(super) fn as_point(&self, order: ValueOrder) -> Option<&Value> {
+    pub(crate) fn as_point(&self, order: ValueOrder) -> Option<&Value> {
         match (&self.low, &self.high) {
             (Bound::Included(low), Bound::Included(high)) => {
                 (order.compare(low, high) == Ordering::Equal).then_some(low)
@@ -126,7 +126,7 @@ fn compare_high(a: &Bound<Value>, b: &Bound<Value>, order: ValueOrder) -> Orderi
 }
 
 /// The values that are in both of two sets of intervals.
-pub(super) fn intersection(a: &[Interval], b: &[Interval], order: ValueOrder) -> Vec<Interval> {
+pub(crate) fn intersection(a: &[Interval], b: &[Interval], order: ValueOrder) -> Vec<Interval> {
     let mut both = Vec::new();
     for x in a {
         for y in b {
@@ -152,7 +152,7 @@ pub(super) fn intersection(a: &[Interval], b: &[Interval], order: ValueOrder) ->
 
 /// Where a value that is compared with a column lies among the values that the column can have.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Fit {
+pub(crate) enum Fit {
     /// It is one of them.
     Exact(Value),
     /// It is greater than this one and less than the next.
@@ -165,7 +165,7 @@ pub(super) enum Fit {
 
 /// Finds the place of a value, which is not NULL, among those of a physical type that it may be
 /// compared with.
-pub(super) fn fit(value: &Value, physical: PhysicalType) -> Fit {
+pub(crate) fn fit(value: &Value, physical: PhysicalType) -> Fit {
     match (value, physical) {
         (Value::Int(_), PhysicalType::Int64)
         | (Value::UInt(_), PhysicalType::UInt64)

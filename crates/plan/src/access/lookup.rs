@@ -1,14 +1,15 @@
 //! Joins that follow an index: each left row's values are the key of the right rows.
 
-use super::analysis::key_column;
-use super::keys::is_rounded;
-use super::path::{HintPurpose, ROW_COST, doublings, is_usable, row_cost, rows_per_key};
-use super::{Lookup, LookupKey};
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{ColumnSet, Scan};
-use crate::options::PlanOptions;
-use crate::physical::build::rows::selectivity;
 use mayfly_types::PhysicalType;
+
+use super::analysis::key_column;
+use super::path::{ROW_COST, doublings, is_usable, row_cost, rows_per_key};
+use crate::estimate::selectivity;
+use crate::options::PlanOptions;
+use crate::tree::access::{HintPurpose, Lookup, LookupKey};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::key_ranges::is_rounded;
+use crate::tree::logical::{ColumnSet, Scan};
 
 /// Finding one key of a small table, and what each doubling of the table adds. Measured as the costs of
 /// [`row_cost`] were: 100,000 keys in random order take 100 ms, a hash join with all of the table 80 ms.
@@ -171,8 +172,8 @@ fn value_for(
         // NULL of a value that no row can have would find NULL.
         _ => !value.ty.is_string() && !is_rounded(ty, &value.ty) && (same_physical || !null_safe),
     };
-    let plain = !crate::rules::has_subquery(value)
-        && !crate::physical::build::expression_is_volatile(value);
+    let plain = !crate::tree::logical::has_subquery(value)
+        && !crate::tree::logical::expression_is_volatile(value);
     (known && comparable && plain).then(|| LookupKey {
         value: value.clone(),
         null_safe,

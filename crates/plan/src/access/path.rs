@@ -2,19 +2,20 @@
 //!
 //! Costs are in MySQL's unit, in which a row that is read by a scan costs 0.1.
 
+pub(crate) mod merge;
+
 use std::ops::Bound;
 
 use mayfly_types::Value;
 
 use super::analysis::{Analysis, analyse};
 use super::constant::known_value;
-use super::keys::KeyRanges;
-use super::merge;
-use super::{Access, IndexAccess};
 use crate::catalog::{IndexSource, ValueRange};
-use crate::logical::{ColumnSet, Scan};
+use crate::estimate::{filtered, selectivity};
 use crate::options::PlanOptions;
-use crate::physical::build::rows::{filtered, selectivity};
+use crate::tree::access::{Access, HintPurpose, IndexAccess};
+use crate::tree::key_ranges::{Condition, KeyRanges};
+use crate::tree::logical::{ColumnSet, Scan};
 
 /// A table is never believed to have fewer rows than this. It may have more than its statistics know, and a statement that
 /// locks what it reads would keep others from all of it where a range of an index keeps them from a key.
@@ -37,48 +38,6 @@ const DIVES_MAX: usize = 200;
 /// What it costs to look at so many conditions of a row.
 pub(super) fn check_cost(conditions: usize) -> f64 {
     conditions as f64 * 0.02
-}
-
-/// What index hints are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HintPurpose {
-    /// Finding rows.
-    Join,
-    /// ORDER BY
-    OrderBy,
-    /// GROUP BY
-    GroupBy,
-    /// Index merges.
-    Merge,
-}
-
-/// What index hints allow of a table's indexes.
-#[derive(Debug, Clone, Default)]
-pub struct IndexHints {
-    /// USE INDEX and FORCE INDEX: these only. With `FORCE`, a scan of the table is the last resort.
-    pub only: Vec<(HintPurpose, Vec<usize>, bool)>,
-    /// IGNORE INDEX
-    pub ignored: Vec<(HintPurpose, usize)>,
-}
-
-impl IndexHints {
-    /// Whether an index may be used for a purpose.
-    pub(crate) fn allow(&self, purpose: HintPurpose, index: usize) -> bool {
-        let mut lists = self
-            .only
-            .iter()
-            .filter(|(of, ..)| *of == purpose)
-            .peekable();
-        let named = lists.peek().is_none() || lists.any(|(_, named, _)| named.contains(&index));
-        named && !self.ignored.contains(&(purpose, index))
-    }
-
-    /// Whether indexes are forced for a purpose.
-    pub(crate) fn force(&self, purpose: HintPurpose) -> bool {
-        self.only
-            .iter()
-            .any(|(of, _, force)| *of == purpose && *force)
-    }
 }
 
 /// A way to read a table.
@@ -311,7 +270,7 @@ fn estimate(
             let single = conditions
                 .iter()
                 .filter(|condition| condition.is_points(&part.ty))
-                .map(super::Condition::point_count)
+                .map(Condition::point_count)
                 .min();
             match single {
                 Some(single) => {

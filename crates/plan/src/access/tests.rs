@@ -8,8 +8,8 @@ use super::analysis::analyse;
 use super::constant::known_value;
 use crate::catalog::ValueRange;
 use crate::explain::{traditional, tree};
-use crate::logical::{Relation, Scan};
 use crate::testing::{FakeCatalog, options, parsed, rewritten};
+use crate::tree::logical::{Relation, Scan};
 
 fn scan_of(relation: &Relation) -> Option<&Scan> {
     match relation {
@@ -191,7 +191,7 @@ fn texts_and_moments() {
     ));
 }
 
-fn planned(sql: &str) -> crate::physical::QueryPlan {
+fn planned(sql: &str) -> crate::tree::physical::QueryPlan {
     crate::bind_query(&parsed(sql), &FakeCatalog::new(), &options()).expect("the test's SQL plans")
 }
 

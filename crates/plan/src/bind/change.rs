@@ -1,6 +1,8 @@
 //! UPDATE and DELETE: the query that finds their rows, and what is done to these; see
 //! [`crate::change`].
 
+use std::sync::Arc;
+
 use mayfly_syntax::ast::{
     Delete, Expr, OrderByExpr, TableName, TableWithJoins, UpdateStatement, With,
 };
@@ -8,18 +10,20 @@ use mayfly_syntax::encodings;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::expression::{bare, compound_name, is_descending, literal, position_of};
-use super::from::conjuncts;
+use super::expression::{bare, compound_name, is_descending, position_of};
 use super::scope::{Clause, ColumnPlace, Scope};
 use super::select::extend;
 use super::types::as_value;
-use super::{Binder, BlockColumn};
+use crate::bind::binder::Binder;
+use crate::bind::block::BlockColumn;
+use crate::bind::numbers;
 use crate::catalog::{Catalog, Usage};
 use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue, RowCheck};
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{ColumnId, Computed, Relation, Scan};
 use crate::options::PlanOptions;
-use crate::physical::{ClientType, SortKey, position_type};
+use crate::predicates::conjuncts;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, Computed, Relation, Scan};
+use crate::tree::physical::{ClientType, SortKey, position_type};
 
 /// The parts that UPDATE and DELETE share.
 struct Found<'q> {
@@ -97,7 +101,7 @@ pub(crate) fn bind_update(
                     for column in read.iter() {
                         change.add(column, &value);
                     }
-                    NewValue::Computed(value)
+                    NewValue::Computed(Arc::new(value))
                 } else {
                     NewValue::Column(binder.value_column(value, &mut change, &mut computed))
                 }
@@ -199,7 +203,7 @@ impl ChangeColumns {
             return place;
         }
         let mut ty = read_by.ty.clone();
-        crate::logical::visit_expression(read_by, &mut |inner| {
+        crate::tree::logical::visit_expression(read_by, &mut |inner| {
             if matches!(inner.kind, ExpressionKind::Column(column) if column == id) {
                 ty = inner.ty.clone();
             }
@@ -294,7 +298,10 @@ impl Binder<'_> {
         for column in condition.columns().iter() {
             change.add(column, &condition);
         }
-        Some(RowCheck { view, condition })
+        Some(RowCheck {
+            view,
+            condition: Arc::new(condition),
+        })
     }
 
     /// The column that an assignment names.
@@ -367,7 +374,7 @@ impl Binder<'_> {
             self.catalog.parameter_meets(index, &column.ty);
         }
         Ok(match column.ty.is_numeric() {
-            true => literal::as_number(bound),
+            true => numbers::as_number(bound),
             false => bound,
         })
     }
@@ -442,7 +449,7 @@ impl Binder<'_> {
         is_safe: bool,
     ) -> BoundChange {
         let select_id = self.scope().select_id;
-        let block = super::Block {
+        let block = super::block::Block {
             relation,
             columns: columns.0,
             select_id,

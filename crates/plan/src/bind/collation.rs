@@ -6,8 +6,8 @@ use mayfly_functions::{Coercibility, Signature};
 use mayfly_types::collation::CollationMix;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{Relation, Shared, SharedRelation, visit_expressions_mut};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{Relation, Shared, SharedRelation, visit_expressions_mut};
 
 /// The claim of an expression's collation.
 pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
@@ -124,7 +124,7 @@ fn named(name: &str, value: Expression, claim: Coercibility) -> Expression {
     let Some(function) = mayfly_functions::scalar::by_name(CLAIMED) else {
         return value;
     };
-    let name = super::expression::word(name);
+    let name = super::literal::word(name);
     let types = vec![name.ty.clone(), value.ty.clone()];
     let signature =
         Signature::new(types, value.ty.clone(), value.nullable).with_coercibility(claim);
@@ -159,7 +159,7 @@ fn dissolve(expression: &mut Expression) {
         )
         && function.names()[0] == CLAIMED
     {
-        *expression = std::mem::replace(value, super::expression::literal::null());
+        *expression = std::mem::replace(value, super::literal::null());
     }
 }
 

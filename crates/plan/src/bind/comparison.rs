@@ -10,10 +10,10 @@ use mayfly_types::temporal::{DateRules, parse_time};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
-use super::expression::literal;
 use super::types::{cast, string_of, with_collation};
+use crate::bind::literal;
 use crate::catalog::Catalog;
-use crate::expression::{Expression, ExpressionKind};
+use crate::tree::expression::{Expression, ExpressionKind};
 
 /// Converts two operands to the type that they are compared in.
 pub(crate) fn unify_for_comparison(
@@ -379,7 +379,7 @@ fn temporal_with_text(operand: &Expression, text: &Expression) -> Target {
 /// Whether an expression has one value as long as the statement runs.
 fn is_constant(expression: &Expression) -> bool {
     let mut is_constant = true;
-    crate::logical::visit_expression(expression, &mut |inner| {
+    crate::tree::logical::visit_expression(expression, &mut |inner| {
         is_constant &= !matches!(
             inner.kind,
             ExpressionKind::Column(_)

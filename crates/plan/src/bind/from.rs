@@ -10,15 +10,17 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, TypeKind};
 
-use super::expression::literal;
 use super::scope::{Clause, ColumnPlace, Name, Scope, ScopeColumns, ScopeTable};
-use super::types::and;
-use super::{Binder, Block, BlockColumn, not_supported, same_name};
-use crate::access::Access;
+use crate::bind::binder::Binder;
+use crate::bind::block::{Block, BlockColumn, same_name};
+use crate::bind::literal;
 use crate::catalog::{ColumnSource, Usage, ViewSource, refuse_partitions};
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
-use crate::physical::{ColumnOrigin, JoinKind, Purpose, TemporaryTable, ViewColumn};
+use crate::not_supported::not_supported;
+use crate::predicates::conjuncts;
+use crate::tree::access::Access;
+use crate::tree::expression::{Comparison, Expression};
+use crate::tree::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
+use crate::tree::physical::{ColumnOrigin, JoinKind, Purpose, TemporaryTable, ViewColumn};
 
 /// The columns that `*` and unqualified names see of a part of FROM.
 struct Seen {
@@ -607,7 +609,8 @@ pub(super) fn rename_columns(block: &mut Block, names: &[&Ident]) -> Result<()> 
 }
 
 fn cross_join(left: Relation, right: Relation) -> Relation {
-    let lateral = crate::logical::free_columns(&right).intersects(&crate::logical::produced(&left));
+    let lateral = crate::tree::logical::free_columns(&right)
+        .intersects(&crate::tree::logical::produced(&left));
     Relation::Join(Join {
         kind: JoinKind::Inner,
         left: Box::new(left),
@@ -639,21 +642,4 @@ pub(super) fn last_part(name: &ObjectName) -> Result<&Ident> {
         .last()
         .and_then(|part| part.as_ident())
         .ok_or_else(|| not_supported(&name.to_string()))
-}
-
-/// The operands of a conjunction.
-pub(crate) fn conjuncts(predicate: Expression) -> Vec<Expression> {
-    match predicate.kind {
-        ExpressionKind::And(operands) => operands,
-        _ => vec![predicate],
-    }
-}
-
-/// The conjunction of predicates.
-pub(crate) fn conjunction(mut predicates: Vec<Expression>) -> Option<Expression> {
-    match predicates.len() {
-        0 => None,
-        1 => predicates.pop(),
-        _ => Some(and(predicates)),
-    }
 }

@@ -9,15 +9,16 @@ use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, Value};
 
-use super::expression::literal;
 use super::select::{OrderKey, extend};
 use super::types::{argument, compare};
-use super::{Binder, not_supported};
-use crate::expression::{Comparison, Expression, ExpressionKind, same_expression};
-use crate::logical::{
+use crate::bind::binder::Binder;
+use crate::bind::literal;
+use crate::not_supported::not_supported;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
+use crate::tree::logical::{
     Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_deep_mut, visit_expression_mut,
 };
-use crate::physical::{AggregateCall, JoinKind, Purpose};
+use crate::tree::physical::{AggregateCall, JoinKind, Purpose};
 
 /// What stands above an Aggregate and is rewritten to read from it.
 struct Rewriter {
@@ -396,8 +397,8 @@ fn equality(predicate: &Expression, rules: &mut Vec<(ColumnSet, ColumnId)>) {
 
 /// Of an outer join only the inner side is determined, and only by all that its condition reads of
 /// the outer side, which also decides whether there is a partner.
-fn outer_equalities(join: &crate::logical::Join, rules: &mut Vec<(ColumnSet, ColumnId)>) {
-    let left = crate::logical::produced(&join.left);
+fn outer_equalities(join: &crate::tree::logical::Join, rules: &mut Vec<(ColumnSet, ColumnId)>) {
+    let left = crate::tree::logical::produced(&join.left);
     let mut read = ColumnSet::new();
     for predicate in &join.on {
         for id in predicate.columns().iter() {

@@ -8,9 +8,11 @@ use mayfly_syntax::ast::{
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::{Binder, same_name};
-use crate::access::path::{HintPurpose, IndexHints};
+use super::scope::IndexHint;
+use crate::bind::binder::Binder;
+use crate::bind::block::same_name;
 use crate::catalog::TableSource;
+use crate::tree::access::{HintPurpose, IndexHints};
 
 const EVERY: &[HintPurpose] = &[
     HintPurpose::Join,
@@ -33,21 +35,6 @@ const HINTS: &[(&str, &[HintPurpose], bool)] = &[
     ("INDEX_MERGE", MERGE, false),
     ("NO_INDEX_MERGE", MERGE, true),
 ];
-
-/// An index hint in a comment.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct IndexHint {
-    name: &'static str,
-    purposes: &'static [HintPurpose],
-    negated: bool,
-    /// The query block that it is about, when it is not the one in which it stands.
-    block: Option<String>,
-    table: String,
-    /// None: all.
-    indexes: Vec<String>,
-    /// A table was found that it is about.
-    used: bool,
-}
 
 /// What a hint comment says of indexes, and what it calls its query block.
 #[derive(Debug, Default, PartialEq)]

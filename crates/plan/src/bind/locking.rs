@@ -14,34 +14,12 @@ use mayfly_types::error::codes;
 
 use super::change::position_column;
 use super::from::last_part;
-use super::{Binder, Block};
-use crate::catalog::{Catalog, TableSource};
-use crate::logical::{self, Relation, Scan};
+use crate::bind::binder::Binder;
+use crate::bind::block::Block;
+use crate::catalog::Catalog;
+use crate::change::{BoundLocks, RowLock};
 use crate::options::PlanOptions;
-
-/// What is done with a table's rows that a query reads.
-#[derive(Debug, Clone)]
-pub struct RowLock {
-    /// The table.
-    pub table: Arc<TableSource>,
-    /// The column of the query that is the row's position; NULL where an outer join found no row.
-    pub position: usize,
-    /// FOR SHARE instead of FOR UPDATE.
-    pub shared: bool,
-    /// NOWAIT or SKIP LOCKED.
-    pub nonblock: Option<NonBlock>,
-}
-
-/// A bound locking query.
-#[derive(Debug)]
-pub(crate) struct BoundLocks {
-    pub(crate) query: logical::Query,
-    /// How many columns of the query are its result; 0: it only finds rows to lock.
-    pub(crate) shown: usize,
-    pub(crate) locks: Vec<RowLock>,
-    /// SKIP LOCKED: offset and count of the rows that could be locked.
-    pub(crate) limit: Option<(u64, u64)>,
-}
+use crate::tree::logical::{Relation, Scan};
 
 /// Binds a query that locks rows; `None` when it locks none.
 pub(crate) fn bind_locking(

@@ -8,47 +8,9 @@
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-use super::Binder;
+use super::binder::{NamedTable, TableRead};
+use crate::bind::binder::Binder;
 use crate::catalog::{TableId, ViewSource};
-
-/// A table or view, as the statement names it.
-#[derive(Debug, Clone)]
-pub(super) struct NamedTable {
-    pub(super) alias: String,
-    /// The database and the name of a view.
-    pub(super) view: Option<(String, String)>,
-}
-
-/// A table that the statement reads.
-#[derive(Debug)]
-struct TableRead {
-    table: TableId,
-    named: NamedTable,
-    in_subquery: bool,
-}
-
-/// What the statement reads and changes.
-#[derive(Debug)]
-pub(super) struct OwnReads {
-    reads: Vec<TableRead>,
-    /// The tables that are changed, and what errors call each.
-    changed: Vec<(TableId, NamedTable)>,
-    /// The outermost view that is being bound.
-    view: Option<NamedTable>,
-    /// A table of a query block with so many scopes is in no subquery.
-    plain_depth: usize,
-}
-
-impl Default for OwnReads {
-    fn default() -> Self {
-        Self {
-            reads: Vec::new(),
-            changed: Vec::new(),
-            view: None,
-            plain_depth: 1,
-        }
-    }
-}
 
 /// What was noted before a part of the statement.
 #[derive(Debug, Clone, Copy)]

@@ -7,9 +7,9 @@ use mayfly_types::common_type::{Alternatives, aggregate_types};
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use mayfly_types::{CollationId, SqlType, TypeKind};
 
-use super::Binder;
 use super::types::argument_types;
-use crate::expression::{Expression, ExpressionKind};
+use crate::bind::binder::Binder;
+use crate::tree::expression::{Expression, ExpressionKind};
 
 /// Operators and functions that take a `?` for what their other operands are; and what for, if all of
 /// them are `?`.

@@ -14,10 +14,12 @@ use super::collation::{coercibility, has_collation, unclaimed};
 use super::expression::{bare, is_descending, position_of};
 use super::scope::{Clause, Item, Scope, ScopeColumns, ScopeTable};
 use super::types::{as_value, cast, cast_exactly, choice_type, client_type};
-use super::{Binder, Block, BlockColumn, not_supported, same_name};
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{Computed, Relation, with_stack};
-use crate::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
+use crate::bind::binder::Binder;
+use crate::bind::block::{Block, BlockColumn, same_name};
+use crate::not_supported::not_supported;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{Computed, Relation, with_stack};
+use crate::tree::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
 
 /// ORDER BY and LIMIT of a query expression.
 #[derive(Debug, Clone, Copy)]
@@ -453,7 +455,7 @@ impl Binder<'_> {
                 claim: united_claim(choices.iter().copied()),
             });
             for row in &mut bound {
-                let value = std::mem::replace(&mut row[index], super::expression::literal::null());
+                let value = std::mem::replace(&mut row[index], super::literal::null());
                 row[index] = if ty.kind == TypeKind::Null {
                     value
                 } else {

@@ -6,10 +6,10 @@
 
 use mayfly_types::{Error, Result};
 
-use super::Binder;
 use super::scope::{ColumnPlace, Scope, ScopeColumns};
+use crate::bind::binder::Binder;
 use crate::catalog::Usage;
-use crate::logical::{ColumnId, Scan};
+use crate::tree::logical::{ColumnId, Scan};
 
 /// A table by its database and name.
 type TableNames<'n> = (&'n str, &'n str);

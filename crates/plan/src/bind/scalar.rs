@@ -4,62 +4,21 @@
 use std::sync::Arc;
 
 use mayfly_syntax::ast;
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType};
 
-use super::own_reads::NamedTable;
+use super::scalar_names::{ScalarColumn, ScalarNames};
 use super::scope::{Clause, Scope};
-use super::{Binder, types};
-use crate::catalog::{Catalog, DefaultSource, TableId, TableSource};
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{ColumnId, Computed, Query, for_each_subquery_mut, visit_expression_mut};
+use super::types;
+use crate::bind::binder::{Binder, NamedTable};
+use crate::catalog::{Catalog, DefaultSource, TableSource};
 use crate::options::PlanOptions;
-use crate::physical::OutputColumn;
 use crate::rules;
-
-/// A column that a scalar expression may name.
-#[derive(Debug, Clone)]
-pub struct ScalarColumn<'a> {
-    /// The database of the table or view that it is a column of, which who names it must have the right to
-    /// read; `None` where nobody is asked: in a definition, for the row that comes, for a temporary table.
-    pub database: Option<&'a str>,
-    /// Table name, for qualified references.
-    pub table: &'a str,
-    /// Its name.
-    pub name: &'a str,
-    /// Its type.
-    pub ty: &'a SqlType,
-    /// Whether it may be NULL.
-    pub nullable: bool,
-    /// What `DEFAULT(column)` gives.
-    pub default: DefaultSource,
-}
-
-/// What the names in a scalar expression mean.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ScalarNames<'a> {
-    /// The columns of the row: a name means the one at that place.
-    pub columns: &'a [ScalarColumn<'a>],
-    /// Where the row to be inserted begins among them, whose columns are those of the first table:
-    /// `VALUES(column)`.
-    pub inserted: Option<usize>,
-    /// The table that rows are added to, which subqueries may not read.
-    pub target: Option<ChangedTable<'a>>,
-}
-
-/// A table that rows are added to.
-#[derive(Debug, Clone, Copy)]
-pub struct ChangedTable<'a> {
-    /// The table.
-    pub table: TableId,
-    /// The name that the statement has for it.
-    pub name: &'a str,
-    /// The database of the view which that is the name of.
-    pub view_of: Option<&'a str>,
-    /// It gets one row, so that the value is there before any row is: a subquery may read the table
-    /// under another name.
-    pub alone: bool,
-}
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{
+    ColumnId, Computed, Query, for_each_subquery_mut, visit_expression_mut,
+};
+use crate::tree::physical::OutputColumn;
 
 /// Binds an expression to the columns of a row. Subqueries are planned.
 pub fn bind_scalar(
@@ -78,7 +37,7 @@ pub fn bind_scalar(
     binder.refuse_own_reads("INSERT")?;
     let expression = binder.with_rules(types::as_value(expression));
     let columns = names.columns.len();
-    crate::physical::build::lower_scalar(expression, binder.shared, columns, options)
+    crate::lower::lower_scalar(expression, binder.shared, columns, options)
 }
 
 /// Binds a select list to the columns of a row: RETURNING.
@@ -104,8 +63,7 @@ pub fn bind_returning(
         let shared = binder.shared.clone();
         let columns = names.columns.len();
         let expression = binder.with_rules(item.expression);
-        let expression =
-            crate::physical::build::lower_scalar(expression, shared, columns, options)?;
+        let expression = crate::lower::lower_scalar(expression, shared, columns, options)?;
         bound.push((column, expression));
     }
     Ok(bound)

@@ -7,13 +7,56 @@ use mayfly_functions::Coercibility;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
-use super::index_hints::IndexHint;
-use super::view_target::ViewParts;
-use super::{BlockColumn, ScalarColumn, same_name};
-use crate::catalog::{DefaultSource, TableSource};
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::ColumnId;
-use crate::physical::{AggregateCall, ClientType, ColumnOrigin};
+use crate::bind::block::{BlockColumn, same_name};
+use crate::bind::scalar_names::ScalarColumn;
+use crate::catalog::{DefaultSource, TableId, TableSource};
+use crate::predicates::and;
+use crate::tree::access::HintPurpose;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, Scan};
+use crate::tree::physical::{AggregateCall, ClientType, ColumnOrigin};
+
+/// A view that is part of the statement's query.
+#[derive(Debug, Clone)]
+pub(crate) struct ViewParts {
+    pub(crate) database: String,
+    pub(crate) name: String,
+    /// It is merged: it has a row of each of its tables for each of its own.
+    pub(crate) merged: bool,
+    /// The positions of its tables.
+    pub(crate) scans: Vec<ColumnId>,
+    /// The tables that its subqueries read: no row of these is changed through it.
+    pub(crate) subqueries: Vec<TableId>,
+    /// What WITH CHECK OPTION, its own or that of a view below it, asks of its rows.
+    pub(crate) checks: Vec<Expression>,
+}
+
+impl ViewParts {
+    /// Whether its subqueries read a table.
+    pub(super) fn reads(&self, scan: &Scan) -> bool {
+        self.subqueries.contains(&scan.table.id)
+    }
+
+    /// The condition of WITH CHECK OPTION.
+    pub(super) fn check(&self) -> Option<Expression> {
+        (!self.checks.is_empty()).then(|| and(self.checks.clone()))
+    }
+}
+
+/// An index hint in a comment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct IndexHint {
+    pub(super) name: &'static str,
+    pub(super) purposes: &'static [HintPurpose],
+    pub(super) negated: bool,
+    /// The query block that it is about, when it is not the one in which it stands.
+    pub(super) block: Option<String>,
+    pub(super) table: String,
+    /// None: all.
+    pub(super) indexes: Vec<String>,
+    /// A table was found that it is about.
+    pub(super) used: bool,
+}
 
 /// Where in a query block an expression stands. Decides which names it sees and how errors call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -491,7 +534,7 @@ impl Scope {
     /// Whether an expression reads the result of an aggregate of this query block.
     pub(crate) fn reads_aggregate(&self, expression: &Expression) -> bool {
         let mut found = false;
-        crate::logical::visit_expression(expression, &mut |inner| {
+        crate::tree::logical::visit_expression(expression, &mut |inner| {
             if let ExpressionKind::Column(id) = &inner.kind {
                 found |= self.aggregates.iter().any(|(known, _)| known == id);
             }

@@ -9,14 +9,16 @@ use mayfly_types::{Result, SqlMode};
 
 use super::collation::{apart, claim, unclaimed};
 use super::expression::{bare, compound_name, is_descending, position_of};
-use super::from::conjuncts;
 use super::query::{Tail, column_of_item, has_calc_found_rows};
 use super::scope::{Clause, ColumnPlace, Item, Name, Scope};
 use super::types::{as_value, client_type};
-use super::{Binder, Block, BlockColumn, not_supported};
-use crate::expression::{Expression, ExpressionKind, same_expression};
-use crate::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_expression};
-use crate::physical::{Purpose, SortKey, TemporaryTable};
+use crate::bind::binder::Binder;
+use crate::bind::block::{Block, BlockColumn};
+use crate::not_supported::not_supported;
+use crate::predicates::conjuncts;
+use crate::tree::expression::{Expression, ExpressionKind, same_expression};
+use crate::tree::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_expression};
+use crate::tree::physical::{Purpose, SortKey, TemporaryTable};
 
 /// A key of ORDER BY.
 pub(super) struct OrderKey {
@@ -451,7 +453,7 @@ impl Binder<'_> {
 
     fn has_item(&mut self, name: &str) -> bool {
         let mut items = self.scope().items.iter();
-        items.any(|item| super::same_name(&item.name, name))
+        items.any(|item| super::block::same_name(&item.name, name))
     }
 
     /// Whether a column is one of a query block around this one.

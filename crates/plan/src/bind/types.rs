@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use mayfly_functions::{Argument, Coercibility, Signature};
 use mayfly_types::charset::Charset;
-pub(crate) use mayfly_types::common_type::string_of;
 use mayfly_types::common_type::{self, Alternatives, aggregate_types, text_length};
 use mayfly_types::convert::float_text::{DOUBLE_WIDTH, WHOLE_DOUBLE_WIDTH};
 use mayfly_types::error::codes;
@@ -12,9 +11,10 @@ use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, 
 
 use super::collation::{aggregate_collations, coercibility, has_collation};
 use super::variables::{decimal_variable, read_as};
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{ColumnId, SubqueryKind};
-use crate::physical::{AggregateCall, ClientType};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, SubqueryKind};
+use crate::tree::physical::{AggregateCall, ClientType};
+pub(crate) use mayfly_types::common_type::string_of;
 
 /// The expression as a value that may be stored: predicates become 0 and 1.
 pub(crate) fn as_value(expression: Expression) -> Expression {
@@ -49,7 +49,7 @@ pub(crate) fn client_type(
         }
         _ => {}
     }
-    if super::expression::literal::is_hexadecimal(expression) {
+    if super::literal::is_hexadecimal(expression) {
         return match expression.ty.unsigned {
             true => ClientType::Hexadecimal,
             false => ClientType::Bits,
@@ -251,42 +251,6 @@ pub(crate) fn compare(comparison: Comparison, left: Expression, right: Expressio
     }
 }
 
-/// Conjunction; nested ones are made flat.
-pub(crate) fn and(operands: Vec<Expression>) -> Expression {
-    junction(operands, true)
-}
-
-/// Disjunction; nested ones are made flat.
-pub(crate) fn or(operands: Vec<Expression>) -> Expression {
-    junction(operands, false)
-}
-
-fn junction(operands: Vec<Expression>, conjunction: bool) -> Expression {
-    let mut flat = Vec::with_capacity(operands.len());
-    for operand in operands {
-        match operand.kind {
-            ExpressionKind::And(inner) if conjunction => flat.extend(inner),
-            ExpressionKind::Or(inner) if !conjunction => flat.extend(inner),
-            _ => flat.push(operand),
-        }
-    }
-    if flat.len() == 1
-        && let Some(only) = flat.pop()
-    {
-        return only;
-    }
-    let nullable = flat.iter().any(|operand| operand.nullable);
-    Expression {
-        kind: if conjunction {
-            ExpressionKind::And(flat)
-        } else {
-            ExpressionKind::Or(flat)
-        },
-        ty: SqlType::boolean(),
-        nullable,
-    }
-}
-
 /// Negation of a predicate.
 pub(crate) fn not(mut operand: Expression) -> Expression {
     let nullable = operand.nullable;
@@ -407,11 +371,11 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
         return expression;
     }
     let expression = match to.kind {
-        TypeKind::Json => super::expression::literal::as_boolean(expression),
+        TypeKind::Json => super::literal::as_boolean(expression),
         _ => expression,
     };
     if let ExpressionKind::Literal(value) = &expression.kind
-        && let Some(converted) = super::expression::literal::convert(value, &expression.ty, to)
+        && let Some(converted) = super::literal::convert(value, &expression.ty, to)
     {
         return Expression::literal(converted, to.clone());
     }

@@ -5,32 +5,12 @@ use mayfly_syntax::chain::set_chain;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
+use super::binder::{RecursivePart, VisibleCte};
 use super::from::rename_columns;
-use super::{Binder, Block, BlockColumn, not_supported, same_name};
-use crate::logical::{Relation, Shared, SharedRelation};
-
-/// A common table expression that names can mean.
-#[derive(Debug)]
-pub(crate) struct VisibleCte {
-    name: String,
-    /// Its place among the statement's shared results.
-    shared: usize,
-    columns: Vec<BlockColumn>,
-    /// While its own recursive part is bound.
-    recursive_part: Option<RecursivePart>,
-    unique_keys: Vec<Vec<usize>>,
-    /// LIMIT of a recursive one: its table may hold more rows than it gives.
-    limit: Option<(u64, u64)>,
-    /// How many query blocks were open around it.
-    depth: usize,
-}
-
-/// What the recursive part did so far.
-#[derive(Debug, Default)]
-struct RecursivePart {
-    /// `select#` of the last query block that read it.
-    reader: Option<usize>,
-}
+use crate::bind::binder::Binder;
+use crate::bind::block::{Block, BlockColumn, same_name};
+use crate::not_supported::not_supported;
+use crate::tree::logical::{Relation, Shared, SharedRelation};
 
 impl Binder<'_> {
     /// Binds the WITH clause; the names stay visible until [`Binder::leave_with`].
@@ -333,7 +313,9 @@ fn mentions_node<N: mayfly_syntax::ast::Visit>(node: &N, name: &str) -> bool {
 /// Whether a query block aggregates (not those of its derived tables).
 fn has_aggregate(relation: &Relation) -> bool {
     match relation {
-        Relation::Aggregate(aggregate) => aggregate.purpose == crate::physical::Purpose::GroupBy,
+        Relation::Aggregate(aggregate) => {
+            aggregate.purpose == crate::tree::physical::Purpose::GroupBy
+        }
         Relation::Block {
             derived: Some(_), ..
         }

@@ -4,13 +4,13 @@ use std::ops::Bound;
 
 use mayfly_types::{SqlMode, Value};
 
-use super::outline::Fact;
+use super::fact::Fact;
 use crate::access::constant::known_value;
-use crate::access::{Condition, KeyRanges};
 use crate::catalog::{IndexSource, TableSource, ValueRange};
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::physical::{IndexLookupJoin, IndexMerge, IndexScan, MergeKind};
 use crate::text::{Names, expression_text};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::key_ranges::{Condition, KeyRanges};
+use crate::tree::physical::{IndexLookupJoin, IndexMerge, IndexScan, MergeKind};
 
 /// What the traditional format shows of an index.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -248,7 +248,7 @@ fn kind(scan: &IndexScan) -> &'static str {
 /// Whether a value is that of an outer query's row.
 fn is_outer(value: &Expression) -> bool {
     let mut outer = false;
-    crate::logical::visit_expression(value, &mut |inner| {
+    crate::tree::logical::visit_expression(value, &mut |inner| {
         outer |= matches!(inner.kind, ExpressionKind::Parameter(_));
         !outer
     });

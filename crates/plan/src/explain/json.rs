@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::Subject;
-use super::outline::{Fact, Step, outline};
+use super::fact::Fact;
+use super::outline::{Step, outline};
 use super::tree::number;
 
 /// The plan as a JSON document.
@@ -31,7 +32,7 @@ fn write_steps(text: &mut String, steps: &[Step], indent: usize) {
             text.push(',');
         }
         let _ = write!(text, "\n{:indent$}", "", indent = indent + 2);
-        crate::logical::with_stack(|| write_step(text, step, indent + 2));
+        crate::tree::logical::with_stack(|| write_step(text, step, indent + 2));
     }
     let _ = write!(text, "\n{:indent$}]", "");
 }

@@ -5,6 +5,7 @@
 //! `-> Aggregate using temporary table  (cost=0.55 rows=2) [GROUP BY has no index to follow]`.
 
 mod access;
+mod fact;
 mod json;
 mod outline;
 mod traditional;
@@ -15,7 +16,7 @@ pub use outline::examined_rows;
 pub use traditional::{ExplainRow, traditional};
 pub use tree::tree;
 
-use crate::physical::QueryPlan;
+use crate::tree::physical::QueryPlan;
 
 /// What is explained: a query, or a statement that changes what a query finds.
 #[derive(Debug, Clone)]

@@ -1,16 +1,16 @@
 //! The steps of a plan in MySQL's words, with the names of columns put back in.
 
-use super::access;
-use super::{ChangeKind, Subject};
+use super::fact::Fact;
+use super::{ChangeKind, Subject, access};
 use crate::catalog::TableSource;
-use crate::expression::{Expression, ExpressionKind, Subquery};
-use crate::logical::{visit_expression, with_stack};
-use crate::physical::build::rows::selectivity;
-use crate::physical::{
+use crate::estimate::selectivity;
+use crate::text::{Names, call_text, expression_text, order_text};
+use crate::tree::expression::{Expression, ExpressionKind, Subquery};
+use crate::tree::logical::{visit_expression, with_stack};
+use crate::tree::physical::{
     AggregateCall, IndexLookupJoin, JoinKey, JoinKind, Operator, Plan, Purpose, QueryPlan,
     SetOperationKind, SharedId, SharedSource,
 };
-use crate::text::{Names, call_text, expression_text, order_text};
 
 /// One line of the tree.
 pub(super) struct Step {
@@ -24,13 +24,6 @@ pub(super) struct Step {
     pub(super) facts: Vec<(&'static str, Fact)>,
     /// What it reads.
     pub(super) inputs: Vec<Step>,
-}
-
-/// A value of a JSON document.
-pub(super) enum Fact {
-    Text(String),
-    Flag(bool),
-    List(Vec<String>),
 }
 
 /// The steps of a statement; those behind the first are the subqueries of the select list.

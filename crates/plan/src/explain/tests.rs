@@ -3,7 +3,7 @@
 use super::{traditional, tree};
 use crate::testing::{FakeCatalog, options, parsed};
 
-fn planned(sql: &str) -> crate::physical::QueryPlan {
+fn planned(sql: &str) -> crate::tree::physical::QueryPlan {
     crate::bind_query(&parsed(sql), &FakeCatalog::new(), &options()).expect("the test's SQL plans")
 }
 

@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use super::Subject;
 use super::access::{self, KeyColumns};
 use crate::catalog::TableSource;
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::with_stack;
-use crate::physical::build::rows::selectivity;
-use crate::physical::{
+use crate::estimate::selectivity;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::with_stack;
+use crate::tree::physical::{
     IndexLookupJoin, JoinKind, Operator, Plan, QueryPlan, SharedId, SharedSource,
 };
 
@@ -255,11 +255,13 @@ impl<'p> Explainer<'p> {
             return;
         };
         let result = match kind {
-            crate::physical::SetOperationKind::Union => ("UNION", "UNION RESULT", "union"),
-            crate::physical::SetOperationKind::Intersect => {
+            crate::tree::physical::SetOperationKind::Union => ("UNION", "UNION RESULT", "union"),
+            crate::tree::physical::SetOperationKind::Intersect => {
                 ("INTERSECT", "INTERSECT RESULT", "intersect")
             }
-            crate::physical::SetOperationKind::Except => ("EXCEPT", "EXCEPT RESULT", "except"),
+            crate::tree::physical::SetOperationKind::Except => {
+                ("EXCEPT", "EXCEPT RESULT", "except")
+            }
         };
         let mut ids = Vec::with_capacity(inputs.len());
         for (index, input) in inputs.iter().enumerate() {
@@ -615,7 +617,7 @@ impl<'p> Explainer<'p> {
                     .push_back((&subquery.plan, subquery.select_id as u64, select_type));
                 continue;
             }
-            crate::logical::walk::push_children(expression, &mut stack);
+            crate::tree::walk::push_children(expression, &mut stack);
         }
     }
 }

@@ -24,7 +24,7 @@ fn write_step(text: &mut String, step: &Step, depth: usize) {
         let _ = write!(text, " [{cause}]");
     }
     text.push('\n');
-    crate::logical::with_stack(|| {
+    crate::tree::logical::with_stack(|| {
         for input in &step.inputs {
             write_step(text, input, depth + 1);
         }

@@ -1,13 +1,16 @@
 //! Chooses by cost how each table is read: as a whole, or through an index, and whether a join follows
 //! an index of its right table or puts one side into a hash table.
 
-use super::{Rule, has_subquery};
-use crate::access::{Access, lookup, path};
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{ColumnSet, Join, Query, Relation, Scan, SharedRelation, with_stack};
+use super::rule::Rule;
+use crate::access::{lookup, path};
+use crate::estimate::{self, estimate};
 use crate::options::PlanOptions;
-use crate::physical::JoinKind;
-use crate::physical::build::{estimate, rows};
+use crate::tree::access::{Access, HintPurpose};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{
+    ColumnSet, Join, Query, Relation, Scan, SharedRelation, has_subquery, with_stack,
+};
+use crate::tree::physical::JoinKind;
 
 pub(super) struct AccessPaths;
 
@@ -46,7 +49,7 @@ pub(super) fn needed_columns(query: &mut Query) -> ColumnSet {
     }
     query.for_each_relation_mut(&mut |relation| {
         relation.for_each_expression(&mut |expression| {
-            crate::logical::visit_expression(expression, &mut |inner| {
+            crate::tree::logical::visit_expression(expression, &mut |inner| {
                 match &inner.kind {
                     ExpressionKind::Column(id) => {
                         needed.insert(*id);
@@ -133,7 +136,7 @@ impl Chooser<'_> {
         };
         let hash = alone.cost + lookup::hash_cost(built, probed);
         let has_key = on.len() > best.joined.iter().filter(|joined| !**joined).count();
-        let forced = scan.hints.force(path::HintPurpose::Join);
+        let forced = scan.hints.force(HintPurpose::Join);
         if has_key && !forced && lookup::cost(left_rows, &best) > hash {
             return;
         }
@@ -172,6 +175,15 @@ pub(super) fn target<'r>(
     kind: JoinKind,
     on: &[Expression],
 ) -> Option<Target<'r>> {
+    let mut read = ColumnSet::new();
+    for predicate in on {
+        predicate.collect_columns(&mut read);
+    }
+    target_of(relation, kind, &read)
+}
+
+/// As [`target`]; `read` is what the join and the filters above read.
+fn target_of<'r>(relation: &'r Relation, kind: JoinKind, read: &ColumnSet) -> Option<Target<'r>> {
     with_stack(|| match relation {
         Relation::Scan(scan) => Some(Target {
             scan,
@@ -181,20 +193,21 @@ pub(super) fn target<'r>(
             if predicates.iter().any(has_subquery) {
                 return None;
             }
-            let mut target = target(input, kind, on)?;
+            let mut read = read.clone();
+            for predicate in predicates {
+                predicate.collect_columns(&mut read);
+            }
+            let mut target = target_of(input, kind, &read)?;
             target.conditions.extend(predicates);
             Some(target)
         }
-        // What is computed of the right rows matters to nobody when they are only looked for.
+        // Nobody needs a computed column of a row that is only looked for.
         Relation::Extend { input, columns } if kind.is_left_only() => {
-            let computed: ColumnSet = columns.iter().map(|column| column.id).collect();
-            let read = on
-                .iter()
-                .any(|predicate| predicate.columns().intersects(&computed));
-            match read {
-                true => None,
-                false => target(input, kind, on),
+            let is_read = columns.iter().any(|column| read.contains(column.id));
+            if is_read {
+                return None;
             }
+            target_of(input, kind, read)
         }
         _ => None,
     })
@@ -221,7 +234,7 @@ pub(super) fn cost(relation: &Relation, needed: &ColumnSet, options: &PlanOption
                 }
                 _ => lookup::hash_cost(estimate(&join.right), estimate(&join.left)),
             },
-            _ => rows::estimate(relation) * path::ROW_COST * 0.5,
+            _ => estimate::estimate(relation) * path::ROW_COST * 0.5,
         };
         inputs + own
     })

@@ -3,11 +3,11 @@
 
 use mayfly_types::SqlType;
 
-use super::Rule;
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{ColumnId, ColumnSet, Computed, Query, Relation};
+use super::rule::Rule;
 use crate::options::PlanOptions;
-use crate::physical::Purpose;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation};
+use crate::tree::physical::Purpose;
 
 pub(super) struct CombineDistinct;
 

@@ -6,11 +6,11 @@
 //! (MIN, MAX, BIT_AND, BIT_OR). WITH ROLLUP counts values of several groups together, of which each
 //! may have the same ones: there nothing is done.
 
-use super::Rule;
-use crate::expression::{Expression, ExpressionKind, same_expression};
-use crate::logical::{Aggregate, ColumnId, Computed, Query, Relation};
+use super::rule::Rule;
 use crate::options::PlanOptions;
-use crate::physical::{AggregateCall, Purpose};
+use crate::tree::expression::{Expression, ExpressionKind, same_expression};
+use crate::tree::logical::{Aggregate, ColumnId, Computed, Query, Relation};
+use crate::tree::physical::{AggregateCall, Purpose};
 
 pub(super) struct DistinctAggregates;
 

@@ -1,9 +1,9 @@
 //! An order that nothing above can see is not made: below GROUP BY, DISTINCT, joins and set
 //! operations, and in subqueries, a table has no order unless a LIMIT goes with it.
 
-use super::Rule;
-use crate::logical::{Query, Relation, SubqueryKind, for_each_subquery_mut};
+use super::rule::Rule;
 use crate::options::PlanOptions;
+use crate::tree::logical::{Query, Relation, SubqueryKind, for_each_subquery_mut};
 
 pub(super) struct DropOrders;
 
@@ -16,7 +16,7 @@ impl Rule for DropOrders {
         query.for_each_relation_mut(&mut |relation| {
             match relation {
                 Relation::Aggregate(aggregate) => {
-                    let unordered = |call: &crate::physical::AggregateCall| {
+                    let unordered = |call: &crate::tree::physical::AggregateCall| {
                         !call.function.is_order_sensitive() || !call.order_by.is_empty()
                     };
                     if aggregate.aggregates.iter().all(|(_, call)| unordered(call)) {

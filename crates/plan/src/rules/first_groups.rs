@@ -2,9 +2,9 @@
 //! seen are made. MySQL gives those too, since its temporary table is read in the order of
 //! insertion, so the answer is the same whatever memory there is. The same holds for DISTINCT.
 
-use super::Rule;
-use crate::logical::{Query, Relation};
+use super::rule::Rule;
 use crate::options::PlanOptions;
+use crate::tree::logical::{Query, Relation};
 
 pub(super) struct FirstGroups;
 

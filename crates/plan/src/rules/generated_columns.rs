@@ -6,14 +6,15 @@
 //! holds every value of it. Above the inner side of an outer join, where all columns of a missing row
 //! are NULL, it must be NULL then too.
 
-use super::{Rule, is_null_with};
-use crate::expression::{Expression, ExpressionKind, same_expression};
-use crate::logical::{
+use mayfly_types::{SqlType, TypeKind};
+
+use super::rule::{Rule, is_null_with};
+use crate::options::PlanOptions;
+use crate::tree::expression::{Expression, ExpressionKind, same_expression};
+use crate::tree::logical::{
     ColumnSet, Computed, Query, Relation, Scan, produced, visit_expression_mut, with_stack,
 };
-use crate::options::PlanOptions;
-use crate::physical::JoinKind;
-use mayfly_types::{SqlType, TypeKind};
+use crate::tree::physical::JoinKind;
 
 pub(super) struct GeneratedColumns;
 

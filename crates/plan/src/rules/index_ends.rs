@@ -4,12 +4,14 @@
 //! Several of them become one aggregation each, every one over a scan of its own.
 
 use super::index_orders::{Orders, Wanted};
-use super::{Rule, has_subquery};
-use crate::access::path::HintPurpose;
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{Aggregate, ColumnId, Join, Query, Relation, Scan, visit_expression_mut};
+use super::rule::Rule;
 use crate::options::PlanOptions;
-use crate::physical::{AggregateCall, JoinKind};
+use crate::tree::access::HintPurpose;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{
+    Aggregate, ColumnId, Join, Query, Relation, Scan, has_subquery, visit_expression_mut,
+};
+use crate::tree::physical::{AggregateCall, JoinKind};
 
 pub(super) struct IndexEnds;
 

@@ -5,17 +5,18 @@
 //! index into their right tables. Whether the order is worth reading the table by that index is a
 //! matter of cost; a LIMIT above makes it one of how soon the reading ends.
 
-use super::Rule;
+pub(super) mod index_skips;
+
 use super::access_paths::{add_possible, cost, needed_columns};
-use super::index_skips;
-use crate::access::path::{self, HintPurpose, Path};
-use crate::access::{Access, IndexAccess};
+use super::rule::Rule;
+use crate::access::path::{self, Path};
 use crate::catalog::{IndexSource, TableSource};
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{Aggregate, ColumnId, ColumnSet, Query, Relation, Scan, with_stack};
+use crate::estimate::estimate;
 use crate::options::PlanOptions;
-use crate::physical::SortKey;
-use crate::physical::build::estimate;
+use crate::tree::access::{Access, HintPurpose, IndexAccess};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{Aggregate, ColumnId, ColumnSet, Query, Relation, Scan, with_stack};
+use crate::tree::physical::SortKey;
 
 pub(super) struct IndexOrders;
 

@@ -2,12 +2,12 @@
 //! merge a derived table of that shape, a derived table otherwise. One that is read more often stays
 //! a table that is made once.
 
-use super::Rule;
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{
+use super::rule::Rule;
+use crate::options::PlanOptions;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{
     ColumnId, DerivedTable, Query, Relation, Shared, SharedRelation, visit_expression_mut,
 };
-use crate::options::PlanOptions;
 
 pub(super) struct InlineCommonTables;
 

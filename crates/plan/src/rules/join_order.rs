@@ -8,17 +8,18 @@
 //! Of two inputs the one that an index leads to comes second; without an index they keep their order,
 //! and which of them the hash table is over is chosen later.
 
+pub(super) mod semijoins;
+
 use std::cell::Cell;
 
 use super::access_paths::needed_columns;
-use super::{Rule, semijoins};
+use super::rule::Rule;
 use crate::access::{lookup, path};
-use crate::expression::Expression;
-use crate::logical::{ColumnId, ColumnSet, Join, Query, Relation, produced, with_stack};
+use crate::estimate::{self, estimate};
 use crate::options::PlanOptions;
-use crate::physical::JoinKind;
-use crate::physical::build::estimate;
-use crate::physical::build::rows;
+use crate::tree::expression::Expression;
+use crate::tree::logical::{ColumnId, ColumnSet, Join, Query, Relation, produced, with_stack};
+use crate::tree::physical::JoinKind;
 
 pub(super) struct JoinOrder;
 
@@ -104,7 +105,7 @@ impl Order<'_> {
             .iter()
             .filter(|p| connects(p, &joined.columns, &leaf.columns))
             .count();
-        let rows = rows::joined(JoinKind::Inner, joined.rows, leaf.rows, equalities, false);
+        let rows = estimate::joined(JoinKind::Inner, joined.rows, leaf.rows, equalities, false);
         let hash = self.cost(leaf)
             + lookup::hash_cost(joined.rows.min(leaf.rows), joined.rows.max(leaf.rows));
         let Relation::Scan(scan) = &leaf.relation else {
@@ -205,7 +206,7 @@ fn connected(leaf: &Leaf, others: &[Leaf], predicates: &[Expression]) -> bool {
 
 /// Whether a condition is an equality between two sides.
 pub(super) fn connects(predicate: &Expression, left: &ColumnSet, right: &ColumnSet) -> bool {
-    use crate::expression::{Comparison, ExpressionKind};
+    use crate::tree::expression::{Comparison, ExpressionKind};
     let ExpressionKind::Compare {
         comparison: Comparison::Equal | Comparison::NullSafeEqual,
         left: a,

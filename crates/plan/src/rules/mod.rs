@@ -12,38 +12,21 @@ mod first_groups;
 mod generated_columns;
 mod index_ends;
 mod index_orders;
-mod index_skips;
 mod inline_common_tables;
 mod join_order;
 mod outer_to_inner;
 mod push_limits;
 mod push_predicates;
+mod rule;
 mod scan_rows;
-mod semijoins;
 mod simplify_predicates;
 mod subqueries_to_joins;
 #[cfg(test)]
 mod tests;
 
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{ColumnId, ColumnSet, Query, Relation, SharedRelation};
+use self::rule::Rule;
 use crate::options::PlanOptions;
-use crate::physical::build::is_never_true;
-
-/// A rule.
-trait Rule: Sync {
-    /// Its name, for tests and people.
-    #[cfg_attr(not(test), expect(dead_code, reason = "only tests ask for it"))]
-    fn name(&self) -> &'static str;
-
-    /// Whether `optimizer_switch` leaves it on.
-    fn is_on(&self, _options: &PlanOptions) -> bool {
-        true
-    }
-
-    /// Rewrites a statement.
-    fn apply(&self, query: &mut Query, options: &PlanOptions);
-}
+use crate::tree::logical::Query;
 
 /// All rules, in the order in which they run.
 const RULES: &[&dyn Rule] = &[
@@ -82,169 +65,4 @@ pub(crate) fn rewrite(query: &mut Query, options: &PlanOptions) {
             rule.apply(query, options);
         }
     }
-}
-
-impl Query {
-    /// The trees of a statement: its own and those of its shared results (not those of subqueries).
-    fn for_each_tree_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
-        for shared in &mut self.shared {
-            match &mut shared.source {
-                None => {}
-                Some(SharedRelation::Plain(relation)) => visit(relation),
-                Some(SharedRelation::Recursive { seed, step, .. }) => {
-                    visit(seed);
-                    visit(step);
-                }
-            }
-        }
-        visit(&mut self.relation);
-    }
-
-    /// The uppermost relation of each tree of a statement and of each subquery.
-    fn for_each_block_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
-        self.for_each_relation_mut(&mut |relation| {
-            relation.for_each_expression_mut(&mut |expression| {
-                crate::logical::for_each_subquery_mut(expression, &mut |subquery| {
-                    visit(&mut subquery.relation);
-                });
-            });
-        });
-        self.for_each_tree_mut(visit);
-    }
-
-    /// Every relation of a statement, inputs first, those of subqueries too.
-    fn for_each_relation_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
-        self.for_each_tree_mut(&mut |tree| crate::logical::visit_relations_mut(tree, visit));
-    }
-}
-
-/// Whether an expression may be evaluated elsewhere or another number of times.
-fn is_movable(expression: &Expression) -> bool {
-    !crate::physical::build::expression_is_volatile(expression)
-}
-
-/// Whether an expression holds a subquery.
-pub(crate) fn has_subquery(expression: &Expression) -> bool {
-    let mut found = false;
-    crate::logical::visit_expression(expression, &mut |inner| {
-        found |= matches!(
-            inner.kind,
-            ExpressionKind::LogicalSubquery(_) | ExpressionKind::Subquery(_)
-        );
-        !found
-    });
-    found
-}
-
-/// Whether an expression is NULL whenever all of `columns` are.
-///
-/// Known of columns, conversions, comparisons and arithmetic only.
-fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool {
-    use crate::expression::Comparison;
-    const STRICT: &[&str] = &[
-        "+",
-        "-",
-        "*",
-        "/",
-        "%",
-        "div",
-        "negate",
-        "&",
-        "|",
-        "^",
-        "<<",
-        ">>",
-        "~",
-        "like",
-        "abs",
-        "lower",
-        "upper",
-        "length",
-        "char_length",
-        "substring",
-        "left",
-        "right",
-        "round",
-        "floor",
-        "ceiling",
-        "year",
-        "month",
-    ];
-    let any = |operands: &[Expression]| {
-        operands
-            .iter()
-            .any(|operand| is_null_with(operand, columns))
-    };
-    crate::logical::with_stack(|| match &expression.kind {
-        ExpressionKind::Literal(value) => value.is_null(),
-        ExpressionKind::Column(id) => columns.contains(*id),
-        ExpressionKind::Cast(operand, _) | ExpressionKind::Not(operand) => {
-            is_null_with(operand, columns)
-        }
-        ExpressionKind::Compare {
-            comparison,
-            left,
-            right,
-        } => {
-            *comparison != Comparison::NullSafeEqual
-                && (is_null_with(left, columns) || is_null_with(right, columns))
-        }
-        ExpressionKind::Call {
-            function,
-            arguments,
-            ..
-        } => STRICT.contains(&function.names()[0]) && any(arguments),
-        ExpressionKind::InList { operand, .. } => is_null_with(operand, columns),
-        ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
-            !operands.is_empty()
-                && operands
-                    .iter()
-                    .all(|operand| is_null_with(operand, columns))
-        }
-        _ => false,
-    })
-}
-
-/// Whether a predicate cannot be true when all of `columns` are NULL.
-fn rejects_nulls(predicate: &Expression, columns: &ColumnSet) -> bool {
-    if is_never_true(predicate) || is_null_with(predicate, columns) {
-        return true;
-    }
-    crate::logical::with_stack(|| match &predicate.kind {
-        ExpressionKind::And(operands) => operands
-            .iter()
-            .any(|operand| rejects_nulls(operand, columns)),
-        ExpressionKind::Or(operands) => {
-            !operands.is_empty()
-                && operands
-                    .iter()
-                    .all(|operand| rejects_nulls(operand, columns))
-        }
-        ExpressionKind::Not(operand) => match &operand.kind {
-            ExpressionKind::IsNull(inner) => is_null_with(inner, columns),
-            _ => false,
-        },
-        ExpressionKind::IsTruth(operand, Some(true)) => rejects_nulls(operand, columns),
-        ExpressionKind::IsTruth(operand, Some(false)) => is_null_with(operand, columns),
-        _ => false,
-    })
-}
-
-/// Puts expressions in the place of columns.
-fn substitute(expression: &mut Expression, columns: &[(ColumnId, &Expression)]) {
-    crate::logical::visit_deep_mut(expression, &mut |inner| {
-        let known = |id: &ColumnId| columns.iter().find(|(known, _)| known == id);
-        if let ExpressionKind::Column(id) = &inner.kind
-            && let Some((_, by)) = known(id)
-        {
-            let ty = inner.ty.clone();
-            *inner = (*by).clone();
-            // The collation that the place asked for stays.
-            if inner.ty.is_string() && ty.is_string() {
-                inner.ty.collation = ty.collation;
-            }
-            return false;
-        }
-        true
-    });
 }

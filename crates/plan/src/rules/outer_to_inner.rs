@@ -1,11 +1,11 @@
 //! An outer join whose added rows a condition above it refuses is an inner join (the manual,
 //! "Outer Join Simplification").
 
-use super::{Rule, rejects_nulls};
-use crate::expression::Expression;
-use crate::logical::{Query, Relation, produced, with_stack};
+use super::rule::{Rule, rejects_nulls};
 use crate::options::PlanOptions;
-use crate::physical::JoinKind;
+use crate::tree::expression::Expression;
+use crate::tree::logical::{Query, Relation, produced, with_stack};
+use crate::tree::physical::JoinKind;
 
 pub(super) struct OuterToInner;
 

@@ -1,10 +1,10 @@
 //! LIMIT goes to where it saves work: into a sort, which then keeps only those rows; below computed
 //! columns, which are then computed for those rows only; into the arms of UNION ALL.
 
-use super::Rule;
-use crate::logical::{Query, Relation};
+use super::rule::Rule;
 use crate::options::PlanOptions;
-use crate::physical::SetOperationKind;
+use crate::tree::logical::{Query, Relation};
+use crate::tree::physical::SetOperationKind;
 
 pub(super) struct PushLimits;
 

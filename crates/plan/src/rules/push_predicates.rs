@@ -5,13 +5,14 @@
 
 use mayfly_types::{CollationId, TypeKind};
 
-use super::{Rule, has_subquery, is_movable, substitute};
-use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{
-    Aggregate, ColumnId, Computed, DerivedTable, Join, Query, Relation, produced, with_stack,
-};
+use super::rule::{Rule, is_movable, substitute};
 use crate::options::PlanOptions;
-use crate::physical::{JoinKind, SetOperationKind};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{
+    Aggregate, ColumnId, Computed, DerivedTable, Join, Query, Relation, has_subquery, produced,
+    with_stack,
+};
+use crate::tree::physical::{JoinKind, SetOperationKind};
 
 pub(super) struct PushPredicates;
 
@@ -310,7 +311,7 @@ fn same_for_equals(predicate: &Expression, columns: &[(ColumnId, CollationId)]) 
 /// Whether every one of `columns` that an expression reads has one representation for each value.
 fn only_exact(expression: &Expression, columns: &[(ColumnId, CollationId)]) -> bool {
     let mut exact = true;
-    crate::logical::visit_expression(expression, &mut |inner| {
+    crate::tree::logical::visit_expression(expression, &mut |inner| {
         if let ExpressionKind::Column(id) = inner.kind
             && columns.iter().any(|(known, _)| *known == id)
         {

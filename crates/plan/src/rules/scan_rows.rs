@@ -1,10 +1,10 @@
 //! How many rows of each table meet its conditions, as far as indexes know: asked once, for the rules
 //! that compare orders of joins and ways to read tables.
 
-use super::Rule;
+use super::rule::Rule;
 use crate::access::path;
-use crate::logical::{Query, Relation};
 use crate::options::PlanOptions;
+use crate::tree::logical::{Query, Relation};
 
 pub(super) struct ScanRows;
 

@@ -3,11 +3,12 @@
 
 use mayfly_types::{SqlType, Value};
 
-use super::{Rule, is_never_true};
-use crate::bind::conjuncts;
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{Query, Relation};
+use super::rule::Rule;
+use crate::lower::is_never_true;
 use crate::options::PlanOptions;
+use crate::predicates::conjuncts;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{Query, Relation};
 
 pub(super) struct SimplifyPredicates;
 
@@ -59,7 +60,7 @@ fn simplify_all(predicates: &mut Vec<Expression>) {
 }
 
 fn simplified(mut predicate: Expression) -> Expression {
-    crate::logical::with_stack(|| match &mut predicate.kind {
+    crate::tree::logical::with_stack(|| match &mut predicate.kind {
         ExpressionKind::And(operands) => {
             let operands = std::mem::take(operands);
             junction(operands, predicate, false)

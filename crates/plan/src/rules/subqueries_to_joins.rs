@@ -8,15 +8,15 @@
 
 use mayfly_types::TypeKind;
 
-use super::{Rule, has_subquery, is_movable, substitute};
+use super::rule::{Rule, is_movable, substitute};
 use crate::bind::compare_expression as compare;
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{
-    ColumnId, ColumnSet, Computed, Join, Query, Relation, Subquery, SubqueryKind, free_columns,
-    produced,
-};
 use crate::options::PlanOptions;
-use crate::physical::{JoinKind, Purpose};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{
+    ColumnId, ColumnSet, Computed, Join, Query, Relation, Subquery, SubqueryKind, free_columns,
+    has_subquery, produced,
+};
+use crate::tree::physical::{JoinKind, Purpose};
 
 pub(super) struct SubqueriesToJoins;
 

@@ -7,7 +7,8 @@ use mayfly_memory::io::{DataDirectory, sync_entries};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::environment::{DATA_FILE, Environment, io_error};
+use super::data_file::{DATA_FILE, io_error};
+use super::environment::Environment;
 
 /// Copies the file, as one read transaction sees it, into a directory.
 pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> {

@@ -18,8 +18,8 @@ use std::cmp::Ordering;
 use mayfly_types::Result;
 
 use super::block::{Block, Checked, Damaged};
-use super::environment::{TreeId, record_key, separator_of};
 use super::file_writer::FileWriter;
+use super::record_key::{TreeId, record_key, separator_of};
 use super::write_buffer::{LaidOver, Record};
 
 /// LMDB's longest key.

@@ -17,13 +17,13 @@ use mayfly_types::{PhysicalType, Result};
 
 use super::block::{Block, Damaged};
 use super::block_key::NewKeys;
-use super::block_sizes::Sizes;
 use super::definition::{IndexTree, TableDefinition};
-use super::environment::TreeId;
 use super::fill::Fill;
 use super::overlay::{Filled, TreeChanges};
 use super::random;
+use super::record_key::TreeId;
 use super::rows::Rows;
+use super::rows::block_sizes::Sizes;
 use super::snapshot::{Snapshot, Walk};
 use super::store::Store;
 

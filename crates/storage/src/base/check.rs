@@ -10,10 +10,10 @@ use mayfly_types::{Interrupt, Result};
 
 use super::block::Block;
 use super::definition::{IndexTree, TableDefinition};
-use super::environment::{META, TreeId};
 use super::file_writer::{count_of, row_count_name};
 use super::fill;
 use super::gather::Pieces;
+use super::record_key::{META, TreeId};
 use super::snapshot::Snapshot;
 use super::store::DurableStore;
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError};
 
 use mayfly_types::Result;
 
-use super::environment::{Claim, DATA_FILE, DataFile, Environment, io_error};
+use super::data_file::{DATA_FILE, DataFile, io_error};
+use super::environment::{Claim, Environment};
 use super::file_writer::FileWriter;
 use super::format;
 use super::log::{Log, Step};

@@ -12,11 +12,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::environment::{Environment, META, TreeId, record_key};
+use super::environment::Environment;
 use super::file_writer::row_count_name;
 use super::fill::{self, Filling, LeftOver};
 use super::overlay::{Filled, Overlay, TreeChanges};
 use super::pipeline::{Changes, Logging};
+use super::record_key::{META, TreeId, record_key};
 use super::redo::Redo;
 use super::tree::RowChange;
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use mayfly_types::{PhysicalType, Result, Value};
 
-use super::environment::TreeId;
+use super::record_key::TreeId;
 use crate::key_encoding::KeyEncoder;
-use crate::table::{IndexId, IndexSpec};
+use crate::table::{IndexId, IndexSpec, no_index};
 
 /// A durable table. Made anew when the table is altered.
 #[derive(Debug)]
@@ -135,21 +135,16 @@ impl TableDefinition {
         self.trees.get(index.0)
     }
 
-    /// The key of a row in the primary key, of values of all of its parts, none of them NULL; false
-    /// for another index.
+    /// The key of a row in an index, of values of all of its parts, none of them NULL.
     pub fn row_key<'v>(
         &self,
         index: IndexId,
         values: impl IntoIterator<Item = &'v Value>,
         key: &mut Vec<u8>,
-    ) -> Result<bool> {
-        let tree = self.index(index).filter(|_| self.is_clustered(index));
-        let Some(tree) = tree else {
-            return Ok(false);
-        };
+    ) -> Result<()> {
+        let tree = self.index(index).ok_or_else(no_index)?;
         key.clear();
-        tree.encoder.append_values(values, key)?;
-        Ok(true)
+        tree.encoder.append_values(values, key)
     }
 
     pub(super) fn is_clustered(&self, index: IndexId) -> bool {

@@ -13,63 +13,28 @@
 //! A file that is not ephemeral has a redo log ([`super::log`]). What was committed last may be in memory
 //! still, laid over the file ([`super::write_buffer`]).
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
-use mayfly_memory::io::{DataDirectory, DirectoryFile, MappedFile, mapped_range};
-use mayfly_memory::{Budget, StableRange, StableRanges, TempDirectory};
+use heed::MdbError;
+use mayfly_memory::io::{DataDirectory, DirectoryFile};
+use mayfly_memory::{Budget, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use super::data_file::{DATA_FILE, DataFile, KEPT_MOMENTS, SnapshotNumber, io_error, user_error};
 use super::file_writer::FileWriter;
 use super::kept::KeptSnapshots;
 use super::log::{Header, Log};
 use super::pipeline::Making;
 use super::snapshot::Snapshot;
 use super::store::{StoreOptions, StorePlace};
-use super::verified::Verified;
 use super::write_buffer::WriteBuffer;
-
-/// Address space for the file, which may grow so far.
-const MAP_BYTES: usize = 1 << 40;
-const SMALLEST_MAP_BYTES: usize = 1 << 30;
-/// Moments that are read at one time.
-const READERS: u32 = 8192;
-/// So many transactions may keep a moment each. The rest is for statements, and for those that commit.
-pub(super) const KEPT_MOMENTS: usize = 8000;
-
-pub(super) type Records = Database<'static, Bytes, Bytes>;
-
-/// The number of a tree.
-pub type TreeId = u32;
-
-/// The tree of records with a name.
-pub(super) const META: TreeId = 0;
-
-/// The name that the library gives its file.
-pub(super) const DATA_FILE: &str = "data.mdb";
 
 /// How long a commit waits for others to end, so that a file that was given up can be opened anew.
 const PATIENCE: Duration = Duration::from_millis(100);
-
-/// The open file.
-#[derive(Debug)]
-pub(super) struct DataFile {
-    pub(super) env: Env<WithoutTls>,
-    pub(super) records: Records,
-    /// How many bytes at the beginning say which state is the last one.
-    pub(super) state_bytes: usize,
-    map: Range<usize>,
-    /// Which of its blocks are intact.
-    pub(super) verified: Verified,
-    _stable: StableRange,
-    _mapped: MappedFile,
-}
 
 /// The file of a directory.
 #[derive(Debug)]
@@ -397,70 +362,8 @@ impl Environment {
     }
 }
 
-impl DataFile {
-    fn new(directory: &Path, stable: &StableRanges) -> Result<Self> {
-        let env = open_environment(directory)?;
-        let txn = env
-            .write_txn()
-            .map_err(|error| user_error(&error, directory))?;
-        let records = env
-            .create_databases_and_commit(txn, |opener, txn| {
-                let records = opener.create_database::<Bytes, Bytes>(txn, None)?;
-                Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(records))
-            })
-            .map_err(|error| user_error(&error, directory))?;
-        let Some(records) = records.commit() else {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&"the data file has no database"]));
-        };
-        let records = records_for_ever(records);
-        let txn = env
-            .read_txn()
-            .map_err(|error| user_error(&error, directory))?;
-        let stat = records.stat(&txn);
-        let stat = stat.map_err(|error| user_error(&error, directory))?;
-        drop(txn);
-        // Where it is not known, temporary tables copy the strings of base tables.
-        let path = directory.join(DATA_FILE);
-        let map = mapped_range(&path).unwrap_or_default();
-        let page_bytes = stat.page_size as usize;
-        Ok(Self {
-            state_bytes: 2 * page_bytes,
-            verified: Verified::new(&map, page_bytes),
-            _mapped: MappedFile::new(&map, &path),
-            _stable: stable.register(map.start, map.len()),
-            map,
-            env,
-            records,
-        })
-    }
-
-    /// Where it is mapped; nothing when that is not known.
-    pub(super) fn map(&self) -> Range<usize> {
-        self.map.clone()
-    }
-
-    /// How many bytes of it are in use, or were.
-    pub(super) fn bytes(&self) -> u64 {
-        let pages = self.env.info().last_page_number as u64 + 1;
-        pages * (self.state_bytes as u64 / 2)
-    }
-
-    /// A transaction that reads, which may outlive every borrow of the file.
-    pub(super) fn read(&self) -> heed::Result<RoTxn<'static, WithoutTls>> {
-        self.env.clone().static_read_txn()
-    }
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[expect(unsafe_code, reason = "the handle is kept beside its environment")]
-fn records_for_ever(records: Database<'_, Bytes, Bytes>) -> Records {
-    // SAFETY: the lifetime is a mark only: the type holds the number of a database and no reference.
-    // The number is valid as long as the environment is open, and is kept in the struct that keeps
-    // the environment.
-    unsafe { std::mem::transmute(records) }
 }
 
 /// Puts the pages back that say which state is the last one.
@@ -528,87 +431,4 @@ fn is_as_long(file: &DirectoryFile, bytes: u64) -> std::io::Result<()> {
          from a backup"
     );
     Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text))
-}
-
-fn open_environment(directory: &Path) -> Result<Env<WithoutTls>> {
-    let mut bytes = MAP_BYTES;
-    loop {
-        let mut options = EnvOpenOptions::new().read_txn_without_tls();
-        options.map_size(bytes).max_readers(READERS);
-        // Scans read everything once: what the kernel reads ahead is wanted.
-        let flags = EnvFlags::NO_MEM_INIT | EnvFlags::NO_SYNC;
-        #[expect(unsafe_code, reason = "a file that is mapped into memory")]
-        // SAFETY: the directory's lock file keeps other processes of ours from the file. It need not
-        // be synced with each commit: an ephemeral one is never opened a second time, and what is
-        // missing of another is in the log.
-        let opened = unsafe {
-            options.flags(flags);
-            options.open(directory)
-        };
-        match opened {
-            Ok(env) => return Ok(env),
-            Err(heed::Error::Io(error))
-                if error.kind() == std::io::ErrorKind::OutOfMemory
-                    && bytes > SMALLEST_MAP_BYTES =>
-            {
-                bytes /= 2;
-            }
-            Err(error) => return Err(user_error(&error, directory)),
-        }
-    }
-}
-
-/// A number that no other snapshot has, until it is dropped. It is below [`READERS`].
-#[derive(Debug)]
-pub(super) struct SnapshotNumber(pub(super) usize, Arc<Mutex<Vec<bool>>>);
-
-impl Drop for SnapshotNumber {
-    fn drop(&mut self) {
-        lock(&self.1)[self.0] = false;
-    }
-}
-
-/// The key of a tree's block or record.
-pub(super) fn record_key(tree: TreeId, separator: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(4 + separator.len());
-    key.extend_from_slice(&tree.to_be_bytes());
-    key.extend_from_slice(separator);
-    key
-}
-
-/// The separator of a record of this tree.
-pub(super) fn separator_of(tree: TreeId, key: &[u8]) -> Option<&[u8]> {
-    let (number, separator) = key.split_first_chunk::<4>()?;
-    (u32::from_be_bytes(*number) == tree).then_some(separator)
-}
-
-const NO_SPACE: [i32; 2] = [28, 122];
-
-pub(super) fn io_error(error: &std::io::Error, path: &Path, what: &str) -> mayfly_types::Error {
-    let number = error.raw_os_error().unwrap_or(0);
-    if NO_SPACE.contains(&number) {
-        return codes::ER_DISK_FULL.with(&[&path.display(), &error]);
-    }
-    let detail = format!("{number} - {error}");
-    if what == "read" {
-        codes::ER_ERROR_ON_READ.with(&[&path.display(), &detail])
-    } else {
-        codes::ER_ERROR_ON_WRITE.with(&[&path.display(), &detail])
-    }
-}
-
-pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types::Error {
-    match error {
-        heed::Error::Io(error) => io_error(error, directory, "write"),
-        heed::Error::Mdb(MdbError::MapFull) => codes::ER_DISK_FULL
-            .with(&[&directory.display(), &"the file's address space is used up"]),
-        heed::Error::Mdb(MdbError::Panic) => codes::ER_ERROR_ON_WRITE.with(&[
-            &directory.display(),
-            &"an earlier write or sync has failed, and the file is still read by transactions of before; \
-              it is opened anew when they have ended",
-        ]),
-        // Only what this program reads out of blocks is decoded.
-        heed::Error::Decoding(_) => super::block::Damaged.into(),
-        other => codes::ER_ERROR_ON_READ.with(&[&directory.display(), &other]),
-    }
 }

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_types::Result;
 
-use super::environment::{META, TreeId, record_key};
 use super::pipeline::{Changes, Logging};
+use super::record_key::{META, TreeId, record_key};
 use super::redo::Redo;
 use super::snapshot::Snapshot;
 use super::store::Store;

@@ -10,8 +10,8 @@ use std::path::Path;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::environment::{META, record_key};
 use super::file_writer::FileWriter;
+use super::record_key::{META, record_key};
 use super::snapshot::Snapshot;
 
 /// The name of the record: four bytes, the least significant first.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::environment::KEPT_MOMENTS;
+use super::data_file::KEPT_MOMENTS;
 use super::snapshot::Snapshot;
 
 /// The snapshot of a transaction.

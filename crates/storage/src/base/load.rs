@@ -9,7 +9,8 @@ use arrow_array::ArrayRef;
 use mayfly_types::{Batch, Result};
 
 use super::bulk::{Bulk, BulkTree, Limits};
-use super::writer::{BatchKeys, DurableWriter, WHOLE_TABLE, written};
+use super::row_source::BatchKeys;
+use super::writer::{DurableWriter, WHOLE_TABLE, written};
 use crate::table::{Duplicate, LockMode, LockWait, RowsWritten};
 
 /// An insert of so many rows at a time into an empty table fills it as a whole.

@@ -7,11 +7,13 @@
 //! who waits for whom is a graph that is walked before each wait: the one that would close a circle
 //! gives up (1213).
 //!
-//! Ranges of keys that were read ([`super::ranges`]) are held beside the locks of keys. Whoever changes
+//! Ranges of keys that were read ([`ranges`]) are held beside the locks of keys. Whoever changes
 //! or locks a key asks for them only while there are any.
 //!
 //! A statement may lock every row of a large table, so a lock is small: its name is a hash, and
 //! nothing is allocated for one that a single transaction holds.
+
+pub(super) mod ranges;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -24,8 +26,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::environment::TreeId;
-use super::ranges::{KeyUse, RangeMode, Ranges};
+use self::ranges::{KeyUse, RangeMode, Ranges};
+use super::record_key::TreeId;
 use crate::key_encoding::ByteRange;
 use crate::table::{LockMode, LockWait};
 

@@ -27,9 +27,11 @@
 //! 2020): the next sync succeeds without them. So what was written since the last sync that succeeded
 //! is written again before the next one, and the log does not begin anew until that is done.
 
-use super::redo::{self, ChangeReader, Redo};
-use mayfly_memory::io::{DataDirectory, DirectoryFile};
 use std::io::{Error, ErrorKind, Result};
+
+use mayfly_memory::io::{DataDirectory, DirectoryFile};
+
+use super::redo::{self, ChangeReader, Redo};
 
 /// The name of the file.
 pub(super) const LOG_FILE: &str = "redo.log";

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use mayfly_types::{PhysicalType, Result};
 
 use super::change_map::{ChangeMap, ChangeStorage};
-use super::environment::TreeId;
 use super::fill::Fill;
+use super::record_key::TreeId;
 use super::snapshot::Snapshot;
 use crate::key_encoding::ByteRange;
 use crate::temptable::UndoLog;

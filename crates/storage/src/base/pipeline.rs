@@ -13,7 +13,8 @@ use std::sync::MutexGuard;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::environment::{DataFile, Environment, io_error};
+use super::data_file::{DataFile, io_error};
+use super::environment::Environment;
 use super::file_writer::FileWriter;
 use super::log::Log;
 use super::redo::Redo;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use mayfly_types::PhysicalType;
 
-use super::environment::TreeId;
+use super::record_key::TreeId;
 use super::tree::RowChange;
 
 const PUT: u8 = 0;

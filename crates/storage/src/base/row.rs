@@ -5,9 +5,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
-use mayfly_types::{PhysicalType, Value};
+use mayfly_types::{PhysicalType, Result, Value};
 
 use super::block::{Block, Checked, Damaged, Values};
+use crate::key_encoding::StoredValue;
+use crate::table::wrong_type;
 
 /// Appends a row of some arrays, one for each column of the tree.
 pub(super) fn encode<'a>(
@@ -55,6 +57,29 @@ pub(super) fn encode<'a>(
             }
         }
     }
+}
+
+/// Appends a row of values of its columns' types.
+pub(super) fn encode_values<'a>(
+    types: &[PhysicalType],
+    values: impl Iterator<Item = &'a Value>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let start = out.len();
+    out.resize(start + types.len().div_ceil(8), 0);
+    for (number, (ty, value)) in types.iter().zip(values).enumerate() {
+        match StoredValue::of(*ty, value).ok_or_else(wrong_type)? {
+            StoredValue::Null => out[start + number / 8] |= 1 << (number % 8),
+            StoredValue::Word(word) => out.extend_from_slice(&word.to_le_bytes()),
+            StoredValue::Wide(unscaled) => out.extend_from_slice(&unscaled.to_le_bytes()),
+            StoredValue::Wider(unscaled) => out.extend_from_slice(&unscaled.to_le_bytes()),
+            StoredValue::Bytes(bytes) => {
+                out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+                out.extend_from_slice(bytes);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Appends a row of a block.

@@ -3,6 +3,8 @@
 //! Rows come from blocks that are rewritten, from batches, or from single rows of a transaction, and
 //! leave as blocks, of a size that [`Sizes`] tells before.
 
+pub(super) mod block_sizes;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,10 +14,10 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
 
+use self::block_sizes::Sizes;
 use super::block::{
     Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Strings, Values, checksum_of,
 };
-use super::block_sizes::Sizes;
 use super::random;
 
 /// Strings, one behind the other.

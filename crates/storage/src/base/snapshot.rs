@@ -16,7 +16,8 @@ use mayfly_types::Result;
 
 use super::block::{Block, Checked};
 use super::block_key::{Found, end_of, floor};
-use super::environment::{DataFile, META, SnapshotNumber, TreeId, record_key, user_error};
+use super::data_file::{DataFile, SnapshotNumber, user_error};
+use super::record_key::{META, TreeId, record_key};
 use super::write_buffer::{Entry, LaidOver, Record, WriteBuffer};
 
 /// A read transaction. The library wants its use to be synchronized.

@@ -12,7 +12,7 @@ use mayfly_types::Result;
 
 use super::block::Block;
 use super::definition::TableDefinition;
-use super::environment::TreeId;
+use super::record_key::TreeId;
 use super::store::{DurableStore, Store};
 use super::view::TreeView;
 use crate::key_encoding::ByteRange;

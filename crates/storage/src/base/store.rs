@@ -14,9 +14,10 @@ use mayfly_types::{Error, Result};
 
 use super::change_map::ChangeStorage;
 use super::commit::{Committer, Durability, LAST_TREE};
-use super::environment::{Environment, TreeId};
+use super::environment::Environment;
 use super::file_writer::{count_of, row_count_name};
 use super::locks::{LockOwner, Locks};
+use super::record_key::TreeId;
 use super::transaction::{DurableTransaction, Transaction};
 
 const SECOND: Duration = Duration::from_secs(1);

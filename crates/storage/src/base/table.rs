@@ -10,14 +10,14 @@ use mayfly_types::{Batch, PhysicalType, Result, Value};
 use super::block::Block;
 use super::cursor::{Projection, TreeScan};
 use super::definition::TableDefinition;
-use super::environment::TreeId;
 use super::locks::Request;
-use super::ranges::RangeMode;
+use super::record_key::TreeId;
 use super::row;
 use super::snapshot::Snapshot;
 use super::transaction::StatementState;
 use super::view::{Spot, TreeView};
 use super::writer::{DurableWriter, WHOLE_TABLE};
+use crate::base::locks::ranges::RangeMode;
 use crate::key_encoding::ByteRange;
 use crate::table::{
     ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock, Table,
@@ -52,6 +52,10 @@ pub(super) fn internal(error: &dyn std::fmt::Display) -> mayfly_types::Error {
 }
 
 impl DurableTable {
+    pub(super) fn into_inner(self) -> Arc<TableInner> {
+        self.0
+    }
+
     /// Before rows are read: see [`super::transaction::Transaction::check_definition`].
     fn check_definition(&self) -> Result<()> {
         let inner = &self.0;

@@ -10,22 +10,21 @@ use std::time::Duration;
 
 use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
-use mayfly_types::{Interrupt, Result, Value};
+use mayfly_types::{Interrupt, Result};
 
 use super::change_map::ChangeStorage;
 use super::definition::TableDefinition;
-use super::environment::{META, TreeId};
 use super::file_writer::row_count_name;
 use super::kept::KeptSnapshot;
 use super::locks::{Held, LockOwner};
 use super::overlay::{Change, Changes, Overlay, TreeChanges};
-use super::ranges::RangeMode;
-use super::row;
+use super::record_key::{META, TreeId};
 use super::snapshot::Snapshot;
 use super::store::Store;
 use super::table::DurableTable;
-use super::view::{Spot, TreeView};
+use super::view::TreeView;
 use super::writer::RESERVE_BYTES;
+use crate::base::locks::ranges::RangeMode;
 use crate::error::user_error;
 use crate::key_encoding::ByteRange;
 use crate::table::ReadLock;
@@ -482,58 +481,11 @@ impl Statement {
         let snapshot = self.0.snapshot()?;
         Ok(DurableTable::new(&self.0, definition, snapshot))
     }
-
-    /// Reads columns of the row with a primary key (see [`TableDefinition::row_key`]) into `values`,
-    /// whose memory is used again; whether there is one. 1412 when the table was made after the moment
-    /// that the statement sees.
-    pub fn read_row(
-        &self,
-        definition: &Arc<TableDefinition>,
-        key: &[u8],
-        columns: &[usize],
-        values: &mut Vec<Value>,
-    ) -> Result<bool> {
-        let snapshot = self.0.snapshot()?;
-        let tree = definition.rows();
-        let changes = self.0.transaction.tree_changes(tree);
-        let types = definition.types();
-        let view = TreeView::new(&snapshot, tree, types, changes);
-        values.resize(columns.len(), Value::Null);
-        match view.find(key, None)? {
-            // A table that was made later has no rows here, which does not mean that it is empty.
-            None => {
-                self.0.transaction.check_definition(definition)?;
-                return Ok(false);
-            }
-            Some(Spot::Block(block, row)) => {
-                for (value, column) in values.iter_mut().zip(columns) {
-                    row::read_from_block(types[*column], &block, *column, row, value)?;
-                }
-            }
-            Some(Spot::Own(bytes)) => {
-                let mut reader = row::RowReader::new(types, &bytes);
-                for (number, ty) in types.iter().enumerate() {
-                    let bytes = reader.next_value(*ty)?;
-                    for (value, _) in values
-                        .iter_mut()
-                        .zip(columns)
-                        .filter(|(_, of)| **of == number)
-                    {
-                        match bytes {
-                            Some(bytes) => row::read_bytes(*ty, bytes, value)?,
-                            None => *value = Value::Null,
-                        }
-                    }
-                }
-            }
-        }
-        Ok(true)
-    }
 }
 
 impl StatementState {
     /// The moment of its tables.
-    fn snapshot(&self) -> Result<Arc<Snapshot>> {
+    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>> {
         if let Some(snapshot) = self.snapshot.get() {
             return Ok(Arc::clone(snapshot));
         }

@@ -10,9 +10,9 @@ use mayfly_types::PhysicalType;
 
 use super::block::{BLOCK_BYTES, Block, Checked};
 use super::block_key::{Found, NewKeys, floor};
-use super::block_sizes::{FREE_PREFIX_BYTES, Sizes};
-use super::environment::{TreeId, record_key};
 use super::file_writer::FileWriter;
+use super::record_key::{TreeId, record_key};
+use super::rows::block_sizes::{FREE_PREFIX_BYTES, Sizes};
 use super::rows::{Rows, common};
 
 /// A block of fewer bytes is joined with the next.

@@ -7,9 +7,9 @@ use mayfly_types::{PhysicalType, Result};
 
 use super::block::Block;
 use super::block_key::Found;
-use super::environment::TreeId;
 use super::gather::Pieces;
 use super::overlay::{Change, TreeChanges};
+use super::record_key::TreeId;
 use super::snapshot::{Snapshot, Walk};
 use crate::key_encoding::ByteRange;
 use crate::temptable::MapMoment;

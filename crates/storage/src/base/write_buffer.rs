@@ -14,7 +14,7 @@ use heed::{RoTxn, WithoutTls};
 use mayfly_memory::{Budget, LimitError, Reservation};
 use rpds::RedBlackTreeMapSync;
 
-use super::environment::Records;
+use super::data_file::Records;
 
 /// What a record takes beside its key and its value: nodes of the map, and their allocations.
 const RECORD_BYTES: usize = 192;
@@ -180,8 +180,9 @@ mod tests {
 
     use super::*;
     use crate::base::block_key::Found;
-    use crate::base::environment::{Environment, TreeId, record_key};
+    use crate::base::environment::Environment;
     use crate::base::pipeline::{Changes, Logging};
+    use crate::base::record_key::{TreeId, record_key};
     use crate::base::redo::Redo;
     use crate::base::snapshot::Snapshot;
     use crate::base::{StoreOptions, StorePlace};

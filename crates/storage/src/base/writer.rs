@@ -17,18 +17,19 @@ use mayfly_types::{Batch, PhysicalType, Result};
 use super::block::Block;
 use super::bulk::Bulk;
 use super::cursor::Projection;
-use super::definition::{IndexTree, TableDefinition};
-use super::environment::TreeId;
+use super::definition::IndexTree;
 use super::gather::Pieces;
 use super::locks::Request;
 use super::overlay::TreeChanges;
-use super::ranges::KeyUse;
-use super::row;
+use super::record_key::TreeId;
+use super::row_changes::Scratch;
+use super::row_source::{BatchKeys, BatchRow};
 use super::snapshot::Snapshot;
-use super::store::Store;
 use super::table::TableInner;
 use super::transaction::WriterTrees;
-use crate::key_encoding::{ByteRange, RowKeys};
+use super::view::Spot;
+use crate::base::locks::ranges::KeyUse;
+use crate::key_encoding::ByteRange;
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
 
 /// The key of the lock of a whole table, in the tree of its rows.
@@ -39,7 +40,7 @@ pub(super) const RESERVE_BYTES: u64 = 64 << 10;
 /// A statement's changes of one table.
 pub(super) struct DurableWriter {
     pub(super) table: Arc<TableInner>,
-    trees: WriterTrees,
+    pub(super) trees: WriterTrees,
     /// Bytes of `trees` in memory, and of `bulk`.
     reservation: Reservation,
     bytes: u64,
@@ -48,59 +49,6 @@ pub(super) struct DurableWriter {
     pub(super) bulk: Option<Bulk>,
     /// Nothing was written yet.
     pub(super) is_new: bool,
-}
-
-/// The keys of the rows of a batch.
-pub(super) struct BatchKeys<'a> {
-    primary: Option<RowKeys<'a>>,
-    /// Of the first row, where there is no primary key.
-    first_number: u64,
-    /// Of every other index.
-    pub(super) secondary: Vec<RowKeys<'a>>,
-}
-
-impl<'a> BatchKeys<'a> {
-    /// For new rows of a table.
-    pub(super) fn new(
-        definition: &'a TableDefinition,
-        store: &Store,
-        arrays: &'a [ArrayRef],
-        rows: usize,
-    ) -> Result<Self> {
-        let primary = definition.primary();
-        let first_number = match primary {
-            Some(_) => 0,
-            None => store.row_numbers(definition.rows(), rows as u64)?,
-        };
-        let secondary = definition.secondary();
-        Ok(Self {
-            primary: primary.map(|(_, index)| index.encoder.rows(arrays)),
-            first_number,
-            secondary: secondary
-                .map(|(_, index)| index.encoder.rows(arrays))
-                .collect(),
-        })
-    }
-
-    /// The position of a row.
-    pub(super) fn position(&self, place: usize, position: &mut Vec<u8>) {
-        position.clear();
-        match &self.primary {
-            Some(keys) => keys.append(place, position),
-            None => {
-                let number = self.first_number + place as u64;
-                position.extend_from_slice(&number.to_be_bytes());
-            }
-        }
-    }
-}
-
-/// Where an existing row was found.
-enum Existing {
-    /// In the file.
-    Committed(Block<'static>, usize),
-    /// Among the changes of this statement or transaction.
-    Own(Arc<[u8]>),
 }
 
 impl DurableWriter {
@@ -120,7 +68,7 @@ impl DurableWriter {
         })
     }
 
-    fn wait(&self) -> LockWait {
+    pub(super) fn wait(&self) -> LockWait {
         LockWait::For(self.table.statement.options.lock_wait)
     }
 
@@ -148,21 +96,21 @@ impl DurableWriter {
 
     /// The row of a key as it is now: changed by this statement, by the transaction, or committed.
     /// `near` is a block of the newest rows where it may be.
-    fn existing(
+    pub(super) fn existing(
         &self,
         tree: TreeId,
         key: &[u8],
         near: Option<Block<'static>>,
-    ) -> Result<Option<Existing>> {
+    ) -> Result<Option<Spot>> {
         if let Some(own) = lock(&self.trees).get(&tree)
             && let Some(change) = own.get(key)?
         {
-            return Ok(change.map(Existing::Own));
+            return Ok(change.map(Spot::Own));
         }
         let before = self.table.statement.transaction.tree_changes(tree);
         if let Some(before) = before {
             if let Some(change) = before.get(key)? {
-                return Ok(change.map(Existing::Own));
+                return Ok(change.map(Spot::Own));
             }
             if before.cleared {
                 return Ok(None);
@@ -171,7 +119,7 @@ impl DurableWriter {
         if let Some(block) = near
             && let Ok(place) = block.search(key)?
         {
-            return Ok(Some(Existing::Committed(block, place)));
+            return Ok(Some(Spot::Block(block, place)));
         }
         let base = self.base(tree);
         let Some(found) = base.held_block_of(tree, key)? else {
@@ -179,7 +127,7 @@ impl DurableWriter {
         };
         let block = base.block(found)?;
         let place = block.search(key)?;
-        Ok(place.ok().map(|place| Existing::Committed(block, place)))
+        Ok(place.ok().map(|place| Spot::Block(block, place)))
     }
 
     /// The first key in a range of a tree, as it is now, and whether it is a committed one.
@@ -256,7 +204,7 @@ impl DurableWriter {
     }
 
     /// Another row with the same key of a unique index. The key is locked.
-    fn duplicate(
+    pub(super) fn duplicate(
         &mut self,
         id: IndexId,
         index: &IndexTree,
@@ -286,7 +234,7 @@ impl DurableWriter {
     /// Memory for it is reserved when the row is whole: a row is never changed by half, but by a
     /// statement that fails. Whoever has read a range that the key lies in, and keeps others from
     /// changing it, is waited for.
-    fn set(
+    pub(super) fn set(
         &mut self,
         tree: TreeId,
         types: &Arc<[PhysicalType]>,
@@ -316,100 +264,26 @@ impl DurableWriter {
     }
 
     /// The same for an entry that says to nobody else what it did not say before: no range is asked.
-    fn set_unseen(&mut self, index: &IndexTree, key: Vec<u8>, change: Option<Arc<[u8]>>) {
+    pub(super) fn set_unseen(
+        &mut self,
+        index: &IndexTree,
+        key: Vec<u8>,
+        change: Option<Arc<[u8]>>,
+    ) {
         let mut trees = lock(&self.trees);
         let tree = (index.tree, &index.types);
         put(&mut trees, &mut self.bytes, tree, key, change);
     }
 
-    /// Before a position is written to: if its row in the transaction's snapshot is another one than the
-    /// newest, because another transaction has committed a change of it, the entries of indexes that
-    /// lead to the snapshot's row are taken from what this transaction sees, and it is true. Every index
-    /// must get an entry for the new row then, one that has its key already, too. `snapshot`: the
-    /// transaction's, if it has one.
-    fn leave_snapshot(
-        &mut self,
-        snapshot: Option<&Arc<Snapshot>>,
-        position: &[u8],
-    ) -> Result<bool> {
-        let Some(snapshot) = snapshot.filter(|it| it.version() != self.newest.version()) else {
-            return Ok(false);
-        };
-        let transaction = &self.table.statement.transaction;
-        let definition = Arc::clone(&self.table.definition);
-        let tree = definition.rows();
-        let is_own = |changes: Option<&TreeChanges>| match changes {
-            Some(changes) if changes.cleared || changes.filled.is_some() => Ok(true),
-            changes => has(changes, position),
-        };
-        if is_own(lock(&self.trees).get(&tree))?
-            || is_own(transaction.tree_changes(tree).as_deref())?
-        {
-            return Ok(false);
-        }
-        if self.table.is_same_row(snapshot, &self.newest, position)? {
-            return Ok(false);
-        }
-        if let Some(bytes) = self.table.row_in(snapshot, position)? {
-            let mut pieces = Pieces::new(snapshot);
-            pieces.push_own(definition.types(), position, &bytes)?;
-            let row = self.all_columns().batch(&self.table, &mut pieces)?;
-            for (_, index) in definition.secondary() {
-                let mut key = Vec::new();
-                index.encoder.rows(row.columns()).append(0, &mut key);
-                key.extend_from_slice(position);
-                self.set_unseen(index, key, None);
-            }
-        }
-        Ok(true)
-    }
-
     /// Rows with all columns.
-    fn all_columns(&self) -> Projection {
+    pub(super) fn all_columns(&self) -> Projection {
         let columns = self.table.definition.columns().len();
         let all: Vec<ColumnId> = (0..columns).map(ColumnId).collect();
         Projection::of_rows(&self.table, &all)
     }
 
-    /// Adds a row that is known to be new.
-    fn add(
-        &mut self,
-        (arrays, secondary): (&[ArrayRef], &[RowKeys<'_>]),
-        place: usize,
-        position: &[u8],
-        snapshot: Option<&Arc<Snapshot>>,
-    ) -> Result<()> {
-        let definition = Arc::clone(&self.table.definition);
-        self.leave_snapshot(snapshot, position)?;
-        let mut bytes = Vec::new();
-        row::encode(definition.columns(), arrays.iter(), place, &mut bytes);
-        let new = Some(Arc::from(bytes.as_slice()));
-        self.set(
-            definition.rows(),
-            definition.types(),
-            position.to_vec(),
-            new,
-            KeyUse::Add,
-        )?;
-        for ((_, index), keys) in definition.secondary().zip(secondary) {
-            let mut key = Vec::with_capacity(position.len() + 24);
-            keys.append(place, &mut key);
-            key.extend_from_slice(position);
-            bytes.clear();
-            row::encode(&index.types, index.arrays(arrays), place, &mut bytes);
-            self.set(
-                index.tree,
-                &index.types,
-                key,
-                Some(Arc::from(bytes.as_slice())),
-                KeyUse::Add,
-            )?;
-        }
-        self.reserve()
-    }
-
     /// Reserves memory for what there is, or puts it into temporary tables.
-    fn reserve(&mut self) -> Result<()> {
+    pub(super) fn reserve(&mut self) -> Result<()> {
         let needed = self.bytes + self.bulk.as_ref().map_or(0, Bulk::memory);
         let storage = &self.table.statement.transaction.storage;
         let is_much = self.bytes > storage.most_memory();
@@ -472,30 +346,18 @@ impl DurableWriter {
             Some(_) => self.table.statement.transaction.snapshot.get()?,
             None => None,
         };
-        let mut position = Vec::new();
-        let mut key = Vec::new();
+        let mut scratch = Scratch::default();
         for place in 0..batch.row_count() {
-            keys.position(place, &mut position);
-            if let (Some((index, _)), true) = (primary, check) {
-                self.lock(definition.rows(), &position, LockMode::Exclusive)?;
-                self.refresh()?;
-                if self.existing(definition.rows(), &position, None)?.is_some() {
-                    let duplicate = Duplicate { index, position };
-                    return Ok(written(place, Some(duplicate)));
-                }
+            let row = BatchRow {
+                definition: &definition,
+                arrays,
+                keys: &keys,
+                place,
+            };
+            let found = self.insert_row(&row, check, snapshot.as_ref(), &mut scratch)?;
+            if found.is_some() {
+                return Ok(written(place, found));
             }
-            for ((id, index), keys) in definition.secondary().zip(&keys.secondary) {
-                if !check || !index.unique || keys.has_null(place) {
-                    continue;
-                }
-                key.clear();
-                keys.append(place, &mut key);
-                if let Some(duplicate) = self.duplicate(id, index, &key)? {
-                    return Ok(written(place, Some(duplicate)));
-                }
-            }
-            let rows = (arrays, keys.secondary.as_slice());
-            self.add(rows, place, &position, snapshot.as_ref())?;
         }
         Ok(written(batch.row_count(), None))
     }
@@ -517,10 +379,10 @@ impl DurableWriter {
             let near = pieces.last_block().map(|(_, block)| block);
             match self.existing(tree, position, near)? {
                 None => continue,
-                Some(Existing::Own(bytes)) => {
+                Some(Spot::Own(bytes)) => {
                     pieces.push_own(definition.types(), position, &bytes)?;
                 }
-                Some(Existing::Committed(block, row)) => {
+                Some(Spot::Block(block, row)) => {
                     let is_last = |last: &Block<'_>| last.bytes.as_ptr() == block.bytes.as_ptr();
                     let number = match pieces.last_block() {
                         Some((number, last)) if is_last(&last) => number,
@@ -555,95 +417,25 @@ impl TableWriter for DurableWriter {
         let definition = Arc::clone(&self.table.definition);
         let positions = positions.as_binary_view();
         let (old, found) = self.take_rows(positions)?;
-        let primary = definition.primary();
-        let new_arrays = rows.columns();
-        let of_primary = primary.map(|(_, index)| index.encoder.rows(new_arrays));
-        let keys_of = |arrays: &'_ [ArrayRef]| -> Vec<Vec<Vec<u8>>> {
-            let indexes = definition.secondary();
-            indexes
-                .map(|(_, index)| {
-                    let keys = index.encoder.rows(arrays);
-                    let rows = arrays.first().map_or(0, |array| array.len());
-                    let key = |row| {
-                        let mut key = Vec::new();
-                        keys.append(row, &mut key);
-                        key
-                    };
-                    (0..rows).map(key).collect()
-                })
-                .collect()
-        };
-        let (old_keys, new_keys) = (keys_of(old.columns()), keys_of(new_arrays));
+        let old_keys = BatchKeys::of_positioned(&definition, old.columns());
+        let new_keys = BatchKeys::of_positioned(&definition, rows.columns());
         let snapshot = self.table.statement.transaction.snapshot.get()?;
-        let mut bytes = Vec::new();
+        let mut scratch = Scratch::default();
         for (was, place) in found.into_iter().enumerate() {
-            let position = positions.value(place);
-            let mut new_position = position.to_vec();
-            if let (Some((index, _)), Some(keys)) = (primary, &of_primary) {
-                new_position.clear();
-                keys.append(place, &mut new_position);
-                if new_position != position {
-                    self.lock(definition.rows(), &new_position, LockMode::Exclusive)?;
-                    self.refresh()?;
-                    if self
-                        .existing(definition.rows(), &new_position, None)?
-                        .is_some()
-                    {
-                        let position = new_position;
-                        return Ok(written(place, Some(Duplicate { index, position })));
-                    }
-                }
-            }
-            for (number, (id, index)) in definition.secondary().enumerate() {
-                let key = &new_keys[number][place];
-                let is_same = *key == old_keys[number][was];
-                if !index.unique || is_same || index.encoder.has_null(new_arrays, place) {
-                    continue;
-                }
-                if let Some(duplicate) = self.duplicate(id, index, key)? {
-                    return Ok(written(place, Some(duplicate)));
-                }
-            }
-            let is_other_in_snapshot = self.leave_snapshot(snapshot.as_ref(), position)?;
-            if new_position != position {
-                self.leave_snapshot(snapshot.as_ref(), &new_position)?;
-                let (tree, types) = (definition.rows(), definition.types());
-                self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
-            }
-            bytes.clear();
-            row::encode(definition.columns(), new_arrays.iter(), place, &mut bytes);
-            let new = Some(Arc::from(bytes.as_slice()));
-            let (tree, types) = (definition.rows(), definition.types());
-            let usage = match new_position == position {
-                true => KeyUse::Change,
-                false => KeyUse::Add,
+            let of = |arrays, keys, place| BatchRow {
+                definition: &definition,
+                arrays,
+                keys,
+                place,
             };
-            self.set(tree, types, new_position.clone(), new, usage)?;
-            for (number, (_, index)) in definition.secondary().enumerate() {
-                let entry = |key: &[u8], position: &[u8]| [key, position].concat();
-                let old_key = entry(&old_keys[number][was], position);
-                let new_key = entry(&new_keys[number][place], &new_position);
-                bytes.clear();
-                row::encode(&index.types, index.arrays(new_arrays), place, &mut bytes);
-                let mut usage = KeyUse::Change;
-                if old_key == new_key {
-                    let mut before = Vec::with_capacity(bytes.len());
-                    row::encode(&index.types, index.arrays(old.columns()), was, &mut before);
-                    if before == bytes {
-                        if is_other_in_snapshot {
-                            let same = Some(Arc::from(bytes.as_slice()));
-                            self.set_unseen(index, new_key, same);
-                        }
-                        continue;
-                    }
-                } else {
-                    self.set(index.tree, &index.types, old_key, None, KeyUse::Change)?;
-                    usage = KeyUse::Add;
-                }
-                let new = Some(Arc::from(bytes.as_slice()));
-                self.set(index.tree, &index.types, new_key, new, usage)?;
+            let old = of(old.columns(), &old_keys, was);
+            let new = of(rows.columns(), &new_keys, place);
+            let position = positions.value(place);
+            let duplicate =
+                self.update_row(position, (&old, &new), snapshot.as_ref(), &mut scratch)?;
+            if duplicate.is_some() {
+                return Ok(written(place, duplicate));
             }
-            self.reserve()?;
         }
         Ok(written(rows.row_count(), None))
     }
@@ -654,24 +446,16 @@ impl TableWriter for DurableWriter {
         let definition = Arc::clone(&self.table.definition);
         let positions = positions.as_binary_view();
         let (old, found) = self.take_rows(positions)?;
-        let arrays = old.columns();
-        let secondary: Vec<_> = definition
-            .secondary()
-            .map(|(_, index)| (index, index.encoder.rows(arrays)))
-            .collect();
+        let keys = BatchKeys::of_positioned(&definition, old.columns());
         let snapshot = self.table.statement.transaction.snapshot.get()?;
         for (was, place) in found.iter().enumerate() {
-            let position = positions.value(*place);
-            self.leave_snapshot(snapshot.as_ref(), position)?;
-            let (tree, types) = (definition.rows(), definition.types());
-            self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
-            for (index, keys) in &secondary {
-                let mut key = Vec::new();
-                keys.append(was, &mut key);
-                key.extend_from_slice(position);
-                self.set(index.tree, &index.types, key, None, KeyUse::Change)?;
-            }
-            self.reserve()?;
+            let row = BatchRow {
+                definition: &definition,
+                arrays: old.columns(),
+                keys: &keys,
+                place: was,
+            };
+            self.delete_row(positions.value(*place), &row, snapshot.as_ref())?;
         }
         Ok(found.len() as u64)
     }
@@ -682,10 +466,10 @@ impl TableWriter for DurableWriter {
         let mut pieces = Pieces::new(&self.base(definition.rows()));
         match self.existing(definition.rows(), position, None)? {
             None => return Ok(None),
-            Some(Existing::Own(bytes)) => {
+            Some(Spot::Own(bytes)) => {
                 pieces.push_own(definition.types(), position, &bytes)?;
             }
-            Some(Existing::Committed(block, row)) => {
+            Some(Spot::Block(block, row)) => {
                 let number = pieces.add_block(block);
                 pieces.push(number, row, row + 1);
             }
@@ -724,7 +508,7 @@ impl Drop for DurableWriter {
     }
 }
 
-fn lock(
+pub(super) fn lock(
     trees: &Mutex<BTreeMap<TreeId, TreeChanges>>,
 ) -> MutexGuard<'_, BTreeMap<TreeId, TreeChanges>> {
     trees.lock().unwrap_or_else(PoisonError::into_inner)
@@ -746,7 +530,7 @@ fn put(
 }
 
 /// Whether something was done to a key.
-fn has(changes: Option<&TreeChanges>, key: &[u8]) -> Result<bool> {
+pub(super) fn has(changes: Option<&TreeChanges>, key: &[u8]) -> Result<bool> {
     match changes {
         Some(changes) => Ok(changes.get(key)?.is_some()),
         None => Ok(false),

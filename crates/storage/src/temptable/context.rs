@@ -10,7 +10,6 @@ use mayfly_memory::{
     BlockPool, Budget, BudgetKind, MemoryError, PoolOptions, Reservation, StableRanges, TempSpace,
     TempSpaceOptions,
 };
-
 use mayfly_types::{Error, Interrupt, Result};
 
 use super::registry::{Registry, StatementCounters, StatementOwner};

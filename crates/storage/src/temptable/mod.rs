@@ -22,13 +22,13 @@
 mod context;
 mod dense;
 mod group_index;
-mod join_index;
-mod join_pair;
 mod keys;
 mod partition;
 mod partition_queue;
+mod readers;
 pub(crate) mod reclaim;
 mod registry;
+mod repartition;
 mod repeats;
 mod rows;
 mod scan;
@@ -43,9 +43,9 @@ pub(crate) use rows::hash_bytes;
 
 pub use context::{HashFunction, Resources, TempTableContext, TempTableOptions};
 pub use group_index::{GroupIndex, Groups};
-pub use join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
-pub use join_pair::JoinPair;
 pub use partition::Partition;
+pub use partition::join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
+pub use partition_queue::join_pair::JoinPair;
 pub use partition_queue::{PartitionQueue, Taken};
 pub use registry::{Registry, RegistryEntry, StatementCounters, StatementOwner};
 pub use scan::Scan;
@@ -53,8 +53,8 @@ pub use sorted::SortedScan;
 pub use spec::{Access, KeyColumn, KeyMode, Purpose, SortKey, TempTableSpec};
 pub(crate) use table::FORCED_OVERFLOW_LIMIT;
 pub use table::{TempTable, TempTableWriter};
-pub use user::{
-    DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, RowChange, UndoLog, UserTable,
-    UserTableContext, UserTableEngine, VaryingBytes,
-};
 pub(crate) use user::{MapMoment, OrderedMap};
+pub use user::{
+    MemoryIndex, MemoryKeyPart, MemoryLimits, UndoLog, UserTable, UserTableContext,
+    UserTableEngine, VaryingBytes,
+};

@@ -1,13 +1,15 @@
 //! A partition: the rows whose keys share a part of their hash, all rows of a key among them.
 
+pub(crate) mod join_index;
+
 use std::cell::Cell;
 use std::ops::Range;
 
 use mayfly_memory::Reservation;
 use mayfly_types::{Batch, Result};
 
+use self::join_index::JoinIndex;
 use super::group_index::{GroupIndex, Groups};
-use super::join_index::{self, JoinIndex};
 use super::rows::{Gather, HASH_MASK, RowKeys};
 use super::store::{LoadedBlock, LoadedValues, Part, PendingRows, StoreRef};
 use super::table::TempTable;

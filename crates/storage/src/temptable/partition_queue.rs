@@ -5,18 +5,20 @@
 //! split by further bits of the hash before it is given out; one that cannot be split (its rows have
 //! one key, or keys of one hash) is given out as it is.
 
+pub(crate) mod join_pair;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use mayfly_memory::{Budget, TempFile};
 use mayfly_types::Result;
 
-use super::join_pair::JoinPair;
 use super::partition::{Partition, row_count};
 use super::reclaim::Reclaim;
-use super::rows::HASH_MASK;
-use super::store::{Part, PartitionPlan, RowWriter, StoreRef};
-use super::table::{TempTable, Written, reclaim_parts};
+use super::repartition::{assemble, repartition};
+use super::store::{Part, PartitionPlan};
+use super::table::{TempTable, reclaim_parts};
+use crate::temptable::partition_queue::join_pair::JoinPair;
 
 /// Memory that the hash table and group numbers of a row need beside it.
 const INDEX_BYTES_PER_ROW: u64 = 24;
@@ -339,49 +341,4 @@ impl Drop for Splitting<'_> {
         self.0.lock().splitting -= 1;
         self.0.changed.notify_all();
     }
-}
-
-/// The parts of each partition of `plan`.
-pub(crate) fn assemble(
-    store: &StoreRef,
-    plan: PartitionPlan,
-    written: Vec<Written>,
-) -> mayfly_memory::Result<Vec<Vec<Part>>> {
-    let mut partitions: Vec<Vec<Part>> = (0..plan.count()).map(|_| Vec::new()).collect();
-    for written in written {
-        let parts = if written.plan.bits == plan.bits {
-            written.parts
-        } else {
-            repartition(store, plan, written.parts)?.0
-        };
-        for (partition, part) in partitions.iter_mut().zip(parts) {
-            partition.push(part);
-        }
-    }
-    Ok(partitions)
-}
-
-/// Moves rows to the partitions of `plan`. Says whether all are of one hash, so that nothing will
-/// ever part them.
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-fn repartition(
-    store: &StoreRef,
-    plan: PartitionPlan,
-    parts: Vec<Part>,
-) -> mayfly_memory::Result<(Vec<Part>, bool)> {
-    let mut writer = RowWriter::new(store, plan);
-    let (mut first, mut differ) = (None, false);
-    for part in parts {
-        part.drain(store, |rows| {
-            // SAFETY: a row begins with its header.
-            let hash = |row: &*const u8| unsafe { row.cast::<u64>().read_unaligned() } & HASH_MASK;
-            if let Some(row) = rows.first().filter(|_| !differ) {
-                let first = *first.get_or_insert_with(|| hash(row));
-                differ = rows.iter().any(|row| hash(row) != first);
-            }
-            // SAFETY: `drain` gives rows of the store whose values are in memory.
-            unsafe { writer.append_rows(rows) }
-        })?;
-    }
-    Ok((writer.finish(), !differ))
 }

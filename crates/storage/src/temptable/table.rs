@@ -8,13 +8,10 @@ use mayfly_memory::{Budget, MemoryError, TempFile};
 use mayfly_types::{Batch, Error, Result};
 
 use super::context::TempTableContext;
-use super::join_index::JoinIndex;
-use super::partition_queue::PartitionQueue;
 use super::reclaim::Reclaim;
 use super::registry::{Registration, RegistryEntry};
 use super::rows::{KeyHasher, RowKeys};
-use super::scan::Scan;
-use super::sorted::{SortState, SortWriter, SortedScan};
+use super::sorted::{SortState, SortWriter};
 use super::spec::{Access, KeyColumn, Purpose, TempTableSpec};
 use super::store::{Part, PartitionPlan, RowWriter, Store, StoreRef};
 use crate::error::ANONYMOUS_TABLE;
@@ -191,30 +188,6 @@ impl TempTable {
             hashes: Vec::new(),
             rows: 0,
         }
-    }
-
-    /// A scan of `columns` (all if `None`). Every scan sees every row once; workers that share a
-    /// scan ([`Scan::for_another_worker`]) see each row once between them.
-    pub fn scan(&self, columns: Option<&[usize]>) -> Scan {
-        Scan::open(self, columns)
-    }
-
-    /// The partitions of a table with hash access, each to be taken by one worker. Taking a
-    /// partition takes its rows out of the table and gives their memory back with it.
-    pub fn partitions(&self) -> PartitionQueue {
-        PartitionQueue::of(self)
-    }
-
-    /// An index over all rows of a table with hash access, taken out of the table, or `None` when
-    /// they do not fit in memory together: then join by [`PartitionQueue::pairs`].
-    pub fn join_index(&self) -> Result<Option<JoinIndex>> {
-        JoinIndex::whole(self).map_err(|error| self.error(&error))
-    }
-
-    /// The rows of a table with ordered access, in order, from `offset` (counted from 0) and at
-    /// most `limit` of them. Takes the rows out of the table.
-    pub fn sorted(&self, offset: u64, limit: Option<u64>) -> Result<SortedScan> {
-        SortedScan::open(self, offset, limit).map_err(|error| self.error(&error))
     }
 
     pub(crate) fn hash_keys(&self) -> &[KeyColumn] {

@@ -3,7 +3,7 @@
 
 use sqlparser::ast::{Expr, Query};
 
-use super::{ColumnType, Partitioning, TableName};
+use super::{ColumnType, Partitioning, TableName, TableOption};
 
 /// `CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] name ...`.
 #[derive(Debug, Clone, PartialEq)]
@@ -207,16 +207,4 @@ pub struct CheckDefinition {
     pub text: String,
     /// `false` after `NOT ENFORCED`.
     pub enforced: bool,
-}
-
-/// A table, key or database option: upper-case name with single blanks (`CHARACTER SET`,
-/// `ROW_FORMAT`, `ENGINE`) and the value as text, strings unquoted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableOption {
-    /// The option.
-    pub name: String,
-    /// Its value.
-    pub value: String,
-    /// Whether the value was written as a string.
-    pub quoted: bool,
 }

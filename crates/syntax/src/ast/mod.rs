@@ -20,6 +20,7 @@ pub mod prepared;
 pub mod set;
 pub mod show;
 pub mod stored_program;
+pub mod table_option;
 pub mod transaction;
 pub mod view;
 
@@ -34,7 +35,7 @@ pub use self::alter::{AlterAction, AlterTable, ColumnPosition};
 pub use self::create_table::{
     CheckDefinition, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, ForeignKey,
     GeneratedStorage, KeyDefinition, KeyKind, KeyPart, KeyPartTarget, OnDuplicateRow, References,
-    TableElement, TableOption,
+    TableElement,
 };
 pub use self::data_type::{ColumnType, TypeKind};
 pub use self::database::{
@@ -59,6 +60,7 @@ pub use self::show::{
     Describe, Explain, ExplainFormat, ExplainTarget, Show, ShowCreate, ShowFilter, ShowKind,
 };
 pub use self::stored_program::{DropStoredProgram, StoredProgramKind};
+pub use self::table_option::TableOption;
 pub use self::transaction::{
     AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction,
 };

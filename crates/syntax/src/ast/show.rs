@@ -1,5 +1,7 @@
 //! `SHOW`, `DESCRIBE` and `EXPLAIN`.
 
+use std::sync::Arc;
+
 use sqlparser::ast::{Expr, LimitClause};
 
 use super::{AccountReference, Statement, TableName, VariableScope};
@@ -167,7 +169,7 @@ pub enum ExplainTarget {
     /// A statement and its source text.
     Statement {
         /// The statement.
-        statement: Box<Statement>,
+        statement: Arc<Statement>,
         /// Its source text.
         text: String,
     },

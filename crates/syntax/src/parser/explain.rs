@@ -1,5 +1,7 @@
 //! `EXPLAIN` and `DESCRIBE`, which are one verb with three spellings.
 
+use std::sync::Arc;
+
 use super::cursor::{Parser, Result};
 use crate::ast::{Describe, Explain, ExplainFormat, ExplainTarget, Statement};
 use crate::keywords::Kw;
@@ -42,7 +44,7 @@ impl Parser<'_> {
             || self.at(Kw::VALUES)
             || self.at_any(&[Kw::INSERT, Kw::REPLACE, Kw::UPDATE, Kw::DELETE]);
         if explainable {
-            let statement = Box::new(self.nested(1, Self::statement_body)?);
+            let statement = Arc::new(self.nested(1, Self::statement_body)?);
             let text = self.text_from(first).to_owned();
             explain.target = ExplainTarget::Statement { statement, text };
             return Ok(Statement::Explain(Box::new(explain)));

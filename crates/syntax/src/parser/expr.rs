@@ -12,30 +12,10 @@ use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::build;
 use super::cursor::{Parser, Result};
+use super::precedence;
 use crate::chain;
 use crate::keywords::Kw;
 use crate::lexer::token::Kind;
-
-/// How tightly operators bind.
-pub(crate) mod level {
-    pub(crate) const LOWEST: u8 = 0;
-    pub(crate) const OR: u8 = 1;
-    pub(crate) const XOR: u8 = 2;
-    pub(crate) const AND: u8 = 3;
-    pub(crate) const NOT: u8 = 4;
-    pub(crate) const IS_TRUTH: u8 = 5;
-    pub(crate) const COMPARISON: u8 = 6;
-    pub(crate) const PREDICATE: u8 = 7;
-    pub(crate) const BIT_OR: u8 = 8;
-    pub(crate) const BIT_AND: u8 = 9;
-    pub(crate) const SHIFT: u8 = 10;
-    pub(crate) const SUM: u8 = 11;
-    pub(crate) const PRODUCT: u8 = 12;
-    pub(crate) const BIT_XOR: u8 = 13;
-    pub(crate) const CONCAT: u8 = 14;
-    pub(crate) const COLLATE: u8 = 16;
-    pub(crate) const HIGHEST: u8 = u8::MAX;
-}
 
 /// What an operator token does.
 enum Infix {
@@ -56,36 +36,36 @@ enum Infix {
 impl Parser<'_> {
     /// Any expression.
     pub(crate) fn expr(&mut self) -> Result<Expr> {
-        self.expr_above(level::LOWEST)
+        self.expr_above(precedence::LOWEST)
     }
 
     /// MySQL's `bit_expr`: operators tighter than predicates.
     pub(crate) fn bit_expr(&mut self) -> Result<Expr> {
-        self.expr_above(level::PREDICATE)
+        self.expr_above(precedence::PREDICATE)
     }
 
     /// MySQL's `simple_expr`: unary operators, `COLLATE`, and `||` where it joins strings.
     pub(crate) fn simple_expr(&mut self) -> Result<Expr> {
-        self.expr_above(level::BIT_XOR)
+        self.expr_above(precedence::BIT_XOR)
     }
 
     /// An expression of operators that bind tighter than a level.
     pub(crate) fn expr_above(&mut self, minimum: u8) -> Result<Expr> {
         self.nested(1, |parser| {
             if parser.at(Kw::NOT) && !parser.options.high_not_precedence {
-                if minimum > level::NOT {
+                if minimum > precedence::NOT {
                     return parser.fail();
                 }
                 parser.take();
-                let operand = parser.expr_above(level::NOT)?;
+                let operand = parser.expr_above(precedence::NOT)?;
                 let not = Expr::UnaryOp {
                     op: UnaryOperator::Not,
                     expr: Box::new(operand),
                 };
-                return parser.infix(not, minimum, level::AND);
+                return parser.infix(not, minimum, precedence::AND);
             }
             let left = parser.prefix()?;
-            parser.infix(left, minimum, level::HIGHEST)
+            parser.infix(left, minimum, precedence::HIGHEST)
         })
     }
 
@@ -107,7 +87,7 @@ impl Parser<'_> {
                 Infix::Chain(op) => self.chain(left, op, level)?,
                 Infix::IsNull | Infix::IsTruth => self.is_test(left)?,
                 Infix::Predicate => {
-                    ceiling = level::COMPARISON;
+                    ceiling = precedence::COMPARISON;
                     self.predicate(left)?
                 }
                 Infix::Collate => {
@@ -123,7 +103,7 @@ impl Parser<'_> {
                 left,
                 Expr::IsNotFalse(_) | Expr::IsUnknown(_) | Expr::IsNotUnknown(_)
             ) {
-                ceiling = level::AND;
+                ceiling = precedence::AND;
             }
             self.raise(1)?;
         }
@@ -134,7 +114,7 @@ impl Parser<'_> {
     fn infix_operator(&self) -> Option<(u8, Infix)> {
         let next = self.next();
         let binary = |level, op| Some((level, Infix::Binary(op)));
-        let comparison = |op| Some((level::COMPARISON, Infix::Comparison(op)));
+        let comparison = |op| Some((precedence::COMPARISON, Infix::Comparison(op)));
         match next.kind {
             Kind::Word => self.word_operator(next.keyword),
             Kind::Equal => comparison(BinaryOperator::Eq),
@@ -144,37 +124,37 @@ impl Parser<'_> {
             Kind::LessEqual => comparison(BinaryOperator::LtEq),
             Kind::Greater => comparison(BinaryOperator::Gt),
             Kind::GreaterEqual => comparison(BinaryOperator::GtEq),
-            Kind::Plus => Some((level::SUM, Infix::Sum(BinaryOperator::Plus))),
-            Kind::Minus => Some((level::SUM, Infix::Sum(BinaryOperator::Minus))),
-            Kind::Star => binary(level::PRODUCT, BinaryOperator::Multiply),
-            Kind::Slash => binary(level::PRODUCT, BinaryOperator::Divide),
-            Kind::Percent => binary(level::PRODUCT, BinaryOperator::Modulo),
-            Kind::Pipe => binary(level::BIT_OR, BinaryOperator::BitwiseOr),
-            Kind::Ampersand => binary(level::BIT_AND, BinaryOperator::BitwiseAnd),
-            Kind::Caret => binary(level::BIT_XOR, BinaryOperator::BitwiseXor),
-            Kind::ShiftLeft => binary(level::SHIFT, BinaryOperator::PGBitwiseShiftLeft),
-            Kind::ShiftRight => binary(level::SHIFT, BinaryOperator::PGBitwiseShiftRight),
+            Kind::Plus => Some((precedence::SUM, Infix::Sum(BinaryOperator::Plus))),
+            Kind::Minus => Some((precedence::SUM, Infix::Sum(BinaryOperator::Minus))),
+            Kind::Star => binary(precedence::PRODUCT, BinaryOperator::Multiply),
+            Kind::Slash => binary(precedence::PRODUCT, BinaryOperator::Divide),
+            Kind::Percent => binary(precedence::PRODUCT, BinaryOperator::Modulo),
+            Kind::Pipe => binary(precedence::BIT_OR, BinaryOperator::BitwiseOr),
+            Kind::Ampersand => binary(precedence::BIT_AND, BinaryOperator::BitwiseAnd),
+            Kind::Caret => binary(precedence::BIT_XOR, BinaryOperator::BitwiseXor),
+            Kind::ShiftLeft => binary(precedence::SHIFT, BinaryOperator::PGBitwiseShiftLeft),
+            Kind::ShiftRight => binary(precedence::SHIFT, BinaryOperator::PGBitwiseShiftRight),
             Kind::OrOr if self.options.pipes_as_concat => {
-                binary(level::CONCAT, BinaryOperator::StringConcat)
+                binary(precedence::CONCAT, BinaryOperator::StringConcat)
             }
-            Kind::OrOr => Some((level::OR, Infix::Chain(BinaryOperator::Or))),
-            Kind::AndAnd => Some((level::AND, Infix::Chain(BinaryOperator::And))),
+            Kind::OrOr => Some((precedence::OR, Infix::Chain(BinaryOperator::Or))),
+            Kind::AndAnd => Some((precedence::AND, Infix::Chain(BinaryOperator::And))),
             _ => None,
         }
     }
 
     fn word_operator(&self, keyword: Kw) -> Option<(u8, Infix)> {
-        let predicate = Some((level::PREDICATE, Infix::Predicate));
+        let predicate = Some((precedence::PREDICATE, Infix::Predicate));
         match keyword {
-            Kw::AND => Some((level::AND, Infix::Chain(BinaryOperator::And))),
-            Kw::OR => Some((level::OR, Infix::Chain(BinaryOperator::Or))),
-            Kw::XOR => Some((level::XOR, Infix::Binary(BinaryOperator::Xor))),
+            Kw::AND => Some((precedence::AND, Infix::Chain(BinaryOperator::And))),
+            Kw::OR => Some((precedence::OR, Infix::Chain(BinaryOperator::Or))),
+            Kw::XOR => Some((precedence::XOR, Infix::Binary(BinaryOperator::Xor))),
             Kw::DIV => Some((
-                level::PRODUCT,
+                precedence::PRODUCT,
                 Infix::Binary(BinaryOperator::MyIntegerDivide),
             )),
-            Kw::MOD => Some((level::PRODUCT, Infix::Binary(BinaryOperator::Modulo))),
-            Kw::COLLATE => Some((level::COLLATE, Infix::Collate)),
+            Kw::MOD => Some((precedence::PRODUCT, Infix::Binary(BinaryOperator::Modulo))),
+            Kw::COLLATE => Some((precedence::COLLATE, Infix::Collate)),
             Kw::IN | Kw::BETWEEN | Kw::LIKE | Kw::REGEXP | Kw::RLIKE | Kw::NOT => predicate,
             Kw::MEMBER if self.ahead(1).keyword == Kw::OF => predicate,
             Kw::MEMBER if self.ahead(1).kind == Kind::LeftParen => predicate,
@@ -182,8 +162,10 @@ impl Parser<'_> {
             Kw::IS => {
                 let negated = usize::from(self.ahead(1).keyword == Kw::NOT);
                 match self.ahead(1 + negated).keyword {
-                    Kw::TRUE | Kw::FALSE | Kw::UNKNOWN => Some((level::IS_TRUTH, Infix::IsTruth)),
-                    _ => Some((level::COMPARISON, Infix::IsNull)),
+                    Kw::TRUE | Kw::FALSE | Kw::UNKNOWN => {
+                        Some((precedence::IS_TRUTH, Infix::IsTruth))
+                    }
+                    _ => Some((precedence::COMPARISON, Infix::IsNull)),
                 }
             }
             _ => None,
@@ -233,7 +215,7 @@ impl Parser<'_> {
         let quantified =
             self.at_any(&[Kw::ANY, Kw::SOME, Kw::ALL]) && self.ahead(1).kind == Kind::LeftParen;
         if !quantified {
-            let right = self.expr_above(level::COMPARISON)?;
+            let right = self.expr_above(precedence::COMPARISON)?;
             return Ok(build::binary(left, compare_op, right));
         }
         let word = self.take().keyword;
@@ -261,11 +243,11 @@ impl Parser<'_> {
             return self.nested(1, |parser| match parser.interval()? {
                 super::interval::Form::Interval(interval) => Ok(interval),
                 super::interval::Form::Function(call) => {
-                    parser.infix(call, level::SUM, level::HIGHEST)
+                    parser.infix(call, precedence::SUM, precedence::HIGHEST)
                 }
             });
         }
-        self.expr_above(level::SUM)
+        self.expr_above(precedence::SUM)
     }
 
     /// `IS [NOT] NULL | TRUE | FALSE | UNKNOWN`.
@@ -298,7 +280,7 @@ impl Parser<'_> {
             Kw::BETWEEN => {
                 let low = Box::new(self.bit_expr()?);
                 self.expect(Kw::AND)?;
-                let high = Box::new(self.expr_above(level::COMPARISON)?);
+                let high = Box::new(self.expr_above(precedence::COMPARISON)?);
                 Ok(Expr::Between {
                     expr,
                     negated,

@@ -4,7 +4,7 @@ use sqlparser::ast::{DateTimeField, Expr, Ident, Interval};
 
 use super::build;
 use super::cursor::{Parser, Result};
-use super::expr::level;
+use super::precedence;
 use crate::keywords::Kw;
 use crate::lexer::token::Kind;
 
@@ -23,7 +23,7 @@ impl Parser<'_> {
         let value = if self.at_kind(Kind::LeftParen) {
             match self.paren()? {
                 Expr::Tuple(args) => return Ok(Form::Function(build::call("INTERVAL", args))),
-                first => self.infix(first, level::LOWEST, level::HIGHEST)?,
+                first => self.infix(first, precedence::LOWEST, precedence::HIGHEST)?,
             }
         } else {
             self.expr()?

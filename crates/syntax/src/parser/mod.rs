@@ -16,6 +16,7 @@ mod interval;
 mod load;
 mod maintenance;
 mod partitioning;
+mod precedence;
 mod prepared;
 mod primary;
 mod query;

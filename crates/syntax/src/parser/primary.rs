@@ -8,8 +8,8 @@ use sqlparser::tokenizer::Span;
 
 use super::build;
 use super::cursor::{Parser, Result};
-use super::expr::level;
 use super::interval::Form;
+use super::precedence;
 use crate::encodings;
 use crate::keywords::Kw;
 use crate::lexer::token::{Kind, Token};
@@ -64,7 +64,7 @@ impl Parser<'_> {
 
     fn unary(&mut self, op: UnaryOperator) -> Result<Expr> {
         self.take();
-        let expr = Box::new(self.expr_above(level::CONCAT)?);
+        let expr = Box::new(self.expr_above(precedence::CONCAT)?);
         Ok(Expr::UnaryOp { op, expr })
     }
 
@@ -94,7 +94,7 @@ impl Parser<'_> {
             }
             Kw::BINARY => {
                 self.take();
-                let expr = Box::new(self.expr_above(level::CONCAT)?);
+                let expr = Box::new(self.expr_above(precedence::CONCAT)?);
                 let data_type = DataType::Binary(None);
                 Ok(Expr::Cast {
                     kind: CastKind::Cast,
@@ -128,7 +128,7 @@ impl Parser<'_> {
             Form::Function(call) => Ok(call),
             Form::Interval(interval) => {
                 self.expect_kind(Kind::Plus)?;
-                let date = self.expr_above(level::SUM)?;
+                let date = self.expr_above(precedence::SUM)?;
                 Ok(build::binary(
                     date,
                     sqlparser::ast::BinaryOperator::Plus,
@@ -367,7 +367,7 @@ impl Parser<'_> {
             closed.push(branch);
             if !open.is_empty() && !self.at_kind(Kind::RightParen) {
                 let inner = self.close_ifs(&mut closed, otherwise)?;
-                otherwise = self.infix(inner, level::LOWEST, level::HIGHEST)?;
+                otherwise = self.infix(inner, precedence::LOWEST, precedence::HIGHEST)?;
             }
         }
         self.close_ifs(&mut closed, otherwise)

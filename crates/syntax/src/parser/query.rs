@@ -67,7 +67,7 @@ impl Parser<'_> {
         }
         let query = self.nested(QUERY_WEIGHT, |parser| {
             parser.queries += 1;
-            let body = parser.set_operations(SetExpr::Query(first), 0)?;
+            let body = parser.set_operations(Box::new(SetExpr::Query(first)), 0)?;
             let query = parser.query_tail(None, body)?;
             parser.queries -= 1;
             Ok(query)
@@ -126,13 +126,14 @@ impl Parser<'_> {
         }
     }
 
-    fn query_body(&mut self, minimum: u8) -> Result<SetExpr> {
+    /// Boxed from the first: a [`SetExpr`] is as large as a statement, and each level would copy it.
+    fn query_body(&mut self, minimum: u8) -> Result<Box<SetExpr>> {
         let left = self.query_primary()?;
         self.set_operations(left, minimum)
     }
 
     /// Set operators tighter than a level, behind their first operand.
-    fn set_operations(&mut self, first: SetExpr, minimum: u8) -> Result<SetExpr> {
+    fn set_operations(&mut self, first: Box<SetExpr>, minimum: u8) -> Result<Box<SetExpr>> {
         let mut left = first;
         // The level of the operators that are gathered, and what they and their operands are.
         let mut gathered: Option<(u8, Vec<SetStep>)> = None;
@@ -156,7 +157,7 @@ impl Parser<'_> {
                 });
                 let changes = u32::try_from(changes.count()).unwrap_or(u32::MAX / 2);
                 self.raise(chain::levels(steps.len()).saturating_add(changes))?;
-                left = chain::join(left, steps, &set_operation);
+                *left = chain::join(*left, steps, &set_operation);
             }
             let Some((level, op)) = operator else {
                 return Ok(left);
@@ -169,28 +170,28 @@ impl Parser<'_> {
             };
             let right = self.nested(1, |parser| parser.query_body(level))?;
             let steps = &mut gathered.get_or_insert((level, Vec::new())).1;
-            steps.push(((op, set_quantifier), right));
+            steps.push(((op, set_quantifier), *right));
         }
     }
 
-    fn query_primary(&mut self) -> Result<SetExpr> {
-        match self.keyword() {
-            Kw::SELECT => Ok(SetExpr::Select(Box::new(self.select()?))),
-            Kw::VALUES => self.values(),
+    fn query_primary(&mut self) -> Result<Box<SetExpr>> {
+        Ok(Box::new(match self.keyword() {
+            Kw::SELECT => SetExpr::Select(Box::new(self.select()?)),
+            Kw::VALUES => self.values()?,
             Kw::TABLE => {
                 self.take();
                 let name = self.table_name()?;
                 let (table_name, schema_name) = (Some(name.name), name.database);
-                Ok(SetExpr::Table(Box::new(Table {
+                SetExpr::Table(Box::new(Table {
                     table_name,
                     schema_name,
-                })))
+                }))
             }
             _ => {
                 self.expect_kind(Kind::LeftParen)?;
-                Ok(SetExpr::Query(self.query_in_parens()?))
+                SetExpr::Query(self.query_in_parens()?)
             }
-        }
+        }))
     }
 
     /// `VALUES ROW(1, 2), ROW(3, 4)`.
@@ -218,7 +219,7 @@ impl Parser<'_> {
     }
 
     /// What follows the body of a query.
-    fn query_tail(&mut self, with: Option<With>, body: SetExpr) -> Result<Box<Query>> {
+    fn query_tail(&mut self, with: Option<With>, body: Box<SetExpr>) -> Result<Box<Query>> {
         let order_by = match self.at(Kw::ORDER) {
             true => {
                 let kind = OrderByKind::Expressions(self.order_by_list()?);
@@ -250,10 +251,12 @@ impl Parser<'_> {
         }
         // Parentheses that add nothing leave no trace.
         let plain = with.is_none() && order_by.is_none() && limit_clause.is_none();
-        let body = match body {
-            SetExpr::Query(inner) if plain && locks.is_empty() => return Ok(inner),
-            body => Box::new(body),
-        };
+        if plain && locks.is_empty() && matches!(*body, SetExpr::Query(_)) {
+            let SetExpr::Query(inner) = *body else {
+                unreachable!("a query in parentheses")
+            };
+            return Ok(inner);
+        }
         Ok(Box::new(Query {
             with,
             body,

@@ -3,6 +3,7 @@
 //! from outside become text.
 
 pub mod case;
+mod error;
 mod single_byte;
 mod table;
 pub mod utf8;
@@ -10,16 +11,10 @@ mod wide;
 
 use std::borrow::Cow;
 
+pub use self::error::CharsetError;
 use crate::collation::CollationId;
 use table::Encoding;
 pub use table::{CHARSETS, Charset, CharsetRow};
-
-/// A character that a character set cannot hold, or bytes that are no text in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CharsetError {
-    /// Where in the input the first wrong byte stands.
-    pub position: usize,
-}
 
 impl Charset {
     /// The row of the table.

@@ -134,7 +134,7 @@ pub(super) fn weights() -> Vec<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::weights::Simple;
+    use super::super::order::Simple;
 
     #[test]
     fn weighs_as_mysql() {

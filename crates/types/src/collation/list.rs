@@ -1,7 +1,7 @@
 //! The table of collations, by character set.
 
+use super::order::Simple;
 use super::uca::Uca;
-use super::weights::Simple;
 use super::{Collation, CollationId, Order};
 use crate::charset::Charset;
 

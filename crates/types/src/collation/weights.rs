@@ -2,12 +2,9 @@
 
 use std::sync::OnceLock;
 
+use super::order::Simple;
 use super::{COLLATIONS, CollationId, PlainText, ascii, general_ci};
 use crate::charset::Charset;
-
-/// Which weights: those of the collation of this number of MySQL's, which others may share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Simple(pub(crate) u8);
 
 /// What ASCII characters are to a collation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +40,6 @@ static GBK: &[u8] = include_bytes!("data/gbk_chinese_ci.bin");
 static TABLES: [OnceLock<Weights>; 256] = [const { OnceLock::new() }; 256];
 
 impl Simple {
-    /// `…_general_ci` of Unicode.
-    pub(super) const GENERAL_CI: Self = Self(45);
-    /// `…_general_mysql500_ci`, in which ß is a letter of its own.
-    pub(super) const GENERAL_MYSQL500_CI: Self = Self(223);
-    /// `utf8mb3_tolower_ci`
-    pub(super) const TOLOWER_CI: Self = Self(76);
-
     /// The weights.
     pub(super) fn weights(self) -> &'static Weights {
         TABLES[usize::from(self.0)].get_or_init(|| self.load())

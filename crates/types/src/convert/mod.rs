@@ -61,6 +61,13 @@ impl std::fmt::Debug for Room<'_> {
 }
 
 impl CastContext<'_> {
+    /// Warning 3156: a document is no value of a type.
+    fn refuse_json(&self, type_name: &str) {
+        self.diagnostics.warn_with(|| {
+            codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1])
+        });
+    }
+
     /// `Truncated incorrect DOUBLE value: 'abc'`
     pub(crate) fn warn_truncated(&self, type_name: &str, value: &[u8]) {
         self.diagnostics

@@ -36,12 +36,6 @@ fn temporal_number(kind: TypeKind, value: i64, truncate: bool) -> i64 {
     }
 }
 
-pub(super) fn complain_json(context: &CastContext<'_>, type_name: &str) {
-    context.diagnostics.warn_with(|| {
-        codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1])
-    });
-}
-
 /// CAST(... AS SIGNED) or UNSIGNED: the bits of the result.
 pub(super) fn to_integer(
     datum: Datum<'_>,
@@ -66,12 +60,12 @@ pub(super) fn to_integer(
             JsonScalar::String(text) => {
                 let parsed = parse_integer(&text);
                 if parsed.consumed != text.len() || parsed.overflow {
-                    complain_json(context, "INTEGER");
+                    context.refuse_json("INTEGER");
                 }
                 parsed.value as i64
             }
             _ => {
-                complain_json(context, "INTEGER");
+                context.refuse_json("INTEGER");
                 0
             }
         },
@@ -148,12 +142,12 @@ pub(super) fn to_double(datum: Datum<'_>, from: &SqlType, context: &CastContext<
             JsonScalar::String(text) => {
                 let parsed = parse_double(&text);
                 if parsed.consumed != text.len() || parsed.consumed == 0 || parsed.overflow {
-                    complain_json(context, "DOUBLE");
+                    context.refuse_json("DOUBLE");
                 }
                 parsed.value
             }
             _ => {
-                complain_json(context, "DOUBLE");
+                context.refuse_json("DOUBLE");
                 0.0
             }
         },
@@ -205,12 +199,12 @@ pub(super) fn to_exact(datum: Datum<'_>, from: &SqlType, context: &CastContext<'
             JsonScalar::String(text) => {
                 let parsed = parse_decimal(&text);
                 if parsed.consumed != text.len() || parsed.consumed == 0 {
-                    complain_json(context, "DECIMAL");
+                    context.refuse_json("DECIMAL");
                 }
                 parsed.value
             }
             _ => {
-                complain_json(context, "DECIMAL");
+                context.refuse_json("DECIMAL");
                 Decimal::ZERO
             }
         },

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::CastContext;
-use super::numeric::complain_json;
 use super::source::Datum;
 use super::text::append_text;
 use crate::decimal::Decimal;
@@ -91,7 +90,7 @@ pub(super) fn to_datetime(
                 } else {
                     "DATETIME/TIMESTAMP"
                 };
-                complain_json(context, name);
+                context.refuse_json(name);
                 return None;
             };
             local_value(&parsed, context)
@@ -181,7 +180,7 @@ pub(super) fn to_time(
             let text = json_text(datum, from).unwrap_or_default();
             let is_time = |parsed: &ParsedTime| !parsed.truncated && text.contains(&b':');
             let Some(parsed) = parse_time(&text, truncate).ok().filter(is_time) else {
-                complain_json(context, "TIME");
+                context.refuse_json("TIME");
                 return None;
             };
             parsed.micros

@@ -14,6 +14,7 @@
 pub mod arithmetic;
 pub mod convert;
 pub mod native;
+pub mod plain;
 pub mod result_type;
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,8 @@ use std::fmt;
 use arrow_buffer::i256;
 
 use super::native::{digits_i256, pow10_i256, rescale_i256};
+use super::plain::plain_number;
 use super::{DECIMAL_DIGITS_MAX, Decimal};
-use crate::convert::number::plain_number;
 use crate::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 
 /// The outcome of [`parse_decimal`].

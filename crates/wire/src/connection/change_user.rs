@@ -19,7 +19,7 @@ impl Connection {
         };
         let proved = prove(
             self.channel.get(),
-            &self.surroundings,
+            &self.service,
             &response,
             &self.login.host,
             None,

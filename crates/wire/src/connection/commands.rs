@@ -157,7 +157,7 @@ impl Connection {
 
     fn statistics(&mut self) {
         self.session.count_command(Command::Statistics);
-        let text = self.surroundings.database.statistics_text();
+        let text = self.service.database.statistics_text();
         self.channel
             .get()
             .packet(|out| out.extend_from_slice(text.as_bytes()));

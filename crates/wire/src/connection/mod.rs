@@ -14,15 +14,16 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mayfly_engine::{ClientLimits, Database, Error, KillHandle, Session, codes};
+use mayfly_engine::{ClientLimits, Error, KillHandle, Session, codes};
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
 use self::local_files::Lent;
 use self::prepared::ClientStatements;
 use crate::channel::{Channel, Failure, NetworkTimeouts, Received};
-use crate::login::LoginKeys;
+use crate::login::LoggedIn;
 use crate::reply::{End, append_error, append_ok};
-use crate::server::{LoggedIn, Place};
+use crate::service::Service;
+use crate::sockets::CountedSocket;
 use crate::stream::Socket;
 
 /// What becomes of a connection that was served.
@@ -34,13 +35,6 @@ pub(crate) enum Next {
     Close,
 }
 
-/// What a connection has of its server.
-#[derive(Debug)]
-pub(crate) struct Surroundings {
-    pub(crate) database: Arc<Database>,
-    pub(crate) keys: Arc<LoginKeys>,
-}
-
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -49,14 +43,14 @@ pub(crate) struct Connection {
     session: Session,
     capabilities: CapabilityFlags,
     statements: ClientStatements,
-    surroundings: Arc<Surroundings>,
+    service: Arc<Service>,
     login: LoggedIn,
     /// When the last reply was sent.
     idle_since: Instant,
     limits: ClientLimits,
     kill: KillHandle,
     /// It is counted as long as this lives.
-    _place: Place,
+    _counted: CountedSocket,
 }
 
 impl Connection {
@@ -65,8 +59,8 @@ impl Connection {
         mut channel: Box<Channel>,
         session: Session,
         login: LoggedIn,
-        surroundings: Arc<Surroundings>,
-        place: Place,
+        service: Arc<Service>,
+        counted: CountedSocket,
     ) -> io::Result<Self> {
         let socket = channel.stream()?.socket().clone();
         let (limits, kill) = (session.client_limits(), session.kill_handle());
@@ -76,12 +70,12 @@ impl Connection {
             session,
             capabilities: login.capabilities,
             statements: ClientStatements::default(),
-            surroundings,
+            service,
             login,
             idle_since: Instant::now(),
             limits,
             kill,
-            _place: place,
+            _counted: counted,
         };
         connection.session_began()?;
         connection.welcome()?;
@@ -190,7 +184,7 @@ impl Connection {
 
     /// The client went away without a word, or was too slow, or wrong.
     fn lost(&self) {
-        self.surroundings.database.count_aborted_client();
+        self.service.database.count_aborted_client();
     }
 
     /// Tells the client, if it can still be told, why its connection ends.

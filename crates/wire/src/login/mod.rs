@@ -10,8 +10,23 @@ mod keys;
 mod response;
 mod scramble;
 
+use mayfly_engine::Encryption;
+use mysql_common::constants::CapabilityFlags;
+
 pub(crate) use self::exchange::{Exchange, Step, session_options};
 pub(crate) use self::greeting::{Greeting, server_capabilities};
 pub(crate) use self::keys::LoginKeys;
 pub(crate) use self::response::Response;
 pub(crate) use self::scramble::Scramble;
+use crate::packet::Algorithm;
+
+/// What a connection keeps of its login.
+#[derive(Debug)]
+pub(crate) struct LoggedIn {
+    pub(crate) capabilities: CapabilityFlags,
+    /// Nobody can listen.
+    pub(crate) is_private: bool,
+    pub(crate) encryption: Option<Encryption>,
+    pub(crate) host: String,
+    pub(crate) compression: Option<Algorithm>,
+}

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{
-    Compression, ConnectionPlace, Database, Encryption, Error, Session, Transport, codes,
-};
+use mayfly_engine::{Compression, ConnectionPlace, Database, Error, Session, Transport, codes};
 use mysql_common::constants::CapabilityFlags;
 
 use super::{Accepted, Shared};
 use crate::channel::{Channel, Failure, NetworkTimeouts};
 use crate::connection::Connection;
-use crate::login::{Greeting, Response, Scramble, server_capabilities, session_options};
+use crate::login::{Greeting, LoggedIn, Response, Scramble, server_capabilities, session_options};
 use crate::packet::Algorithm;
 use crate::prove::{Unproved, prove};
 use crate::reply::{append_error, error_payload};
@@ -70,7 +68,7 @@ impl Refusal {
 /// Takes a client in; `None` when it is refused or leaves.
 pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connection> {
     let database = shared.database();
-    let place = shared.workers.place(shared, accepted.socket.clone());
+    let counted = shared.sockets.add(accepted.socket.clone());
     let timeout = database.connect_timeout();
     let timeouts = NetworkTimeouts {
         read: timeout,
@@ -98,8 +96,8 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
     };
     match admission.run(&mut channel, connection_place) {
         Ok((session, login)) => {
-            let surroundings = Arc::clone(&shared.surroundings);
-            let connection = Connection::new(channel, session, login, surroundings, place);
+            let service = Arc::clone(&shared.service);
+            let connection = Connection::new(channel, session, login, service, counted);
             match connection {
                 Ok(connection) => return Some(connection),
                 Err(error) => tracing::debug!("lost after its login: {error}"),
@@ -126,17 +124,6 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
         }
     }
     None
-}
-
-/// What a connection keeps of its login.
-#[derive(Debug)]
-pub(crate) struct LoggedIn {
-    pub(crate) capabilities: CapabilityFlags,
-    /// Nobody can listen.
-    pub(crate) is_private: bool,
-    pub(crate) encryption: Option<Encryption>,
-    pub(crate) host: String,
-    pub(crate) compression: Option<Algorithm>,
 }
 
 struct Admission<'a> {
@@ -183,7 +170,7 @@ impl Admission<'_> {
         }
         let login = prove(
             channel,
-            &self.shared.surroundings,
+            &self.shared.service,
             &response,
             &self.accepted.host,
             Some(greeting.scramble),

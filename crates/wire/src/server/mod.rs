@@ -21,13 +21,12 @@ use std::time::{Duration, Instant};
 
 use mayfly_engine::Database;
 
-pub(crate) use self::admission::LoggedIn;
 use self::listeners::Listeners;
 use self::reactor::Parking;
-pub(crate) use self::workers::Place;
 use self::workers::Workers;
-use crate::connection::Surroundings;
 use crate::login::LoginKeys;
+use crate::service::Service;
+use crate::sockets::Sockets;
 use crate::stream::Socket;
 use crate::tls::{Tls, TlsOptions};
 
@@ -49,7 +48,8 @@ pub struct ServerOptions {
 /// What all threads of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    surroundings: Arc<Surroundings>,
+    service: Arc<Service>,
+    sockets: Arc<Sockets>,
     tls: Option<Tls>,
     parking: Parking,
     workers: Workers,
@@ -58,7 +58,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     fn database(&self) -> &Arc<Database> {
-        &self.surroundings.database
+        &self.service.database
     }
 
     fn is_stopping(&self) -> bool {
@@ -78,13 +78,14 @@ impl Server {
     /// Begins to listen. An error says what kept it from that.
     pub fn start(database: Arc<Database>, options: &ServerOptions) -> Result<Self, String> {
         let directory = options.directory.as_deref();
-        let surroundings = Arc::new(Surroundings {
+        let service = Arc::new(Service {
             database,
             keys: Arc::new(LoginKeys::new(directory)),
         });
         let (parking, poll) = Parking::new().map_err(|error| format!("poll: {error}"))?;
         let shared = Arc::new(Shared {
-            surroundings,
+            service,
+            sockets: Arc::default(),
             tls: Tls::new(&options.tls, options.authorities.as_deref(), directory)?,
             parking,
             workers: Workers::default(),
@@ -107,7 +108,7 @@ impl Server {
 
     /// How many connections there are.
     pub fn connections(&self) -> usize {
-        self.shared.workers.connections()
+        self.shared.sockets.count()
     }
 
     /// Takes no more connections, lets running statements end for as long as `patience`, then ends
@@ -138,7 +139,8 @@ impl Server {
             // A panic there has been reported already.
             let _ = reactor.join();
         }
-        self.shared.workers.stop_reading();
+        self.shared.sockets.stop_reading();
+        self.shared.workers.stop();
     }
 }
 

@@ -1,13 +1,12 @@
 //! The threads that serve connections.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::{Accepted, Shared, admission};
 use crate::connection::{Connection, Next};
-use crate::stream::Socket;
 
 /// A thread that had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
@@ -41,48 +40,12 @@ struct State {
     threads: Vec<JoinHandle<()>>,
     /// Threads that wait for a task.
     free: usize,
-    /// The sockets of all connections, parked ones too.
-    sockets: HashMap<u64, Socket>,
-    last: u64,
     is_stopping: bool,
-}
-
-/// A connection's place among those that are counted.
-#[derive(Debug)]
-pub(crate) struct Place {
-    shared: Arc<Shared>,
-    number: u64,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.shared.workers.state().sockets.remove(&self.number);
-    }
 }
 
 impl Workers {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// How many connections there are.
-    pub(super) fn connections(&self) -> usize {
-        self.state().sockets.len()
-    }
-
-    /// Counts a connection as long as its place lives.
-    pub(super) fn place(&self, shared: &Arc<Shared>, socket: Socket) -> Place {
-        let mut state = self.state();
-        if state.is_stopping {
-            socket.stop_reading();
-        }
-        state.last += 1;
-        let number = state.last;
-        state.sockets.insert(number, socket);
-        Place {
-            shared: Arc::clone(shared),
-            number,
-        }
     }
 
     /// Forgets the threads that have ended for want of work, whose stacks are kept until then. Whether
@@ -94,13 +57,9 @@ impl Workers {
         threads.len() < before
     }
 
-    /// Nothing more comes from any client.
-    pub(super) fn stop_reading(&self) {
-        let mut state = self.state();
-        state.is_stopping = true;
-        for socket in state.sockets.values() {
-            socket.stop_reading();
-        }
+    /// Threads that have nothing to do end.
+    pub(super) fn stop(&self) {
+        self.state().is_stopping = true;
         self.is_task.notify_all();
     }
 

@@ -358,7 +358,7 @@ fn kind_of_letter(letter: char) -> Option<Kind> {
 }
 
 /// The calls of a function with one, two, … arguments, whose kinds are those that it converts a text to.
-fn probed(function: &dyn ScalarFunction) -> Vec<Call> {
+fn probed(function: &ScalarFunction) -> Vec<Call> {
     let name = function.names()[0];
     let arity = function.arity();
     let most = (*arity.end()).min(*arity.start() + 2).min(6);

@@ -14,29 +14,33 @@ use mayfly_types::{Error, Level, Result};
 
 use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName};
-use crate::accounts::definition::named;
 use crate::accounts::privileges::PrivilegeSet;
+use crate::ddl::account::named;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::simple;
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, statement: &AccountStatement) -> Result<Outcome> {
+pub(super) fn run(
+    context: &mut StatementContext<'_>,
+    statement: &AccountStatement,
+) -> Result<Outcome> {
     match statement {
-        AccountStatement::CreateUser(create) => users::create(session, create),
-        AccountStatement::AlterUser(alter) => users::alter(session, alter),
+        AccountStatement::CreateUser(create) => users::create(context, create),
+        AccountStatement::AlterUser(alter) => users::alter(context, alter),
         AccountStatement::Drop {
             roles,
             if_exists,
             accounts,
-        } => users::drop(session, *roles, *if_exists, accounts),
-        AccountStatement::Rename(renames) => users::rename(session, renames),
+        } => users::drop(context, *roles, *if_exists, accounts),
+        AccountStatement::Rename(renames) => users::rename(context, renames),
         AccountStatement::SetPassword {
             account,
             password,
             replaces,
             retains,
         } => users::set_password(
-            session,
+            context,
             account.as_ref(),
             password,
             replaces.as_deref(),
@@ -45,32 +49,32 @@ pub(super) fn run(session: &mut Session, statement: &AccountStatement) -> Result
         AccountStatement::CreateRole {
             if_not_exists,
             roles,
-        } => roles::create(session, *if_not_exists, roles),
-        AccountStatement::Grant(grant) => privileges::grant(session, grant),
-        AccountStatement::Revoke(revoke) => privileges::revoke(session, revoke),
+        } => roles::create(context, *if_not_exists, roles),
+        AccountStatement::Grant(grant) => privileges::grant(context, grant),
+        AccountStatement::Revoke(revoke) => privileges::revoke(context, revoke),
         AccountStatement::RevokeAll {
             accounts,
             ignore_unknown,
             ..
-        } => privileges::revoke_all(session, accounts, *ignore_unknown),
+        } => privileges::revoke_all(context, accounts, *ignore_unknown),
         AccountStatement::GrantRoles {
             roles,
             accounts,
             admin,
-        } => roles::grant(session, roles, accounts, *admin),
+        } => roles::grant(context, roles, accounts, *admin),
         AccountStatement::RevokeRoles {
             if_exists,
             roles,
             accounts,
             ignore_unknown,
-        } => roles::revoke(session, roles, accounts, *if_exists, *ignore_unknown),
-        AccountStatement::SetRole(choice) => roles::set(session, choice),
+        } => roles::revoke(context, roles, accounts, *if_exists, *ignore_unknown),
+        AccountStatement::SetRole(choice) => roles::set(context, choice),
         AccountStatement::SetDefaultRole {
             roles,
             accounts,
             if_exists,
-        } => roles::set_default(session, roles, accounts, *if_exists),
-        AccountStatement::Proxy => super::unsupported("proxy users"),
+        } => roles::set_default(context, roles, accounts, *if_exists),
+        AccountStatement::Proxy => simple::unsupported("proxy users"),
     }
 }
 
@@ -79,20 +83,26 @@ fn done() -> Result<Outcome> {
 }
 
 /// The accounts that a list names.
-fn all_named(session: &Session, references: &[AccountReference]) -> Result<Vec<AccountName>> {
-    let names = references.iter().map(|reference| named(session, reference));
+fn all_named(
+    context: &StatementContext<'_>,
+    references: &[AccountReference],
+) -> Result<Vec<AccountName>> {
+    let names = references.iter().map(|reference| named(context, reference));
     names.collect()
 }
 
 /// 1227 unless the session may change what accounts there are.
-fn require_create_user(session: &Session) -> Result<()> {
+fn require_create_user(context: &StatementContext<'_>) -> Result<()> {
     const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
-    session.rights().require(CREATE_USER, &[], "CREATE USER")
+    context
+        .privileges()
+        .rights()
+        .require(CREATE_USER, &[], "CREATE USER")
 }
 
 /// 1227 for who changes an account of the system's without being of the system.
-pub(super) fn refuse_system_user(session: &Session, account: &Account) -> Result<()> {
-    let rights = session.rights();
+pub(super) fn refuse_system_user(context: &StatementContext<'_>, account: &Account) -> Result<()> {
+    let rights = context.privileges().rights();
     let is_system = account
         .grants
         .dynamic
@@ -125,8 +135,12 @@ const EXISTS: &str = " (User account already exists)";
 const MISSING: &str = " (User account does not exist)";
 
 /// Notes about accounts that IF EXISTS or IF NOT EXISTS lets be.
-fn note(session: &Session, code: &mayfly_types::error::ErrorCode, names: &[AccountName]) {
+fn note(
+    context: &StatementContext<'_>,
+    code: &mayfly_types::error::ErrorCode,
+    names: &[AccountName],
+) {
     for name in names {
-        session.diagnostics().push(Level::Note, code.with(&[name]));
+        context.diagnostics().push(Level::Note, code.with(&[name]));
     }
 }

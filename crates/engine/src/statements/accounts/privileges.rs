@@ -13,25 +13,26 @@ use crate::accounts::granted::resolve;
 use crate::accounts::grants::{Granted, Level};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::is_open;
-use crate::catalog::definition::same_name;
+use crate::ddl::account::records;
+use crate::names::same_name;
 use crate::result::Outcome;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 /// GRANT
-pub(super) fn grant(session: &Session, statement: &Grant) -> Result<Outcome> {
-    let level = level(session, &statement.level)?;
+pub(super) fn grant(context: &StatementContext<'_>, statement: &Grant) -> Result<Outcome> {
+    let level = level(context, &statement.level)?;
     let (granted, unknown) = resolve(&statement.privileges, &level)?;
     if !unknown.is_empty() {
         return Err(codes::ER_SYNTAX_ERROR.error());
     }
-    require(session, &granted, &level)?;
-    check_object(session, &granted, &level)?;
-    let names = all_named(session, &statement.accounts)?;
-    session.database.accounts.change(session, |accounts| {
+    require(context, &granted, &level)?;
+    check_object(context, &granted, &level)?;
+    let names = all_named(context, &statement.accounts)?;
+    records::change(context, |accounts| {
         for name in &names {
             let missing = || codes::ER_CANT_CREATE_USER_WITH_GRANT.error();
             change_account(accounts, name, missing, |account| {
-                refuse_system_user(session, account)?;
+                refuse_system_user(context, account)?;
                 account
                     .grants
                     .grant(&granted, &level, statement.grant_option);
@@ -44,17 +45,17 @@ pub(super) fn grant(session: &Session, statement: &Grant) -> Result<Outcome> {
 }
 
 /// REVOKE
-pub(super) fn revoke(session: &Session, statement: &Revoke) -> Result<Outcome> {
-    let level = level(session, &statement.level)?;
+pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Result<Outcome> {
+    let level = level(context, &statement.level)?;
     let (granted, unknown) = resolve(&statement.privileges, &level)?;
     for name in unknown {
         let error = codes::ER_WARN_DYNAMIC_PRIVILEGE_UNKNOWN.with(&[&name]);
-        session.diagnostics().push(DiagnosticLevel::Warning, error);
+        context.diagnostics().push(DiagnosticLevel::Warning, error);
     }
-    require(session, &granted, &level)?;
-    let names = all_named(session, &statement.accounts)?;
+    require(context, &granted, &level)?;
+    let names = all_named(context, &statement.accounts)?;
     let mut warnings = Vec::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         for name in &names {
             let Some(account) = accounts.get_mut(name) else {
                 if !statement.ignore_unknown {
@@ -63,7 +64,7 @@ pub(super) fn revoke(session: &Session, statement: &Revoke) -> Result<Outcome> {
                 warnings.push(codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]));
                 continue;
             };
-            refuse_system_user(session, account)?;
+            refuse_system_user(context, account)?;
             if !Arc::make_mut(account).grants.revoke(&granted, &level) {
                 let error = no_grant(name, &level);
                 match statement.if_exists {
@@ -75,7 +76,7 @@ pub(super) fn revoke(session: &Session, statement: &Revoke) -> Result<Outcome> {
         Ok(())
     })?;
     for warning in warnings {
-        session
+        context
             .diagnostics()
             .push(DiagnosticLevel::Warning, warning);
     }
@@ -84,18 +85,18 @@ pub(super) fn revoke(session: &Session, statement: &Revoke) -> Result<Outcome> {
 
 /// REVOKE ALL PRIVILEGES, GRANT OPTION
 pub(super) fn revoke_all(
-    session: &Session,
+    context: &StatementContext<'_>,
     references: &[mayfly_syntax::ast::AccountReference],
     ignore_unknown: bool,
 ) -> Result<Outcome> {
-    require_create_user(session)?;
-    let names = all_named(session, references)?;
+    require_create_user(context)?;
+    let names = all_named(context, references)?;
     let mut unknown = Vec::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         for name in &names {
             match accounts.get_mut(name) {
                 Some(account) => {
-                    refuse_system_user(session, account)?;
+                    refuse_system_user(context, account)?;
                     Arc::make_mut(account).grants.revoke_all();
                 }
                 None if ignore_unknown => unknown.push(name.clone()),
@@ -106,20 +107,20 @@ pub(super) fn revoke_all(
     })?;
     for name in unknown {
         let error = codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]);
-        session.diagnostics().push(DiagnosticLevel::Warning, error);
+        context.diagnostics().push(DiagnosticLevel::Warning, error);
     }
     done()
 }
 
 /// The level that a statement names: 1046 for the current database without one, 1044 for those that
 /// everybody may read, 1305 for routines.
-fn level(session: &Session, written: &GrantLevel) -> Result<Level> {
+fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> {
     let current = || {
-        let current = session.current_database().map(str::to_owned);
+        let current = context.current_database().map(str::to_owned);
         current.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
     };
     let open = |database: String| match is_open_to_all(&database) {
-        true => Err(session.rights().denied_database(&database)),
+        true => Err(context.privileges().rights().denied_database(&database)),
         false => Ok(database),
     };
     Ok(match written {
@@ -145,8 +146,8 @@ fn is_open_to_all(database: &str) -> bool {
 }
 
 /// Whether the session may grant and revoke that.
-fn require(session: &Session, granted: &Granted, level: &Level) -> Result<()> {
-    let rights = session.rights();
+fn require(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> Result<()> {
+    let rights = context.privileges().rights();
     if rights.is_unrestricted() {
         return Ok(());
     }
@@ -159,7 +160,7 @@ fn require(session: &Session, granted: &Granted, level: &Level) -> Result<()> {
             }
             let is_static = !granted.privileges.is_empty() || granted.dynamic.is_empty();
             match is_static && !rights.global().has(wanted) {
-                true => Err(session.access_denied()),
+                true => Err(context.privileges().access_denied()),
                 false => Ok(()),
             }
         }
@@ -175,12 +176,12 @@ fn require(session: &Session, granted: &Granted, level: &Level) -> Result<()> {
 }
 
 /// 1146 for a table that is not there, unless it may be made; 1054 for a column.
-fn check_object(session: &Session, granted: &Granted, level: &Level) -> Result<()> {
+fn check_object(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> Result<()> {
     const CREATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Create]);
     let Level::Table(database, name) = level else {
         return Ok(());
     };
-    let catalog = &session.database.catalog;
+    let catalog = &context.database().catalog;
     let columns: Vec<String> = if let Some(table) = catalog.table(database, name) {
         let columns = table.definition.named_columns();
         columns.map(|column| column.name.clone()).collect()

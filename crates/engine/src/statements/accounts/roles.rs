@@ -10,24 +10,24 @@ use mayfly_types::{Level, Result};
 use super::{EXISTS, all_named, change_account, done, failed, note, require_create_user};
 use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName, AuthenticationPlugin};
-use crate::accounts::definition::named;
 use crate::accounts::privileges::PrivilegeSet;
+use crate::ddl::account::{named, records};
 use crate::result::Outcome;
-use crate::session::Session;
+use crate::session::StatementContext;
 
 /// CREATE ROLE
 pub(super) fn create(
-    session: &Session,
+    context: &StatementContext<'_>,
     if_not_exists: bool,
     references: &[AccountReference],
 ) -> Result<Outcome> {
     const EITHER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser, Privilege::CreateRole]);
-    let rights = session.rights();
+    let rights = context.privileges().rights();
     rights.require(EITHER, &[], "CREATE USER, CREATE ROLE")?;
-    let names = all_named(session, references)?;
-    let now = session.now();
+    let names = all_named(context, references)?;
+    let now = context.now();
     let mut existing = Vec::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         for name in &names {
             if accounts.contains_key(name) {
                 existing.push(name.clone());
@@ -46,14 +46,14 @@ pub(super) fn create(
             false => Err(failed("CREATE ROLE", &existing, EXISTS)),
         }
     })?;
-    note(session, &codes::ER_USER_ALREADY_EXISTS, &existing);
+    note(context, &codes::ER_USER_ALREADY_EXISTS, &existing);
     done()
 }
 
 /// 1227 unless the session may grant and revoke these roles.
-fn require_admin(session: &Session, roles: &[AccountName]) -> Result<()> {
+fn require_admin(context: &StatementContext<'_>, roles: &[AccountName]) -> Result<()> {
     const SUPER: PrivilegeSet = PrivilegeSet::of(&[Privilege::Super]);
-    let rights = session.rights();
+    let rights = context.privileges().rights();
     if roles.iter().all(|role| rights.administers(role)) {
         return Ok(());
     }
@@ -62,14 +62,14 @@ fn require_admin(session: &Session, roles: &[AccountName]) -> Result<()> {
 
 /// GRANT role TO account
 pub(super) fn grant(
-    session: &Session,
+    context: &StatementContext<'_>,
     roles: &[AccountReference],
     accounts: &[AccountReference],
     admin: bool,
 ) -> Result<Outcome> {
-    let (roles, names) = (all_named(session, roles)?, all_named(session, accounts)?);
-    require_admin(session, &roles)?;
-    session.database.accounts.change(session, |accounts| {
+    let (roles, names) = (all_named(context, roles)?, all_named(context, accounts)?);
+    require_admin(context, &roles)?;
+    records::change(context, |accounts| {
         let unknown = |name: &AccountName| codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()]);
         for name in roles.iter().chain(&names) {
             if !accounts.contains_key(name) {
@@ -118,17 +118,17 @@ fn reaches(accounts: &AccountTable, role: &AccountName, account: &AccountName) -
 
 /// REVOKE role FROM account
 pub(super) fn revoke(
-    session: &Session,
+    context: &StatementContext<'_>,
     roles: &[AccountReference],
     accounts: &[AccountReference],
     if_exists: bool,
     ignore_unknown: bool,
 ) -> Result<Outcome> {
-    let (roles, names) = (all_named(session, roles)?, all_named(session, accounts)?);
-    require_admin(session, &roles)?;
-    session.database.accounts.refuse_mandatory(&roles)?;
+    let (roles, names) = (all_named(context, roles)?, all_named(context, accounts)?);
+    require_admin(context, &roles)?;
+    context.database().accounts.refuse_mandatory(&roles)?;
     let mut warnings = Vec::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         for role in &roles {
             if !accounts.contains_key(role) {
                 let error = codes::ER_UNKNOWN_AUTHID.with(&[&role.quoted()]);
@@ -155,7 +155,7 @@ pub(super) fn revoke(
         Ok(())
     })?;
     for warning in warnings {
-        session.diagnostics().push(Level::Warning, warning);
+        context.diagnostics().push(Level::Warning, warning);
     }
     done()
 }
@@ -166,14 +166,14 @@ fn not_granted(role: &AccountName, account: &AccountName) -> mayfly_types::Error
 
 /// The roles that a choice means for an account: 3530 for one that it has not.
 fn chosen(
-    session: &Session,
+    context: &StatementContext<'_>,
     choice: &RoleChoice,
     account: &AccountName,
     granted: &Account,
 ) -> Result<BTreeSet<AccountName>> {
-    let roles = session.database.accounts.roles_of(granted);
+    let roles = context.database().accounts.roles_of(granted);
     let listed = |list: &[AccountReference]| -> Result<BTreeSet<AccountName>> {
-        let names = list.iter().map(|reference| named(session, reference));
+        let names = list.iter().map(|reference| named(context, reference));
         names.collect()
     };
     let chosen = match choice {
@@ -194,41 +194,41 @@ fn chosen(
 }
 
 /// SET ROLE
-pub(super) fn set(session: &mut Session, choice: &RoleChoice) -> Result<Outcome> {
-    let name = session.own_account();
-    let account = session.database.accounts.get(&name);
+pub(super) fn set(context: &mut StatementContext<'_>, choice: &RoleChoice) -> Result<Outcome> {
+    let name = context.privileges().own_account();
+    let account = context.database().accounts.get(&name);
     let roles = match account {
-        Some(account) => chosen(session, choice, &name, &account)?,
+        Some(account) => chosen(context, choice, &name, &account)?,
         None => {
             let plugin = AuthenticationPlugin::CachingSha2Password;
             let nothing = Account::new(name.clone(), plugin, 0);
-            chosen(session, choice, &name, &nothing)?
+            chosen(context, choice, &name, &nothing)?
         }
     };
-    session.set_roles(roles);
+    context.session.privileges.set_roles(roles);
     done()
 }
 
 /// SET DEFAULT ROLE and ALTER USER … DEFAULT ROLE
 pub(super) fn set_default(
-    session: &Session,
+    context: &StatementContext<'_>,
     choice: &RoleChoice,
     accounts: &[AccountReference],
     if_exists: bool,
 ) -> Result<Outcome> {
-    let names = all_named(session, accounts)?;
-    let own = session.own_account();
+    let names = all_named(context, accounts)?;
+    let own = context.privileges().own_account();
     if names.iter().any(|name| *name != own) {
-        require_create_user(session)?;
+        require_create_user(context)?;
     }
     let mut missing = Vec::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         for name in &names {
             let Some(account) = accounts.get(name).cloned() else {
                 missing.push(name.clone());
                 continue;
             };
-            let roles = chosen(session, choice, name, &account)?;
+            let roles = chosen(context, choice, name, &account)?;
             let unknown = || codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()]);
             change_account(accounts, name, unknown, |account| {
                 account.grants.default_roles = roles;
@@ -240,6 +240,6 @@ pub(super) fn set_default(
             _ => Ok(()),
         }
     })?;
-    note(session, &codes::ER_USER_DOES_NOT_EXIST, &missing);
+    note(context, &codes::ER_USER_DOES_NOT_EXIST, &missing);
     done()
 }

@@ -8,40 +8,40 @@ use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use super::super::simple::text_rows;
 use crate::accounts::account::{Account, AccountName};
-use crate::accounts::definition::{create_text, named, shown};
 use crate::accounts::privileges::{DYNAMIC, PrivilegeSet, STATIC};
+use crate::ddl::account::{create_text, named};
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
 
 const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
 
 /// An account by its name.
-fn account(session: &Session, name: &AccountName) -> Option<Arc<Account>> {
-    let mut accounts = shown(session).into_iter();
+fn account(context: &StatementContext<'_>, name: &AccountName) -> Option<Arc<Account>> {
+    let mut accounts = context.privileges().shown_accounts().into_iter();
     accounts.find(|account| account.name == *name)
 }
 
 /// SHOW GRANTS: with roles, what these add too.
 pub(in super::super) fn grants(
-    session: &Session,
+    context: &StatementContext<'_>,
     reference: Option<&AccountReference>,
     using: &[AccountReference],
 ) -> Result<Outcome> {
-    let own = session.own_account();
+    let own = context.privileges().own_account();
     let name = match reference {
-        Some(reference) => named(session, reference)?,
+        Some(reference) => named(context, reference)?,
         None => own.clone(),
     };
-    let rights = session.rights();
+    let rights = context.privileges().rights();
     if name != own && !rights.on_table("mysql", "user").has(SELECT) {
         return Err(rights.denied_table("SELECT", "user"));
     }
     let missing = || codes::ER_NONEXISTING_GRANT.with(&[&name.user, &name.host]);
-    let account = account(session, &name).ok_or_else(missing)?;
+    let account = account(context, &name).ok_or_else(missing)?;
     let mut grants = account.grants.clone();
     let mut roles = std::collections::BTreeSet::new();
     for role in using {
-        let role = named(session, role)?;
+        let role = named(context, role)?;
         if !grants.roles.contains_key(&role) {
             let error = codes::ER_ROLE_NOT_GRANTED;
             return Err(error.with(&[&role.quoted(), &name.quoted()]));
@@ -49,12 +49,12 @@ pub(in super::super) fn grants(
         roles.insert(role);
     }
     if reference.is_none() {
-        roles.clone_from(session.roles());
-        for role in session.database.accounts.roles_of(&account) {
+        roles.clone_from(context.privileges().roles());
+        for role in context.database().accounts.roles_of(&account) {
             grants.roles.entry(role).or_insert(false);
         }
     }
-    let sources = session.database.accounts.with_roles(&name, &roles);
+    let sources = context.database().accounts.with_roles(&name, &roles);
     for role in sources.iter().filter(|source| source.name != name) {
         grants.add(&role.grants);
     }
@@ -70,10 +70,16 @@ pub(in super::super) fn grants(
 }
 
 /// SHOW CREATE USER
-pub(in super::super) fn create(session: &Session, reference: &AccountReference) -> Result<Outcome> {
-    let name = named(session, reference)?;
-    if name != session.own_account() {
-        session.rights().require_in_database("mysql", SELECT)?;
+pub(in super::super) fn create(
+    context: &StatementContext<'_>,
+    reference: &AccountReference,
+) -> Result<Outcome> {
+    let name = named(context, reference)?;
+    if name != context.privileges().own_account() {
+        context
+            .privileges()
+            .rights()
+            .require_in_database("mysql", SELECT)?;
     }
     let missing = || {
         super::failed(
@@ -82,8 +88,8 @@ pub(in super::super) fn create(session: &Session, reference: &AccountReference) 
             super::MISSING,
         )
     };
-    let account = account(session, &name).ok_or_else(missing)?;
-    let as_hex = session.settings().boolean("print_identified_with_as_hex");
+    let account = account(context, &name).ok_or_else(missing)?;
+    let as_hex = context.settings().boolean("print_identified_with_as_hex");
     let title = format!("CREATE USER for {}@{}", name.user, name.host);
     let text = create_text(&account, as_hex);
     let result = text_rows(&[(title.as_str(), 256)], &[[text]]);

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept};
-use crate::accounts::definition::{define, named};
 use crate::accounts::privileges::PrivilegeSet;
+use crate::ddl::account::{define, named, records};
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::StatementContext;
 
 const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
 const UPDATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
@@ -27,25 +27,25 @@ const UPDATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
 type Generated = Vec<(AccountName, String)>;
 
 /// CREATE USER: all of the list or none.
-pub(super) fn create(session: &Session, statement: &CreateUser) -> Result<Outcome> {
-    require_create_user(session)?;
-    let roles = all_named(session, &statement.default_roles)?;
-    let now = session.now();
+pub(super) fn create(context: &StatementContext<'_>, statement: &CreateUser) -> Result<Outcome> {
+    require_create_user(context)?;
+    let roles = all_named(context, &statement.default_roles)?;
+    let now = context.now();
     let mut existing = Vec::new();
     let mut generated = Generated::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         if let Some(role) = roles.iter().find(|role| !accounts.contains_key(role)) {
             return Err(codes::ER_USER_DOES_NOT_EXIST.with(&[&role.quoted()]));
         }
         for definition in &statement.accounts {
-            let name = named(session, &definition.account)?;
+            let name = named(context, &definition.account)?;
             if accounts.contains_key(&name) {
                 existing.push(name);
                 continue;
             }
             let mut account = Account::new(name.clone(), default_plugin(), now);
             let identified = definition.identified.as_ref();
-            let (database, options) = (&session.database, &statement.options);
+            let (database, options) = (&context.database(), &statement.options);
             let operation = ("CREATE USER", now);
             let password = define(database, &mut account, identified, options, operation)?;
             generated.extend(password.map(|password| (name.clone(), password)));
@@ -60,7 +60,7 @@ pub(super) fn create(session: &Session, statement: &CreateUser) -> Result<Outcom
             false => Err(failed("CREATE USER", &existing, EXISTS)),
         }
     })?;
-    note(session, &codes::ER_USER_ALREADY_EXISTS, &existing);
+    note(context, &codes::ER_USER_ALREADY_EXISTS, &existing);
     Ok(generated_passwords(&generated))
 }
 
@@ -94,11 +94,11 @@ fn generated_passwords(generated: &Generated) -> Outcome {
 }
 
 /// ALTER USER: all of the list or none. Whoever changes the own password alone needs no right to.
-pub(super) fn alter(session: &mut Session, statement: &AlterUser) -> Result<Outcome> {
-    let own = session.own_account();
+pub(super) fn alter(context: &mut StatementContext<'_>, statement: &AlterUser) -> Result<Outcome> {
+    let own = context.privileges().own_account();
     let mut names = Vec::with_capacity(statement.accounts.len());
     for definition in &statement.accounts {
-        let name = named(session, &definition.account)?;
+        let name = named(context, &definition.account)?;
         let is_own = name == own
             && statement.options == AccountOptions::default()
             && definition
@@ -106,26 +106,26 @@ pub(super) fn alter(session: &mut Session, statement: &AlterUser) -> Result<Outc
                 .as_ref()
                 .is_some_and(|identified| identified.plugin.is_none());
         if !is_own {
-            require_create_user(session)?;
+            require_create_user(context)?;
         }
         names.push(name);
     }
-    let now = session.now();
+    let now = context.now();
     let mut missing = Vec::new();
     let mut generated = Generated::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         for (definition, name) in statement.accounts.iter().zip(&names) {
             let Some(account) = accounts.get_mut(name) else {
                 missing.push(name.clone());
                 continue;
             };
             if *name != own {
-                refuse_system_user(session, account)?;
+                refuse_system_user(context, account)?;
             }
             let account = Arc::make_mut(account);
             let operation = ("ALTER USER", now);
             let options = &statement.options;
-            let password = alter_one(session, account, definition, options, operation)?;
+            let password = alter_one(context, account, definition, options, operation)?;
             generated.extend(password.map(|password| (name.clone(), password)));
         }
         match missing.is_empty() || statement.if_exists {
@@ -133,20 +133,20 @@ pub(super) fn alter(session: &mut Session, statement: &AlterUser) -> Result<Outc
             false => Err(failed("ALTER USER", &missing, MISSING)),
         }
     })?;
-    note(session, &codes::ER_USER_DOES_NOT_EXIST, &missing);
+    note(context, &codes::ER_USER_DOES_NOT_EXIST, &missing);
     for (definition, name) in statement.accounts.iter().zip(&names) {
         if statement.options.locked == Some(false) {
-            session.database.accounts.usage().unblock(name);
+            context.database().accounts.usage().unblock(name);
         }
         if *name == own && definition.identified.is_some() {
-            session.password_changed();
+            context.session.privileges.password_changed();
         }
     }
     Ok(generated_passwords(&generated))
 }
 
 fn alter_one(
-    session: &Session,
+    context: &StatementContext<'_>,
     account: &mut Account,
     definition: &AccountDefinition,
     options: &AccountOptions,
@@ -157,10 +157,10 @@ fn alter_one(
     }
     let identified = definition.identified.as_ref();
     if identified.is_some() {
-        check_current(session, account, definition.replaces.as_deref())?;
+        check_current(context, account, definition.replaces.as_deref())?;
     }
     let before = account.password.clone();
-    let password = define(&session.database, account, identified, options, operation)?;
+    let password = define(context.database(), account, identified, options, operation)?;
     if definition.retains {
         retain(account, before)?;
     }
@@ -169,8 +169,12 @@ fn alter_one(
 
 /// REPLACE: 3891 when that is not the current password, 3892 when there had to be one, 3893 for the
 /// password of another account.
-fn check_current(session: &Session, account: &Account, current: Option<&str>) -> Result<()> {
-    let is_own = account.name == session.own_account();
+fn check_current(
+    context: &StatementContext<'_>,
+    account: &Account,
+    current: Option<&str>,
+) -> Result<()> {
+    let is_own = account.name == context.privileges().own_account();
     match current {
         Some(_) if !is_own => Err(codes::ER_CURRENT_PASSWORD_NOT_REQUIRED.error()),
         Some(current) => match account
@@ -181,11 +185,11 @@ fn check_current(session: &Session, account: &Account, current: Option<&str>) ->
             false => Err(codes::ER_INCORRECT_CURRENT_PASSWORD.error()),
         },
         None => {
-            let globals = session.database.globals();
+            let globals = context.database().globals();
             let required = account
                 .require_current
                 .unwrap_or_else(|| globals.boolean("password_require_current"));
-            let rights = session.rights();
+            let rights = context.privileges().rights();
             // Who may set the passwords of all need not know them.
             let is_privileged = rights.global().has(CREATE_USER)
                 || rights.require_in_database("mysql", UPDATE).is_ok();
@@ -210,16 +214,19 @@ fn retain(account: &mut Account, before: Kept) -> Result<()> {
 
 /// SET PASSWORD
 pub(super) fn set_password(
-    session: &mut Session,
+    context: &mut StatementContext<'_>,
     account: Option<&AccountReference>,
     password: &NewPassword,
     replaces: Option<&str>,
     retains: bool,
 ) -> Result<Outcome> {
-    let own = session.own_account();
-    let name = named(session, account.unwrap_or(&AccountReference::Current))?;
+    let own = context.privileges().own_account();
+    let name = named(context, account.unwrap_or(&AccountReference::Current))?;
     if name != own {
-        session.rights().require_in_database("mysql", UPDATE)?;
+        context
+            .privileges()
+            .rights()
+            .require_in_database("mysql", UPDATE)?;
     }
     if own.user.is_empty() && name == own {
         return Err(codes::ER_PASSWORD_ANONYMOUS_USER.error());
@@ -235,21 +242,21 @@ pub(super) fn set_password(
         retains,
         discards: false,
     };
-    let now = session.now();
+    let now = context.now();
     let missing = || codes::ER_PASSWORD_NO_MATCH.error();
-    let accounts = &session.database.accounts;
-    let generated = accounts.change(session, |accounts| {
+    let _accounts = &context.database().accounts;
+    let generated = records::change(context, |accounts| {
         change_account(accounts, &name, missing, |account| {
             if name != own {
-                refuse_system_user(session, account)?;
+                refuse_system_user(context, account)?;
             }
             let options = AccountOptions::default();
             let operation = ("SET PASSWORD", now);
-            alter_one(session, account, &definition, &options, operation)
+            alter_one(context, account, &definition, &options, operation)
         })
     })?;
     if name == own {
-        session.password_changed();
+        context.session.privileges.password_changed();
     }
     let generated = generated.map(|password| (name, password));
     Ok(generated_passwords(&generated.into_iter().collect()))
@@ -257,7 +264,7 @@ pub(super) fn set_password(
 
 /// DROP USER and DROP ROLE: all of the list or none.
 pub(super) fn drop(
-    session: &Session,
+    context: &StatementContext<'_>,
     roles: bool,
     if_exists: bool,
     references: &[AccountReference],
@@ -265,18 +272,18 @@ pub(super) fn drop(
     match roles {
         true => {
             let either = CREATE_USER.with(PrivilegeSet::of(&[Privilege::DropRole]));
-            let rights = session.rights();
+            let rights = context.privileges().rights();
             rights.require(either, &[], "CREATE USER, DROP ROLE")?;
         }
-        false => require_create_user(session)?,
+        false => require_create_user(context)?,
     }
-    let names = all_named(session, references)?;
-    session.database.accounts.refuse_mandatory(&names)?;
+    let names = all_named(context, references)?;
+    context.database().accounts.refuse_mandatory(&names)?;
     let mut missing = Vec::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         for name in &names {
             match accounts.get(name) {
-                Some(account) => refuse_system_user(session, account)?,
+                Some(account) => refuse_system_user(context, account)?,
                 None => missing.push(name.clone()),
             }
             accounts.remove(name);
@@ -288,9 +295,9 @@ pub(super) fn drop(
             false => Err(failed(operation, &missing, MISSING)),
         }
     })?;
-    note(session, &codes::ER_USER_DOES_NOT_EXIST, &missing);
+    note(context, &codes::ER_USER_DOES_NOT_EXIST, &missing);
     for name in &names {
-        session.database.accounts.usage().unblock(name);
+        context.database().accounts.usage().unblock(name);
     }
     done()
 }
@@ -309,20 +316,20 @@ fn forget_role(accounts: &mut AccountTable, role: &AccountName) {
 
 /// RENAME USER: all of the list or none.
 pub(super) fn rename(
-    session: &Session,
+    context: &StatementContext<'_>,
     renames: &[(AccountReference, AccountReference)],
 ) -> Result<Outcome> {
-    require_create_user(session)?;
+    require_create_user(context)?;
     let mut refused = Vec::new();
-    session.database.accounts.change(session, |accounts| {
+    records::change(context, |accounts| {
         for (old, new) in renames {
-            let (old, new) = (named(session, old)?, named(session, new)?);
+            let (old, new) = (named(context, old)?, named(context, new)?);
             let account = accounts.get(&old).cloned();
             let Some(account) = account.filter(|_| !accounts.contains_key(&new)) else {
                 refused.push(old);
                 continue;
             };
-            refuse_system_user(session, &account)?;
+            refuse_system_user(context, &account)?;
             accounts.remove(&old);
             let mut account = Account::clone(&account);
             account.name = new.clone();

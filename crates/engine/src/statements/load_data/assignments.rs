@@ -13,12 +13,12 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Batch, Diagnostics, Result, SqlType, Value};
 
-use super::super::insert::{listed_columns, refuse_generated};
+use crate::binding::expressions::{self, Bound, columns_of};
 use crate::builder;
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
-use crate::convert::Storing;
-use crate::expressions::{self, Bound, columns_of};
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::listed_columns::{listed_columns, refuse_generated};
+use crate::storing::Storing;
 
 struct Assignment {
     position: usize,
@@ -38,7 +38,7 @@ pub(super) struct Assignments {
 impl Assignments {
     /// Binds the expressions; `names` are the variables that the file fills, as texts of this type.
     pub(super) fn new(
-        session: &Session,
+        context: &StatementContext<'_>,
         definition: &TableDefinition,
         assignments: &[SetAssignment],
         names: &[String],
@@ -49,14 +49,16 @@ impl Assignments {
             .any(|assignment| needs_variables(&assignment.value, names));
         if need_variables {
             for name in names {
-                session
+                context
+                    .session
+                    .settings
                     .user_variables()
                     .set(name, text.clone(), Value::Null)?;
             }
         }
         // As columns they have names that no column of a statement can have.
         let fields: Vec<String> = names.iter().map(|name| format!("@{name}")).collect();
-        let mut columns = columns_of(session, definition);
+        let mut columns = columns_of(context, definition);
         columns.extend(fields.iter().map(|name| ScalarColumn {
             default: DefaultSource::None,
             database: None,
@@ -74,12 +76,12 @@ impl Assignments {
             let value = match is_default(&assignment.value) {
                 true => None,
                 false if need_variables => {
-                    Some(expressions::bind(session, &assignment.value, &columns)?)
+                    Some(expressions::bind(context, &assignment.value, &columns)?)
                 }
                 false => {
                     let mut value = assignment.value.clone();
                     name_fields(&mut value, names);
-                    Some(expressions::bind(session, &value, &columns)?)
+                    Some(expressions::bind(context, &value, &columns)?)
                 }
             };
             list.push(Assignment { position, value });
@@ -88,7 +90,7 @@ impl Assignments {
             list,
             need_variables,
             variable_count: names.len(),
-            storing: Storing::new(session, &definition.name, true),
+            storing: Storing::new(context.clock(), &definition.name, true),
         })
     }
 

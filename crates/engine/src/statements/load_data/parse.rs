@@ -14,8 +14,8 @@ use mayfly_types::{Batch, Diagnostics, PhysicalType, SqlType, TypeKind, Value};
 use super::value;
 use crate::builder::ColumnBuilder;
 use crate::catalog::definition::ColumnDefinition;
-use crate::convert::Storing;
 use crate::delimited::{Format, LineEnd, Parser, Splitter, Step};
+use crate::storing::Storing;
 
 /// Where the fields of a line go.
 #[derive(Debug, Clone, Copy)]

@@ -1,35 +1,35 @@
-//! Prepared statements that read or change one row by a unique key: without operators and batches.
+//! Statements that read or change one row by a unique key: without operators and batches.
 //!
-//! Such a statement runs as any other at first. Where its plan is kept, what it comes to is kept
-//! beside it ([`recognize`]): the index, and where the values of the key and of the columns come from.
-//! As long as the plan is good the statement then goes straight to the row. Whatever is unusual about
-//! the values of a run (NULL in a key, a conversion that complains, a key that another row has) is
-//! left to the general way before anything was changed, so that there is one place for each error and
-//! warning.
+//! [`plan`] recognizes such a plan, and says which index it is, and where the values of the key and of the
+//! columns come from. As long as the plan is good the statement then goes straight to the row, whichever
+//! store has it. Whatever is unusual about the values of a run (NULL in a key, a conversion that complains, a
+//! key that another row has) is left to the generic path before anything was changed, so that there is one
+//! place for each error and warning.
 
+mod auto_number;
 mod form;
-mod moments;
-mod numbering;
 mod recognize;
+mod zoned_columns;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
-use mayfly_storage::{IndexId, RowChange, TableDefinition, UserTable};
+use mayfly_storage::{IndexId, ReadLock, RowChange};
 use mayfly_types::{Result, SqlType, Value};
 
-pub(super) use self::form::may_be_point;
-use self::moments::Moments;
-use self::numbering::Numbering;
-pub(crate) use self::recognize::PointAccess;
-pub(super) use self::recognize::of_insert;
-use super::select::PlanPlace;
-use crate::catalog::BaseTable;
-use crate::convert::{self, Storing};
+use self::auto_number::AutoNumber;
+pub(crate) use self::form::may_be_point;
+pub(super) use self::recognize::plan;
+use self::zoned_columns::ZonedColumns;
+use super::row_sink::NUMBERS_AHEAD;
+use crate::catalog::{BaseTable, RowStore};
+use crate::locks::table::TableUse;
 use crate::result::{Outcome, ResultColumn, StatementResult};
-use crate::session::Session;
+use crate::session::{RowScratch, StatementContext};
+use crate::statements::table_names::note_write;
 use crate::status::Counter;
+use crate::storing::Storing;
 
 /// A statement's parameters: the values of its `?`, and their types.
 type Parameters = [(Value, SqlType)];
@@ -37,24 +37,16 @@ type Parameters = [(Value, SqlType)];
 /// What a statement does with one row.
 #[derive(Debug)]
 pub(crate) struct PointPlan {
-    /// It goes when it is dropped, whoever keeps a plan.
+    /// Weak: a cached plan must not keep a dropped table alive.
     table: Weak<BaseTable>,
-    work: Work,
-    moments: Moments,
-    /// Memory for the values of the row.
-    values: Vec<Value>,
+    access: RowAccess,
+    /// The TIMESTAMP columns whose values are shown in another time zone than UTC.
+    zoned: Vec<usize>,
 }
 
 #[derive(Debug)]
-enum Work {
+enum RowAccess {
     Read {
-        key: Key,
-        columns: Vec<usize>,
-        shown: Arc<[ResultColumn]>,
-    },
-    /// Of a table in the data directory, by its primary key.
-    ReadDurable {
-        rows: Arc<TableDefinition>,
         key: Key,
         columns: Vec<usize>,
         shown: Arc<[ResultColumn]>,
@@ -62,13 +54,12 @@ enum Work {
     Insert {
         sources: Vec<Source>,
         storing: Storing,
-        numbering: Option<Numbering>,
+        number: Option<AutoNumber>,
     },
     Update {
         key: Key,
-        /// The columns that new values are computed of, and memory for their values.
+        /// The columns that new values are computed of.
         read: Vec<usize>,
-        old: Vec<Value>,
         columns: Vec<usize>,
         sources: Vec<Source>,
         storing: Storing,
@@ -83,8 +74,6 @@ enum Work {
 struct Key {
     index: IndexId,
     parts: Vec<Source>,
-    /// Memory for its bytes.
-    bytes: Vec<u8>,
 }
 
 /// Where a value comes from.
@@ -98,7 +87,7 @@ enum Source {
     Stored(Value),
     /// When the statement began.
     Now,
-    /// A whole number that is read of the row, by its place there, and another that is added to it or
+    /// A whole number that is read of the row, by its position there, and another that is added to it or
     /// taken from it.
     Sum {
         old: usize,
@@ -145,229 +134,287 @@ fn sum(a: &Value, b: &Value, subtracts: bool, ty: &SqlType) -> Option<Value> {
 }
 
 impl Key {
-    /// Whether the values are such that the key's bytes find the row.
-    fn find(&mut self, rows: &UserTable, parameters: &Parameters) -> bool {
+    /// Makes the bytes that find the row; false if the values are not such.
+    fn find(&self, store: RowStore<'_>, parameters: &Parameters, bytes: &mut Vec<u8>) -> bool {
         let values = self.parts.iter().map(|part| part.value(parameters));
         if values.clone().any(Value::is_null) {
             return false;
         }
         // A value that is not of its column's type may be equal to none.
-        rows.row_key(self.index, values, &mut self.bytes).is_ok()
+        store.row_key(self.index, values, bytes).is_ok()
     }
-
-    /// The same for a table in the data directory.
-    fn find_durable(&mut self, rows: &TableDefinition, parameters: &Parameters) -> bool {
-        let values = self.parts.iter().map(|part| part.value(parameters));
-        if values.clone().any(Value::is_null) {
-            return false;
-        }
-        matches!(rows.row_key(self.index, values, &mut self.bytes), Ok(true))
-    }
-}
-
-/// Runs a statement whose plan is kept at `place`, if it is of this kind and nothing is unusual about
-/// its parameters.
-pub(super) fn run<P>(
-    session: &mut Session,
-    place: &PlanPlace<P>,
-    parameters: &Parameters,
-) -> Result<Option<Outcome>> {
-    let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(kept) = kept.as_mut() else {
-        return Ok(None);
-    };
-    let Some(table) = kept.point_table(session, parameters) else {
-        return Ok(None);
-    };
-    if !table.definition.temporary {
-        let held = session.hold_known(&table)?;
-        // It may have changed while this waited for it.
-        if !held || !kept.is_for(session, parameters) {
-            return Ok(None);
-        }
-    }
-    match kept.point() {
-        Some(point) => point.run(session, &table, parameters),
-        None => Ok(None),
-    }
-}
-
-/// Whether a statement whose plan is kept at `place` comes to one row by a key, and each of its
-/// parameters, of which there are so many, is a value in the key or in the row.
-pub(super) fn uses_all<P>(place: &PlanPlace<P>, parameters: usize) -> bool {
-    let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
-    let point = kept.as_mut().and_then(|kept| kept.point());
-    point.is_some_and(|point| {
-        let used: BTreeSet<usize> = point.sources().filter_map(Source::parameter).collect();
-        used.len() == parameters
-    })
 }
 
 impl PointPlan {
+    /// Whether each of the statement's parameters, of which there are so many, is a value in the key or in
+    /// the row.
+    pub(super) fn uses_all(&self, parameters: usize) -> bool {
+        let used: BTreeSet<usize> = self.sources().filter_map(Source::parameter).collect();
+        used.len() == parameters
+    }
+
     /// Where all its values come from.
     fn sources(&self) -> impl Iterator<Item = &Source> {
-        let (key, row): (&[Source], &[Source]) = match &self.work {
-            Work::Read { key, .. } | Work::ReadDurable { key, .. } | Work::Delete { key } => {
-                (&key.parts, &[])
-            }
-            Work::Insert { sources, .. } => (&[], sources),
-            Work::Update { key, sources, .. } => (&key.parts, sources),
+        let (key, row): (&[Source], &[Source]) = match &self.access {
+            RowAccess::Read { key, .. } | RowAccess::Delete { key } => (&key.parts, &[]),
+            RowAccess::Insert { sources, .. } => (&[], sources),
+            RowAccess::Update { key, sources, .. } => (&key.parts, sources),
         };
         key.iter().chain(row)
     }
 
-    /// The table, if it is still there.
-    pub(crate) fn table(&self) -> Option<Arc<BaseTable>> {
-        self.table.upgrade()
+    fn table_use(&self) -> TableUse {
+        match self.access {
+            RowAccess::Read { .. } => TableUse::Read,
+            _ => TableUse::Write,
+        }
     }
 
-    fn run(
-        &mut self,
-        session: &mut Session,
-        table: &BaseTable,
+    /// Reads or changes the row, if nothing is unusual about the parameters. `is_good` says whether the plan still
+    /// is, once the table is held.
+    pub(super) fn run(
+        &self,
+        context: &mut StatementContext<'_>,
         parameters: &Parameters,
+        is_good: impl FnOnce(&StatementContext<'_>) -> bool,
     ) -> Result<Option<Outcome>> {
-        let (work, values, moments) = (&mut self.work, &mut self.values, &mut self.moments);
-        if let Work::ReadDurable {
-            rows,
-            key,
-            columns,
-            shown,
-        } = work
-        {
-            if !key.find_durable(rows, parameters) {
-                return Ok(None);
-            }
-            super::count(session, Counter::ComSelect);
-            let statement = session.durable_statement()?.clone();
-            let found = statement.read_row(rows, &key.bytes, columns, session.row_mut())?;
-            moments.show(columns, session.row_mut());
-            note_read(session, found);
-            let columns = Arc::clone(shown);
-            return Ok(Some(Outcome::Row { columns, found }));
-        }
-        let Some(rows) = table.single_rows() else {
+        let Some(table) = self.table.upgrade() else {
             return Ok(None);
         };
-        match work {
-            Work::ReadDurable { .. } => Ok(None),
-            Work::Read {
-                key,
+        if !table.definition.temporary {
+            let held = context.hold_known(&table, self.table_use())?;
+            // It may have changed while this waited for it.
+            if !held || !is_good(context) {
+                return Ok(None);
+            }
+        }
+        let mut scratch = std::mem::take(&mut context.session.scratch);
+        let outcome = self.run_with(context, &table, parameters, &mut scratch);
+        context.session.scratch = scratch;
+        outcome
+    }
+
+    fn run_with(
+        &self,
+        context: &mut StatementContext<'_>,
+        table: &BaseTable,
+        parameters: &Parameters,
+        scratch: &mut RowScratch,
+    ) -> Result<Option<Outcome>> {
+        let Some(store) = table.row_store() else {
+            return Ok(None);
+        };
+        if self.table_use() == TableUse::Write {
+            note_write(context, table)?;
+            // Ranges are locked by the generic path.
+            let lock = context.lock_of_found(false);
+            if !table.definition.temporary && !matches!(lock, ReadLock::None | ReadLock::Gaps) {
+                return Ok(None);
+            }
+        }
+        let key = &mut scratch.key;
+        match &self.access {
+            RowAccess::Read {
+                key: by,
                 columns,
                 shown,
-            } => {
-                if !key.find(rows, parameters) {
-                    return Ok(None);
-                }
-                super::count(session, Counter::ComSelect);
-                let found = rows.read_row(key.index, &key.bytes, columns, session.row_mut())?;
-                moments.show(columns, session.row_mut());
-                note_read(session, found);
-                let columns = Arc::clone(shown);
-                Ok(Some(Outcome::Row { columns, found }))
-            }
-            Work::Insert {
+            } => match by.find(store, parameters, key) {
+                true => self.read(context, (table, store), (by.index, key), (columns, shown)),
+                false => Ok(None),
+            },
+            RowAccess::Insert {
                 sources,
                 storing,
-                numbering,
+                number,
             } => {
-                let all = 0..sources.len();
                 let row = StoredRow {
-                    session,
+                    context,
                     table,
                     storing,
                     old: &[],
-                    numbered: numbering.as_ref().map(|numbering| numbering.column),
+                    numbered: number.as_ref().map(|number| number.column),
                 };
-                if !row.store(values, sources, all, parameters) {
-                    return Ok(None);
+                let values = &mut scratch.values;
+                match row.store(values, sources, 0..sources.len(), parameters) {
+                    true => self.insert(context, (table, store), values, number.as_ref()),
+                    false => Ok(None),
                 }
-                moments.keep(0..values.len(), values);
-                let number = match numbering {
-                    None => None,
-                    Some(numbering) => match numbering.number(session, table, values) {
-                        Some(number) => Some(number),
-                        None => return Ok(None),
-                    },
-                };
-                if rows.insert_row(values, session.undo_of_row())? == RowChange::Duplicate {
-                    if let Some(number) = number {
-                        number.give_back(table);
-                    }
-                    return Ok(None);
-                }
-                super::count(session, Counter::ComInsert);
-                super::count(session, Counter::HandlerWrite);
-                session.insert_id = 0;
-                let last_insert_id = number.map_or(0, |number| number.take(session, table));
-                let result = StatementResult {
-                    affected_rows: 1,
-                    last_insert_id,
-                    ..StatementResult::default()
-                };
-                Ok(Some(result.into()))
             }
-            Work::Update {
-                key,
-                read,
-                old,
-                columns,
-                sources,
-                storing,
-            } => {
-                if !key.find(rows, parameters) {
-                    return Ok(None);
-                }
-                let is_there =
-                    read.is_empty() || rows.read_row(key.index, &key.bytes, read, old)?;
-                let row = StoredRow {
-                    session,
-                    table,
-                    storing,
-                    old,
-                    numbered: None,
-                };
-                // Without a row nothing is computed.
-                if !is_there || !row.store(values, sources, columns.iter().copied(), parameters) {
-                    return Ok(None);
-                }
-                moments.keep(columns.iter().copied(), values);
-                let undo = session.undo_of_row();
-                let change = rows.update_row(key.index, &key.bytes, columns, values, undo)?;
-                let (matched, changes, info) = match change {
-                    RowChange::Duplicate => return Ok(None),
-                    RowChange::Missing => (0, 0, "Rows matched: 0  Changed: 0  Warnings: 0"),
-                    RowChange::Same => (1, 0, "Rows matched: 1  Changed: 0  Warnings: 0"),
-                    RowChange::Done => (1, 1, "Rows matched: 1  Changed: 1  Warnings: 0"),
-                };
-                super::count(session, Counter::ComUpdate);
-                note_read(session, matched == 1);
-                session.counters().add(Counter::HandlerUpdate, changes);
-                let told = match session.counts_found_rows {
-                    true => matched,
-                    false => changes,
-                };
-                Ok(Some(changed(told, Cow::Borrowed(info))))
-            }
-            Work::Delete { key } => {
-                if !key.find(rows, parameters) {
-                    return Ok(None);
-                }
-                let undo = session.undo_of_row();
-                let change = rows.delete_row(key.index, &key.bytes, undo)?;
-                let deleted = u64::from(change == RowChange::Done);
-                super::count(session, Counter::ComDelete);
-                note_read(session, deleted == 1);
-                session.counters().add(Counter::HandlerDelete, deleted);
-                Ok(Some(changed(deleted, Cow::Borrowed(""))))
-            }
+            RowAccess::Update { key: by, .. } => match by.find(store, parameters, key) {
+                true => self.update(context, (table, store), parameters, scratch),
+                false => Ok(None),
+            },
+            RowAccess::Delete { key: by } => match by.find(store, parameters, key) {
+                true => delete(context, (table, store), (by.index, key)),
+                false => Ok(None),
+            },
         }
     }
+
+    fn read(
+        &self,
+        context: &mut StatementContext<'_>,
+        (table, store): (&BaseTable, RowStore<'_>),
+        (index, key): (IndexId, &[u8]),
+        (columns, shown): (&[usize], &Arc<[ResultColumn]>),
+    ) -> Result<Option<Outcome>> {
+        context.count(Counter::ComSelect);
+        let found = match store {
+            RowStore::Session(rows) => {
+                rows.read_row(index, key, columns, &mut context.session.row)?
+            }
+            RowStore::Durable(rows) => {
+                let statement = context.statement_of(table)?.clone();
+                statement.read_row(rows, (index, key), columns, &mut context.session.row)?
+            }
+        };
+        ZonedColumns::new(context, &self.zoned).show(columns, &mut context.session.row);
+        note_read(context, found);
+        let columns = Arc::clone(shown);
+        Ok(Some(Outcome::Row { columns, found }))
+    }
+
+    fn insert(
+        &self,
+        context: &mut StatementContext<'_>,
+        (table, store): (&BaseTable, RowStore<'_>),
+        values: &mut [Value],
+        number: Option<&AutoNumber>,
+    ) -> Result<Option<Outcome>> {
+        ZonedColumns::new(context, &self.zoned).to_utc(0..values.len(), values);
+        let number = match number {
+            None => None,
+            Some(number) => match number.take(context, table, values) {
+                Some(number) => Some(number),
+                None => return Ok(None),
+            },
+        };
+        let done = match store {
+            RowStore::Session(rows) => rows.insert_row(values, context.session.undo_of_row())?,
+            RowStore::Durable(rows) => context.statement_of(table)?.insert_row(rows, values)?,
+        };
+        if done == RowChange::Duplicate {
+            if let Some(number) = number {
+                number.give_back(table);
+            }
+            return Ok(None);
+        }
+        context.count(Counter::ComInsert);
+        context.count(Counter::HandlerWrite);
+        context.session.diagnostics.insert_id = 0;
+        let last_insert_id = number.map_or(0, |number| number.keep(context, table));
+        if last_insert_id > 0 && table.trees().is_some() {
+            table.keep_numbers(context.session.transaction.of_table(table)?, NUMBERS_AHEAD)?;
+        }
+        let result = StatementResult {
+            affected_rows: 1,
+            last_insert_id,
+            ..StatementResult::default()
+        };
+        Ok(Some(result.into()))
+    }
+
+    fn update(
+        &self,
+        context: &mut StatementContext<'_>,
+        (table, store): (&BaseTable, RowStore<'_>),
+        parameters: &Parameters,
+        scratch: &mut RowScratch,
+    ) -> Result<Option<Outcome>> {
+        let RowAccess::Update {
+            key: by,
+            read,
+            columns,
+            sources,
+            storing,
+        } = &self.access
+        else {
+            return Ok(None);
+        };
+        let RowScratch { values, old, key } = scratch;
+        let mut locked = None;
+        let is_there = match store {
+            RowStore::Session(rows) => {
+                read.is_empty() || rows.read_row(by.index, key, read, old)?
+            }
+            RowStore::Durable(rows) => {
+                locked = context
+                    .statement_of(table)?
+                    .lock_row(rows, (by.index, key))?;
+                if let Some(row) = &locked {
+                    old.clear();
+                    old.extend(read.iter().map(|column| row.values()[*column].clone()));
+                }
+                locked.is_some()
+            }
+        };
+        let row = StoredRow {
+            context,
+            table,
+            storing,
+            old,
+            numbered: None,
+        };
+        // Without a row nothing is computed.
+        if !is_there || !row.store(values, sources, columns.iter().copied(), parameters) {
+            return Ok(None);
+        }
+        ZonedColumns::new(context, &self.zoned).to_utc(columns.iter().copied(), values);
+        let change = match (store, locked) {
+            (RowStore::Session(rows), _) => rows.update_row(
+                by.index,
+                key,
+                columns,
+                values,
+                context.session.undo_of_row(),
+            )?,
+            (RowStore::Durable(_), Some(row)) => row.update(columns, values)?,
+            (RowStore::Durable(_), None) => return Ok(None),
+        };
+        let (matched, changes, info) = match change {
+            RowChange::Duplicate => return Ok(None),
+            RowChange::Missing => (0, 0, "Rows matched: 0  Changed: 0  Warnings: 0"),
+            RowChange::Same => (1, 0, "Rows matched: 1  Changed: 0  Warnings: 0"),
+            RowChange::Done => (1, 1, "Rows matched: 1  Changed: 1  Warnings: 0"),
+        };
+        context.count(Counter::ComUpdate);
+        note_read(context, matched == 1);
+        context.counters().add(Counter::HandlerUpdate, changes);
+        let reported = match context.session.client.counts_found_rows {
+            true => matched,
+            false => changes,
+        };
+        Ok(Some(changed(reported, Cow::Borrowed(info))))
+    }
+}
+
+fn delete(
+    context: &mut StatementContext<'_>,
+    (table, store): (&BaseTable, RowStore<'_>),
+    (index, key): (IndexId, &[u8]),
+) -> Result<Option<Outcome>> {
+    let deleted = match store {
+        RowStore::Session(rows) => {
+            rows.delete_row(index, key, context.session.undo_of_row())? == RowChange::Done
+        }
+        RowStore::Durable(rows) => {
+            let Some(row) = context.statement_of(table)?.lock_row(rows, (index, key))? else {
+                return Ok(None);
+            };
+            row.delete()?;
+            true
+        }
+    };
+    context.count(Counter::ComDelete);
+    note_read(context, deleted);
+    let deleted = u64::from(deleted);
+    context.counters().add(Counter::HandlerDelete, deleted);
+    Ok(Some(changed(deleted, Cow::Borrowed(""))))
 }
 
 /// Where values are stored.
 struct StoredRow<'r> {
-    session: &'r Session,
+    context: &'r StatementContext<'r>,
     table: &'r BaseTable,
     storing: &'r Storing,
     /// What was read of the row.
@@ -406,7 +453,7 @@ impl StoredRow<'_> {
                 return true;
             }
             Source::Now => {
-                *stored = convert::now(self.session, &column.ty);
+                *stored = self.context.clock().current_timestamp(&column.ty);
                 return true;
             }
             Source::Literal(value, ty) => (value, ty),
@@ -434,12 +481,12 @@ impl StoredRow<'_> {
 }
 
 /// Counts what a plan with the scan of one range would count.
-fn note_read(session: &mut Session, found: bool) {
+fn note_read(context: &mut StatementContext<'_>, found: bool) {
     let found = u64::from(found);
-    let counters = session.counters();
+    let counters = context.counters();
     counters.add(Counter::SelectRange, 1);
     counters.add(Counter::HandlerReadKey, 1);
-    session.last_summary.rows_examined += found;
+    context.session.diagnostics.summary.rows_examined += found;
 }
 
 fn changed(affected_rows: u64, info: Cow<'static, str>) -> Outcome {

@@ -5,145 +5,144 @@ use std::sync::Arc;
 use mayfly_plan::physical::{IndexScan, Operator, Plan, QueryPlan, StatementLimit};
 use mayfly_plan::{ChangePlan, Expression, ExpressionKind, NewValue};
 use mayfly_storage::IndexId;
-use mayfly_syntax::ast::{Expr, InsertSource, InsertStatement};
+use mayfly_syntax::ast::{Expr, InsertSource, InsertStatement, Statement};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::{Key, Moments, Numbering, Parameters, PointPlan, Source, Work};
+use super::zoned_columns::zoned_columns;
+use super::{AutoNumber, Key, PointPlan, RowAccess, Source};
+use crate::binding::expressions;
+use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
-use crate::convert::Storing;
-use crate::expressions;
 use crate::result::ResultColumn;
-use crate::session::Session;
+use crate::session::StatementContext;
+use crate::statements::cached_plan::ExecutablePlan;
+use crate::statements::insert::InsertPlan;
+use crate::storing::Storing;
 
-/// A plan that may come to one row.
-pub(crate) trait PointAccess {
-    /// What it comes to, if it does. `tables` are those that it names.
-    fn point(
-        &self,
-        session: &Session,
-        tables: &[Arc<BaseTable>],
-        parameters: &[SqlType],
-    ) -> Option<PointPlan>;
-
-    /// The columns that clients get.
-    fn shown(&self) -> Arc<[ResultColumn]> {
-        Arc::default()
+/// What a plan comes to, if it is one row.
+pub(in super::super) fn plan(
+    context: &StatementContext<'_>,
+    statement: &Statement,
+    plan: &ExecutablePlan,
+    catalog: &SessionCatalog<'_>,
+) -> Option<PointPlan> {
+    let tables = catalog.base_tables();
+    let types = &context.parameters().types;
+    match (plan, statement) {
+        (ExecutablePlan::Query(query), _) => of_query(context, query, &tables),
+        (ExecutablePlan::Insert(plan), Statement::Insert(insert)) => {
+            of_insert(context, insert, plan, types)
+        }
+        (ExecutablePlan::Change(plan), Statement::Update(update)) if !update.ignore => {
+            of_change(context, &plan.change, &tables, types)
+        }
+        (ExecutablePlan::Change(plan), Statement::Delete(delete))
+            if !delete.ignore && delete.targets.is_empty() && plan.returning.is_empty() =>
+        {
+            of_change(context, &plan.change, &tables, types)
+        }
+        _ => None,
     }
 }
 
-impl PointAccess for QueryPlan {
-    fn shown(&self) -> Arc<[ResultColumn]> {
-        ResultColumn::of_plan(&self.columns)
+fn of_query(
+    context: &StatementContext<'_>,
+    plan: &QueryPlan,
+    tables: &[Arc<BaseTable>],
+) -> Option<PointPlan> {
+    let (access, table) = access(context, plan, tables)?;
+    let column = |place: usize| match access.expressions {
+        None => Some(place),
+        Some(expressions) => match expressions.get(place)?.kind {
+            ExpressionKind::Column(place) => Some(place),
+            _ => None,
+        },
+    };
+    let column = |place: usize| access.scan.columns.get(column(place)?).copied();
+    let columns: Vec<usize> = (0..plan.columns.len()).map(column).collect::<Option<_>>()?;
+    if columns
+        .iter()
+        .any(|column| *column >= table.definition.columns.len())
+    {
+        return None;
     }
+    let shown = ResultColumn::of_plan(&plan.columns);
+    let key = access.key;
+    table.row_store()?;
+    let access = RowAccess::Read {
+        key,
+        columns,
+        shown,
+    };
+    Some(PointPlan::new(context, table, access))
+}
 
-    fn point(
-        &self,
-        session: &Session,
-        tables: &[Arc<BaseTable>],
-        _: &[SqlType],
-    ) -> Option<PointPlan> {
-        let (access, table) = access(session, self, tables)?;
-        let column = |place: usize| match access.expressions {
-            None => Some(place),
-            Some(expressions) => match expressions.get(place)?.kind {
-                ExpressionKind::Column(place) => Some(place),
-                _ => None,
-            },
+fn of_change(
+    context: &StatementContext<'_>,
+    plan: &ChangePlan,
+    tables: &[Arc<BaseTable>],
+    parameters: &[SqlType],
+) -> Option<PointPlan> {
+    let ([target], true) = (plan.targets.as_slice(), plan.is_safe) else {
+        return None;
+    };
+    if target.check.is_some() {
+        return None;
+    }
+    let (access, table) = access(context, &plan.query, tables)?;
+    table.row_store()?;
+    let definition = &table.definition;
+    if target.assignments.is_empty() {
+        let key = access.key;
+        let is_referenced = is_referenced(context, definition, None);
+        return (!is_referenced).then(|| PointPlan::new(context, table, RowAccess::Delete { key }));
+    }
+    if !is_plain(definition) || definition.columns.iter().any(|column| column.on_update_now) {
+        return None;
+    }
+    let (mut read, mut columns, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+    for assignment in &target.assignments {
+        let NewValue::Column(place) = assignment.value else {
+            return None;
         };
-        let column = |place: usize| access.scan.columns.get(column(place)?).copied();
-        let columns: Vec<usize> = (0..self.columns.len()).map(column).collect::<Option<_>>()?;
-        if columns
-            .iter()
-            .any(|column| *column >= table.definition.columns.len())
+        let expression = access.expressions?.get(place)?;
+        let ty = &plan.query.columns.get(place)?.ty;
+        let source = source_of(expression, ty)
+            .or_else(|| sum_of(expression, ty, access.scan, definition, &mut read))?;
+        let column = definition.columns.get(assignment.column)?;
+        if columns.contains(&assignment.column)
+            || column.auto_increment
+            || !is_timeless(&source, parameters, &column.ty)
         {
             return None;
         }
-        let shown = self.shown();
-        let key = access.key;
-        let work = match (table.single_rows(), table.durable_rows()) {
-            (Some(_), _) => Work::Read {
-                key,
-                columns,
-                shown,
-            },
-            (None, Some(rows)) => Work::ReadDurable {
-                rows,
-                key,
-                columns,
-                shown,
-            },
-            (None, None) => return None,
-        };
-        Some(PointPlan::new(session, table, work))
+        columns.push(assignment.column);
+        sources.push(source);
     }
+    if refers(definition, &columns) || is_referenced(context, definition, Some(&columns)) {
+        return None;
+    }
+    Some(PointPlan::new(
+        context,
+        table,
+        RowAccess::Update {
+            key: access.key,
+            read,
+            columns,
+            sources,
+            storing: Storing::new(context.clock(), &definition.name, false),
+        },
+    ))
 }
 
-impl PointAccess for ChangePlan {
-    fn point(
-        &self,
-        session: &Session,
-        tables: &[Arc<BaseTable>],
-        parameters: &[SqlType],
-    ) -> Option<PointPlan> {
-        let ([target], true) = (self.targets.as_slice(), self.is_safe) else {
-            return None;
-        };
-        if target.check.is_some() {
-            return None;
-        }
-        let (access, table) = access(session, &self.query, tables)?;
-        table.single_rows()?;
-        if target.assignments.is_empty() {
-            let key = access.key;
-            return Some(PointPlan::new(session, table, Work::Delete { key }));
-        }
-        let definition = &table.definition;
-        if !is_plain(definition) || definition.columns.iter().any(|column| column.on_update_now) {
-            return None;
-        }
-        let (mut read, mut columns, mut sources) = (Vec::new(), Vec::new(), Vec::new());
-        for assignment in &target.assignments {
-            let NewValue::Column(place) = assignment.value else {
-                return None;
-            };
-            let expression = access.expressions?.get(place)?;
-            let ty = &self.query.columns.get(place)?.ty;
-            let source = source_of(expression, ty)
-                .or_else(|| sum_of(expression, ty, access.scan, definition, &mut read))?;
-            let column = definition.columns.get(assignment.column)?;
-            if columns.contains(&assignment.column)
-                || column.auto_increment
-                || !is_timeless(&source, parameters, &column.ty)
-            {
-                return None;
-            }
-            columns.push(assignment.column);
-            sources.push(source);
-        }
-        Some(PointPlan::new(
-            session,
-            table,
-            Work::Update {
-                key: access.key,
-                read,
-                old: Vec::new(),
-                columns,
-                sources,
-                storing: Storing::new(session, &definition.name, false),
-            },
-        ))
-    }
-}
-
-/// An INSERT of one row of plain values. `positions` are the columns that it gives.
-pub(in super::super) fn of_insert(
-    session: &Session,
+/// An INSERT of one row of plain values.
+fn of_insert(
+    context: &StatementContext<'_>,
     insert: &InsertStatement,
-    table: &Arc<BaseTable>,
-    positions: &[usize],
-    parameters: &Parameters,
+    plan: &InsertPlan,
+    types: &[SqlType],
 ) -> Option<PointPlan> {
     let InsertSource::Values(rows) = &insert.source else {
         return None;
@@ -151,23 +150,22 @@ pub(in super::super) fn of_insert(
     let [row] = rows.as_slice() else {
         return None;
     };
+    let (table, positions) = (plan.table()?, &plan.positions);
     let definition = &table.definition;
-    table.single_rows()?;
-    if insert.replace
-        || insert.ignore
-        || !insert.on_duplicate_key_update.is_empty()
-        || !insert.returning.is_empty()
+    table.row_store()?;
+    if insert.ignore
+        || !definition.foreign_keys.is_empty()
+        || !plan.is_plain()
         || row.len() != positions.len()
         || !is_plain(definition)
     {
         return None;
     }
     let numbered = definition.auto_increment_column();
-    let numbering = match numbered {
-        Some(column) => Some(Numbering::new(column, &definition.columns[column])?),
+    let number = match numbered {
+        Some(column) => Some(AutoNumber::new(column, &definition.columns[column])?),
         None => None,
     };
-    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let source = |column: usize| {
         let given = positions.iter().position(|given| *given == column);
         let given = given
@@ -175,31 +173,30 @@ pub(in super::super) fn of_insert(
             .filter(|expr| !is_default(expr));
         let source = match given {
             None if numbered == Some(column) => Some(Source::Stored(Value::Null)),
-            None => default_of(session, definition, column),
-            Some(expr) => value_of(session, expr),
+            None => default_of(context, definition, column),
+            Some(expr) => value_of(context, expr),
         }?;
-        let is_timeless = is_timeless(&source, &types, &definition.columns[column].ty);
+        let is_timeless = is_timeless(&source, types, &definition.columns[column].ty);
         is_timeless.then_some(source)
     };
     let sources = (0..definition.columns.len()).map(source);
     Some(PointPlan::new(
-        session,
-        table,
-        Work::Insert {
+        context,
+        &table,
+        RowAccess::Insert {
             sources: sources.collect::<Option<_>>()?,
-            storing: Storing::new(session, &definition.name, false),
-            numbering,
+            storing: Storing::new(context.clock(), &definition.name, false),
+            number,
         },
     ))
 }
 
 impl PointPlan {
-    fn new(session: &Session, table: &Arc<BaseTable>, work: Work) -> Self {
+    fn new(context: &StatementContext<'_>, table: &Arc<BaseTable>, access: RowAccess) -> Self {
         Self {
             table: Arc::downgrade(table),
-            work,
-            moments: Moments::new(session, table),
-            values: Vec::new(),
+            access,
+            zoned: zoned_columns(context, table),
         }
     }
 }
@@ -213,7 +210,7 @@ struct Access<'p> {
 }
 
 fn access<'p, 't>(
-    session: &Session,
+    context: &StatementContext<'_>,
     plan: &'p QueryPlan,
     tables: &'t [Arc<BaseTable>],
 ) -> Option<(Access<'p>, &'t Arc<BaseTable>)> {
@@ -244,15 +241,14 @@ fn access<'p, 't>(
     {
         return None;
     }
-    let moments = Moments::new(session, table);
-    if index.parts.iter().any(|part| moments.is_of(part.column)) {
+    let zoned = zoned_columns(context, table);
+    if index.parts.iter().any(|part| zoned.contains(&part.column)) {
         return None;
     }
     let parts = parts.iter().map(|part| source_of(part, &part.ty));
     let key = Key {
         index: IndexId(index.id?),
         parts: parts.collect::<Option<_>>()?,
-        bytes: Vec::new(),
     };
     let access = Access {
         scan,
@@ -327,8 +323,10 @@ fn sum_of(
     })
 }
 
-fn value_of(session: &Session, expr: &Expr) -> Option<Source> {
-    if let Some((value, ty)) = expressions::plain_literal(session, expr) {
+fn value_of(context: &StatementContext<'_>, expr: &Expr) -> Option<Source> {
+    if let Some((value, ty)) =
+        expressions::plain_literal(context.options().collation_connection, expr)
+    {
         return Some(Source::Literal(value, ty));
     }
     let index = crate::statements::insert::parameter_index(expr)?;
@@ -336,11 +334,15 @@ fn value_of(session: &Session, expr: &Expr) -> Option<Source> {
 }
 
 /// What a column gets that a row does not give, if that is the same for every row.
-fn default_of(session: &Session, definition: &TableDefinition, column: usize) -> Option<Source> {
+fn default_of(
+    context: &StatementContext<'_>,
+    definition: &TableDefinition,
+    column: usize,
+) -> Option<Source> {
     let column = &definition.columns[column];
     match &column.default {
         ColumnDefault::Value(_) => {
-            let value = column.default_value(&session.options().time_zone);
+            let value = column.default_value(&context.options().time_zone);
             Some(Source::Stored(value.unwrap_or(Value::Null)))
         }
         ColumnDefault::Null => Some(Source::Stored(Value::Null)),
@@ -357,7 +359,34 @@ fn is_plain(definition: &TableDefinition) -> bool {
         .columns
         .iter()
         .any(|column| column.generated.is_some());
-    !checked && !computed && definition.foreign_keys.is_empty()
+    !checked && !computed
+}
+
+/// Whether rows refer to others by one of these columns.
+fn refers(definition: &TableDefinition, columns: &[usize]) -> bool {
+    let mut keys = definition.foreign_keys.iter();
+    keys.any(|key| {
+        let positions = definition.column_positions(&key.columns);
+        positions.is_none_or(|positions| positions.iter().any(|it| columns.contains(it)))
+    })
+}
+
+/// Whether rows of others may refer to a table's rows by one of these columns, or at all.
+fn is_referenced(
+    context: &StatementContext<'_>,
+    definition: &TableDefinition,
+    columns: Option<&[usize]>,
+) -> bool {
+    let catalog = context.database().catalog.databases();
+    let mut children = catalog.children_of(definition).iter();
+    children.any(|(child, key)| {
+        let referenced = &child.definition.foreign_keys[*key].references.columns;
+        let positions = definition.column_positions(referenced);
+        match (columns, positions) {
+            (Some(columns), Some(positions)) => positions.iter().any(|it| columns.contains(it)),
+            _ => true,
+        }
+    })
 }
 
 /// Whether a value becomes that of a column without a look at the clock: a TIME is of the day of the

@@ -10,9 +10,9 @@ use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
 use super::super::keys::key_mode;
-use super::super::travelling_all;
-use super::Columns;
+use super::specification::Columns;
 use crate::context::RunContext;
+use crate::representation::column_types;
 
 /// A call, its arguments being columns of the aggregate's rows.
 pub(super) struct Call {
@@ -65,7 +65,7 @@ impl Call {
     }
 
     pub(super) fn state_types(&self) -> Vec<PhysicalType> {
-        travelling_all(&self.signature.state)
+        column_types(&self.signature.state)
     }
 
     pub(super) fn is_mergeable(&self) -> bool {
@@ -147,7 +147,7 @@ impl Accumulators {
                 accumulator
                     .take_state()?
                     .into_iter()
-                    .map(super::super::to_travelling),
+                    .map(crate::representation::to_column),
             );
         }
         Ok(columns)

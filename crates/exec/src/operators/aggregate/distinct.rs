@@ -11,9 +11,8 @@ use mayfly_plan::expression::same_expression;
 use mayfly_plan::physical::{AggregateCall, Purpose, TemporaryTable};
 use mayfly_types::Result;
 
-use super::Specification;
-use crate::context::RunContext;
-use crate::operators::Node;
+use super::specification::Specification;
+use crate::context::{Node, RunContext};
 
 /// The arguments that all calls have in common, if all of them are only to see distinct ones.
 pub(super) fn common_arguments<'a>(specification: &Specification<'a>) -> Option<&'a [Expression]> {

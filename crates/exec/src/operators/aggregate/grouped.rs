@@ -421,7 +421,7 @@ fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Resu
             .accumulators
             .results(run)?
             .into_iter()
-            .map(super::to_travelling),
+            .map(super::to_column),
     );
     node.count_groups(groups, run);
     let batch = Batch::new(columns, groups);

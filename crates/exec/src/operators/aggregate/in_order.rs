@@ -17,10 +17,10 @@ use mayfly_functions::SignatureContext;
 use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, Result};
 
-use super::Columns;
 use super::call::{Accumulators, Call};
-use crate::context::RunContext;
-use crate::operators::{Cursor, Node, to_travelling};
+use super::specification::Columns;
+use crate::context::{Cursor, Node, RunContext};
+use crate::representation::to_column;
 
 pub(super) struct InOrder {
     pub(super) input: Arc<dyn Node>,
@@ -200,7 +200,7 @@ impl InOrderCursor {
             columns.push(arrow_select::concat::concat(&pieces).map_err(crate::error::arrow)?);
         }
         for result in done.accumulators.results(run)? {
-            columns.push(to_travelling(result));
+            columns.push(to_column(result));
         }
         Ok(Some(Batch::new(columns, done.count)))
     }

@@ -27,34 +27,27 @@ mod partitions;
 mod rollup;
 mod sample;
 mod scalar;
+mod specification;
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::ArrayRef;
+use call::Call;
 use mayfly_functions::SignatureContext;
-use mayfly_plan::Expression;
-use mayfly_plan::physical::{AggregateCall, TemporaryTable};
+use mayfly_plan::physical::TemporaryTable;
 use mayfly_storage::{KeyMode, PartitionQueue, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result};
 
+use self::specification::Columns;
+pub(crate) use self::specification::Specification;
 use super::keys::key_mode;
-use super::{Cursor, Node, sliced, to_travelling, travelling};
-use crate::context::{RunContext, count};
+use super::sliced;
+use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::Program;
+use crate::representation::{column_type, to_column};
 use crate::state::lock;
-use call::Call;
-
-/// An aggregation as the plan has it.
-pub(crate) struct Specification<'a> {
-    pub(crate) keys: &'a [Expression],
-    pub(crate) aggregates: &'a [AggregateCall],
-    pub(crate) rollup: bool,
-    pub(crate) first_groups: Option<u64>,
-    pub(crate) ordered: bool,
-    pub(crate) temporary: Option<&'a TemporaryTable>,
-}
 
 pub(crate) fn build(
     input: Arc<dyn Node>,
@@ -70,7 +63,7 @@ pub(crate) fn build(
     let mut columns = Columns::default();
     for key in specification.keys {
         // Keys lead, each in a column of its own.
-        columns.push(Program::compile(key), travelling(&key.ty));
+        columns.push(Program::compile(key), column_type(&key.ty));
     }
     let calls = specification
         .aggregates
@@ -105,39 +98,6 @@ pub(crate) fn build(
         signature: run.statement.signature,
         state: Mutex::new(State::New),
     }))
-}
-
-/// The columns that are computed from an input row: the keys, then whatever the calls need, each
-/// input column once.
-#[derive(Default)]
-struct Columns {
-    programs: Vec<Program>,
-    types: Vec<PhysicalType>,
-}
-
-impl Columns {
-    fn push(&mut self, program: Program, physical: PhysicalType) -> usize {
-        self.programs.push(program);
-        self.types.push(physical);
-        self.programs.len() - 1
-    }
-
-    /// The place of an expression's value.
-    fn place(&mut self, expression: &Expression) -> usize {
-        let program = Program::compile(expression);
-        let physical = travelling(&expression.ty);
-        let same = |known: &Program| {
-            known.as_column().is_some() && known.as_column() == program.as_column()
-        };
-        match self.programs.iter().position(same) {
-            Some(place) if self.types[place] == physical => place,
-            _ => self.push(program, physical),
-        }
-    }
-
-    fn evaluate(&self, batch: &Batch, run: &RunContext) -> Result<Batch> {
-        super::project::project(&self.programs, batch, run)
-    }
 }
 
 struct Aggregate {
@@ -215,7 +175,7 @@ impl Aggregate {
     ) -> Result<VecDeque<Batch>> {
         let mut columns = keys;
         for result in accumulators.results(run)? {
-            columns.push(to_travelling(result));
+            columns.push(to_column(result));
         }
         self.count_groups(group_count, run);
         let batch = Batch::new(columns, group_count);

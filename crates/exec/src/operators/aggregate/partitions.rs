@@ -8,8 +8,7 @@ use mayfly_types::{Batch, Result};
 
 use super::call::Accumulators;
 use super::{Aggregate, Content, ordered};
-use crate::context::RunContext;
-use crate::operators::Cursor;
+use crate::context::{Cursor, RunContext};
 use crate::operators::partition_groups::{GroupedRows, PartitionGroups};
 
 pub(super) struct PartitionCursor {

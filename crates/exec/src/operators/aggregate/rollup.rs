@@ -12,10 +12,11 @@ use mayfly_plan::physical::{AggregateCall, Purpose, SortKey, TemporaryTable};
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 
-use super::Specification;
-use crate::context::RunContext;
+use super::specification::Specification;
+use crate::context::{Cursor, Node, RunContext};
 use crate::expression::Program;
-use crate::operators::{Cursor, Node, project, sliced, sort, travelling_all, values};
+use crate::operators::{project, sliced, sort, values};
+use crate::representation::column_types;
 use crate::state::lock;
 
 pub(super) fn build(
@@ -52,7 +53,7 @@ pub(super) fn build(
     let key_types: Vec<SqlType> = keys.iter().map(|key| key.ty.clone()).collect();
     let repeat: Arc<dyn Node> = Arc::new(Repeat {
         input: sliced::build(input, &programs),
-        key_types: travelling_all(&key_types),
+        key_types: column_types(&key_types),
         programs,
     });
     let level = Expression::column(key_count, SqlType::bigint(), false);
@@ -133,7 +134,7 @@ pub(super) fn build(
     Ok(Arc::new(GrandTotal {
         input: sorted,
         total,
-        key_types: travelling_all(&key_types),
+        key_types: column_types(&key_types),
         alone: Mutex::new(None),
     }))
 }

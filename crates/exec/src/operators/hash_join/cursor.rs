@@ -11,9 +11,8 @@ use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::HashJoin;
 use super::source::{Probed, Source};
-use crate::context::RunContext;
+use crate::context::{Cursor, RunContext};
 use crate::expression::{Selection, filter_batch};
-use crate::operators::Cursor;
 
 pub(super) struct JoinCursor {
     node: Arc<HashJoin>,

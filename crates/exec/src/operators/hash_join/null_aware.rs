@@ -9,7 +9,8 @@ use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_types::SqlType;
 
 use super::Specification;
-use crate::operators::{Node, nested_loop};
+use crate::context::Node;
+use crate::operators::nested_loop;
 
 /// `(a, b) NOT IN (SELECT c, d …)` of several columns: a row with a NULL in one column may still
 /// differ for sure in another, which one look by hash cannot tell. A left row comes out when no

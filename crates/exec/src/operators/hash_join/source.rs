@@ -9,8 +9,7 @@ use mayfly_storage::{JoinIndex, JoinPair, PartitionQueue};
 use mayfly_types::{Batch, Result};
 
 use super::{HashJoin, Side};
-use crate::context::RunContext;
-use crate::operators::Cursor;
+use crate::context::{Cursor, RunContext};
 
 pub(super) enum Source {
     Nothing,

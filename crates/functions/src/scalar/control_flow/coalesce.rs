@@ -1,40 +1,25 @@
 //! COALESCE(value, …) and IFNULL(value, value): the first that is not NULL.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, choice};
 
 /// One of the two, which differ in how many arguments they take.
 #[derive(Debug)]
 pub(crate) struct Coalesce {
     names: &'static [&'static str],
-    arity: RangeInclusive<usize>,
 }
 
 /// COALESCE()
 pub(crate) static COALESCE: Coalesce = Coalesce {
     names: &["coalesce"],
-    arity: 1..=usize::MAX,
 };
 /// IFNULL()
-pub(crate) static IFNULL: Coalesce = Coalesce {
-    names: &["ifnull"],
-    arity: 2..=2,
-};
+pub(crate) static IFNULL: Coalesce = Coalesce { names: &["ifnull"] };
 
-impl ScalarFunction for Coalesce {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        self.arity.clone()
-    }
-
+impl ScalarKernel for Coalesce {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,14 +1,13 @@
 //! GREATEST(value, …) and LEAST(value, …): NULL when any is NULL.
 
 use std::cmp::Ordering;
-use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::convert::cast_array;
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 
 use crate::comparison::compare_texts;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input,
 };
@@ -34,15 +33,7 @@ pub(crate) static LEAST: Extreme = Extreme {
     wanted: Ordering::Less,
 };
 
-impl ScalarFunction for Extreme {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for Extreme {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

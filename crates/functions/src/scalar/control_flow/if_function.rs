@@ -1,11 +1,9 @@
 //! IF(condition, value, value)
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input,
 };
@@ -14,15 +12,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct If;
 
-impl ScalarFunction for If {
-    fn names(&self) -> &'static [&'static str] {
-        &["if"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for If {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,13 +1,11 @@
 //! INTERVAL(n, a, b, …): how many of the rising bounds n has reached.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::common_type::wider_decimal;
 use mayfly_types::decimal::decimal_of_numeric;
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::operators::numeric;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -17,15 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Interval;
 
-impl ScalarFunction for Interval {
-    fn names(&self) -> &'static [&'static str] {
-        &["interval"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for Interval {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

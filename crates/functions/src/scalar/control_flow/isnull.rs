@@ -1,26 +1,16 @@
 //! ISNULL(value)
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, choice, output};
 
 /// ISNULL()
 #[derive(Debug)]
 pub(crate) struct IsNull;
 
-impl ScalarFunction for IsNull {
-    fn names(&self) -> &'static [&'static str] {
-        &["isnull"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for IsNull {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -11,13 +11,13 @@ mod nullif;
 use crate::scalar::ScalarFunction;
 
 /// The functions of this family.
-pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
-    &coalesce::COALESCE,
-    &coalesce::IFNULL,
-    &extremes::GREATEST,
-    &extremes::LEAST,
-    &if_function::If,
-    &interval::Interval,
-    &isnull::IsNull,
-    &nullif::NullIf,
+pub(crate) const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction::new(&["coalesce"], 1..=usize::MAX, &coalesce::COALESCE),
+    ScalarFunction::new(&["ifnull"], 2..=2, &coalesce::IFNULL),
+    ScalarFunction::new(&["greatest"], 2..=usize::MAX, &extremes::GREATEST),
+    ScalarFunction::new(&["least"], 2..=usize::MAX, &extremes::LEAST),
+    ScalarFunction::new(&["if"], 3..=3, &if_function::If),
+    ScalarFunction::new(&["interval"], 2..=usize::MAX, &interval::Interval),
+    ScalarFunction::new(&["isnull"], 1..=1, &isnull::IsNull),
+    ScalarFunction::new(&["nullif"], 2..=2, &nullif::NullIf),
 ];

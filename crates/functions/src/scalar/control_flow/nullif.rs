@@ -1,27 +1,17 @@
 //! NULLIF(a, b): NULL when both are equal, the first otherwise.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
 use crate::comparison::{Operator, compare};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, choice};
 
 /// NULLIF()
 #[derive(Debug)]
 pub(crate) struct NullIf;
 
-impl ScalarFunction for NullIf {
-    fn names(&self) -> &'static [&'static str] {
-        &["nullif"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for NullIf {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,42 +1,25 @@
 //! ADDTIME(value, time) and SUBTIME(value, time).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{TIME_MAX_MICROS, append_datetime, append_time};
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, FRACTION_MAX, Moment, Moments};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// One of the two.
 #[derive(Debug)]
 pub(crate) struct AddTime {
-    names: &'static [&'static str],
     sign: i64,
 }
 
 /// ADDTIME()
-pub(crate) static ADDTIME: AddTime = AddTime {
-    names: &["addtime"],
-    sign: 1,
-};
+pub(crate) static ADDTIME: AddTime = AddTime { sign: 1 };
 /// SUBTIME()
-pub(crate) static SUBTIME: AddTime = AddTime {
-    names: &["subtime"],
-    sign: -1,
-};
+pub(crate) static SUBTIME: AddTime = AddTime { sign: -1 };
 
-impl ScalarFunction for AddTime {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for AddTime {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -5,14 +5,12 @@
 //! are the kind and the name of the column that is compared, for the warning about a constant.
 //! An offset at the end of the text is taken back into the session's time zone.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{DateRules, DateTime, TimeZone, parse_datetime};
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -20,30 +18,19 @@ use crate::{
 /// Text as a DATE or as a DATETIME.
 #[derive(Debug)]
 pub(crate) struct Comparable {
-    names: &'static [&'static str],
     kind: TypeKind,
 }
 
 /// What a DATE is compared with.
 pub(crate) const COMPARABLE_DATE: Comparable = Comparable {
-    names: &["comparable date"],
     kind: TypeKind::Date,
 };
 /// What a DATETIME or a TIMESTAMP is compared with.
 pub(crate) const COMPARABLE_DATETIME: Comparable = Comparable {
-    names: &["comparable datetime"],
     kind: TypeKind::DateTime,
 };
 
-impl ScalarFunction for Comparable {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=3
-    }
-
+impl ScalarKernel for Comparable {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

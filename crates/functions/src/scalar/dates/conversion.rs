@@ -1,27 +1,17 @@
 //! DATE(value), TIME(value) and TIMESTAMP(value[, time]).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, Moments, Wanted, ZeroParts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// DATE()
 #[derive(Debug)]
 pub(crate) struct Date;
 
-impl ScalarFunction for Date {
-    fn names(&self) -> &'static [&'static str] {
-        &["date"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Date {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -54,15 +44,7 @@ impl ScalarFunction for Date {
 #[derive(Debug)]
 pub(crate) struct Time;
 
-impl ScalarFunction for Time {
-    fn names(&self) -> &'static [&'static str] {
-        &["time"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Time {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -95,15 +77,7 @@ impl ScalarFunction for Time {
 #[derive(Debug)]
 pub(crate) struct Timestamp;
 
-impl ScalarFunction for Timestamp {
-    fn names(&self) -> &'static [&'static str] {
-        &["timestamp"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for Timestamp {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

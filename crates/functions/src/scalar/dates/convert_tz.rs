@@ -1,14 +1,12 @@
 //! CONVERT_TZ(datetime, from, to): the same moment on another zone's clock.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{MICROS_PER_SECOND, TimeZone};
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, Wanted, ZeroParts};
 use crate::input::{self, Texts};
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// The last second of Unix time for which MySQL converts.
@@ -18,20 +16,7 @@ const UNIX_SECONDS_MAX: i64 = 32_536_771_199;
 #[derive(Debug)]
 pub(crate) struct ConvertTz;
 
-impl ScalarFunction for ConvertTz {
-    fn names(&self) -> &'static [&'static str] {
-        &["convert_tz"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
-    fn volatility(&self) -> Volatility {
-        // SYSTEM is a name of a zone too.
-        Volatility::Stable
-    }
-
+impl ScalarKernel for ConvertTz {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,8 +1,6 @@
 //! DATE_ADD(date, INTERVAL amount unit), DATE_SUB, TIMESTAMPADD(unit, amount, date). The parser
 //! and planner hand over the unit as a word; ADDDATE and SUBDATE come as the first two.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_types::error::codes;
@@ -14,7 +12,7 @@ use mayfly_types::{Error, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::arguments::{self, DateTimes, FRACTION_MAX, Wanted, ZeroParts};
 use crate::input::{self, AnyInts, Decimals, Texts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// One of the three.
@@ -51,15 +49,7 @@ const SECONDS_PRECISION: u8 = 26;
 /// How many digits a number that is no DECIMAL has behind those.
 const MORE_DIGITS: u8 = 9;
 
-impl ScalarFunction for DateAdd {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for DateAdd {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

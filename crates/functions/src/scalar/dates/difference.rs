@@ -1,29 +1,19 @@
 //! DATEDIFF(a, b) in days, TIMESTAMPDIFF(unit, from, to) in units, TIMEDIFF(a, b) as a TIME.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{IntervalUnit, calendar, timestamp_diff};
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, Moment, Moments, Wanted, ZeroParts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// DATEDIFF()
 #[derive(Debug)]
 pub(crate) struct DateDiff;
 
-impl ScalarFunction for DateDiff {
-    fn names(&self) -> &'static [&'static str] {
-        &["datediff"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for DateDiff {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -67,15 +57,7 @@ impl ScalarFunction for DateDiff {
 #[derive(Debug)]
 pub(crate) struct TimestampDiff;
 
-impl ScalarFunction for TimestampDiff {
-    fn names(&self) -> &'static [&'static str] {
-        &["timestampdiff"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for TimestampDiff {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -119,15 +101,7 @@ impl ScalarFunction for TimestampDiff {
 #[derive(Debug)]
 pub(crate) struct TimeDiff;
 
-impl ScalarFunction for TimeDiff {
-    fn names(&self) -> &'static [&'static str] {
-        &["timediff"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for TimeDiff {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

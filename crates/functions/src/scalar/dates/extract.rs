@@ -1,8 +1,6 @@
 //! EXTRACT(unit FROM value): the parts of a unit as one number. The parser puts the unit first,
 //! as a word.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::calendar::{self, WeekMode};
@@ -10,22 +8,14 @@ use mayfly_types::temporal::{DateTime, IntervalUnit, MICROS_PER_SECOND};
 use mayfly_types::{Error, Result, Value};
 
 use super::arguments::{self, DateTimes, Moment, Moments, Wanted, ZeroParts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// EXTRACT()
 #[derive(Debug)]
 pub(crate) struct Extract;
 
-impl ScalarFunction for Extract {
-    fn names(&self) -> &'static [&'static str] {
-        &["extract"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Extract {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

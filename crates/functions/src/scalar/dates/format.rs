@@ -1,13 +1,11 @@
 //! DATE_FORMAT(date, format) and TIME_FORMAT(time, format).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::pattern::{Printed, date_format};
 use mayfly_types::{Result, SqlType, Value};
 
 use super::arguments::{self, DateTimes, Moment, Moments, Wanted, ZeroParts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -16,15 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct DateFormat;
 
-impl ScalarFunction for DateFormat {
-    fn names(&self) -> &'static [&'static str] {
-        &["date_format"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for DateFormat {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -54,15 +44,7 @@ impl ScalarFunction for DateFormat {
 #[derive(Debug)]
 pub(crate) struct TimeFormat;
 
-impl ScalarFunction for TimeFormat {
-    fn names(&self) -> &'static [&'static str] {
-        &["time_format"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for TimeFormat {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,13 +1,11 @@
 //! GET_FORMAT(type, standard): format strings of several standards. The parser hands over the
 //! type as a word.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use super::arguments;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -25,15 +23,7 @@ const FORMATS: &[(&str, [&str; 3])] = &[
 #[derive(Debug)]
 pub(crate) struct GetFormat;
 
-impl ScalarFunction for GetFormat {
-    fn names(&self) -> &'static [&'static str] {
-        &["get_format"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for GetFormat {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

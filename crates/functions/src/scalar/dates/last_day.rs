@@ -1,28 +1,18 @@
 //! LAST_DAY(date): the last day of its month.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{DateTime, append_date, calendar};
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, Wanted, ZeroParts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// LAST_DAY()
 #[derive(Debug)]
 pub(crate) struct LastDay;
 
-impl ScalarFunction for LastDay {
-    fn names(&self) -> &'static [&'static str] {
-        &["last_day"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for LastDay {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

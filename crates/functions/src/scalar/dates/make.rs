@@ -1,30 +1,20 @@
 //! Dates and times from numbers: MAKEDATE(year, day), MAKETIME(hour, minute, second),
 //! SEC_TO_TIME(seconds), FROM_DAYS(day).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{DateTime, calendar};
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use super::arguments;
 use crate::input::{self, AnyInts, Decimals};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// MAKEDATE()
 #[derive(Debug)]
 pub(crate) struct MakeDate;
 
-impl ScalarFunction for MakeDate {
-    fn names(&self) -> &'static [&'static str] {
-        &["makedate"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for MakeDate {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],
@@ -114,15 +104,7 @@ impl<'a> Seconds<'a> {
 #[derive(Debug)]
 pub(crate) struct MakeTime;
 
-impl ScalarFunction for MakeTime {
-    fn names(&self) -> &'static [&'static str] {
-        &["maketime"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for MakeTime {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -172,15 +154,7 @@ impl ScalarFunction for MakeTime {
 #[derive(Debug)]
 pub(crate) struct SecToTime;
 
-impl ScalarFunction for SecToTime {
-    fn names(&self) -> &'static [&'static str] {
-        &["sec_to_time"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for SecToTime {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -218,15 +192,7 @@ impl ScalarFunction for SecToTime {
 #[derive(Debug)]
 pub(crate) struct FromDays;
 
-impl ScalarFunction for FromDays {
-    fn names(&self) -> &'static [&'static str] {
-        &["from_days"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for FromDays {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

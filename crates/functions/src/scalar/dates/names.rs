@@ -1,42 +1,25 @@
 //! DAYNAME(date) and MONTHNAME(date).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::calendar;
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, DateTimes, Wanted, ZeroParts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// One of the two.
 #[derive(Debug)]
 pub(crate) struct Name {
-    names: &'static [&'static str],
     is_month: bool,
 }
 
 /// DAYNAME()
-pub(crate) static DAYNAME: Name = Name {
-    names: &["dayname"],
-    is_month: false,
-};
+pub(crate) static DAYNAME: Name = Name { is_month: false };
 /// MONTHNAME()
-pub(crate) static MONTHNAME: Name = Name {
-    names: &["monthname"],
-    is_month: true,
-};
+pub(crate) static MONTHNAME: Name = Name { is_month: true };
 
-impl ScalarFunction for Name {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Name {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,14 +1,12 @@
 //! The clock: NOW, SYSDATE, CURDATE, CURTIME, UTC_DATE, UTC_TIME, UTC_TIMESTAMP. All but SYSDATE
 //! stand still while a statement runs.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{DateTime, TimeZone, fraction_unit};
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::arguments;
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// One of them.
@@ -70,23 +68,7 @@ pub(crate) static UTC_TIMESTAMP: Now = Now {
     ticks: false,
 };
 
-impl ScalarFunction for Now {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=usize::from(self.kind != TypeKind::Date)
-    }
-
-    fn volatility(&self) -> Volatility {
-        if self.ticks {
-            Volatility::Volatile
-        } else {
-            Volatility::Stable
-        }
-    }
-
+impl ScalarKernel for Now {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

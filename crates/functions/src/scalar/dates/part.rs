@@ -1,21 +1,18 @@
 //! Parts of a date as numbers: YEAR, QUARTER, MONTH, DAY, DAYOFWEEK, DAYOFYEAR, WEEKDAY,
 //! WEEKOFYEAR, TO_DAYS, TO_SECONDS.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::calendar::{self, WeekMode};
 use mayfly_types::temporal::{DateTime, MICROS_PER_SECOND};
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, Wanted, ZeroParts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// One of them.
 #[derive(Debug)]
 pub(crate) struct DatePart {
-    names: &'static [&'static str],
     result: Shown,
     zero_parts: ZeroParts,
     compute: fn(DateTime) -> i64,
@@ -31,35 +28,30 @@ enum Shown {
 
 /// YEAR()
 pub(crate) static YEAR: DatePart = DatePart {
-    names: &["year"],
     result: Shown::Year,
     zero_parts: ZeroParts::Allowed,
     compute: |date| i64::from(date.year),
 };
 /// QUARTER()
 pub(crate) static QUARTER: DatePart = DatePart {
-    names: &["quarter"],
     result: Shown::Integer(2),
     zero_parts: ZeroParts::Allowed,
     compute: |date| i64::from(date.month.div_ceil(3)),
 };
 /// MONTH()
 pub(crate) static MONTH: DatePart = DatePart {
-    names: &["month"],
     result: Shown::Integer(3),
     zero_parts: ZeroParts::Allowed,
     compute: |date| i64::from(date.month),
 };
 /// DAYOFMONTH()
 pub(crate) static DAY: DatePart = DatePart {
-    names: &["dayofmonth", "day"],
     result: Shown::Integer(3),
     zero_parts: ZeroParts::Allowed,
     compute: |date| i64::from(date.day),
 };
 /// DAYOFWEEK()
 pub(crate) static DAYOFWEEK: DatePart = DatePart {
-    names: &["dayofweek"],
     result: Shown::Integer(2),
     zero_parts: ZeroParts::Refused,
     // 1 is Sunday.
@@ -67,49 +59,36 @@ pub(crate) static DAYOFWEEK: DatePart = DatePart {
 };
 /// WEEKDAY()
 pub(crate) static WEEKDAY: DatePart = DatePart {
-    names: &["weekday"],
     result: Shown::Integer(2),
     zero_parts: ZeroParts::Refused,
     compute: |date| i64::from(calendar::weekday(calendar::day_number(date))),
 };
 /// DAYOFYEAR()
 pub(crate) static DAYOFYEAR: DatePart = DatePart {
-    names: &["dayofyear"],
     result: Shown::Integer(4),
     zero_parts: ZeroParts::Refused,
     compute: calendar::day_of_year,
 };
 /// WEEKOFYEAR()
 pub(crate) static WEEKOFYEAR: DatePart = DatePart {
-    names: &["weekofyear"],
     result: Shown::Integer(3),
     zero_parts: ZeroParts::Refused,
     compute: |date| i64::from(calendar::week(date, WeekMode::new(3)).1),
 };
 /// TO_DAYS()
 pub(crate) static TO_DAYS: DatePart = DatePart {
-    names: &["to_days"],
     result: Shown::Integer(8),
     zero_parts: ZeroParts::Refused,
     compute: calendar::day_number,
 };
 /// TO_SECONDS()
 pub(crate) static TO_SECONDS: DatePart = DatePart {
-    names: &["to_seconds"],
     result: Shown::Integer(21),
     zero_parts: ZeroParts::Refused,
     compute: |date| date.to_micros() / MICROS_PER_SECOND,
 };
 
-impl ScalarFunction for DatePart {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for DatePart {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,12 +1,10 @@
 //! PERIOD_ADD(period, months) and PERIOD_DIFF(period, period): months as numbers, YYMM or YYYYMM.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -29,15 +27,7 @@ pub(crate) static PERIOD_DIFF: Period = Period {
     is_difference: true,
 };
 
-impl ScalarFunction for Period {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Period {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

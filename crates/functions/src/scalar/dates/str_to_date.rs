@@ -1,7 +1,5 @@
 //! STR_TO_DATE(text, format): the inverse of DATE_FORMAT.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::DateRules;
@@ -9,7 +7,7 @@ use mayfly_types::temporal::pattern::{str_to_date, time_of};
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::arguments::{self, FRACTION_MAX};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -18,15 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct StrToDate;
 
-impl ScalarFunction for StrToDate {
-    fn names(&self) -> &'static [&'static str] {
-        &["str_to_date"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for StrToDate {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,19 +1,16 @@
 //! Parts of a time as numbers: HOUR, MINUTE, SECOND, MICROSECOND, TIME_TO_SEC.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::temporal::MICROS_PER_SECOND;
 
 use super::arguments::{self, Moments};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// One of them.
 #[derive(Debug)]
 pub(crate) struct TimePart {
-    names: &'static [&'static str],
     width: u32,
     compute: fn(i64) -> i64,
 }
@@ -24,44 +21,31 @@ const fn seconds(micros: i64) -> i64 {
 
 /// HOUR()
 pub(crate) static HOUR: TimePart = TimePart {
-    names: &["hour"],
     width: 4,
     compute: |micros| seconds(micros) / 3600,
 };
 /// MINUTE()
 pub(crate) static MINUTE: TimePart = TimePart {
-    names: &["minute"],
     width: 3,
     compute: |micros| seconds(micros) / 60 % 60,
 };
 /// SECOND()
 pub(crate) static SECOND: TimePart = TimePart {
-    names: &["second"],
     width: 3,
     compute: |micros| seconds(micros) % 60,
 };
 /// MICROSECOND()
 pub(crate) static MICROSECOND: TimePart = TimePart {
-    names: &["microsecond"],
     width: 21,
     compute: |micros| (micros % MICROS_PER_SECOND).abs(),
 };
 /// TIME_TO_SEC()
 pub(crate) static TIME_TO_SEC: TimePart = TimePart {
-    names: &["time_to_sec"],
     width: 10,
     compute: |micros| micros / MICROS_PER_SECOND,
 };
 
-impl ScalarFunction for TimePart {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for TimePart {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

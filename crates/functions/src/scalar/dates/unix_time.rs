@@ -1,7 +1,5 @@
 //! UNIX_TIMESTAMP([date]) and FROM_UNIXTIME(seconds[, format]).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_types::temporal::pattern::{Printed, date_format};
@@ -10,7 +8,7 @@ use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, FRACTION_MAX, Wanted, ZeroParts};
 use super::format::format_signature;
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -22,20 +20,7 @@ const UNIX_SECONDS_MAX: i64 = 32_536_771_199;
 #[derive(Debug)]
 pub(crate) struct UnixTimestamp;
 
-impl ScalarFunction for UnixTimestamp {
-    fn names(&self) -> &'static [&'static str] {
-        &["unix_timestamp"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        // By the clock without an argument, and by the time zone with one.
-        Volatility::Stable
-    }
-
+impl ScalarKernel for UnixTimestamp {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -99,19 +84,7 @@ impl ScalarFunction for UnixTimestamp {
 #[derive(Debug)]
 pub(crate) struct FromUnixTime;
 
-impl ScalarFunction for FromUnixTime {
-    fn names(&self) -> &'static [&'static str] {
-        &["from_unixtime"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Stable
-    }
-
+impl ScalarKernel for FromUnixTime {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

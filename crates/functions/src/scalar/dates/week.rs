@@ -1,13 +1,11 @@
 //! WEEK(date[, mode]) and YEARWEEK(date[, mode]).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::calendar::{self, WeekMode};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, DateTimes, Wanted, ZeroParts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -15,30 +13,15 @@ use crate::{
 /// One of the two.
 #[derive(Debug)]
 pub(crate) struct Week {
-    names: &'static [&'static str],
     with_year: bool,
 }
 
 /// WEEK()
-pub(crate) static WEEK: Week = Week {
-    names: &["week"],
-    with_year: false,
-};
+pub(crate) static WEEK: Week = Week { with_year: false };
 /// YEARWEEK()
-pub(crate) static YEARWEEK: Week = Week {
-    names: &["yearweek"],
-    with_year: true,
-};
+pub(crate) static YEARWEEK: Week = Week { with_year: true };
 
-impl ScalarFunction for Week {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for Week {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,27 +1,17 @@
 //! ANY_VALUE(value) outside of a grouped query, and NAME_CONST(name, value): the value itself.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, choice};
 
 /// ANY_VALUE()
 #[derive(Debug)]
 pub(crate) struct AnyValue;
 
-impl ScalarFunction for AnyValue {
-    fn names(&self) -> &'static [&'static str] {
-        &["any_value"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for AnyValue {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -47,15 +37,7 @@ impl ScalarFunction for AnyValue {
 #[derive(Debug)]
 pub(crate) struct NameConst;
 
-impl ScalarFunction for NameConst {
-    fn names(&self) -> &'static [&'static str] {
-        &["name_const"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for NameConst {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,13 +1,11 @@
 //! BENCHMARK(count, expression). Arguments are evaluated before a call, so the expression has run
 //! once for each row by then, whatever the count.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input, output,
 };
@@ -16,19 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Benchmark;
 
-impl ScalarFunction for Benchmark {
-    fn names(&self) -> &'static [&'static str] {
-        &["benchmark"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for Benchmark {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,12 +1,10 @@
 //! Texts that a session knows: VERSION(), DATABASE(), USER(), CURRENT_USER(), CURRENT_ROLE(),
 //! ICU_VERSION().
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result, Value};
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Coercibility, Column, EvaluationContext, SessionFacts, Signature, SignatureContext,
     derive, output,
@@ -15,7 +13,6 @@ use crate::{
 /// One of them.
 #[derive(Debug)]
 pub(crate) struct Fact {
-    names: &'static [&'static str],
     characters: u32,
     nullable: bool,
     text: fn(&SessionFacts) -> Option<&str>,
@@ -26,60 +23,42 @@ const ICU: &str = "77.1";
 
 /// VERSION()
 pub(crate) static VERSION: Fact = Fact {
-    names: &["version"],
     characters: 60,
     nullable: false,
-    text: |facts| Some(&facts.version),
+    text: |facts| Some(facts.version),
 };
 /// DATABASE()
 pub(crate) static DATABASE: Fact = Fact {
-    names: &["database", "schema"],
     characters: 64,
     nullable: true,
     text: |facts| facts.database.as_deref(),
 };
 /// USER()
 pub(crate) static USER: Fact = Fact {
-    names: &["user", "session_user", "system_user"],
     characters: 288,
     nullable: true,
     text: |facts| Some(&facts.user),
 };
 /// CURRENT_USER()
 pub(crate) static CURRENT_USER: Fact = Fact {
-    names: &["current_user"],
     characters: 288,
     nullable: true,
     text: |facts| Some(&facts.current_user),
 };
 /// CURRENT_ROLE()
 pub(crate) static CURRENT_ROLE: Fact = Fact {
-    names: &["current_role"],
     characters: derive::FORESEEN_MAX as u32,
     nullable: true,
     text: |facts| Some(&facts.current_role),
 };
 /// ICU_VERSION()
 pub(crate) static ICU_VERSION: Fact = Fact {
-    names: &["icu_version"],
     characters: ICU.len() as u32,
     nullable: false,
     text: |_| Some(ICU),
 };
 
-impl ScalarFunction for Fact {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=0
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Stable
-    }
-
+impl ScalarKernel for Fact {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! FORMAT_BYTES(count): a number of bytes for people.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -14,15 +12,7 @@ const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 #[derive(Debug)]
 pub(crate) struct FormatBytes;
 
-impl ScalarFunction for FormatBytes {
-    fn names(&self) -> &'static [&'static str] {
-        &["format_bytes"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for FormatBytes {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! FORMAT_PICO_TIME(picoseconds): a duration for people.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// Each unit in picoseconds.
@@ -23,15 +21,7 @@ const UNITS: [(f64, &str); 7] = [
 #[derive(Debug)]
 pub(crate) struct FormatPicoTime;
 
-impl ScalarFunction for FormatPicoTime {
-    fn names(&self) -> &'static [&'static str] {
-        &["format_pico_time"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for FormatPicoTime {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

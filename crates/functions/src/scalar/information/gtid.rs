@@ -2,13 +2,12 @@
 //! them, as replication writes them: `uuid[:tag]:from-to:number,…`.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input, output,
 };
@@ -157,30 +156,15 @@ fn difference(intervals: &Intervals, removed: &Intervals) -> Intervals {
 /// One of the two.
 #[derive(Debug)]
 pub(crate) struct Gtid {
-    names: &'static [&'static str],
     is_subset: bool,
 }
 
 /// GTID_SUBSET()
-pub(crate) static SUBSET: Gtid = Gtid {
-    names: &["gtid_subset"],
-    is_subset: true,
-};
+pub(crate) static SUBSET: Gtid = Gtid { is_subset: true };
 /// GTID_SUBTRACT()
-pub(crate) static SUBTRACT: Gtid = Gtid {
-    names: &["gtid_subtract"],
-    is_subset: false,
-};
+pub(crate) static SUBTRACT: Gtid = Gtid { is_subset: false };
 
-impl ScalarFunction for Gtid {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Gtid {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -240,19 +224,7 @@ impl ScalarFunction for Gtid {
 #[derive(Debug)]
 pub(crate) struct WaitForExecuted;
 
-impl ScalarFunction for WaitForExecuted {
-    fn names(&self) -> &'static [&'static str] {
-        &["wait_for_executed_gtid_set"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for WaitForExecuted {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

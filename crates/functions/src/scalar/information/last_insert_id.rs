@@ -1,12 +1,11 @@
 //! LAST_INSERT_ID() and LAST_INSERT_ID(value), which sets what the next call gives.
 
-use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -15,19 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct LastInsertId;
 
-impl ScalarFunction for LastInsertId {
-    fn names(&self) -> &'static [&'static str] {
-        &["last_insert_id"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for LastInsertId {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

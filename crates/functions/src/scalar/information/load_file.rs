@@ -1,14 +1,12 @@
 //! LOAD_FILE(path): a file of the server, within `secure_file_priv`. A file that cannot be read, or
 //! that is longer than `max_allowed_packet`, gives NULL.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
 use crate::context::FileContents;
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -17,19 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct LoadFile;
 
-impl ScalarFunction for LoadFile {
-    fn names(&self) -> &'static [&'static str] {
-        &["load_file"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Stable
-    }
-
+impl ScalarKernel for LoadFile {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

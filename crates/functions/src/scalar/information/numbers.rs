@@ -1,11 +1,9 @@
 //! Numbers that a session knows: CONNECTION_ID(), PS_CURRENT_THREAD_ID(), ROW_COUNT(), FOUND_ROWS().
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType, Value};
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, SessionFacts, Signature, SignatureContext, derive, output,
 };
@@ -13,7 +11,6 @@ use crate::{
 /// One of them.
 #[derive(Debug)]
 pub(crate) struct Number {
-    names: &'static [&'static str],
     unsigned: bool,
     nullable: bool,
     value: fn(&SessionFacts) -> Value,
@@ -21,46 +18,30 @@ pub(crate) struct Number {
 
 /// CONNECTION_ID()
 pub(crate) static CONNECTION_ID: Number = Number {
-    names: &["connection_id"],
     unsigned: true,
     nullable: false,
     value: |facts| Value::UInt(facts.connection_id),
 };
 /// PS_CURRENT_THREAD_ID(): a session's thread in performance_schema has its number.
 pub(crate) static PS_CURRENT_THREAD_ID: Number = Number {
-    names: &["ps_current_thread_id"],
     unsigned: true,
     nullable: true,
     value: |facts| Value::UInt(facts.connection_id),
 };
 /// ROW_COUNT()
 pub(crate) static ROW_COUNT: Number = Number {
-    names: &["row_count"],
     unsigned: false,
     nullable: false,
     value: |facts| Value::Int(facts.row_count),
 };
 /// FOUND_ROWS()
 pub(crate) static FOUND_ROWS: Number = Number {
-    names: &["found_rows"],
     unsigned: false,
     nullable: false,
     value: |facts| Value::Int(i64::try_from(facts.found_rows).unwrap_or(i64::MAX)),
 };
 
-impl ScalarFunction for Number {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=0
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Stable
-    }
-
+impl ScalarKernel for Number {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

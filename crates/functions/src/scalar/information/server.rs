@@ -1,12 +1,11 @@
 //! PS_THREAD_ID(connection) and ROLES_GRAPHML(): what the server knows of others.
 
 use std::fmt::Write;
-use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -15,19 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct ThreadOfConnection;
 
-impl ScalarFunction for ThreadOfConnection {
-    fn names(&self) -> &'static [&'static str] {
-        &["ps_thread_id"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Stable
-    }
-
+impl ScalarKernel for ThreadOfConnection {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -58,19 +45,7 @@ impl ScalarFunction for ThreadOfConnection {
 #[derive(Debug)]
 pub(crate) struct RolesGraph;
 
-impl ScalarFunction for RolesGraph {
-    fn names(&self) -> &'static [&'static str] {
-        &["roles_graphml"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=0
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Stable
-    }
-
+impl ScalarKernel for RolesGraph {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

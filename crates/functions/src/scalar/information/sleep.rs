@@ -1,13 +1,12 @@
 //! SLEEP(seconds): 0, or 1 when the statement was ended meanwhile.
 
-use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -19,19 +18,7 @@ const LONGEST_NAP: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Sleep;
 
-impl ScalarFunction for Sleep {
-    fn names(&self) -> &'static [&'static str] {
-        &["sleep"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for Sleep {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

@@ -1,14 +1,12 @@
 //! STATEMENT_DIGEST() and STATEMENT_DIGEST_TEXT(): a statement without its literals, and its hash
 //! (the manual, "Encryption and Compression Functions"; `mayfly_syntax::digest`).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_syntax::{ParseOptions, digest, statements};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -16,30 +14,15 @@ use crate::{
 /// One of the two.
 #[derive(Debug)]
 pub(crate) struct StatementDigest {
-    name: &'static [&'static str],
     is_text: bool,
 }
 
 /// STATEMENT_DIGEST()
-pub(crate) static HASH: StatementDigest = StatementDigest {
-    name: &["statement_digest"],
-    is_text: false,
-};
+pub(crate) static HASH: StatementDigest = StatementDigest { is_text: false };
 /// STATEMENT_DIGEST_TEXT()
-pub(crate) static TEXT: StatementDigest = StatementDigest {
-    name: &["statement_digest_text"],
-    is_text: true,
-};
+pub(crate) static TEXT: StatementDigest = StatementDigest { is_text: true };
 
-impl ScalarFunction for StatementDigest {
-    fn names(&self) -> &'static [&'static str] {
-        self.name
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for StatementDigest {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,7 +1,6 @@
 //! Locks that sessions agree on by name: GET_LOCK(name, seconds), RELEASE_LOCK(name),
 //! IS_FREE_LOCK(name), IS_USED_LOCK(name), RELEASE_ALL_LOCKS() (the manual, "Locking Functions").
 
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use arrow_array::ArrayRef;
@@ -10,7 +9,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 
 use crate::context::UserLocks;
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -22,19 +21,7 @@ const NAME_LENGTH_MAX: usize = 64;
 #[derive(Debug)]
 pub(crate) struct GetLock;
 
-impl ScalarFunction for GetLock {
-    fn names(&self) -> &'static [&'static str] {
-        &["get_lock"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for GetLock {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -77,43 +64,27 @@ fn longest_wait(seconds: i64) -> Duration {
 /// A function that asks one thing of one lock.
 #[derive(Debug)]
 pub(crate) struct OfLock {
-    names: &'static [&'static str],
     result: fn() -> SqlType,
     answer: fn(&dyn UserLocks, &str) -> Option<u64>,
 }
 
 /// RELEASE_LOCK()
 pub(crate) static RELEASE_LOCK: OfLock = OfLock {
-    names: &["release_lock"],
     result: || derive::int_of_width(1),
     answer: |locks, name| locks.release(name).map(u64::from),
 };
 /// IS_FREE_LOCK()
 pub(crate) static IS_FREE_LOCK: OfLock = OfLock {
-    names: &["is_free_lock"],
     result: || derive::int_of_width(1),
     answer: |locks, name| Some(u64::from(locks.holder(name).is_none())),
 };
 /// IS_USED_LOCK()
 pub(crate) static IS_USED_LOCK: OfLock = OfLock {
-    names: &["is_used_lock"],
     result: derive::unsigned_bigint,
     answer: |locks, name| locks.holder(name),
 };
 
-impl ScalarFunction for OfLock {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for OfLock {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -149,19 +120,7 @@ impl ScalarFunction for OfLock {
 #[derive(Debug)]
 pub(crate) struct ReleaseAllLocks;
 
-impl ScalarFunction for ReleaseAllLocks {
-    fn names(&self) -> &'static [&'static str] {
-        &["release_all_locks"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=0
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for ReleaseAllLocks {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

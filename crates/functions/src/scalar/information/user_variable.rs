@@ -1,13 +1,11 @@
 //! `@name` and `@name := value`. The planner calls the first with the type that the variable has
 //! when the statement begins; a value of another type that it is given meanwhile is converted.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::convert::{array_value, cast_value};
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Coercibility, Column, EvaluationContext, Signature, SignatureContext, derive, input,
     output,
@@ -17,19 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct GetUserVariable;
 
-impl ScalarFunction for GetUserVariable {
-    fn names(&self) -> &'static [&'static str] {
-        &["get_user_variable"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for GetUserVariable {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -67,19 +53,7 @@ impl ScalarFunction for GetUserVariable {
 #[derive(Debug)]
 pub(crate) struct SetUserVariable;
 
-impl ScalarFunction for SetUserVariable {
-    fn names(&self) -> &'static [&'static str] {
-        &["set_user_variable"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for SetUserVariable {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -152,7 +126,7 @@ mod tests {
     use mayfly_types::{SqlType, Value};
 
     use super::{GetUserVariable, SetUserVariable};
-    use crate::scalar::ScalarFunction;
+    use crate::scalar::ScalarKernel;
     use crate::testing::{check, context, i, show, t};
     use crate::{Column, Signature};
 

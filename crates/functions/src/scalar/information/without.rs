@@ -1,12 +1,10 @@
 //! Functions of what this server does not do, which answer as MySQL does where it does not either:
 //! SOURCE_POS_WAIT() without a replica, VALIDATE_PASSWORD_STRENGTH() without a policy.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, output,
 };
@@ -14,8 +12,6 @@ use crate::{
 /// One of them.
 #[derive(Debug)]
 pub(crate) struct Without {
-    names: &'static [&'static str],
-    arity: RangeInclusive<usize>,
     width: u32,
     /// What it gives if no argument is NULL.
     answer: Option<i64>,
@@ -23,28 +19,16 @@ pub(crate) struct Without {
 
 /// SOURCE_POS_WAIT(): there is no replica that could come to a place.
 pub(crate) static SOURCE_POS_WAIT: Without = Without {
-    names: &["source_pos_wait", "master_pos_wait"],
-    arity: 2..=4,
     width: 21,
     answer: None,
 };
 /// VALIDATE_PASSWORD_STRENGTH(): no policy finds a password strong.
 pub(crate) static VALIDATE_PASSWORD_STRENGTH: Without = Without {
-    names: &["validate_password_strength"],
-    arity: 1..=1,
     width: 10,
     answer: Some(0),
 };
 
-impl ScalarFunction for Without {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        self.arity.clone()
-    }
-
+impl ScalarKernel for Without {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

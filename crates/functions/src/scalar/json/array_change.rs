@@ -1,7 +1,5 @@
 //! JSON_ARRAY_APPEND(document, path, value, …) and JSON_ARRAY_INSERT(document, path, value, …).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -9,7 +7,7 @@ use mayfly_types::json::path::Leg;
 use mayfly_types::json::{Json, JsonPath};
 
 use super::set::{change_by_pairs, pairs_signature};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext};
 
 /// One of the two.
@@ -30,15 +28,7 @@ pub(crate) static ARRAY_INSERT: ArrayChange = ArrayChange {
     change: insert,
 };
 
-impl ScalarFunction for ArrayChange {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=usize::MAX
-    }
-
+impl ScalarKernel for ArrayChange {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

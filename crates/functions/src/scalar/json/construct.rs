@@ -1,7 +1,5 @@
 //! JSON_ARRAY(value, …) and JSON_OBJECT(key, value, …).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::json::{Json, JsonObject};
@@ -9,22 +7,14 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Values};
 use crate::input::{self, Texts};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// JSON_ARRAY()
 #[derive(Debug)]
 pub(crate) struct JsonArray;
 
-impl ScalarFunction for JsonArray {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_array"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=usize::MAX
-    }
-
+impl ScalarKernel for JsonArray {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -64,15 +54,7 @@ impl ScalarFunction for JsonArray {
 #[derive(Debug)]
 pub(crate) struct JsonObjectOf;
 
-impl ScalarFunction for JsonObjectOf {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_object"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=usize::MAX
-    }
-
+impl ScalarKernel for JsonObjectOf {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

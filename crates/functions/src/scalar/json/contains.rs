@@ -1,14 +1,12 @@
 //! JSON_CONTAINS(target, candidate[, path]) and JSON_CONTAINS_PATH(document, one_or_all, path, …).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::json::text::{elements, members};
 use mayfly_types::json::{JsonKind, compare, kind_of};
 
 use super::arguments::{self, Documents, Paths, Wildcards};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -17,15 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct JsonContains;
 
-impl ScalarFunction for JsonContains {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_contains"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=3
-    }
-
+impl ScalarKernel for JsonContains {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -101,15 +91,7 @@ fn element_contains(element: &[u8], wanted: &[u8]) -> bool {
 #[derive(Debug)]
 pub(crate) struct JsonContainsPath;
 
-impl ScalarFunction for JsonContainsPath {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_contains_path"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=usize::MAX
-    }
-
+impl ScalarKernel for JsonContainsPath {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,27 +1,17 @@
 //! JSON_DEPTH(document)
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
 use super::arguments::{self, Documents};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// JSON_DEPTH()
 #[derive(Debug)]
 pub(crate) struct JsonDepth;
 
-impl ScalarFunction for JsonDepth {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_depth"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for JsonDepth {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

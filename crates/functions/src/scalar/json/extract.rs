@@ -1,27 +1,17 @@
 //! JSON_EXTRACT(document, path, …), which `->` is too.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Wildcards};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// JSON_EXTRACT()
 #[derive(Debug)]
 pub(crate) struct JsonExtract;
 
-impl ScalarFunction for JsonExtract {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_extract"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for JsonExtract {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

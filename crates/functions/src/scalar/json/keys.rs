@@ -1,7 +1,5 @@
 //! JSON_KEYS(document[, path]): the keys of an object, as an array.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::members;
 use mayfly_types::json::{JsonKind, kind_of};
@@ -9,22 +7,14 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Wildcards};
 use super::extract::append_array;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// JSON_KEYS()
 #[derive(Debug)]
 pub(crate) struct JsonKeys;
 
-impl ScalarFunction for JsonKeys {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_keys"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for JsonKeys {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

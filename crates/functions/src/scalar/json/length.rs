@@ -1,28 +1,18 @@
 //! JSON_LENGTH(document[, path]): how many elements or members it has; 1 for a scalar.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::json::text::length;
 
 use super::arguments::{self, Documents, Paths, Wildcards};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// JSON_LENGTH()
 #[derive(Debug)]
 pub(crate) struct JsonLength;
 
-impl ScalarFunction for JsonLength {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_length"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for JsonLength {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

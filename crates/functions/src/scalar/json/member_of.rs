@@ -1,29 +1,19 @@
 //! `value MEMBER OF (array)`
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::elements;
 use mayfly_types::json::{JsonKind, compare, kind_of};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Values};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// MEMBER OF
 #[derive(Debug)]
 pub(crate) struct MemberOf;
 
-impl ScalarFunction for MemberOf {
-    fn names(&self) -> &'static [&'static str] {
-        &["member of"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for MemberOf {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

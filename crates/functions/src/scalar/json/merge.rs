@@ -1,14 +1,12 @@
 //! JSON_MERGE_PATCH(document, …), as RFC 7396 has it, and JSON_MERGE_PRESERVE(document, …), which
 //! loses nothing.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::json::{Json, JsonObject};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// One of the two.
@@ -29,15 +27,7 @@ pub(crate) static MERGE_PRESERVE: Merge = Merge {
     is_patch: false,
 };
 
-impl ScalarFunction for Merge {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for Merge {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,29 +1,19 @@
 //! JSON_OVERLAPS(a, b): whether two documents have an element or a member in common.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::{elements, members};
 use mayfly_types::json::{JsonKind, compare, kind_of};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// JSON_OVERLAPS()
 #[derive(Debug)]
 pub(crate) struct JsonOverlaps;
 
-impl ScalarFunction for JsonOverlaps {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_overlaps"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for JsonOverlaps {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,29 +1,19 @@
 //! JSON_PRETTY(document): one value a line, indented by two.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::{elements, members};
 use mayfly_types::json::{JsonKind, displayed, kind_of};
 use mayfly_types::{CollationId, Result};
 
 use super::arguments::{self, Documents};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// JSON_PRETTY()
 #[derive(Debug)]
 pub(crate) struct JsonPretty;
 
-impl ScalarFunction for JsonPretty {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_pretty"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for JsonPretty {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

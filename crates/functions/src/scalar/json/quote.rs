@@ -1,13 +1,11 @@
 //! JSON_QUOTE(text): the text as a JSON string.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, TypeKind, json};
 
 use super::arguments;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -16,15 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct JsonQuote;
 
-impl ScalarFunction for JsonQuote {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_quote"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for JsonQuote {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,7 +1,5 @@
 //! JSON_REMOVE(document, path, …)
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::json::path::Leg;
@@ -9,22 +7,14 @@ use mayfly_types::json::{Json, JsonPath};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Wildcards};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// JSON_REMOVE()
 #[derive(Debug)]
 pub(crate) struct JsonRemove;
 
-impl ScalarFunction for JsonRemove {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_remove"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for JsonRemove {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,8 +1,6 @@
 //! JSON_SCHEMA_VALID(schema, document): whether a document satisfies a schema.
 //! JSON_SCHEMA_VALIDATION_REPORT(schema, document): the same, and what it does not satisfy.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::json::{Json, JsonObject};
@@ -10,7 +8,7 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents};
 use super::schema::{Failure, Schema};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// One of the two.
@@ -31,15 +29,7 @@ pub(crate) static REPORT: SchemaFunction = SchemaFunction {
     reports: true,
 };
 
-impl ScalarFunction for SchemaFunction {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for SchemaFunction {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

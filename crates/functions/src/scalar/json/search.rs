@@ -1,7 +1,5 @@
 //! JSON_SEARCH(document, one_or_all, pattern[, escape[, path, …]]): the paths of matching strings.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::charset::utf8;
 use mayfly_types::collation::LikePattern;
@@ -12,7 +10,7 @@ use mayfly_types::{CollationId, Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Wildcards};
 use super::extract::append_array;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -21,15 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct JsonSearch;
 
-impl ScalarFunction for JsonSearch {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_search"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=usize::MAX
-    }
-
+impl ScalarKernel for JsonSearch {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

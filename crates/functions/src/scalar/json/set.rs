@@ -1,8 +1,6 @@
 //! JSON_SET(document, path, value, …), JSON_INSERT and JSON_REPLACE: they differ in whether a value
 //! that is there is replaced, and one that is not is added.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::json::path::Leg;
@@ -10,7 +8,7 @@ use mayfly_types::json::{Json, JsonPath};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Values, Wildcards};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// One of the three.
@@ -91,15 +89,7 @@ pub(crate) fn change_by_pairs(
     })
 }
 
-impl ScalarFunction for JsonSet {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=usize::MAX
-    }
-
+impl ScalarKernel for JsonSet {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

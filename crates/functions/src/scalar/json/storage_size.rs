@@ -1,29 +1,19 @@
 //! JSON_STORAGE_SIZE(document): the bytes of MySQL's binary form (the manual, "JSON Utility
 //! Functions"), and JSON_STORAGE_FREE(document), which is 0 where nothing is updated in place.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::json::Json;
 
 use super::arguments::{self, Documents};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// JSON_STORAGE_SIZE()
 #[derive(Debug)]
 pub(crate) struct JsonStorageSize;
 
-impl ScalarFunction for JsonStorageSize {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_storage_size"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for JsonStorageSize {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -55,15 +45,7 @@ impl ScalarFunction for JsonStorageSize {
 #[derive(Debug)]
 pub(crate) struct JsonStorageFree;
 
-impl ScalarFunction for JsonStorageFree {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_storage_free"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for JsonStorageFree {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,28 +1,18 @@
 //! JSON_TYPE(document)
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::type_name;
 use mayfly_types::{CollationId, Result, SqlType};
 
 use super::arguments::{self, Documents};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// JSON_TYPE()
 #[derive(Debug)]
 pub(crate) struct JsonType;
 
-impl ScalarFunction for JsonType {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_type"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for JsonType {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,7 +1,5 @@
 //! JSON_UNQUOTE(value): the text of a JSON string, and any other value as it is.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::json::text::unquote;
@@ -9,7 +7,7 @@ use mayfly_types::json::{self, Json, JsonKind};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
 use super::arguments;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -18,15 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct JsonUnquote;
 
-impl ScalarFunction for JsonUnquote {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_unquote"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for JsonUnquote {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

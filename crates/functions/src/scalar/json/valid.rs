@@ -1,13 +1,11 @@
 //! JSON_VALID(value): whether it is JSON.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::json::JsonError;
 use mayfly_types::{Result, TypeKind, json};
 
 use crate::choice;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -16,15 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct JsonValid;
 
-impl ScalarFunction for JsonValid {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_valid"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for JsonValid {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -3,7 +3,6 @@
 //! The planner hands over the clauses as arguments: a NULL of the type, then for either event a
 //! word, `null`, `error` or `default`, and a default value.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -15,7 +14,7 @@ use mayfly_types::{CollationId, Diagnostics, Error, Result, SqlType, TypeKind, V
 
 use super::arguments::{self, Documents, Paths, Wildcards};
 use crate::input::Texts;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input};
 
 /// JSON_VALUE()
@@ -24,15 +23,7 @@ pub(crate) struct JsonValue;
 
 const NAME: &str = "json_value";
 
-impl ScalarFunction for JsonValue {
-    fn names(&self) -> &'static [&'static str] {
-        &[NAME]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=7
-    }
-
+impl ScalarKernel for JsonValue {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

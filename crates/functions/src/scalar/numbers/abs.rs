@@ -1,28 +1,18 @@
 //! ABS(x): the absolute value.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
 use super::rounding;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// ABS()
 #[derive(Debug)]
 pub(crate) struct Abs;
 
-impl ScalarFunction for Abs {
-    fn names(&self) -> &'static [&'static str] {
-        &["abs"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Abs {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

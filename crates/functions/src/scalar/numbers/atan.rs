@@ -1,26 +1,16 @@
 //! ATAN(x), ATAN(y, x) and ATAN2(y, x).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// ATAN()
 #[derive(Debug)]
 pub(crate) struct Atan;
 
-impl ScalarFunction for Atan {
-    fn names(&self) -> &'static [&'static str] {
-        &["atan", "atan2"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for Atan {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

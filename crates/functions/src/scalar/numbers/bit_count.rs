@@ -1,11 +1,9 @@
 //! BIT_COUNT(x): how many bits are set, of an integer or a binary string.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::operators::numeric;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct BitCount;
 
-impl ScalarFunction for BitCount {
-    fn names(&self) -> &'static [&'static str] {
-        &["bit_count"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for BitCount {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

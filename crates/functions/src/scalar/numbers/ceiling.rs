@@ -1,13 +1,11 @@
 //! CEILING(x) and FLOOR(x): the nearest integer above and below.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use super::rounding;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -15,33 +13,22 @@ use crate::{
 /// CEILING() or FLOOR().
 #[derive(Debug)]
 pub(crate) struct WholeNumber {
-    names: &'static [&'static str],
     double: fn(f64) -> f64,
     decimal: fn(Decimal) -> Decimal,
 }
 
 /// CEILING()
 pub(crate) static CEILING: WholeNumber = WholeNumber {
-    names: &["ceiling", "ceil"],
     double: f64::ceil,
     decimal: Decimal::ceiling,
 };
 /// FLOOR()
 pub(crate) static FLOOR: WholeNumber = WholeNumber {
-    names: &["floor"],
     double: f64::floor,
     decimal: Decimal::floor,
 };
 
-impl ScalarFunction for WholeNumber {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for WholeNumber {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

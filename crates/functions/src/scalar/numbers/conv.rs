@@ -1,13 +1,11 @@
 //! CONV(n, from, to): a number between bases 2 and 36; a negative base means signed. BIN() and OCT() are CONV() from base 10.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::convert::shown;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -126,15 +124,7 @@ fn is_base(base: i64) -> bool {
 #[derive(Debug)]
 pub(crate) struct Conv;
 
-impl ScalarFunction for Conv {
-    fn names(&self) -> &'static [&'static str] {
-        &["conv"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for Conv {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -180,30 +170,15 @@ impl ScalarFunction for Conv {
 /// BIN() or OCT().
 #[derive(Debug)]
 pub(crate) struct InBase {
-    names: &'static [&'static str],
     base: i64,
 }
 
 /// BIN()
-pub(crate) static BIN: InBase = InBase {
-    names: &["bin"],
-    base: 2,
-};
+pub(crate) static BIN: InBase = InBase { base: 2 };
 /// OCT()
-pub(crate) static OCT: InBase = InBase {
-    names: &["oct"],
-    base: 8,
-};
+pub(crate) static OCT: InBase = InBase { base: 8 };
 
-impl ScalarFunction for InBase {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for InBase {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

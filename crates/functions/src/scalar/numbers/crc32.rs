@@ -1,11 +1,9 @@
 //! CRC32(text)
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -14,15 +12,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Crc32;
 
-impl ScalarFunction for Crc32 {
-    fn names(&self) -> &'static [&'static str] {
-        &["crc32"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Crc32 {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,27 +1,17 @@
 //! LOG(x): the natural logarithm; LOG(base, x): that to a base.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// LOG()
 #[derive(Debug)]
 pub(crate) struct Log;
 
-impl ScalarFunction for Log {
-    fn names(&self) -> &'static [&'static str] {
-        &["log"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for Log {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

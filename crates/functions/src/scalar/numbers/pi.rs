@@ -1,26 +1,16 @@
 //! PI()
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType, Value};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
 
 /// PI()
 #[derive(Debug)]
 pub(crate) struct Pi;
 
-impl ScalarFunction for Pi {
-    fn names(&self) -> &'static [&'static str] {
-        &["pi"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=0
-    }
-
+impl ScalarKernel for Pi {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

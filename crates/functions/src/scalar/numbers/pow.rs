@@ -1,11 +1,9 @@
 //! POW(x, y): x to the power of y.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::operators::numeric;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
@@ -13,15 +11,7 @@ use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, in
 #[derive(Debug)]
 pub(crate) struct Pow;
 
-impl ScalarFunction for Pow {
-    fn names(&self) -> &'static [&'static str] {
-        &["pow", "power"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Pow {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],

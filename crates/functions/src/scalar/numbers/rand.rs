@@ -1,32 +1,18 @@
 //! RAND() and RAND(seed): MySQL's own generator, so that a seed gives the numbers of the manual.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use crate::context::MysqlRandom;
+use crate::scalar::ScalarKernel;
 use crate::scalar::operators::numeric;
-use crate::scalar::{ScalarFunction, Volatility};
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// RAND()
 #[derive(Debug)]
 pub(crate) struct Rand;
 
-impl ScalarFunction for Rand {
-    fn names(&self) -> &'static [&'static str] {
-        &["rand"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for Rand {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

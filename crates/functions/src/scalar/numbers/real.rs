@@ -1,12 +1,10 @@
 //! Functions of one DOUBLE that are defined everywhere or NULL outside of their domain.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// A function of one DOUBLE; no result means NULL.
@@ -82,15 +80,7 @@ pub(crate) static LOG2: RealFunction = logarithm(&["log2"], |x| positive(x).map(
 /// LOG10()
 pub(crate) static LOG10: RealFunction = logarithm(&["log10"], |x| positive(x).map(f64::log10));
 
-impl ScalarFunction for RealFunction {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for RealFunction {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,6 +1,5 @@
 //! What the rounding functions share.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -8,7 +7,7 @@ use arrow_array::types::Float64Type;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::operators::numeric;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -59,23 +58,13 @@ pub(crate) fn unchanged(
 /// ROUND() or TRUNCATE().
 #[derive(Debug)]
 pub(crate) struct Rounding {
-    names: &'static [&'static str],
-    arity: RangeInclusive<usize>,
     truncates: bool,
 }
 
 /// ROUND()
-pub(crate) static ROUND: Rounding = Rounding {
-    names: &["round"],
-    arity: 1..=2,
-    truncates: false,
-};
+pub(crate) static ROUND: Rounding = Rounding { truncates: false };
 /// TRUNCATE()
-pub(crate) static TRUNCATE: Rounding = Rounding {
-    names: &["truncate"],
-    arity: 2..=2,
-    truncates: true,
-};
+pub(crate) static TRUNCATE: Rounding = Rounding { truncates: true };
 
 impl Rounding {
     /// A double at `places` decimals; halves go to the even neighbour, as the C library rounds.
@@ -123,15 +112,7 @@ impl Rounding {
     }
 }
 
-impl ScalarFunction for Rounding {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        self.arity.clone()
-    }
-
+impl ScalarKernel for Rounding {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

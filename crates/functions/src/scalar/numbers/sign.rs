@@ -1,13 +1,11 @@
 //! SIGN(x): -1, 0 or 1.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_types::{PhysicalType, Result};
 
 use super::rounding;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -16,15 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Sign;
 
-impl ScalarFunction for Sign {
-    fn names(&self) -> &'static [&'static str] {
-        &["sign"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Sign {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

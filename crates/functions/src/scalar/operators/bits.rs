@@ -1,14 +1,12 @@
 //! The bit operators `&`, `|`, `^`, `<<`, `>>` and `~`: on 64-bit integers, and on binary strings of
 //! equal length when such a string that is no literal takes part (the manual, "Bit Functions and Operators").
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
 use super::numeric;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -16,26 +14,22 @@ use crate::{
 /// An operator of two operands that combines bits place by place.
 #[derive(Debug)]
 pub(crate) struct BitOperator {
-    names: &'static [&'static str],
     integers: fn(u64, u64) -> u64,
     bytes: fn(u8, u8) -> u8,
 }
 
 /// `&`
 pub(crate) static AND: BitOperator = BitOperator {
-    names: &["&"],
     integers: |a, b| a & b,
     bytes: |a, b| a & b,
 };
 /// `|`
 pub(crate) static OR: BitOperator = BitOperator {
-    names: &["|"],
     integers: |a, b| a | b,
     bytes: |a, b| a | b,
 };
 /// `^`
 pub(crate) static XOR: BitOperator = BitOperator {
-    names: &["^"],
     integers: |a, b| a ^ b,
     bytes: |a, b| a ^ b,
 };
@@ -72,15 +66,7 @@ fn bits(column: &Column) -> Result<impl Fn(usize) -> Option<u64>> {
     Ok(move |row| values.get(row).map(|value| value as u64))
 }
 
-impl ScalarFunction for BitOperator {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for BitOperator {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -144,30 +130,15 @@ impl ScalarFunction for BitOperator {
 /// `<<` and `>>`: bits leave at one end and zeros enter at the other.
 #[derive(Debug)]
 pub(crate) struct Shift {
-    names: &'static [&'static str],
     left: bool,
 }
 
 /// `<<`
-pub(crate) static SHIFT_LEFT: Shift = Shift {
-    names: &["<<"],
-    left: true,
-};
+pub(crate) static SHIFT_LEFT: Shift = Shift { left: true };
 /// `>>`
-pub(crate) static SHIFT_RIGHT: Shift = Shift {
-    names: &[">>"],
-    left: false,
-};
+pub(crate) static SHIFT_RIGHT: Shift = Shift { left: false };
 
-impl ScalarFunction for Shift {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Shift {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -242,15 +213,7 @@ fn shift_bytes(value: &[u8], places: u64, left: bool, out: &mut Vec<u8>) {
 #[derive(Debug)]
 pub(crate) struct Complement;
 
-impl ScalarFunction for Complement {
-    fn names(&self) -> &'static [&'static str] {
-        &["~"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Complement {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

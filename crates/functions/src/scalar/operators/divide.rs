@@ -1,27 +1,17 @@
 //! `a / b`: exact for exact operands, with `div_precision_increment` more decimals than the dividend.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{PhysicalType, Result};
 
 use super::numeric;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// `/`
 #[derive(Debug)]
 pub(crate) struct Divide;
 
-impl ScalarFunction for Divide {
-    fn names(&self) -> &'static [&'static str] {
-        &["/"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Divide {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,13 +1,11 @@
 //! `a DIV b`: the integer part of the quotient.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMALS_NOT_FIXED};
 use mayfly_types::{Result, SqlType, Value};
 
 use super::numeric;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -44,15 +42,7 @@ fn decimals(operand: &Argument<'_>) -> u32 {
 #[derive(Debug)]
 pub(crate) struct IntegerDivide;
 
-impl ScalarFunction for IntegerDivide {
-    fn names(&self) -> &'static [&'static str] {
-        &["div"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for IntegerDivide {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

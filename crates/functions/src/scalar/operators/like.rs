@@ -1,14 +1,12 @@
 //! `value LIKE pattern [ESCAPE character]`
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::charset::utf8;
 use mayfly_types::collation::LikePattern;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlMode, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -17,15 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Like;
 
-impl ScalarFunction for Like {
-    fn names(&self) -> &'static [&'static str] {
-        &["like"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=3
-    }
-
+impl ScalarKernel for Like {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,28 +1,18 @@
 //! `a % b`: the remainder, with the sign of the dividend.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::decimal::DecimalOperation;
 use mayfly_types::{PhysicalType, Result};
 
 use super::numeric;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// `%`
 #[derive(Debug)]
 pub(crate) struct Modulo;
 
-impl ScalarFunction for Modulo {
-    fn names(&self) -> &'static [&'static str] {
-        &["%", "mod"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Modulo {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,28 +1,18 @@
 //! `a * b`
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::decimal::{Decimal, DecimalOperation, DecimalOverflow};
 
 use super::numeric;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext};
 
 /// `*`
 #[derive(Debug)]
 pub(crate) struct Multiply;
 
-impl ScalarFunction for Multiply {
-    fn names(&self) -> &'static [&'static str] {
-        &["*"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Multiply {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,13 +1,11 @@
 //! Unary `-`.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
 use super::numeric;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -16,15 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Negate;
 
-impl ScalarFunction for Negate {
-    fn names(&self) -> &'static [&'static str] {
-        &["negate"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Negate {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,28 +1,18 @@
 //! `a - b`
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::decimal::{Decimal, DecimalOperation, DecimalOverflow};
 use mayfly_types::{Result, SqlMode};
 
 use super::numeric;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext};
 
 /// `-`
 #[derive(Debug)]
 pub(crate) struct Subtract;
 
-impl ScalarFunction for Subtract {
-    fn names(&self) -> &'static [&'static str] {
-        &["-"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Subtract {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,12 +1,10 @@
 //! `a XOR b`. AND, OR and NOT are no calls: the planner has expressions for them, because their
 //! operands are evaluated only as far as is needed.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Xor;
 
-impl ScalarFunction for Xor {
-    fn names(&self) -> &'static [&'static str] {
-        &["xor"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Xor {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,12 +1,10 @@
 //! REGEXP_INSTR(text, pattern[, position[, occurrence[, return_option[, match_type]]]])
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Patterns};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct RegexpInstr;
 
-impl ScalarFunction for RegexpInstr {
-    fn names(&self) -> &'static [&'static str] {
-        &["regexp_instr"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=6
-    }
-
+impl ScalarKernel for RegexpInstr {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

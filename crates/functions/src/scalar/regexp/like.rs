@@ -1,12 +1,10 @@
 //! REGEXP_LIKE(text, pattern[, match_type]), which REGEXP and RLIKE are too.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Patterns};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct RegexpLike;
 
-impl ScalarFunction for RegexpLike {
-    fn names(&self) -> &'static [&'static str] {
-        &["regexp_like", "regexp", "rlike"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=3
-    }
-
+impl ScalarKernel for RegexpLike {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -11,9 +11,13 @@ mod substr;
 use crate::scalar::ScalarFunction;
 
 /// The functions of this family.
-pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
-    &instr::RegexpInstr,
-    &like::RegexpLike,
-    &replace::RegexpReplace,
-    &substr::RegexpSubstr,
+pub(crate) const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction::new(&["regexp_instr"], 2..=6, &instr::RegexpInstr),
+    ScalarFunction::new(
+        &["regexp_like", "regexp", "rlike"],
+        2..=3,
+        &like::RegexpLike,
+    ),
+    ScalarFunction::new(&["regexp_replace"], 3..=6, &replace::RegexpReplace),
+    ScalarFunction::new(&["regexp_substr"], 2..=5, &substr::RegexpSubstr),
 ];

@@ -1,14 +1,12 @@
 //! REGEXP_REPLACE(text, pattern, replacement[, position[, occurrence[, match_type]]])
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, Patterns, out_of_bounds};
 use super::pattern::{Pattern, after, run_error};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -17,15 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct RegexpReplace;
 
-impl ScalarFunction for RegexpReplace {
-    fn names(&self) -> &'static [&'static str] {
-        &["regexp_replace"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=6
-    }
-
+impl ScalarKernel for RegexpReplace {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

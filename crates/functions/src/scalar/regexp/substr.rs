@@ -1,12 +1,10 @@
 //! REGEXP_SUBSTR(text, pattern[, position[, occurrence[, match_type]]])
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Patterns};
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct RegexpSubstr;
 
-impl ScalarFunction for RegexpSubstr {
-    fn names(&self) -> &'static [&'static str] {
-        &["regexp_substr"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=5
-    }
-
+impl ScalarKernel for RegexpSubstr {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

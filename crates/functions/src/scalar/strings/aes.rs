@@ -11,8 +11,9 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 use sha2::{Digest, Sha512};
 
+use crate::block_encryption::{BlockEncryption, Mode};
 use crate::input::Texts;
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -26,77 +27,6 @@ const ITERATIONS_ALLOWED: RangeInclusive<u32> = ITERATIONS..=65535;
 type Block = [u8; BLOCK];
 /// A key, and what another one is derived of it by.
 type KeyParts = Vec<Option<Vec<u8>>>;
-
-/// How blocks are chained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Ecb,
-    Cbc,
-    Cfb1,
-    Cfb8,
-    Cfb128,
-    Ofb,
-}
-
-/// `block_encryption_mode`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockEncryption {
-    key_bytes: usize,
-    mode: Mode,
-}
-
-impl Default for BlockEncryption {
-    fn default() -> Self {
-        Self {
-            key_bytes: 16,
-            mode: Mode::Ecb,
-        }
-    }
-}
-
-impl BlockEncryption {
-    /// The names of all modes, in MySQL's order.
-    pub const NAMES: &'static [&'static str] = &[
-        "aes-128-ecb",
-        "aes-192-ecb",
-        "aes-256-ecb",
-        "aes-128-cbc",
-        "aes-192-cbc",
-        "aes-256-cbc",
-        "aes-128-cfb1",
-        "aes-192-cfb1",
-        "aes-256-cfb1",
-        "aes-128-cfb8",
-        "aes-192-cfb8",
-        "aes-256-cfb8",
-        "aes-128-cfb128",
-        "aes-192-cfb128",
-        "aes-256-cfb128",
-        "aes-128-ofb",
-        "aes-192-ofb",
-        "aes-256-ofb",
-    ];
-
-    /// The mode of a place in [`BlockEncryption::NAMES`].
-    pub fn by_number(number: usize) -> Option<Self> {
-        Self::by_name(Self::NAMES.get(number)?)
-    }
-
-    fn by_name(name: &str) -> Option<Self> {
-        let mut parts = name.split('-').skip(1);
-        let key_bytes = parts.next()?.parse::<usize>().ok()? / 8;
-        let mode = match parts.next()? {
-            "ecb" => Mode::Ecb,
-            "cbc" => Mode::Cbc,
-            "cfb1" => Mode::Cfb1,
-            "cfb8" => Mode::Cfb8,
-            "cfb128" => Mode::Cfb128,
-            "ofb" => Mode::Ofb,
-            _ => return None,
-        };
-        Some(Self { key_bytes, mode })
-    }
-}
 
 /// One of the two.
 #[derive(Debug)]
@@ -116,15 +46,7 @@ pub(crate) static AES_DECRYPT: Aes = Aes {
     decrypts: true,
 };
 
-impl ScalarFunction for Aes {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=6
-    }
-
+impl ScalarKernel for Aes {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

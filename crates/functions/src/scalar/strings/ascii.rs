@@ -1,11 +1,9 @@
 //! ASCII(text) and ORD(text): the number of the first byte, and of the first character's bytes.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Ascii;
 
-impl ScalarFunction for Ascii {
-    fn names(&self) -> &'static [&'static str] {
-        &["ascii"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Ascii {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -56,15 +46,7 @@ impl ScalarFunction for Ascii {
 #[derive(Debug)]
 pub(crate) struct Ord;
 
-impl ScalarFunction for Ord {
-    fn names(&self) -> &'static [&'static str] {
-        &["ord"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Ord {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! TO_BASE64(text) and FROM_BASE64(text): lines of 76 characters.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct ToBase64;
 
-impl ScalarFunction for ToBase64 {
-    fn names(&self) -> &'static [&'static str] {
-        &["to_base64"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for ToBase64 {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -71,15 +61,7 @@ impl ScalarFunction for ToBase64 {
 #[derive(Debug)]
 pub(crate) struct FromBase64;
 
-impl ScalarFunction for FromBase64 {
-    fn names(&self) -> &'static [&'static str] {
-        &["from_base64"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for FromBase64 {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

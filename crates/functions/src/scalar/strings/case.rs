@@ -1,12 +1,10 @@
 //! LOWER(text) and UPPER(text). Binary strings have no letters and stay as they are.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::charset::case;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -29,15 +27,7 @@ pub(crate) static UPPER: Case = Case {
     is_upper: true,
 };
 
-impl ScalarFunction for Case {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Case {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

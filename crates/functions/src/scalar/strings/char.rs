@@ -1,46 +1,26 @@
 //! CHAR(n, …): the bytes of numbers, NULLs left out. CHAR(… USING charset) is CONVERT of this.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// CHAR()
 #[derive(Debug)]
 pub(crate) struct Char {
-    name: &'static [&'static str],
     /// How many bytes each number gives at least.
     unit: usize,
 }
 
 /// CHAR(n, …)
-pub(crate) static CHAR: Char = Char {
-    name: &["char"],
-    unit: 1,
-};
+pub(crate) static CHAR: Char = Char { unit: 1 };
 /// CHAR(n, … USING charset), where no character of that has less than two bytes.
-pub(crate) static CHAR_OF_TWO_BYTES: Char = Char {
-    name: &["char of two bytes"],
-    unit: 2,
-};
+pub(crate) static CHAR_OF_TWO_BYTES: Char = Char { unit: 2 };
 /// The same of four bytes.
-pub(crate) static CHAR_OF_FOUR_BYTES: Char = Char {
-    name: &["char of four bytes"],
-    unit: 4,
-};
+pub(crate) static CHAR_OF_FOUR_BYTES: Char = Char { unit: 4 };
 
-impl ScalarFunction for Char {
-    fn names(&self) -> &'static [&'static str] {
-        self.name
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=usize::MAX
-    }
-
+impl ScalarKernel for Char {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

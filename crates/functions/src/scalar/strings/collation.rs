@@ -1,14 +1,12 @@
 //! CHARSET(x), COLLATION(x), COERCIBILITY(x): known from the types alone. COLLATE, BINARY and
 //! CONVERT … USING give their operand another collation.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::collation::aggregate::{check_collation_of_charset, check_converted};
 use mayfly_types::error::codes;
 use mayfly_types::{Charset, CollationId, Result, SqlType, TypeKind, Value};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Coercibility, Column, EvaluationContext, Signature, SignatureContext, derive, input,
     output,
@@ -17,7 +15,6 @@ use crate::{
 /// CHARSET(), COLLATION() or COERCIBILITY().
 #[derive(Debug)]
 pub(crate) struct OfType {
-    names: &'static [&'static str],
     answer: fn(&Argument<'_>, &SignatureContext) -> Value,
 }
 
@@ -30,29 +27,18 @@ fn collation_of(argument: &Argument<'_>) -> CollationId {
 
 /// CHARSET()
 pub(crate) static CHARSET: OfType = OfType {
-    names: &["charset"],
     answer: |argument, _| Value::from(collation_of(argument).charset().name()),
 };
 /// COLLATION()
 pub(crate) static COLLATION: OfType = OfType {
-    names: &["collation"],
     answer: |argument, _| Value::from(collation_of(argument).name()),
 };
 /// COERCIBILITY()
 pub(crate) static COERCIBILITY: OfType = OfType {
-    names: &["coercibility"],
     answer: |argument, _| Value::Int(argument.coercibility as i64),
 };
 
-impl ScalarFunction for OfType {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for OfType {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -86,8 +72,6 @@ type Target = fn(&[Argument<'_>], &SignatureContext) -> Result<(CollationId, Coe
 /// Puts a text under another collation, which makes of its bytes what the planner's cast does.
 #[derive(Debug)]
 pub(crate) struct Recollate {
-    names: &'static [&'static str],
-    arity: RangeInclusive<usize>,
     target: Target,
 }
 
@@ -100,8 +84,6 @@ fn constant_text<'a>(argument: &Argument<'a>) -> &'a str {
 
 /// `x COLLATE name`: "collate"(x, 'name').
 pub(crate) static COLLATE: Recollate = Recollate {
-    names: &["collate"],
-    arity: 2..=2,
     target: |arguments, _| {
         let name = constant_text(&arguments[1]);
         let Some(collation) = CollationId::by_name(name) else {
@@ -115,8 +97,6 @@ pub(crate) static COLLATE: Recollate = Recollate {
 };
 /// `CONVERT(x USING charset)`: "convert using"(x, 'charset').
 pub(crate) static CONVERT_USING: Recollate = Recollate {
-    names: &["convert using"],
-    arity: 2..=2,
     target: |arguments, _| {
         let name = constant_text(&arguments[1]);
         let collation = Charset::by_name(name)
@@ -127,20 +107,10 @@ pub(crate) static CONVERT_USING: Recollate = Recollate {
 };
 /// `BINARY x`: "binary"(x).
 pub(crate) static BINARY: Recollate = Recollate {
-    names: &["binary"],
-    arity: 1..=1,
     target: |_, _| Ok((CollationId::BINARY, Coercibility::Implicit)),
 };
 
-impl ScalarFunction for Recollate {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        self.arity.clone()
-    }
-
+impl ScalarKernel for Recollate {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -172,15 +142,7 @@ impl ScalarFunction for Recollate {
 #[derive(Debug)]
 pub(crate) struct ConvertExactly;
 
-impl ScalarFunction for ConvertExactly {
-    fn names(&self) -> &'static [&'static str] {
-        &["convert exactly"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for ConvertExactly {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,7 +1,6 @@
 //! COMPRESS(text), UNCOMPRESS(bytes), UNCOMPRESSED_LENGTH(bytes): zlib behind four bytes of length.
 
 use std::io::{Read, Write};
-use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use flate2::Compression;
@@ -10,7 +9,7 @@ use flate2::write::ZlibEncoder;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -19,15 +18,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Compress;
 
-impl ScalarFunction for Compress {
-    fn names(&self) -> &'static [&'static str] {
-        &["compress"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Compress {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -81,15 +72,7 @@ fn compressed_bound(bytes: u64) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Uncompress;
 
-impl ScalarFunction for Uncompress {
-    fn names(&self) -> &'static [&'static str] {
-        &["uncompress"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Uncompress {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -149,15 +132,7 @@ impl ScalarFunction for Uncompress {
 #[derive(Debug)]
 pub(crate) struct UncompressedLength;
 
-impl ScalarFunction for UncompressedLength {
-    fn names(&self) -> &'static [&'static str] {
-        &["uncompressed_length"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for UncompressedLength {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! CONCAT(text, …): NULL when any is.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Concat;
 
-impl ScalarFunction for Concat {
-    fn names(&self) -> &'static [&'static str] {
-        &["concat"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=usize::MAX
-    }
-
+impl ScalarKernel for Concat {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

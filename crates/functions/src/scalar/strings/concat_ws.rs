@@ -1,11 +1,9 @@
 //! CONCAT_WS(separator, text, …): NULLs are left out; NULL only when the separator is.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct ConcatWs;
 
-impl ScalarFunction for ConcatWs {
-    fn names(&self) -> &'static [&'static str] {
-        &["concat_ws"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for ConcatWs {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

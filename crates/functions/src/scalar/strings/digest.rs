@@ -1,13 +1,11 @@
 //! MD5(text), SHA1(text) and SHA2(text, bits): digests in hexadecimal.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 use md5::Digest;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -17,15 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Md5Hash;
 
-impl ScalarFunction for Md5Hash {
-    fn names(&self) -> &'static [&'static str] {
-        &["md5"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Md5Hash {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -51,15 +41,7 @@ impl ScalarFunction for Md5Hash {
 #[derive(Debug)]
 pub(crate) struct Sha1Hash;
 
-impl ScalarFunction for Sha1Hash {
-    fn names(&self) -> &'static [&'static str] {
-        &["sha1", "sha"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Sha1Hash {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -85,15 +67,7 @@ impl ScalarFunction for Sha1Hash {
 #[derive(Debug)]
 pub(crate) struct Sha2Hash;
 
-impl ScalarFunction for Sha2Hash {
-    fn names(&self) -> &'static [&'static str] {
-        &["sha2"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Sha2Hash {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! ELT(n, text, …) and FIELD(x, y, …): by number and the number of.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::operators::numeric;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, comparison, derive, input,
@@ -16,15 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Elt;
 
-impl ScalarFunction for Elt {
-    fn names(&self) -> &'static [&'static str] {
-        &["elt"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for Elt {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -68,15 +58,7 @@ impl ScalarFunction for Elt {
 #[derive(Debug)]
 pub(crate) struct Field;
 
-impl ScalarFunction for Field {
-    fn names(&self) -> &'static [&'static str] {
-        &["field"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for Field {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

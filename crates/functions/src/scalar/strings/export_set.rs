@@ -1,11 +1,9 @@
 //! EXPORT_SET(bits, on, off[, separator[, number of bits]])
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct ExportSet;
 
-impl ScalarFunction for ExportSet {
-    fn names(&self) -> &'static [&'static str] {
-        &["export_set"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=5
-    }
-
+impl ScalarKernel for ExportSet {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

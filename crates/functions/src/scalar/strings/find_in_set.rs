@@ -1,11 +1,9 @@
 //! FIND_IN_SET(text, list): the place in a list of strings separated by commas.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, comparison, derive, input,
     output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct FindInSet;
 
-impl ScalarFunction for FindInSet {
-    fn names(&self) -> &'static [&'static str] {
-        &["find_in_set"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for FindInSet {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,7 +1,5 @@
 //! FORMAT(x, decimals[, locale]): digits in groups.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::convert::float_text::append_double;
 use mayfly_types::decimal::Decimal;
@@ -9,7 +7,7 @@ use mayfly_types::error::codes;
 use mayfly_types::temporal::Locale;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::operators::numeric;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -19,15 +17,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Format;
 
-impl ScalarFunction for Format {
-    fn names(&self) -> &'static [&'static str] {
-        &["format"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=3
-    }
-
+impl ScalarKernel for Format {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,12 +1,10 @@
 //! HEX(x) and UNHEX(text).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, PhysicalType, Result, TypeKind};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::operators::numeric;
 use crate::scalar::strings::chars;
 use crate::{
@@ -17,15 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Hex;
 
-impl ScalarFunction for Hex {
-    fn names(&self) -> &'static [&'static str] {
-        &["hex"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Hex {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -86,15 +76,7 @@ impl ScalarFunction for Hex {
 #[derive(Debug)]
 pub(crate) struct Unhex;
 
-impl ScalarFunction for Unhex {
-    fn names(&self) -> &'static [&'static str] {
-        &["unhex"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Unhex {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,13 +1,12 @@
 //! INET_ATON, INET_NTOA, INET6_ATON, INET6_NTOA and the IS_IPV functions: addresses of the Internet.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -16,15 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct InetAton;
 
-impl ScalarFunction for InetAton {
-    fn names(&self) -> &'static [&'static str] {
-        &["inet_aton"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for InetAton {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -65,15 +56,7 @@ impl ScalarFunction for InetAton {
 #[derive(Debug)]
 pub(crate) struct InetNtoa;
 
-impl ScalarFunction for InetNtoa {
-    fn names(&self) -> &'static [&'static str] {
-        &["inet_ntoa"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for InetNtoa {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -115,15 +98,7 @@ impl ScalarFunction for InetNtoa {
 #[derive(Debug)]
 pub(crate) struct Inet6Aton;
 
-impl ScalarFunction for Inet6Aton {
-    fn names(&self) -> &'static [&'static str] {
-        &["inet6_aton"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Inet6Aton {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -165,15 +140,7 @@ impl ScalarFunction for Inet6Aton {
 #[derive(Debug)]
 pub(crate) struct Inet6Ntoa;
 
-impl ScalarFunction for Inet6Ntoa {
-    fn names(&self) -> &'static [&'static str] {
-        &["inet6_ntoa"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Inet6Ntoa {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -219,25 +186,21 @@ impl ScalarFunction for Inet6Ntoa {
 /// IS_IPV4() and its kind.
 #[derive(Debug)]
 pub(crate) struct IsAddress {
-    names: &'static [&'static str],
     is_address: fn(&[u8]) -> bool,
 }
 
 /// IS_IPV4()
 pub(crate) const IS_IPV4: IsAddress = IsAddress {
-    names: &["is_ipv4"],
     is_address: |text| parse::<Ipv4Addr>(text).is_some(),
 };
 
 /// IS_IPV6()
 pub(crate) const IS_IPV6: IsAddress = IsAddress {
-    names: &["is_ipv6"],
     is_address: |text| parse::<Ipv6Addr>(text).is_some(),
 };
 
 /// IS_IPV4_COMPAT(): `::a.b.c.d`, of binary addresses.
 pub(crate) const IS_IPV4_COMPAT: IsAddress = IsAddress {
-    names: &["is_ipv4_compat"],
     is_address: |bytes| {
         matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, rest @ ..]
         if rest.len() == 4 && !matches!(rest, [0, 0, 0, 0 | 1]))
@@ -246,19 +209,10 @@ pub(crate) const IS_IPV4_COMPAT: IsAddress = IsAddress {
 
 /// IS_IPV4_MAPPED(): `::ffff:a.b.c.d`, of binary addresses.
 pub(crate) const IS_IPV4_MAPPED: IsAddress = IsAddress {
-    names: &["is_ipv4_mapped"],
     is_address: |bytes| matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, _, _, _, _]),
 };
 
-impl ScalarFunction for IsAddress {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for IsAddress {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! INSERT(text, position, length, replacement): characters replaced in the middle.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Insert;
 
-impl ScalarFunction for Insert {
-    fn names(&self) -> &'static [&'static str] {
-        &["insert"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        4..=4
-    }
-
+impl ScalarKernel for Insert {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

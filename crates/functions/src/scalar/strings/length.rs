@@ -1,11 +1,9 @@
 //! LENGTH(text), BIT_LENGTH(text) and CHAR_LENGTH(text): bytes in the text's own character set, bits, characters.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -14,39 +12,27 @@ use crate::{
 /// One of the three.
 #[derive(Debug)]
 pub(crate) struct Length {
-    names: &'static [&'static str],
     width: u32,
     measure: fn(&[u8], CollationId) -> usize,
 }
 
 /// LENGTH()
 pub(crate) static LENGTH: Length = Length {
-    names: &["length", "octet_length"],
     width: 11,
     measure: chars::octets,
 };
 /// BIT_LENGTH()
 pub(crate) static BIT_LENGTH: Length = Length {
-    names: &["bit_length"],
     width: 11,
     measure: |text, collation| chars::octets(text, collation) * 8,
 };
 /// CHAR_LENGTH()
 pub(crate) static CHAR_LENGTH: Length = Length {
-    names: &["char_length", "character_length"],
     width: 11,
     measure: chars::count,
 };
 
-impl ScalarFunction for Length {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Length {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! LOCATE(part, text[, position]), POSITION and INSTR(text, part): where a part begins, in characters from 1, by the collation.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Locate;
 
-impl ScalarFunction for Locate {
-    fn names(&self) -> &'static [&'static str] {
-        &["locate", "position"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=3
-    }
-
+impl ScalarKernel for Locate {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -48,15 +38,7 @@ impl ScalarFunction for Locate {
 #[derive(Debug)]
 pub(crate) struct Instr;
 
-impl ScalarFunction for Instr {
-    fn names(&self) -> &'static [&'static str] {
-        &["instr"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Instr {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

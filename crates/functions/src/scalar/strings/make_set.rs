@@ -1,11 +1,9 @@
 //! MAKE_SET(bits, text, …): the texts whose bit is set, separated by commas.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -14,15 +12,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct MakeSet;
 
-impl ScalarFunction for MakeSet {
-    fn names(&self) -> &'static [&'static str] {
-        &["make_set"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=usize::MAX
-    }
-
+impl ScalarKernel for MakeSet {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! LPAD(text, n, filling) and RPAD(text, n, filling): exactly n characters.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -29,15 +27,7 @@ pub(crate) static RPAD: Pad = Pad {
     is_left: false,
 };
 
-impl ScalarFunction for Pad {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for Pad {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

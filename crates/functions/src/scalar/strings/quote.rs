@@ -1,11 +1,9 @@
 //! QUOTE(text): as a string literal.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Quote;
 
-impl ScalarFunction for Quote {
-    fn names(&self) -> &'static [&'static str] {
-        &["quote"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Quote {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

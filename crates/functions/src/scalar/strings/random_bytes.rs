@@ -1,31 +1,17 @@
 //! RANDOM_BYTES(n): n bytes nobody can foresee.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType};
 
-use crate::scalar::{ScalarFunction, Volatility};
+use crate::scalar::ScalarKernel;
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// RANDOM_BYTES()
 #[derive(Debug)]
 pub(crate) struct RandomBytes;
 
-impl ScalarFunction for RandomBytes {
-    fn names(&self) -> &'static [&'static str] {
-        &["random_bytes"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for RandomBytes {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! REPEAT(text, n) and SPACE(n).
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Repeat;
 
-impl ScalarFunction for Repeat {
-    fn names(&self) -> &'static [&'static str] {
-        &["repeat"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Repeat {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -62,15 +52,7 @@ impl ScalarFunction for Repeat {
 #[derive(Debug)]
 pub(crate) struct Space;
 
-impl ScalarFunction for Space {
-    fn names(&self) -> &'static [&'static str] {
-        &["space"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Space {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

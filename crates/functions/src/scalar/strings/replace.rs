@@ -1,11 +1,9 @@
 //! REPLACE(text, from, to): every occurrence, by bytes.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Replace;
 
-impl ScalarFunction for Replace {
-    fn names(&self) -> &'static [&'static str] {
-        &["replace"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for Replace {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! REVERSE(text): characters from last to first.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -14,15 +12,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Reverse;
 
-impl ScalarFunction for Reverse {
-    fn names(&self) -> &'static [&'static str] {
-        &["reverse"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Reverse {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

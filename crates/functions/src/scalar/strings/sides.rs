@@ -1,11 +1,9 @@
 //! LEFT(text, n) and RIGHT(text, n): characters at one end.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -29,15 +27,7 @@ pub(crate) static RIGHT: Side = Side {
     is_left: false,
 };
 
-impl ScalarFunction for Side {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Side {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! SOUNDEX(text): MySQL's variant, of any length.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -14,15 +12,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Soundex;
 
-impl ScalarFunction for Soundex {
-    fn names(&self) -> &'static [&'static str] {
-        &["soundex"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for Soundex {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

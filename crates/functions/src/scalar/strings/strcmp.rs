@@ -1,11 +1,9 @@
 //! STRCMP(a, b): -1, 0 or 1 by the collation.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, comparison, derive, input,
     output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Strcmp;
 
-impl ScalarFunction for Strcmp {
-    fn names(&self) -> &'static [&'static str] {
-        &["strcmp"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for Strcmp {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! SUBSTRING(text, position[, length]): characters from a position, counted from 1 or, negative, from the end.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Substring;
 
-impl ScalarFunction for Substring {
-    fn names(&self) -> &'static [&'static str] {
-        &["substring", "substr", "mid"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=3
-    }
-
+impl ScalarKernel for Substring {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -1,11 +1,9 @@
 //! SUBSTRING_INDEX(text, delimiter, n): what stands before the n-th delimiter, or, negative, after the n-th from the end.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -15,15 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct SubstringIndex;
 
-impl ScalarFunction for SubstringIndex {
-    fn names(&self) -> &'static [&'static str] {
-        &["substring_index"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for SubstringIndex {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

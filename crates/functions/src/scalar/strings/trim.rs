@@ -1,12 +1,10 @@
 //! TRIM, LTRIM and RTRIM: spaces or copies of another string taken from the ends. The parser's
 //! TRIM(LEADING x FROM y) is "trim leading"(y, x), and so on.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -14,64 +12,44 @@ use crate::{
 /// One of them.
 #[derive(Debug)]
 pub(crate) struct Trim {
-    names: &'static [&'static str],
     /// What errors call it.
     operation: &'static str,
-    arity: RangeInclusive<usize>,
     leading: bool,
     trailing: bool,
 }
 
 /// LTRIM()
 pub(crate) static LTRIM: Trim = Trim {
-    names: &["ltrim"],
     operation: "ltrim",
-    arity: 1..=1,
     leading: true,
     trailing: false,
 };
 /// TRIM(LEADING … FROM …)
 pub(crate) static TRIM_LEADING: Trim = Trim {
-    names: &["trim leading"],
     operation: "ltrim",
-    arity: 2..=2,
     leading: true,
     trailing: false,
 };
 /// RTRIM()
 pub(crate) static RTRIM: Trim = Trim {
-    names: &["rtrim"],
     operation: "rtrim",
-    arity: 1..=1,
     leading: false,
     trailing: true,
 };
 /// TRIM(TRAILING … FROM …)
 pub(crate) static TRIM_TRAILING: Trim = Trim {
-    names: &["trim trailing"],
     operation: "rtrim",
-    arity: 2..=2,
     leading: false,
     trailing: true,
 };
 /// TRIM()
 pub(crate) static TRIM: Trim = Trim {
-    names: &["trim", "trim both"],
     operation: "trim",
-    arity: 1..=2,
     leading: true,
     trailing: true,
 };
 
-impl ScalarFunction for Trim {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        self.arity.clone()
-    }
-
+impl ScalarKernel for Trim {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

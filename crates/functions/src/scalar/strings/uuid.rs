@@ -1,14 +1,13 @@
 //! UUID(), UUID_SHORT(), IS_UUID(text), UUID_TO_BIN(text[, swap]), BIN_TO_UUID(bytes[, swap]).
 
-use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType};
 
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
-use crate::scalar::{ScalarFunction, Volatility};
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -17,19 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Uuid;
 
-impl ScalarFunction for Uuid {
-    fn names(&self) -> &'static [&'static str] {
-        &["uuid"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=0
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for Uuid {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -78,19 +65,7 @@ impl ScalarFunction for Uuid {
 #[derive(Debug)]
 pub(crate) struct UuidShort;
 
-impl ScalarFunction for UuidShort {
-    fn names(&self) -> &'static [&'static str] {
-        &["uuid_short"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=0
-    }
-
-    fn volatility(&self) -> Volatility {
-        Volatility::Volatile
-    }
-
+impl ScalarKernel for UuidShort {
     fn signature(
         &self,
         _arguments: &[Argument<'_>],
@@ -116,15 +91,7 @@ impl ScalarFunction for UuidShort {
 #[derive(Debug)]
 pub(crate) struct IsUuid;
 
-impl ScalarFunction for IsUuid {
-    fn names(&self) -> &'static [&'static str] {
-        &["is_uuid"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
+impl ScalarKernel for IsUuid {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -155,15 +122,7 @@ impl ScalarFunction for IsUuid {
 #[derive(Debug)]
 pub(crate) struct UuidToBin;
 
-impl ScalarFunction for UuidToBin {
-    fn names(&self) -> &'static [&'static str] {
-        &["uuid_to_bin"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for UuidToBin {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
@@ -211,15 +170,7 @@ impl ScalarFunction for UuidToBin {
 #[derive(Debug)]
 pub(crate) struct BinToUuid;
 
-impl ScalarFunction for BinToUuid {
-    fn names(&self) -> &'static [&'static str] {
-        &["bin_to_uuid"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for BinToUuid {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -2,13 +2,11 @@
 //! that MySQL sorts them by, NULL of another number. The parser makes `AS CHAR(n)` a second argument, and
 //! `AS BINARY(n)` a cast of the first.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::DateTime;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::ScalarKernel;
 use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -21,15 +19,7 @@ const NUMBER_BYTES: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct WeightString;
 
-impl ScalarFunction for WeightString {
-    fn names(&self) -> &'static [&'static str] {
-        &["weight_string"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=2
-    }
-
+impl ScalarKernel for WeightString {
     fn signature(
         &self,
         arguments: &[Argument<'_>],

@@ -5,8 +5,6 @@ mod document;
 mod evaluate;
 mod path;
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -14,14 +12,17 @@ use mayfly_types::error::codes;
 use self::document::{Document, Kind};
 use self::evaluate::Evaluation;
 use self::path::XPath;
-use crate::scalar::ScalarFunction;
 use crate::scalar::strings::chars;
+use crate::scalar::{ScalarFunction, ScalarKernel};
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
 
 /// The functions of this family.
-pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[&ExtractValue, &UpdateXml];
+pub(crate) const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction::new(&["extractvalue"], 2..=2, &ExtractValue),
+    ScalarFunction::new(&["updatexml"], 3..=3, &UpdateXml),
+];
 
 /// A text of XML or a path, as long as it may be.
 fn signature(
@@ -69,21 +70,13 @@ fn document(xml: &[u8], context: &EvaluationContext) -> Option<Document> {
 #[derive(Debug)]
 struct ExtractValue;
 
-impl ScalarFunction for ExtractValue {
-    fn names(&self) -> &'static [&'static str] {
-        &["extractvalue"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
+impl ScalarKernel for ExtractValue {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        signature(arguments, context, self.names()[0])
+        signature(arguments, context, "extractvalue")
     }
 
     fn evaluate(
@@ -109,7 +102,7 @@ impl ScalarFunction for ExtractValue {
             let collation = signature.result.collation;
             let mut evaluation = Evaluation::new(&document, xml, collation, context);
             let is_value = evaluation.append_text(path, out)?;
-            Ok(is_value && chars::within_packet(out.len(), self.names()[0], context)?)
+            Ok(is_value && chars::within_packet(out.len(), "extractvalue", context)?)
         })
     }
 }
@@ -119,21 +112,13 @@ impl ScalarFunction for ExtractValue {
 #[derive(Debug)]
 struct UpdateXml;
 
-impl ScalarFunction for UpdateXml {
-    fn names(&self) -> &'static [&'static str] {
-        &["updatexml"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        3..=3
-    }
-
+impl ScalarKernel for UpdateXml {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        signature(arguments, context, self.names()[0])
+        signature(arguments, context, "updatexml")
     }
 
     fn evaluate(
@@ -174,7 +159,7 @@ impl ScalarFunction for UpdateXml {
                 }
                 _ => out.extend_from_slice(xml),
             }
-            chars::within_packet(out.len(), self.names()[0], context)
+            chars::within_packet(out.len(), "updatexml", context)
         })
     }
 }

@@ -10,12 +10,13 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
-use super::call::plain;
-use super::literal;
+use super::argument::plain;
+use crate::bind::binder::Binder;
 use crate::bind::types::{argument, as_value, cast};
-use crate::bind::{Binder, not_supported};
-use crate::expression::{Expression, same_expression};
-use crate::physical::{AggregateCall, SortKey};
+use crate::bind::{literal, numbers};
+use crate::not_supported::not_supported;
+use crate::tree::expression::{Expression, same_expression};
+use crate::tree::physical::{AggregateCall, SortKey};
 
 /// Aggregates of numbers: they take a hexadecimal literal as one.
 const SUMS: &[&str] = &["sum", "avg"];
@@ -99,7 +100,7 @@ impl Binder<'_> {
             for argument in &mut arguments {
                 self.tell_parameter(argument, &SqlType::double());
                 let written = std::mem::replace(argument, literal::null());
-                *argument = literal::as_number(written);
+                *argument = numbers::as_number(written);
             }
         }
         let signature = {

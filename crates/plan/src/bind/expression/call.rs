@@ -3,21 +3,24 @@
 use std::sync::Arc;
 
 use mayfly_functions::{ScalarFunction, aggregate, scalar};
-use mayfly_syntax::ast::FunctionArguments;
-use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr};
+use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArguments};
 use mayfly_syntax::encodings::unit_name;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
 use super::aggregate::has_aggregates;
-use super::{literal, word};
+use super::argument::plain;
+use crate::bind::binder::Binder;
+use crate::bind::block::same_name;
+use crate::bind::literal::{self, word};
+use crate::bind::numbers;
 use crate::bind::scope::{Clause, Name, Scope};
 use crate::bind::types::{argument, cast, cast_exactly};
-use crate::bind::{Binder, not_supported, same_name};
 use crate::catalog::{ColumnSource, DefaultSource};
-use crate::expression::{Expression, ExpressionKind};
-use crate::physical::ColumnOrigin;
+use crate::not_supported::not_supported;
 use crate::text::{bounded_call_text, bounded_text};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::physical::ColumnOrigin;
 
 /// Functions that raise error 1690, which shows the call.
 const MAY_OVERFLOW: &[&str] = &[
@@ -152,7 +155,7 @@ impl Binder<'_> {
     /// JSON_VALUE with clauses: the function takes them as a NULL of the type, and for an empty
     /// result and for an error a word with a default.
     fn bind_json_value(&mut self, arguments: &[FunctionArg]) -> Result<Expression> {
-        let null = || super::literal::null();
+        let null = || crate::bind::literal::null();
         let mut bound = vec![
             self.bind_expression(plain(&arguments[0])?)?,
             self.bind_expression(plain(&arguments[1])?)?,
@@ -296,7 +299,7 @@ impl Binder<'_> {
     pub(crate) fn call_function(
         &self,
         name: &str,
-        function: &'static dyn ScalarFunction,
+        function: &'static ScalarFunction,
         arguments: Vec<Expression>,
     ) -> Result<Expression> {
         if !function.arity().contains(&arguments.len()) {
@@ -308,14 +311,14 @@ impl Binder<'_> {
         if let Some((_, numbers)) = INTEGERS_ONLY.iter().find(|(known, _)| *known == canonical) {
             for argument in arguments.iter_mut().take(*numbers) {
                 let written = std::mem::replace(argument, literal::null());
-                *argument = literal::as_number(written);
+                *argument = numbers::as_number(written);
             }
         }
         if DOUBLES_ONLY.contains(&canonical)
             && let Some(argument) = arguments.first_mut()
         {
             let written = std::mem::replace(argument, literal::null());
-            *argument = literal::as_double(written);
+            *argument = numbers::as_double(written);
         }
         let mut signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();
@@ -457,13 +460,5 @@ impl Binder<'_> {
         let mut arguments = vec![operand];
         arguments.extend(removed);
         self.call_bound(name, arguments)
-    }
-}
-
-/// The expression of an ordinary argument.
-pub(crate) fn plain(argument: &FunctionArg) -> Result<&Expr> {
-    match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
-        other => Err(not_supported(&other.to_string())),
     }
 }

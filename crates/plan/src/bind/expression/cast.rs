@@ -8,13 +8,11 @@ use mayfly_types::error::codes;
 use mayfly_types::temporal::{DateRules, parse_datetime, parse_time};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use super::literal;
+use crate::bind::binder::Binder;
+use crate::bind::literal;
 use crate::bind::types::{as_value, cast, string_of, text_target, with_collation};
-use crate::bind::{Binder, not_supported};
-use crate::expression::{Expression, ExpressionKind};
-
-/// What conversions to strings of a length that the user gives are called where none may be that long.
-pub const LENGTH_CASTS: [&str; 2] = ["cast_as_char", "cast_as_binary"];
+use crate::not_supported::not_supported;
+use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS};
 
 /// What MySQL says of a cast that is possible in definitions of keys alone.
 const ARRAY_OUTSIDE_OF_KEYS: &str = "Use of CAST( .. AS .. ARRAY) outside of functional index in \
@@ -197,7 +195,10 @@ impl Binder<'_> {
             let target = string_of(&operand.ty, collation);
             cast(operand, &target)
         };
-        self.call_bound("collate", vec![operand, super::word(collation.name())])
+        self.call_bound(
+            "collate",
+            vec![operand, crate::bind::literal::word(collation.name())],
+        )
     }
 
     /// `_charset'…'`: the bytes as they are, read in that character set.

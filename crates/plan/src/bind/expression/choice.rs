@@ -6,10 +6,10 @@ use mayfly_syntax::ast::{CaseWhen, Expr};
 use mayfly_types::common_type::Alternatives;
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use crate::bind::Binder;
+use crate::bind::binder::Binder;
 use crate::bind::comparison::{dates_as_texts, documents_as_scalars};
 use crate::bind::types::{as_predicate, as_value, cast, cast_exactly, choice_type, is_null, not};
-use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 
 impl Binder<'_> {
     pub(super) fn bind_case(
@@ -114,7 +114,7 @@ impl Binder<'_> {
         self.check_temporal_texts(&first, &second)?;
         let choose = |binder: &mut Self, first: Expression| {
             let equal = binder.compare_for(first.clone(), Comparison::Equal, second, "nullif")?;
-            let null = super::literal::null();
+            let null = crate::bind::literal::null();
             choice(vec![(equal, null)], Some(first), "nullif")
         };
         if is_cheap(&first) {

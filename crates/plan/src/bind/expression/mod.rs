@@ -1,17 +1,18 @@
 //! Expressions: names, operators, and everything that MySQL writes between them.
 
 mod aggregate;
+mod argument;
 mod call;
 mod cast;
 mod choice;
-pub(crate) mod literal;
+mod literal;
 mod operator;
 mod subquery;
+mod variable;
 
 pub use aggregate::has_aggregates;
 pub(crate) use aggregate::{is_descending, position_of};
-pub use cast::LENGTH_CASTS;
-pub(crate) use operator::{bare, mirrored};
+pub(crate) use operator::bare;
 
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};
 use mayfly_syntax::encodings::{self, Variable};
@@ -22,11 +23,13 @@ use mayfly_types::{Result, SqlType, Value};
 use super::collation::{aggregate_collations, claimed};
 use super::parameters::parameter_type;
 use super::scope::{Clause, ColumnPlace, Found, Name};
-use super::types::{and, as_predicate, as_value, compare, is_null, not, or};
-use super::{Binder, not_supported};
+use super::types::{as_predicate, as_value, compare, is_null, not};
+use crate::bind::binder::Binder;
 use crate::catalog::VariableScope;
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::with_stack;
+use crate::not_supported::not_supported;
+use crate::predicates::{and, or};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::with_stack;
 
 impl Binder<'_> {
     /// Binds an expression that has one value (error 1241 for rows).
@@ -221,7 +224,7 @@ impl Binder<'_> {
             UnaryOperator::Plus => self.bind_expression(operand),
             UnaryOperator::Minus => {
                 let operand = self.bind_expression(operand)?;
-                match literal::negated(&operand) {
+                match crate::bind::literal::negated(&operand) {
                     Some(negative) => Ok(negative),
                     None => self.call_bound("negate", vec![operand]),
                 }
@@ -400,12 +403,3 @@ pub(crate) fn comparison_of(op: &BinaryOperator) -> Option<Comparison> {
 }
 
 pub(crate) use crate::text::comparison_text;
-
-/// A constant of a small set of words, as functions take units.
-pub(crate) fn word(text: &str) -> Expression {
-    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    Expression::literal(
-        Value::from(text),
-        SqlType::varchar(length, mayfly_types::CollationId::UTF8MB4_0900_AI_CI),
-    )
-}

@@ -8,16 +8,18 @@ use mayfly_syntax::chain::chain;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
-use super::literal::is_hexadecimal;
 use super::{comparison_of, comparison_text, one_column};
+use crate::bind::binder::Binder;
 use crate::bind::collation::{aggregate_collations, claimed, coercibility, has_collation};
 use crate::bind::comparison::{documents_as_scalars, unify_for_comparison};
-use crate::bind::types::{and, cast, compare, not, or, with_collation};
-use crate::bind::{Binder, not_supported};
+use crate::bind::literal::is_hexadecimal;
+use crate::bind::types::{cast, compare, not, with_collation};
 use crate::catalog::Catalog;
 use crate::date_parameter::{DateParameter, check_date_text};
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::physical::build::expression_is_volatile;
+use crate::not_supported::not_supported;
+use crate::predicates::{and, or};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::expression_is_volatile;
 
 /// How high the tree of a chain of operators may be; that of one in another may be half as high.
 const CHAIN_HEIGHT: usize = 128;
@@ -212,7 +214,7 @@ impl Binder<'_> {
                 _ => Err(codes::ER_OPERAND_COLUMNS.with(&[&row.len()])),
             },
             (None, Some(row)) => match left {
-                Expr::Subquery(query) => self.bind_row_subquery(row, mirrored(comparison), query),
+                Expr::Subquery(query) => self.bind_row_subquery(row, comparison.mirrored(), query),
                 _ => Err(one_column()),
             },
         }
@@ -538,7 +540,7 @@ fn share_collation(operands: &mut [Expression], operation: &str) -> Result<()> {
     let collation = aggregate_collations(&texts, operation, true)?;
     for operand in operands {
         if operand.ty.kind != TypeKind::Null {
-            let value = std::mem::replace(operand, super::literal::null());
+            let value = std::mem::replace(operand, crate::bind::literal::null());
             *operand = with_collation(value, collation);
         }
     }
@@ -558,7 +560,7 @@ fn as_numbers(operands: &mut [Expression; 3]) {
     }
     let bounds = operands.iter_mut().skip(1);
     for bound in bounds.filter(|bound| is_text(bound)) {
-        let text = std::mem::replace(bound, super::literal::null());
+        let text = std::mem::replace(bound, crate::bind::literal::null());
         *bound = cast(text, &SqlType::double());
     }
 }
@@ -581,7 +583,7 @@ fn as_dates(catalog: &dyn Catalog, operands: &mut [Expression; 3]) -> Result<()>
         _ => return Ok(()),
     };
     if is_text(text) {
-        let bound = std::mem::replace(text, super::literal::null());
+        let bound = std::mem::replace(text, crate::bind::literal::null());
         (*text, _) = unify_for_comparison(catalog, bound, date.clone(), "between")?;
     }
     Ok(())
@@ -658,16 +660,5 @@ pub(crate) fn row_of(expr: &Expr) -> Option<&[Expr]> {
     match expr {
         Expr::Tuple(items) if items.len() > 1 => Some(items),
         _ => None,
-    }
-}
-
-/// The comparison with its sides exchanged.
-pub(crate) fn mirrored(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        same => same,
     }
 }

@@ -6,11 +6,13 @@ use mayfly_types::{Result, SqlType};
 
 use super::operator::{bare, row_of};
 use super::{comparison_of, comparison_text, one_column};
+use crate::bind::binder::Binder;
+use crate::bind::block::{Block, BlockColumn};
 use crate::bind::comparison::unify_for_comparison;
-use crate::bind::{Binder, Block, BlockColumn, not_supported};
-use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{ColumnId, Computed, Relation, Subquery, SubqueryKind};
-use crate::physical::ClientType;
+use crate::not_supported::not_supported;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, Computed, Relation, Subquery, SubqueryKind};
+use crate::tree::physical::ClientType;
 
 impl Binder<'_> {
     pub(super) fn bind_scalar_subquery(&mut self, query: &Query) -> Result<Expression> {

@@ -12,7 +12,7 @@
 use mayfly_types::CollationId;
 use mayfly_types::collation::PlainText;
 
-use super::hash::{HashKeys, Words};
+use super::hash_keys::{HashKeys, Words};
 use super::layout::View;
 use crate::temptable::keys::{collation_equals, is_pad_space};
 use crate::temptable::spec::KeyMode;

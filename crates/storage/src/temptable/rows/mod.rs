@@ -22,6 +22,7 @@ mod encode;
 mod equality;
 mod gather;
 mod hash;
+mod hash_keys;
 mod layout;
 mod values;
 

@@ -17,13 +17,25 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
-
-use super::keys::{FirstKey, Prefix};
+use mayfly_types::CollationId;
 
 /// Parts of a run that are counted apart.
 const BUCKETS_A_RUN: usize = 32;
 /// More buckets than this are joined two by two.
 const BUCKETS_MAX: usize = 4096;
+
+/// The first bytes of a row's normalised key; ordered as the rows are, but for ties.
+pub(super) type Prefix = (u64, u64);
+
+/// The first sort key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FirstKey {
+    /// Which column of the table.
+    pub(super) column: usize,
+    pub(super) descending: bool,
+    /// Of strings.
+    pub(super) collation: CollationId,
+}
 
 /// A row that is not before the last wanted one.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use arrow_buffer::i256;
 use mayfly_types::{CollationId, PhysicalType};
 
-use super::cutoff::{Bound, FirstValue};
+use super::cutoff::{Bound, FirstKey, FirstValue, Prefix};
 use crate::temptable::keys::{append_collation_key, collation_compare, is_bytewise_order};
 use crate::temptable::rows::{Cell, Resolver, RowLayout, View, prefetch};
 use crate::temptable::spec::{KeyMode, SortKey};
@@ -14,19 +14,6 @@ use crate::temptable::spec::{KeyMode, SortKey};
 pub(super) const PREFIX_BYTES: usize = 16;
 /// A collated string's key prefix is made of so many bytes of it, if they give enough key.
 const COLLATED_HEAD_BYTES: usize = 64;
-
-/// The first sort key.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FirstKey {
-    /// Which column of the table.
-    pub(super) column: usize,
-    pub(super) descending: bool,
-    /// Of strings.
-    pub(super) collation: CollationId,
-}
-
-/// The first bytes of a row's normalised key; ordered as the rows are, but for ties.
-pub(super) type Prefix = (u64, u64);
 
 #[derive(Debug, Clone, Copy)]
 enum Order {

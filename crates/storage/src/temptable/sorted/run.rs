@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use mayfly_memory::{Reservation, Result};
 
-use super::keys::{Prefix, SortKeys};
+use super::cutoff::Prefix;
+use super::keys::SortKeys;
 use crate::temptable::rows::{AHEAD_ROWS, Resolver};
 use crate::temptable::store::{LoadedBlock, Part, RowWriter, StoreRef};
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mayfly_types::{Batch, Result};
 
-use super::keys::{Prefix, SortKeys};
+use super::cutoff::Prefix;
+use super::keys::SortKeys;
 use super::run::{Comparer, FileRun, MemoryRun, Record, RunReader};
 use super::writer::SortedWriter;
 use crate::temptable::rows::{Gather, Resolver};

@@ -13,6 +13,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, PhysicalType};
 
 use super::content::{Shape, value_bytes, view_of};
+use crate::table::DeclaredSize;
 use crate::temptable::rows::Resolver;
 
 /// A node of the tree of blocks: so many addresses.
@@ -125,21 +126,6 @@ fn starts(value: &[u8]) -> impl Iterator<Item = usize> {
         .enumerate()
         .filter(begins)
         .map(|(place, _)| place)
-}
-
-/// How much a table is said to hold, for SHOW TABLE STATUS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DeclaredSize {
-    /// Bytes of every row.
-    pub row_bytes: u64,
-    /// Bytes of all blocks of rows.
-    pub data_bytes: u64,
-    /// What they could grow to.
-    pub max_data_bytes: u64,
-    /// Bytes of the indexes.
-    pub index_bytes: u64,
-    /// Bytes of deleted rows, which new ones take first.
-    pub free_bytes: u64,
 }
 
 /// Blocks of things of one length.

@@ -47,9 +47,8 @@ use pages::Pager;
 use write_lock::WriteLock;
 use writer::WriterScratch;
 
-pub use memory_engine::{DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
+pub use memory_engine::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
 pub(crate) use ordered_map::{MapMoment, OrderedMap};
-pub use point::RowChange;
 pub use undo::UndoLog;
 
 /// With less memory than this, rows are in small pages.

@@ -120,7 +120,7 @@ impl OrderedMap {
                     refill(&mut values[VALUE], &mut room, value.as_deref());
                     set(change, row, &encoded, &values)?;
                 }
-                Ok(point::RowChange::Done)
+                Ok(crate::table::RowChange::Done)
             })?;
         }
         Ok(())
@@ -185,7 +185,7 @@ fn set(
     // Lets go of the values of the row before.
     change.sources.begin_batch();
     if !layout.write(row, values, change.sources) {
-        return Err(Stopped::Error(point::wrong_type()));
+        return Err(Stopped::Error(crate::table::wrong_type()));
     }
     let found = change.content.trees[0].find(&core.pager, encoded);
     match found.map_err(|error| Stopped::Error(core.error(&error)))? {

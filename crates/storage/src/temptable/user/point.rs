@@ -3,33 +3,15 @@
 
 use std::sync::Arc;
 
-use mayfly_types::error::codes;
-use mayfly_types::{Error, PhysicalType, Result, Value};
+use mayfly_types::{PhysicalType, Result, Value};
 
 use super::content::{ColumnSet, Content, value_bytes, view_of};
 use super::tree::Place;
 use super::undo::UndoLog;
 use super::writer::{Change, Stopped};
 use super::{Core, UserTable};
-use crate::table::{IndexId, no_index};
+use crate::table::{IndexId, RowChange, no_index, wrong_type};
 use crate::temptable::rows::{Cell, Resolver};
-
-/// What came of changing a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowChange {
-    /// There is no such row.
-    Missing,
-    /// It is already as it was to become.
-    Same,
-    /// It was changed.
-    Done,
-    /// Another row has the same key; nothing was changed.
-    Duplicate,
-}
-
-pub(super) fn wrong_type() -> Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&"a value is not of its column's type"])
-}
 
 /// The bytes of so many words.
 #[expect(unsafe_code, reason = "rows are written into aligned memory")]

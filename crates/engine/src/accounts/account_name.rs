@@ -1,0 +1,54 @@
+//! The name of an account.
+
+use std::fmt;
+
+use mayfly_syntax::printer::quoted_identifier;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+/// The longest name of a user, in characters.
+const USER_LENGTH_MAX: usize = 32;
+/// The longest name of a host.
+const HOST_LENGTH_MAX: usize = 255;
+
+/// An account's name: `'user'@'host'`. The host is in small letters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct AccountName {
+    pub(crate) user: String,
+    pub(crate) host: String,
+}
+
+impl AccountName {
+    /// Of a user and a host, `%` when none was written; 1470 for what is too long.
+    pub(crate) fn new(user: &str, host: Option<&str>) -> Result<Self> {
+        let too_long = |name: &str, what: &str, most: usize| {
+            Err(codes::ER_WRONG_STRING_LENGTH.with(&[&name, &what, &most]))
+        };
+        if user.chars().count() > USER_LENGTH_MAX {
+            return too_long(user, "user name", USER_LENGTH_MAX);
+        }
+        let host = host.unwrap_or("%");
+        if host.chars().count() > HOST_LENGTH_MAX {
+            return too_long(host.get(..70).unwrap_or(host), "host name", HOST_LENGTH_MAX);
+        }
+        Ok(Self {
+            user: user.to_owned(),
+            host: host.to_lowercase(),
+        })
+    }
+
+    /// `` `user`@`host` ``
+    pub(crate) fn quoted(&self) -> String {
+        format!(
+            "{}@{}",
+            quoted_identifier(&self.user),
+            quoted_identifier(&self.host)
+        )
+    }
+}
+
+impl fmt::Display for AccountName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'@'{}'", self.user, self.host)
+    }
+}

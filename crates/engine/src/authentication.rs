@@ -1,0 +1,341 @@
+//! How a client proves who it is, as far as the engine has a part in it: which account its name and
+//! host stand for, whether what it sent is right, and what becomes of that.
+//!
+//! A name that no account has gets a login that looks like any other and never succeeds, so that
+//! nobody learns which names there are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mayfly_syntax::ast::Require;
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept};
+use crate::accounts::host::ClientHost;
+use crate::accounts::privileges::SUPER;
+use crate::accounts::rights::Rights;
+use crate::accounts::{Accounts, Digest, crypt};
+use crate::connections::{Encryption, SessionOptions};
+use crate::database::Database;
+use crate::ddl::account;
+use crate::session::{ConnectionPlace, LoggedIn, Session, StatementContext};
+
+/// What no password gives; of the form that a real one has.
+const NO_PASSWORD: &[u8] =
+    b"$A$005$nobodyhasthispasswordatallhasithasnobodyhaditornobodywillhaveit";
+
+const _: () = assert!(NO_PASSWORD.len() == 70);
+
+/// A client on its way in: the account that it asks for.
+#[derive(Debug)]
+pub struct Login {
+    accounts: Arc<Accounts>,
+    user: String,
+    host: ClientHost,
+    account: Arc<Account>,
+    /// The account exists.
+    is_known: bool,
+    encryption: Option<Encryption>,
+}
+
+/// What the first answer of `caching_sha2_password` tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FastCheck {
+    /// The password is right.
+    Accepted,
+    /// Nothing is remembered of it: the client is to send it.
+    PasswordNeeded,
+    /// The password is wrong.
+    Refused,
+}
+
+/// A login that failed.
+#[derive(Debug)]
+pub struct LoginFailure {
+    /// What the client is told.
+    pub error: Error,
+    /// How long it is to wait for that.
+    pub delay: Duration,
+}
+
+/// The password of a new `root@localhost`.
+#[derive(Debug, Clone, Copy)]
+pub enum RootPassword<'p> {
+    /// None.
+    Empty,
+    /// This one.
+    Given(&'p str),
+    /// A random one.
+    Generated,
+}
+
+/// The account that was made at the first start.
+#[derive(Debug)]
+pub struct NewRoot {
+    /// Its password, if it was generated.
+    pub generated: Option<String>,
+}
+
+impl Login {
+    /// How the account proves who it is.
+    pub fn plugin(&self) -> AuthenticationPlugin {
+        self.account.plugin
+    }
+
+    /// Whether the account has a password.
+    pub fn has_password(&self) -> bool {
+        !self.account.password.0.is_empty()
+    }
+
+    /// How its connection is encrypted, which the account may require something of.
+    pub fn set_encryption(&mut self, encryption: Option<Encryption>) {
+        self.encryption = encryption;
+    }
+
+    /// Whether the connection is what an account requires.
+    fn meets(&self, require: &Require) -> bool {
+        let encryption = self.encryption.as_ref();
+        let certificate = encryption.and_then(|encryption| encryption.certificate.as_ref());
+        match (require, encryption, certificate) {
+            (Require::None, ..) | (Require::Ssl, Some(_), _) | (Require::X509, _, Some(_)) => true,
+            (
+                Require::Certificate {
+                    subject,
+                    issuer,
+                    cipher,
+                },
+                Some(encryption),
+                Some(certificate),
+            ) => {
+                let is = |wanted: &Option<String>, found: &str| {
+                    wanted.as_deref().is_none_or(|wanted| wanted == found)
+                };
+                is(cipher, &encryption.cipher)
+                    && is(issuer, &certificate.issuer)
+                    && is(subject, &certificate.subject)
+            }
+            _ => false,
+        }
+    }
+
+    /// `mysql_native_password`: whether a client's answer to a scramble is right.
+    pub fn check_native(&self, scramble: &[u8; 20], response: &[u8]) -> bool {
+        let is_right = |kept: &Kept| crypt::is_native_answer(&kept.0, scramble, response);
+        let second = &self.account.second_password;
+        let right = is_right(&self.account.password) || (!second.0.is_empty() && is_right(second));
+        self.is_known && self.plugin() == AuthenticationPlugin::MysqlNativePassword && right
+    }
+
+    /// `caching_sha2_password`: what a client's answer to a scramble tells.
+    pub fn check_fast(&self, scramble: &[u8; 20], response: &[u8]) -> FastCheck {
+        if response.is_empty() {
+            return match !self.has_password() && self.is_known {
+                true => FastCheck::Accepted,
+                false => FastCheck::Refused,
+            };
+        }
+        let digests = self.accounts.digests();
+        let known = self.is_known.then(|| digests.get(&self.account.name));
+        match known.flatten() {
+            Some(Digest(digest)) if crypt::is_fast_answer(digest, scramble, response) => {
+                FastCheck::Accepted
+            }
+            // With two passwords it may be the other one.
+            _ => FastCheck::PasswordNeeded,
+        }
+    }
+
+    /// Whether a password is right. One that is will be known to [`Self::check_fast`].
+    pub fn check_password(&self, password: &[u8]) -> bool {
+        let account = &self.account;
+        let plugin = account.plugin;
+        let kept = match account.password.0.as_slice() {
+            // A password for an account without one takes as long as any other.
+            [] if !password.is_empty() => NO_PASSWORD,
+            kept => kept,
+        };
+        let is_first = plugin.is_password(kept, password);
+        let second = &account.second_password.0;
+        let is_right = is_first || (!second.is_empty() && plugin.is_password(second, password));
+        if !(is_right && self.is_known) {
+            return false;
+        }
+        if is_first && self.has_password() && plugin == AuthenticationPlugin::CachingSha2Password {
+            // Another password may have been set meanwhile.
+            let mut digests = self.accounts.digests();
+            let now = self.accounts.get(&account.name);
+            if now.is_some_and(|now| now.password == account.password) {
+                let digest = Digest(crypt::fast_digest(password));
+                digests.insert(account.name.clone(), digest);
+            }
+        }
+        true
+    }
+
+    /// 1045
+    fn denied(&self, used_password: bool) -> Error {
+        let used = if used_password { "YES" } else { "NO" };
+        codes::ER_ACCESS_DENIED_ERROR.with(&[&self.user, &self.host.name(), &used])
+    }
+}
+
+impl Database {
+    /// The account that a user who comes from an address, or from `localhost`, asks for.
+    pub fn account_for(&self, user: &str, host: &str) -> Login {
+        let host = ClientHost::new(host);
+        let found = self.accounts.find(user, &host);
+        let is_known = found.is_some();
+        let account = found.unwrap_or_else(|| {
+            let name = AccountName {
+                user: user.to_owned(),
+                host: host.name().to_owned(),
+            };
+            let plugin = self.accounts.decoy_plugin(user, host.name());
+            Arc::new(Account {
+                password: Kept(NO_PASSWORD.to_vec()),
+                ..Account::new(name, plugin, 0)
+            })
+        });
+        Login {
+            accounts: Arc::clone(&self.accounts),
+            user: user.to_owned(),
+            host,
+            account,
+            is_known,
+            encryption: None,
+        }
+    }
+
+    /// Lets a client in whose password is right. Its account may refuse for other reasons.
+    pub fn log_in(
+        &self,
+        mut place: ConnectionPlace,
+        login: &Login,
+        options: SessionOptions,
+    ) -> Result<Session> {
+        let is_extra = place.enter();
+        let admitted = is_extra.and_then(|is_extra| self.admit(login, options, is_extra));
+        let session = admitted.and_then(|(options, database, logged_in)| {
+            let mut session = Session::new(place, options, logged_in);
+            if let Some(database) = database {
+                session.use_database(&database)?;
+            }
+            Ok(session)
+        });
+        session.inspect_err(|_| self.count_aborted_connect())
+    }
+
+    /// What a session of an account begins with: its options, its database, and what it may do.
+    fn admit(
+        &self,
+        login: &Login,
+        options: SessionOptions,
+        is_extra: bool,
+    ) -> Result<(SessionOptions, Option<String>, LoggedIn)> {
+        let now = self.options.clock.now_utc_microseconds();
+        // It may have changed since the client came.
+        let current = self.accounts.get(&login.account.name);
+        let account = current.filter(|account| {
+            login.is_known
+                && account.password == login.account.password
+                && account.second_password == login.account.second_password
+        });
+        let Some(account) = account else {
+            return Err(login.denied(true));
+        };
+        let usage = self.accounts.usage();
+        usage.refuse_blocked(&account, now)?;
+        if account.locked {
+            let locked = codes::ER_ACCOUNT_HAS_BEEN_LOCKED;
+            return Err(locked.with(&[&login.user, &login.host.name()]));
+        }
+        if !login.meets(&account.require) {
+            return Err(login.denied(login.has_password()));
+        }
+        let globals = self.globals();
+        let expired = account.is_expired(now, globals.unsigned("default_password_lifetime"));
+        if expired && !options.changes_expired_password {
+            return Err(codes::ER_MUST_CHANGE_PASSWORD_LOGIN.error());
+        }
+        let logged_in = LoggedIn {
+            roles: self
+                .accounts
+                .roles_at_login(&account, globals.boolean("activate_all_roles_on_login")),
+            account: Some(account.name.clone()),
+            expired,
+        };
+        let sources = self.accounts.with_roles(&account.name, &logged_in.roles);
+        let rights = Rights::of(&account.name.user, login.host.name(), sources);
+        self.refuse_offline(&rights)?;
+        if is_extra {
+            let is_administrator = rights.require(SUPER, &["CONNECTION_ADMIN"], "");
+            is_administrator.map_err(|_| codes::ER_CON_COUNT_ERROR.error())?;
+        }
+        if account.limits.user_connections == 0 {
+            self.refuse_many_of(&login.user)?;
+        }
+        let name = Some(&account.name);
+        let living = self.living_sessions();
+        let own = living
+            .iter()
+            .filter(|other| other.identity().account.as_ref() == name);
+        usage.count_connection(&account, own.count() as u64, now)?;
+        usage.succeeded(login.host.name(), &account.name);
+        let database = options.database.clone();
+        let options = SessionOptions {
+            user: login.user.clone(),
+            host: login.host.name().to_owned(),
+            database: None,
+            ..options
+        };
+        Ok((options, database, logged_in))
+    }
+
+    /// A client did not prove who it is. It is counted as an aborted connection.
+    pub fn login_failed(&self, login: &Login, used_password: bool) -> LoginFailure {
+        let usage = self.accounts.usage();
+        self.count_aborted_connect();
+        let now = self.options.clock.now_utc_microseconds();
+        let blocked = match login.is_known {
+            true => usage.count_failure(&login.account, now).err(),
+            false => None,
+        };
+        LoginFailure {
+            error: blocked.unwrap_or_else(|| login.denied(used_password)),
+            delay: usage.delay_of_failure(login.host.name()),
+        }
+    }
+
+    /// Makes `root@localhost` with all privileges, if there is no account at all.
+    pub fn set_up_root(self: &Arc<Self>, password: RootPassword<'_>) -> Result<Option<NewRoot>> {
+        if !self.accounts.table().is_empty() {
+            return Ok(None);
+        }
+        let generated = match password {
+            RootPassword::Generated => Some(account::random_password(self)),
+            RootPassword::Empty | RootPassword::Given(_) => None,
+        };
+        let password = match (&generated, password) {
+            (Some(generated), _) => generated.as_str(),
+            (None, RootPassword::Given(given)) => given,
+            (None, _) => "",
+        };
+        let mut session = self.session();
+        account::make_root(&StatementContext::internal(&mut session), password)?;
+        Ok(Some(NewRoot { generated }))
+    }
+}
+
+impl Session {
+    /// Another account in the place of this one, whose password is right; see [`Self::change_user`].
+    /// After an error the connection is to end.
+    pub fn log_in_as(&mut self, login: &Login, options: SessionOptions) -> Result<()> {
+        let (options, database, logged_in) = self.database.admit(login, options, false)?;
+        self.begin_as(options, logged_in);
+        match database {
+            Some(database) => self.use_database(&database),
+            None => Ok(()),
+        }
+    }
+}

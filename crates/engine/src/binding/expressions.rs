@@ -1,0 +1,322 @@
+//! Expressions outside of queries: values of SET and INSERT, defaults, generated columns, checks.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_exec::{ExecutionContext, RunContext};
+use mayfly_plan::{Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
+use mayfly_syntax::ast::{
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart, SelectItem,
+    UnaryOperator, Value as Literal,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, CollationId, Error, Result, SqlMode, SqlType, TypeKind, Value};
+
+use crate::binding::session_catalog::SessionCatalog;
+use crate::catalog::definition::{ColumnDefault, TableDefinition};
+use crate::convert;
+use crate::session::StatementContext;
+
+/// An expression that may be evaluated any number of times in one statement.
+pub(crate) struct Bound {
+    /// The expression.
+    expression: Arc<Expression>,
+    execution: Arc<ExecutionContext>,
+}
+
+impl Bound {
+    /// An expression that a plan of the statement holds.
+    pub(crate) fn of_plan(expression: Arc<Expression>, execution: &Arc<ExecutionContext>) -> Self {
+        Self {
+            expression,
+            execution: Arc::clone(execution),
+        }
+    }
+
+    /// Its values for the rows of a batch.
+    pub(crate) fn evaluate(&self, batch: &Batch) -> Result<ArrayRef> {
+        self.evaluate_with(batch, &[])
+    }
+
+    /// Its values for the rows of a batch. `parameters` are the values of `?`.
+    pub(crate) fn evaluate_with(&self, batch: &Batch, parameters: &[Value]) -> Result<ArrayRef> {
+        let run = RunContext::for_expressions(Arc::clone(&self.execution), parameters);
+        mayfly_exec::evaluate(&self.expression, batch, &run)
+    }
+
+    /// Its value for a batch of one row, and the type of that. `parameters` are the values of `?`.
+    pub(crate) fn scalar(&self, batch: &Batch, parameters: &[Value]) -> Result<(Value, SqlType)> {
+        let run = RunContext::for_expressions(Arc::clone(&self.execution), parameters);
+        let array = mayfly_exec::evaluate(&self.expression, batch, &run)?;
+        let ty = match self.expression.ty.kind {
+            // A predicate's value is stored as an integer.
+            TypeKind::Boolean => SqlType::bigint(),
+            _ => self.expression.ty.clone(),
+        };
+        Ok((convert::value_at(&array, 0), ty))
+    }
+
+    /// The type of its values.
+    pub(crate) fn ty(&self) -> &SqlType {
+        &self.expression.ty
+    }
+}
+
+/// A row without columns.
+pub(crate) fn one_row() -> Batch {
+    Batch::new(Vec::new(), 1)
+}
+
+/// Binds an expression that may name columns of a table, by their positions.
+pub(crate) fn bind(
+    context: &StatementContext<'_>,
+    expr: &Expr,
+    columns: &[ScalarColumn<'_>],
+) -> Result<Bound> {
+    bind_with(context, expr, columns, Vec::new())
+}
+
+/// Binds an expression that may name columns of a table, and has `?` of these types.
+pub(crate) fn bind_with(
+    context: &StatementContext<'_>,
+    expr: &Expr,
+    columns: &[ScalarColumn<'_>],
+    parameters: Vec<SqlType>,
+) -> Result<Bound> {
+    let names = ScalarNames {
+        columns,
+        ..ScalarNames::default()
+    };
+    bind_in(context, expr, names, parameters)
+}
+
+/// The type of an expression over a table's columns, under a mode.
+pub(crate) fn type_in_mode(
+    context: &StatementContext<'_>,
+    expr: &Expr,
+    definition: &TableDefinition,
+    sql_mode: SqlMode,
+) -> Result<SqlType> {
+    let columns = own_columns_of(context, definition);
+    in_mode(context, &columns, sql_mode, |names, catalog, options| {
+        Ok(bind_scalar(expr, names, catalog, options)?.ty)
+    })
+}
+
+/// Binds with columns under a mode that need not be the session's.
+fn in_mode<T>(
+    context: &StatementContext<'_>,
+    columns: &[ScalarColumn<'_>],
+    sql_mode: SqlMode,
+    bind: impl FnOnce(ScalarNames<'_>, &SessionCatalog<'_>, &PlanOptions) -> Result<T>,
+) -> Result<T> {
+    let names = ScalarNames {
+        columns,
+        ..ScalarNames::default()
+    };
+    let options = PlanOptions {
+        sql_mode,
+        ..context.options().plan.clone()
+    };
+    bind(names, &SessionCatalog::new(context, &[]), &options)
+}
+
+/// Whether an expression over a table's columns may be NULL, as a column of a SELECT says it. Of columns
+/// that are NOT NULL it knows that they are, as is true of rows that are stored.
+pub(crate) fn may_be_null(
+    context: &StatementContext<'_>,
+    expr: &Expr,
+    definition: &TableDefinition,
+    sql_mode: SqlMode,
+) -> Result<bool> {
+    let mut columns = own_columns_of(context, definition);
+    for (column, stored) in columns.iter_mut().zip(&definition.columns) {
+        column.nullable = stored.nullable;
+    }
+    let items = [SelectItem::UnnamedExpr(expr.clone())];
+    in_mode(context, &columns, sql_mode, |names, catalog, options| {
+        let bound = mayfly_plan::bind_returning(&items, names, catalog, options)?;
+        Ok(bound.iter().any(|(column, _)| column.nullable))
+    })
+}
+
+/// Binds an expression whose names mean this, and that has `?` of these types.
+pub(crate) fn bind_in(
+    context: &StatementContext<'_>,
+    expr: &Expr,
+    names: ScalarNames<'_>,
+    parameters: Vec<SqlType>,
+) -> Result<Bound> {
+    let catalog = SessionCatalog::new(context, &[]);
+    let options = &context.options().plan;
+    let expression = match parameters.is_empty() {
+        true => bind_scalar(expr, names, &catalog, options)?,
+        false => bind_scalar(
+            expr,
+            names,
+            &catalog,
+            &PlanOptions {
+                parameters,
+                ..options.clone()
+            },
+        )?,
+    };
+    Ok(Bound {
+        expression: Arc::new(expression),
+        execution: context.execution_context(catalog.into_tables().0),
+    })
+}
+
+/// The columns of a table, for [`bind`]: who names one must have the right to read it.
+pub(crate) fn columns_of<'d>(
+    context: &StatementContext<'_>,
+    definition: &'d TableDefinition,
+) -> Vec<ScalarColumn<'d>> {
+    let database = (!definition.temporary).then_some(definition.database.as_str());
+    columns_in(context, definition, database)
+}
+
+/// The columns of a table for what its own definition computes: nobody is asked.
+pub(crate) fn own_columns_of<'d>(
+    context: &StatementContext<'_>,
+    definition: &'d TableDefinition,
+) -> Vec<ScalarColumn<'d>> {
+    columns_in(context, definition, None)
+}
+
+fn columns_in<'d>(
+    context: &StatementContext<'_>,
+    definition: &'d TableDefinition,
+    database: Option<&'d str>,
+) -> Vec<ScalarColumn<'d>> {
+    let zone = &context.options().time_zone;
+    let columns = definition.columns.iter().map(|column| ScalarColumn {
+        database,
+        table: &definition.name,
+        name: &column.name,
+        ty: &column.ty,
+        nullable: true,
+        default: column.default_source(zone),
+    });
+    columns.collect()
+}
+
+/// The value and type of an expression that names no column.
+pub(crate) fn evaluate(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
+    if let Some(literal) = plain_literal(context.options().collation_connection, expr) {
+        return Ok(literal);
+    }
+    let parameters = context.parameters();
+    bind_with(context, expr, &[], parameters.types.to_vec())?.scalar(&one_row(), &parameters.values)
+}
+
+/// Strings and small integers need no binding: most values of an INSERT are such.
+pub(crate) fn plain_literal(collation: CollationId, expr: &Expr) -> Option<(Value, SqlType)> {
+    let negative = matches!(
+        expr,
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            ..
+        }
+    );
+    let inner = match expr {
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => expr,
+        other => other,
+    };
+    let Expr::Value(value) = inner else {
+        return None;
+    };
+    match &value.value {
+        Literal::Null if !negative => Some((Value::Null, SqlType::null())),
+        Literal::SingleQuotedString(text) if !negative => Some(string_literal(collation, text)),
+        Literal::Number(digits, _) => {
+            let number: i64 = digits.parse().ok()?;
+            let number = if negative { -number } else { number };
+            Some(integer_literal(number))
+        }
+        _ => None,
+    }
+}
+
+/// The value and the type of a string in quotes.
+pub(crate) fn string_literal(collation: CollationId, text: &str) -> (Value, SqlType) {
+    let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    let ty = SqlType::varchar(length, collation);
+    (Value::from(text), ty)
+}
+
+/// The value and the type of a whole number.
+pub(crate) fn integer_literal(number: i64) -> (Value, SqlType) {
+    (Value::Int(number), SqlType::bigint())
+}
+
+/// The fractional digits of an expression that is the moment of the statement: CURRENT_TIMESTAMP in any
+/// of its forms.
+pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
+    const NAMES: &[&str] = &["now", "current_timestamp", "localtime", "localtimestamp"];
+    let Expr::Function(function) = expr else {
+        return None;
+    };
+    let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
+        return None;
+    };
+    let is_name = |known: &&str| name.value.eq_ignore_ascii_case(known);
+    NAMES.iter().find(|known| is_name(known))?;
+    match &function.args {
+        FunctionArguments::None => Some(0),
+        FunctionArguments::List(list) => match list.args.as_slice() {
+            [] => Some(0),
+            [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(digits)))] => {
+                digits.value.to_string().parse().ok()
+            }
+            _ => None,
+        },
+        FunctionArguments::Subquery(_) => None,
+    }
+}
+
+/// Binds every expression of a definition, to find the errors that a row would show.
+pub(crate) fn check_definition(
+    context: &StatementContext<'_>,
+    definition: &TableDefinition,
+) -> Result<()> {
+    let columns = own_columns_of(context, definition);
+    for column in &definition.columns {
+        if let Some(generated) = &column.generated {
+            bind(context, &generated.expression, &columns)
+                .map_err(|error| in_clause(error, "generated column function"))?;
+        }
+        if let ColumnDefault::Expression { expression, .. } = &column.default {
+            bind(context, expression, &columns)
+                .map_err(|error| in_clause(error, "default value expression"))?;
+        }
+    }
+    for check in &definition.checks {
+        bind(context, &check.expression, &columns).map_err(|error| {
+            match unknown_column(&error) {
+                Some(column) => {
+                    codes::ER_CHECK_CONSTRAINT_REFERS_UNKNOWN_COLUMN.with(&[&check.name, &column])
+                }
+                None => error,
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// The column that error 1054 names.
+fn unknown_column(error: &Error) -> Option<&str> {
+    let named = error.is(&codes::ER_BAD_FIELD_ERROR);
+    named.then(|| error.message().split('\'').nth(1))?
+}
+
+/// Error 1054 as the definition of a column has it.
+pub(crate) fn in_clause(error: Error, clause: &str) -> Error {
+    match unknown_column(&error) {
+        Some(column) => codes::ER_BAD_FIELD_ERROR.with(&[&column, &clause]),
+        None => error,
+    }
+}

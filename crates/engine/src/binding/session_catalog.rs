@@ -1,0 +1,450 @@
+//! The catalog as one session's statement sees it: its temporary tables hide base tables, and
+//! system tables are there too. This is the planner's only way to tables and variables.
+
+use std::cell::{Cell, Ref, RefCell};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::physical::OutputColumn;
+use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource};
+use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
+use mayfly_syntax::ast::Privilege;
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Error, Result, SqlType, Value};
+
+use crate::accounts::privileges::PrivilegeSet;
+use crate::accounts::rights::{self, Rights};
+use crate::catalog::BaseTable;
+use crate::catalog::view::ViewDefinition;
+use crate::information_schema;
+use crate::locks::table::TableUse;
+use crate::session::{StatementContext, StatementTables, locked_rows};
+
+/// A session's view of the catalog. It remembers the tables that were asked for, so that the
+/// executor reads the very tables that the plan was made for.
+pub(crate) struct SessionCatalog<'s> {
+    context: &'s StatementContext<'s>,
+    /// The values of the statement's `?`.
+    parameters: &'s [Value],
+    tables: RefCell<Vec<(TableId, Arc<dyn Table>)>>,
+    base_tables: RefCell<Vec<Arc<BaseTable>>>,
+    /// Where a statement may name a temporary table once: those that it has named.
+    named: RefCell<Vec<(TableId, String)>>,
+    /// The planner was told something that may be otherwise the next time.
+    told_of_moment: Cell<bool>,
+    /// The `?` whose values the planner was told.
+    values_told: RefCell<Vec<usize>>,
+    /// Whose rights were asked so far: the session's first, then those of definers of views.
+    rights: RefCell<Vec<Arc<Rights>>>,
+    /// Which of them hold below the views that are being bound, the innermost last.
+    below_views: RefCell<Vec<usize>>,
+    /// EXPLAIN: what is below a view is shown to who may read it, and the view, alone.
+    explains: bool,
+    /// It would show more.
+    is_hidden: Cell<bool>,
+}
+
+impl<'s> SessionCatalog<'s> {
+    /// The view of a session, for a statement with these values for its `?`.
+    pub(crate) fn new(context: &'s StatementContext<'s>, parameters: &'s [Value]) -> Self {
+        Self {
+            context,
+            parameters,
+            tables: RefCell::default(),
+            base_tables: RefCell::default(),
+            named: RefCell::default(),
+            told_of_moment: Cell::new(false),
+            values_told: RefCell::default(),
+            rights: RefCell::new(vec![context.privileges().rights()]),
+            below_views: RefCell::default(),
+            explains: context.explains && !context.privileges().is_unrestricted(),
+            is_hidden: Cell::new(false),
+        }
+    }
+
+    /// The statement adds rows to a table: to read it too is to name it twice.
+    pub(crate) fn adds_rows_to(&self, table: &BaseTable) {
+        if table.definition.temporary {
+            let name = table.definition.name.clone();
+            self.named.borrow_mut().push((table.id, name));
+        }
+    }
+
+    /// The same for the engine itself, which may read everything.
+    pub(crate) fn trusting(context: &'s StatementContext<'s>) -> Self {
+        let rights = Rights::unrestricted(context.privileges().user(), context.privileges().host());
+        Self {
+            rights: RefCell::new(vec![Arc::new(rights)]),
+            ..Self::new(context, &[])
+        }
+    }
+
+    /// The rights of a number; those of now for the current number.
+    fn rights(&self, number: usize) -> Arc<Rights> {
+        let rights = self.rights.borrow();
+        let known = rights.get(number).or(rights.first());
+        known.map_or_else(|| self.context.privileges().rights(), Arc::clone)
+    }
+
+    /// The values of `?` that the plan is made for.
+    pub(crate) fn values_told(&self) -> Vec<(usize, Value)> {
+        let told = self.values_told.borrow();
+        let value = |index: &usize| Some((*index, self.parameters.get(*index)?.clone()));
+        told.iter().filter_map(value).collect()
+    }
+
+    /// The tables that were asked for, and, when the plan is as good the next time, those that are
+    /// to be opened then.
+    pub(crate) fn into_tables(self) -> (Arc<StatementTables>, Option<Vec<Arc<BaseTable>>>) {
+        let lasts = !self.told_of_moment.get();
+        let tables = Arc::new(StatementTables(self.tables.into_inner()));
+        (tables, lasts.then(|| self.base_tables.into_inner()))
+    }
+
+    /// The tables of the catalog, and temporary tables, that were asked for.
+    pub(crate) fn base_tables(&self) -> Ref<'_, Vec<Arc<BaseTable>>> {
+        self.base_tables.borrow()
+    }
+
+    /// The first temporary table that was asked for.
+    pub(crate) fn temporary_table_read(&self) -> Option<String> {
+        let tables = self.base_tables.borrow();
+        let table = tables.iter().find(|table| table.definition.temporary)?;
+        Some(table.definition.name.clone())
+    }
+
+    /// A table of a name, for a statement that calls it `alias`.
+    fn table_used(
+        &self,
+        database: Option<&str>,
+        name: &str,
+        alias: Option<&str>,
+    ) -> Result<Arc<TableSource>> {
+        if let Some(place) = locked_rows::place_of(name)
+            && let Some(rows) = self.context.locked_rows.get(place)
+        {
+            self.told_of_moment.set(true);
+            self.remember(rows.source.id, || Ok(Arc::clone(&rows.table)))?;
+            return Ok(Arc::clone(&rows.source));
+        }
+        let Some(database) = database.or_else(|| self.context.current_database()) else {
+            return Err(codes::ER_NO_DB_ERROR.error());
+        };
+        if let Some(table) = self
+            .context
+            .use_table_as(database, name, alias, TableUse::Read)?
+        {
+            if let Some(alias) = alias {
+                self.name(&table, alias)?;
+            }
+            self.remember(table.id, || table.rows_in(self.context))?;
+            self.base_tables.borrow_mut().push(Arc::clone(&table));
+            return table.source_in(self.context);
+        }
+        if let Some(source) = information_schema::table(database, name) {
+            self.told_of_moment.set(true);
+            let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
+            self.remember(source.id, || {
+                let columns = |view: &ViewDefinition| view_columns(self.context, view);
+                information_schema::open(self.context, source.id, &columns).ok_or_else(missing)
+            })?;
+            return Ok(source);
+        }
+        if database.eq_ignore_ascii_case("information_schema") {
+            let name = name.to_uppercase();
+            return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
+        }
+        if self
+            .context
+            .database()
+            .catalog
+            .database_collation(database)
+            .is_none()
+        {
+            return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+        }
+        if self
+            .context
+            .database()
+            .catalog
+            .view(database, name)
+            .is_some()
+        {
+            // It is asked for as a table by statements that change rows.
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
+        }
+        Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+    }
+
+    /// A statement names a table: 1137 when it is a temporary one that it has named already, and the
+    /// session wants that to be an error.
+    fn name(&self, table: &BaseTable, alias: &str) -> Result<()> {
+        if !table.definition.temporary || !self.context.options().temporary_tables_once {
+            return Ok(());
+        }
+        let mut named = self.named.borrow_mut();
+        if let Some((_, first)) = named.iter().find(|(id, _)| *id == table.id) {
+            return Err(codes::ER_CANT_REOPEN_TABLE.with(&[first]));
+        }
+        named.push((table.id, alias.to_owned()));
+        Ok(())
+    }
+
+    /// EXPLAIN: the user is to have a privilege on a table, or a column of it, whoever the definer of
+    /// the view above it is.
+    fn note_explained(&self, database: &str, name: &str, wanted: Privilege) {
+        let held = self.rights(0).on_any_column(database, name);
+        if self.explains && !rights::is_open(database) && !held.has(PrivilegeSet::of(&[wanted])) {
+            self.is_hidden.set(true);
+        }
+    }
+
+    /// What was planned, or 1345 when EXPLAIN would show of it what the user may not know. As in
+    /// MySQL, what is wrong with the statement outside of its views comes first, but for reading the
+    /// changed table below one.
+    pub(crate) fn explained<P>(&self, planned: Result<P>) -> Result<P> {
+        let is_of_views = |error: &Error| {
+            error.is(&codes::ER_VIEW_INVALID) || error.is(&codes::ER_VIEW_PREVENT_UPDATE)
+        };
+        match planned {
+            Err(error) if !is_of_views(&error) => Err(error),
+            _ if self.is_hidden.get() => Err(codes::ER_VIEW_NO_EXPLAIN.error()),
+            planned => planned,
+        }
+    }
+
+    fn remember(&self, id: TableId, open: impl FnOnce() -> Result<Arc<dyn Table>>) -> Result<()> {
+        if self.tables.borrow().iter().any(|(known, _)| *known == id) {
+            return Ok(());
+        }
+        let table = open()?;
+        self.tables.borrow_mut().push((id, table));
+        Ok(())
+    }
+}
+
+/// What the planner may ask of the contents of a table.
+#[derive(Debug)]
+struct StoredStatistics(Arc<dyn Table>);
+
+impl TableStatistics for StoredStatistics {
+    fn distinct_keys(&self, index: usize, parts: usize) -> u64 {
+        self.0.distinct_keys(IndexId(index), parts)
+    }
+
+    fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64 {
+        let bound = |bound: &Bound<Vec<Value>>| match bound {
+            Bound::Unbounded => KeyBound::Unbounded,
+            Bound::Included(values) => KeyBound::Included(values.clone()),
+            Bound::Excluded(values) => KeyBound::Excluded(values.clone()),
+        };
+        let range = KeyRange {
+            start: bound(&range.start),
+            end: bound(&range.end),
+        };
+        let rows = self.0.rows_in_range(IndexId(index), &range);
+        // An estimate that cannot be had is no reason for a statement to fail.
+        rows.unwrap_or_else(|_| self.0.statistics().rows)
+    }
+}
+
+impl Catalog for SessionCatalog<'_> {
+    fn current_database(&self) -> Option<&str> {
+        self.context.current_database()
+    }
+
+    fn table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
+        self.table_used(database, name, None)
+    }
+
+    fn table_of_view(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
+        let context = self.context;
+        if let Some(database) = database
+            && let Some(table) = context.use_base_table(database, name, None, TableUse::Read)?
+        {
+            self.remember(table.id, || table.rows_in(context))?;
+            return table.source_in(context);
+        }
+        self.table_used(database, name, None)
+    }
+
+    fn table_as(
+        &self,
+        database: Option<&str>,
+        name: &str,
+        alias: &str,
+    ) -> Result<Arc<TableSource>> {
+        self.table_used(database, name, Some(alias))
+    }
+
+    fn view(&self, database: Option<&str>, name: &str) -> Option<Arc<ViewSource>> {
+        let database = database.or_else(|| self.context.current_database())?;
+        if self
+            .context
+            .session
+            .temporary_tables
+            .get(database, name)
+            .is_some()
+        {
+            return None;
+        }
+        let view = self.context.database().catalog.view(database, name)?;
+        // Tables below it may be other ones the next time.
+        self.told_of_moment.set(true);
+        Some(Arc::clone(&view.source))
+    }
+
+    fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {
+        let tables = self.tables.borrow();
+        let (_, table) = tables.iter().find(|(known, _)| *known == id)?;
+        (!table.indexes().is_empty())
+            .then(|| Arc::new(StoredStatistics(Arc::clone(table))) as Arc<dyn TableStatistics>)
+    }
+
+    fn system_variable(
+        &self,
+        scope: Option<VariableScope>,
+        name: &str,
+    ) -> Result<(Value, SqlType)> {
+        self.told_of_moment.set(true);
+        self.context.system_variable(scope, name)
+    }
+
+    fn parameter_value(&self, index: usize) -> Option<Value> {
+        self.values_told.borrow_mut().push(index);
+        self.parameters.get(index).cloned()
+    }
+
+    fn parameter_meets(&self, index: usize, ty: &SqlType) {
+        self.context.infer_parameter(index, ty);
+    }
+
+    fn check_table(&self, database: Option<&str>, name: &str, usage: Usage) -> Result<()> {
+        const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
+        const CHANGED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
+        const REMOVED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Delete]);
+        if let (Some(database), false) = (database, self.below_views.borrow().is_empty()) {
+            self.note_explained(database, name, Privilege::Select);
+        }
+        let rights = self.rights(self.current_rights());
+        if rights.global().has(SELECT) || locked_rows::place_of(name).is_some() {
+            return Ok(());
+        }
+        let Some(database) = database.or_else(|| self.context.current_database()) else {
+            return Err(codes::ER_NO_DB_ERROR.error());
+        };
+        let is_own = self.below_views.borrow().is_empty()
+            && self
+                .context
+                .session
+                .temporary_tables
+                .get(database, name)
+                .is_some();
+        if is_own || rights::is_open(database) {
+            return Ok(());
+        }
+        let instead = match usage {
+            Usage::ReadOrUpdate | Usage::Update => CHANGED,
+            Usage::ReadOrDelete | Usage::Delete => REMOVED,
+            Usage::Read | Usage::ReadAll | Usage::Insert => PrivilegeSet::NONE,
+        };
+        match rights.on_any_column(database, name).meets(instead) {
+            true => Ok(()),
+            false => rights.require_on_columns(database, name, SELECT),
+        }
+    }
+
+    fn checks_columns(&self) -> bool {
+        const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
+        !self.rights(self.current_rights()).global().has(SELECT)
+    }
+
+    fn current_rights(&self) -> usize {
+        self.below_views.borrow().last().copied().unwrap_or(0)
+    }
+
+    fn check_column(
+        &self,
+        rights: usize,
+        (database, table): (&str, &str),
+        column: &str,
+        usage: Usage,
+    ) -> Result<()> {
+        if rights::is_open(database) {
+            return Ok(());
+        }
+        let rights = self.rights(rights);
+        let wanted = privilege(usage);
+        if usage == Usage::ReadAll {
+            let on_column = rights.on_column(database, table, column);
+            return match on_column.has(wanted) {
+                true => Ok(()),
+                false => Err(rights.denied_table(&wanted.names(), table)),
+            };
+        }
+        rights.require_on_column((database, table), column, wanted)
+    }
+
+    fn check_change(
+        &self,
+        rights: usize,
+        (database, table): (&str, &str),
+        usage: Usage,
+    ) -> Result<()> {
+        let rights = self.rights(rights);
+        rights.require_on_columns(database, table, privilege(usage))
+    }
+
+    fn enter_view(&self, view: &ViewSource) -> Result<()> {
+        self.note_explained(&view.database, &view.name, Privilege::ShowView);
+        let number = match &view.definer {
+            Some(definer) => {
+                let definer = self.context.privileges().rights_of_definer(definer)?;
+                let mut rights = self.rights.borrow_mut();
+                rights.push(definer);
+                rights.len() - 1
+            }
+            None => self.current_rights(),
+        };
+        self.below_views.borrow_mut().push(number);
+        Ok(())
+    }
+
+    fn leave_view(&self) {
+        self.below_views.borrow_mut().pop();
+    }
+
+    fn warn(&self, warning: Error) {
+        self.told_of_moment.set(true);
+        self.context.diagnostics().warn(warning);
+    }
+
+    fn user_variable_type(&self, name: &str) -> SqlType {
+        self.told_of_moment.set(true);
+        match self.context.session.settings.user_variables().get(name) {
+            Some((ty, _)) => ty,
+            None => SqlType::text(mayfly_types::TypeKind::LongText, CollationId::default()),
+        }
+    }
+}
+
+/// The privilege that an access needs.
+fn privilege(usage: Usage) -> PrivilegeSet {
+    PrivilegeSet::of(&[match usage {
+        Usage::Read | Usage::ReadAll => Privilege::Select,
+        Usage::ReadOrUpdate | Usage::Update => Privilege::Update,
+        Usage::ReadOrDelete | Usage::Delete => Privilege::Delete,
+        Usage::Insert => Privilege::Insert,
+    }])
+}
+
+/// The columns of a view as they are now, whoever asks; nothing when it is invalid.
+fn view_columns(
+    context: &StatementContext<'_>,
+    view: &ViewDefinition,
+) -> Option<Vec<OutputColumn>> {
+    let catalog = SessionCatalog::trusting(context);
+    let plan = mayfly_plan::bind_query(&view.source.query, &catalog, &context.options().plan);
+    plan.ok().map(|plan| plan.columns)
+}

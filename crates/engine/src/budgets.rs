@@ -1,0 +1,114 @@
+//! The trees of budgets: who may have how much memory, and how much of temporary files.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::{Budget, BudgetKind};
+
+use crate::options::DatabaseOptions;
+use crate::statement_options::StatementOptions;
+use crate::variables::Settings;
+
+/// The upper nodes of the two trees of budgets.
+#[derive(Debug)]
+pub(crate) struct Budgets {
+    /// Everything in memory.
+    pub(crate) memory: Budget,
+    /// Base tables.
+    pub(crate) base_tables: Budget,
+    /// What was committed and is not in the data file yet: `write_buffer_size`.
+    pub(crate) write_buffer: Budget,
+    /// All temporary tables: `temptable_max_ram`.
+    pub(crate) temporary_tables: Budget,
+    /// Temporary files of temporary tables: `max_tmp_total_space_usage`.
+    pub(crate) temp_space: Budget,
+    /// Temporary files of base tables.
+    pub(crate) base_space: Budget,
+    users: Mutex<BTreeMap<String, (Budget, Budget)>>,
+}
+
+/// A limit of 0 is no limit.
+pub(crate) fn space_limit(setting: u64) -> u64 {
+    if setting == 0 { UNLIMITED } else { setting }
+}
+
+impl Budgets {
+    pub(crate) fn new(options: &DatabaseOptions, globals: &Settings) -> Self {
+        let limit = options.memory_limit.unwrap_or(UNLIMITED);
+        let memory = Budget::root(BudgetKind::Memory, "memory_limit", limit);
+        // Statements must find memory beside base tables, whose chunks can wait in files.
+        let base_limit = options.memory_limit.map_or(UNLIMITED, |limit| limit / 4);
+        let base_tables = memory.child("memory_limit", base_limit);
+        let write_buffer = memory.child("write_buffer_size", UNLIMITED);
+        write_buffer.set_limit(part_limit(options, globals, "write_buffer_size"));
+        let temporary_tables =
+            memory.child("temptable_max_ram", globals.unsigned("temptable_max_ram"));
+        let total = space_limit(globals.unsigned("max_tmp_total_space_usage"));
+        Self {
+            base_tables,
+            write_buffer,
+            temporary_tables,
+            memory,
+            temp_space: Budget::root(BudgetKind::TempSpace, "max_tmp_total_space_usage", total),
+            base_space: Budget::unlimited(BudgetKind::TempSpace),
+            users: Mutex::default(),
+        }
+    }
+
+    /// A user's nodes for memory and temporary space.
+    pub(crate) fn of_user(&self, user: &str) -> (Budget, Budget) {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(budgets) = users.get(user) {
+            return budgets.clone();
+        }
+        let budgets = (
+            self.temporary_tables.child("user limit", UNLIMITED),
+            self.temp_space.child("user limit", UNLIMITED),
+        );
+        users.insert(user.to_owned(), budgets.clone());
+        budgets
+    }
+}
+
+/// The budgets of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionMemory {
+    /// Temporary tables, and what statements hold of rows.
+    pub(crate) rows: Budget,
+    /// What the session holds beside rows.
+    pub(crate) own: Budget,
+    /// Temporary files.
+    pub(crate) temp_space: Budget,
+}
+
+impl SessionMemory {
+    /// Those of a user's session.
+    pub(crate) fn new(budgets: &Budgets, user: &str) -> Self {
+        let (rows, temp_space) = budgets.of_user(user);
+        Self {
+            rows: rows.child("connection_memory_limit", UNLIMITED),
+            own: budgets.memory.child("session limit", UNLIMITED),
+            temp_space: temp_space.child("max_tmp_session_space_usage", UNLIMITED),
+        }
+    }
+
+    /// The limits are those that the settings say.
+    pub(crate) fn set_limits(&self, options: &StatementOptions) {
+        let space = space_limit(options.max_tmp_session_space_usage);
+        self.temp_space.set_limit(space);
+        self.rows.set_limit(options.connection_memory_limit);
+    }
+}
+
+/// What a variable says of a part of all memory, and no more than a small part of it.
+pub(crate) fn part_limit(
+    options: &DatabaseOptions,
+    globals: &Settings,
+    variable: &'static str,
+) -> u64 {
+    let limit = globals.unsigned(variable);
+    options
+        .memory_limit
+        .map_or(limit, |memory| limit.min(memory / 32))
+}

@@ -1,0 +1,225 @@
+//! Who is connected: places for connections, the sessions in them, and what is counted of both.
+//!
+//! A connection has a place before it is known whose it is. `max_connections` counts those who have
+//! logged in, so that clients which never do so keep nobody out. Of those on their way in there are at
+//! most [`ARRIVING_MAX`] at a time, and each has as long as `connect_timeout` says. A session that an
+//! embedding program opens has a place like any other, without the limit.
+
+mod activity;
+mod attributes;
+mod shared;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
+
+pub(crate) use self::activity::Stage;
+pub(crate) use self::activity::Work;
+pub(crate) use self::attributes::ConnectAttributes;
+pub use self::shared::{
+    ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
+    Transport,
+};
+pub(crate) use self::shared::{Identity, SessionShared};
+
+/// Why a connection came to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConnectionError {
+    /// The system refused to accept it.
+    Accept,
+    /// Something in the server failed: memory, threads.
+    Internal,
+    /// `max_connections` was reached.
+    MaxConnections,
+    /// The peer's address could not be found.
+    PeerAddress,
+    /// Waiting for connections failed.
+    Select,
+    /// It was refused by rules outside of the server.
+    Tcpwrap,
+}
+
+const CONNECTION_ERRORS: [&str; 6] = [
+    "Connection_errors_accept",
+    "Connection_errors_internal",
+    "Connection_errors_max_connections",
+    "Connection_errors_peer_address",
+    "Connection_errors_select",
+    "Connection_errors_tcpwrap",
+];
+
+/// So many clients log in at once, or as many as may be connected. When more come, the one that has
+/// taken longest gives way: who has a password to show needs a moment only.
+pub(crate) const ARRIVING_MAX: usize = 1_000;
+
+/// The connections of an engine.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
+    pub(crate) arriving: Mutex<BTreeMap<u64, Arriving>>,
+    /// The numbers of connections are counted from here.
+    pub(crate) attempts: AtomicU64,
+    pub(crate) connected: AtomicU64,
+    most_connected: AtomicU64,
+    /// When that was: seconds since 1970.
+    most_connected_at: AtomicU64,
+    pub(crate) threads_created: AtomicU64,
+    pub(crate) aborted_clients: AtomicU64,
+    pub(crate) aborted_connects: AtomicU64,
+    pub(crate) errors: [AtomicU64; CONNECTION_ERRORS.len()],
+    /// The most bytes of connection attributes that a client sent.
+    longest_attributes: AtomicU64,
+    /// Sessions whose attributes were not all kept.
+    lost_attributes: AtomicU64,
+    pub(crate) shutdown: Shutdown,
+}
+
+/// A client that has not logged in yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Arriving {
+    /// Where it is, as SHOW PROCESSLIST names it.
+    pub(crate) host: String,
+    pub(crate) since: Instant,
+    pub(crate) kill: KillHandle,
+}
+
+/// What ends the server when a client asks for that.
+#[derive(Default)]
+pub(crate) struct Shutdown(pub(crate) Mutex<Option<Box<dyn Fn() + Send + Sync>>>);
+
+impl std::fmt::Debug for Shutdown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shutdown")
+    }
+}
+
+/// The first connection has the number after this.
+pub(crate) const FIRST: u64 = 7;
+
+impl Connections {
+    /// The living sessions.
+    pub(crate) fn living(&self) -> Vec<Arc<SessionShared>> {
+        self.sessions().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The clients that have not logged in yet.
+    pub(crate) fn arriving(&self) -> MutexGuard<'_, BTreeMap<u64, Arriving>> {
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<SessionShared>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session is there.
+    pub(crate) fn begin(&self, session: &Arc<SessionShared>) {
+        let mut sessions = self.sessions();
+        sessions.insert(session.id, Arc::downgrade(session));
+        drop(sessions);
+        self.arriving().remove(&session.id);
+    }
+
+    /// It is gone.
+    pub(crate) fn end(&self, id: u64) {
+        self.sessions().remove(&id);
+    }
+
+    /// A client begins to log in; one that has taken longest gives way if there are more than `most`.
+    pub(crate) fn arrive(&self, id: u64, client: Arriving, most: usize) {
+        let mut arriving = self.arriving();
+        arriving.insert(id, client);
+        // Those that were told to go need a moment for it.
+        let mut waiting = arriving.values().filter(|other| !other.kill.is_closed());
+        if waiting.clone().count() > most
+            && let Some(oldest) = waiting.next()
+        {
+            oldest.kill.close();
+        }
+    }
+
+    /// A session begins whose client has sent these.
+    pub(crate) fn note_attributes(&self, attributes: &ConnectAttributes) {
+        let longest = &self.longest_attributes;
+        longest.fetch_max(attributes.sent_bytes, Ordering::Relaxed);
+        let lost = u64::from(attributes.lost_bytes > 0);
+        self.lost_attributes.fetch_add(lost, Ordering::Relaxed);
+    }
+
+    pub(crate) fn take_place(&self, now: i64) -> u64 {
+        let connected = self.connected.fetch_add(1, Ordering::Relaxed) + 1;
+        let before = self.most_connected.fetch_max(connected, Ordering::Relaxed);
+        if connected > before {
+            let seconds = u64::try_from(now / 1_000_000).unwrap_or(0);
+            self.most_connected_at.store(seconds, Ordering::Relaxed);
+        }
+        connected
+    }
+
+    /// Status variables of connections.
+    pub(crate) fn status(&self, at: impl Fn(u64) -> String) -> Vec<(&'static str, String)> {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let living = self.living();
+        let running = living
+            .iter()
+            .filter(|session| session.activity.statement().is_some())
+            .count();
+        let mut status = vec![
+            ("Aborted_clients", get(&self.aborted_clients).to_string()),
+            ("Aborted_connects", get(&self.aborted_connects).to_string()),
+            ("Connections", get(&self.attempts).to_string()),
+            (
+                "Max_used_connections",
+                get(&self.most_connected).to_string(),
+            ),
+            (
+                "Max_used_connections_time",
+                at(get(&self.most_connected_at)),
+            ),
+            (
+                "Performance_schema_session_connect_attrs_longest_seen",
+                get(&self.longest_attributes).to_string(),
+            ),
+            (
+                "Performance_schema_session_connect_attrs_lost",
+                get(&self.lost_attributes).to_string(),
+            ),
+            ("Threads_cached", "0".to_owned()),
+            (
+                "Threads_connected",
+                (get(&self.connected) + self.arriving().len() as u64).to_string(),
+            ),
+            ("Threads_created", get(&self.threads_created).to_string()),
+            // The one who asks runs.
+            ("Threads_running", running.max(1).to_string()),
+        ];
+        for (name, counter) in CONNECTION_ERRORS.iter().zip(&self.errors) {
+            status.push((name, get(counter).to_string()));
+        }
+        status
+    }
+
+    /// SHUTDOWN; false when there is no server.
+    pub(crate) fn ask_for_shutdown(&self) -> bool {
+        let shutdown = &self.shutdown.0;
+        let shutdown = shutdown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shutdown) = &*shutdown {
+            shutdown();
+        }
+        shutdown.is_some()
+    }
+
+    /// FLUSH STATUS
+    pub(crate) fn flush_status(&self) {
+        let connected = self.connected.load(Ordering::Relaxed);
+        self.most_connected.store(connected, Ordering::Relaxed);
+    }
+}
+
+/// Where a client is, as SHOW PROCESSLIST names it.
+pub(crate) fn host_and_port(host: &str, port: Option<u16>) -> String {
+    match port {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}

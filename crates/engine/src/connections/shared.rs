@@ -1,0 +1,291 @@
+//! What others see and hold of a session: who it is, how to end it, how far it is.
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use mayfly_exec::Progress;
+use mayfly_types::CollationId;
+
+use crate::accounts::account::AccountName;
+use crate::budgets::SessionMemory;
+use crate::connections::ConnectAttributes;
+use crate::connections::activity::Activity;
+use crate::status::Counters;
+
+/// Whose session it is, and what the client says of itself.
+#[derive(Debug, Clone)]
+pub struct SessionOptions {
+    /// The account's name.
+    pub user: String,
+    /// Where the client is.
+    pub host: String,
+    /// The database of unqualified names.
+    pub database: Option<String>,
+    /// Somebody types: `wait_timeout` begins as `interactive_timeout`.
+    pub interactive: bool,
+    /// What `character_set_client` and its like begin as, if the client says.
+    pub collation: Option<CollationId>,
+    /// The client can ask for another password when that of the account is expired.
+    pub changes_expired_password: bool,
+    /// An UPDATE tells the rows that it found, also those that had their values already.
+    pub found_rows: bool,
+    /// `sql_mode` begins with IGNORE_SPACE too.
+    pub ignore_space: bool,
+    /// Connection attributes: names and values, such as `program_name`.
+    pub attributes: Vec<(String, String)>,
+}
+
+impl SessionOptions {
+    /// `root@localhost` in the database `test`.
+    pub fn new() -> Self {
+        Self {
+            user: "root".to_owned(),
+            host: "localhost".to_owned(),
+            database: Some("test".to_owned()),
+            interactive: false,
+            collation: None,
+            changes_expired_password: false,
+            found_rows: false,
+            ignore_space: false,
+            attributes: Vec::new(),
+        }
+    }
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Whose a session is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) user: String,
+    pub(crate) host: String,
+    /// The account that it has logged in to, if it had to.
+    pub(crate) account: Option<AccountName>,
+    /// What its client says of itself.
+    pub(crate) attributes: ConnectAttributes,
+}
+
+/// What is called when a connection is to end.
+type Wake = Box<dyn Fn() + Send + Sync>;
+
+#[derive(Default)]
+struct Signal {
+    /// The running statement is to end.
+    killed: Arc<AtomicBool>,
+    /// Every further statement fails.
+    closed: AtomicBool,
+    wake: Mutex<Option<Wake>>,
+}
+
+/// Ends the statement that a session runs, or the session, from another thread.
+#[derive(Clone, Default)]
+pub struct KillHandle(Arc<Signal>);
+
+impl Debug for KillHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KillHandle")
+            .field("killed", &self.0.killed)
+            .field("closed", &self.0.closed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl KillHandle {
+    /// The running statement, if there is one, ends with error 1317.
+    pub fn kill(&self) {
+        self.0.killed.store(true, Ordering::Relaxed);
+    }
+
+    /// The session ends: its statement, and whoever waits for its client.
+    pub fn close(&self) {
+        self.0.closed.store(true, Ordering::Release);
+        self.kill();
+        let wake = self.0.wake.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wake) = &*wake {
+            wake();
+        }
+    }
+
+    /// Whether the session is to end.
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Acquire)
+    }
+
+    /// Has this called when the session is to end; at once if it is already. It must not block, and
+    /// takes the place of what was to be called before.
+    pub fn on_close(&self, wake: impl Fn() + Send + Sync + 'static) {
+        let mut place = self.0.wake.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_closed() {
+            wake();
+        }
+        *place = Some(Box::new(wake));
+    }
+
+    /// The session ends after its running statement, which does not.
+    pub(crate) fn release(&self) {
+        self.0.closed.store(true, Ordering::Release);
+    }
+
+    /// A statement begins: what was meant for the one before does nothing to it.
+    pub(crate) fn reset(&self) {
+        self.0.killed.store(false, Ordering::Relaxed);
+    }
+
+    /// What the running statement looks at.
+    pub(crate) fn killed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0.killed)
+    }
+}
+
+/// How far the running statement is, for a progress bar in another thread.
+#[derive(Debug, Clone)]
+pub struct ProgressHandle {
+    pub(crate) progress: Arc<Progress>,
+}
+
+impl ProgressHandle {
+    /// Rows read from tables so far.
+    pub fn rows_read(&self) -> u64 {
+        self.progress.rows_read.load(Ordering::Relaxed)
+    }
+
+    /// Rows that will be read, when known; 0 otherwise.
+    pub fn rows_expected(&self) -> u64 {
+        self.progress.rows_expected.load(Ordering::Relaxed)
+    }
+}
+
+/// The session's account and its budgets, which another account has others of.
+#[derive(Debug, Clone)]
+struct Owner {
+    identity: Arc<Identity>,
+    memory: SessionMemory,
+}
+
+/// What other sessions may see of a session: SHOW PROCESSLIST, KILL, global status. It stays the same
+/// when the session gets another account.
+#[derive(Debug)]
+pub(crate) struct SessionShared {
+    pub(crate) id: u64,
+    /// The port of a client that came through TCP.
+    pub(crate) port: Option<u16>,
+    owner: RwLock<Owner>,
+    pub(crate) counters: Counters,
+    pub(crate) kill: KillHandle,
+    pub(crate) activity: Activity,
+    /// Its temporary tables that have transactions: number and columns.
+    pub(crate) temporary_tables: Mutex<Vec<(u64, usize)>>,
+    /// How its client is connected, if it is another process.
+    pub(crate) transport: OnceLock<Transport>,
+}
+
+/// How a connection carries what is said on it: what SHOW STATUS tells.
+#[derive(Debug, Clone, Default)]
+pub struct Transport {
+    /// Its encryption, if it is encrypted.
+    pub encryption: Option<Encryption>,
+    /// Its compression, if it is compressed.
+    pub compression: Option<Compression>,
+}
+
+/// How a connection is compressed.
+#[derive(Debug, Clone)]
+pub struct Compression {
+    /// `Compression_algorithm`: `zlib` or `zstd`.
+    pub algorithm: String,
+    /// `Compression_level`
+    pub level: u32,
+}
+
+/// How a connection is encrypted: what SHOW STATUS tells, and what an account may require.
+#[derive(Debug, Clone, Default)]
+pub struct Encryption {
+    /// `Ssl_version`, such as `TLSv1.3`.
+    pub version: String,
+    /// `Ssl_cipher`
+    pub cipher: String,
+    /// The certificate that the client gave, if it was right.
+    pub certificate: Option<ClientCertificate>,
+}
+
+/// A client's certificate that an authority of the server's has signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// Whose it is, in OpenSSL's one line: `/C=DE/O=Example/CN=ann`.
+    pub subject: String,
+    /// Who has signed it, in the same form.
+    pub issuer: String,
+}
+
+impl SessionShared {
+    pub(crate) fn new(
+        id: u64,
+        port: Option<u16>,
+        identity: Arc<Identity>,
+        memory: SessionMemory,
+    ) -> Self {
+        Self {
+            id,
+            port,
+            owner: RwLock::new(Owner { identity, memory }),
+            counters: Counters::new(),
+            kill: KillHandle::default(),
+            activity: Activity::new(None),
+            temporary_tables: Mutex::default(),
+            transport: OnceLock::new(),
+        }
+    }
+
+    /// The session is another account's from here on.
+    pub(crate) fn change(&self, identity: Arc<Identity>, memory: SessionMemory) {
+        let mut owner = self.owner.write().unwrap_or_else(PoisonError::into_inner);
+        *owner = Owner { identity, memory };
+    }
+
+    fn owner(&self) -> Owner {
+        let owner = self.owner.read();
+        owner.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whose it is.
+    pub(crate) fn identity(&self) -> Arc<Identity> {
+        self.owner().identity
+    }
+
+    /// Its budgets.
+    pub(crate) fn memory(&self) -> SessionMemory {
+        self.owner().memory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_a_client_is_woken_when_the_session_is_to_end() {
+        let handle = KillHandle::default();
+        let woken = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&woken);
+        handle.on_close(move || flag.store(true, Ordering::Relaxed));
+        handle.kill();
+        assert!(!woken.load(Ordering::Relaxed));
+        handle.close();
+        assert!(woken.load(Ordering::Relaxed) && handle.is_closed());
+    }
+
+    #[test]
+    fn who_comes_late_is_woken_at_once() {
+        let handle = KillHandle::default();
+        handle.close();
+        let woken = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&woken);
+        handle.on_close(move || flag.store(true, Ordering::Relaxed));
+        assert!(woken.load(Ordering::Relaxed));
+    }
+}

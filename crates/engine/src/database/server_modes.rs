@@ -1,0 +1,76 @@
+//! `read_only`, `super_read_only` and `offline_mode`: what an administrator takes from everybody else, as
+//! before a failover.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::accounts::privileges::SUPER;
+use crate::accounts::rights::Rights;
+use crate::database::Database;
+use crate::variables::Settings;
+
+/// The variables as each statement asks for them.
+#[derive(Debug)]
+pub(crate) struct ServerModes {
+    pub(crate) read_only: AtomicBool,
+    pub(crate) super_read_only: AtomicBool,
+    pub(crate) offline: AtomicBool,
+}
+
+impl ServerModes {
+    /// Those of the engine's variables.
+    pub(crate) fn of(globals: &Settings) -> Self {
+        let modes = Self {
+            read_only: AtomicBool::new(false),
+            super_read_only: AtomicBool::new(false),
+            offline: AtomicBool::new(false),
+        };
+        modes.set(globals);
+        modes
+    }
+
+    /// The variables may have changed.
+    pub(crate) fn set(&self, globals: &Settings) {
+        let set = |mode: &AtomicBool, name| mode.store(globals.boolean(name), Ordering::Release);
+        set(&self.read_only, "read_only");
+        set(&self.super_read_only, "super_read_only");
+        set(&self.offline, "offline_mode");
+    }
+}
+
+/// Whether the modes leave somebody alone.
+pub(crate) fn is_exempt(rights: &Rights) -> bool {
+    rights.require(SUPER, &["CONNECTION_ADMIN"], "").is_ok()
+}
+
+impl Database {
+    /// 3032 while the server is offline, but for administrators.
+    pub(crate) fn refuse_offline(&self, rights: &Rights) -> Result<()> {
+        match self.modes.offline.load(Ordering::Acquire) && !is_exempt(rights) {
+            true => Err(codes::ER_SERVER_OFFLINE_MODE.error()),
+            false => Ok(()),
+        }
+    }
+
+    /// The server goes offline: the sessions of all but administrators end.
+    pub(crate) fn send_away(&self) {
+        for session in self.living_sessions() {
+            let identity = session.identity();
+            let Some(account) = &identity.account else {
+                continue;
+            };
+            // Whoever may have the privilege by a role stays.
+            let roles = self.accounts.get(account);
+            let roles = roles.map(|account| self.accounts.roles_of(&account));
+            let sources = self
+                .accounts
+                .with_roles(account, &roles.unwrap_or_default());
+            let rights = Rights::of(&account.user, &identity.host, sources);
+            if !is_exempt(&rights) {
+                session.kill.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Definitions of accounts: from what CREATE USER and ALTER USER say to an [`Account`], and back to
+//! text, for SHOW CREATE USER and for the data directory.
+//!
+//! The record of an account is the statements that make it again, as SHOW CREATE USER and SHOW GRANTS
+//! print them, and what these do not say. So there is one form to write and to read.
+
+pub(crate) mod records;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{
+    AccountLimit, AccountOptions, AccountReference, AccountStatement, Identification, IdentifiedBy,
+    NewPassword, PasswordExpire, Require, Statement,
+};
+use mayfly_syntax::printer::quoted_string;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+use mayfly_types::json::{self, Json, JsonObject};
+
+use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept, PastPassword};
+use crate::accounts::crypt::PASSWORD_MAX;
+use crate::accounts::granted;
+use crate::accounts::grants::Grants;
+use crate::database::Database;
+use crate::session::StatementContext;
+
+/// How many characters a generated password has.
+const GENERATED_LENGTH: usize = 20;
+
+/// The account that a statement names.
+pub(crate) fn named(
+    context: &StatementContext<'_>,
+    reference: &AccountReference,
+) -> Result<AccountName> {
+    match reference {
+        AccountReference::Named { user, host } => AccountName::new(user, host.as_deref()),
+        AccountReference::Current => Ok(context.privileges().own_account()),
+    }
+}
+
+/// Random bytes.
+fn random<const N: usize>(database: &Database) -> [u8; N] {
+    let mut bytes = [0; N];
+    database.options.randomness.fill(&mut bytes);
+    bytes
+}
+
+/// A password that nobody guesses: letters, digits and marks that need no quoting anywhere.
+pub(crate) fn random_password(database: &Database) -> String {
+    const CHARACTERS: &[u8; 64] =
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let bytes: [u8; GENERATED_LENGTH] = random(database);
+    let characters = bytes.iter();
+    characters
+        .map(|byte| char::from(CHARACTERS[usize::from(byte & 63)]))
+        .collect()
+}
+
+/// Gives an account a password; 1396 for one that is too long, as the failure of an operation.
+fn set_password(
+    database: &Database,
+    account: &mut Account,
+    password: &str,
+    (operation, now): (&str, i64),
+) -> Result<()> {
+    if password.len() > PASSWORD_MAX {
+        return Err(codes::ER_CANNOT_USER.with(&[&operation, &account.name]));
+    }
+    let kept = account.plugin.keep(password.as_bytes(), random(database));
+    account.password = Kept(kept);
+    account.password_changed = now;
+    account.expired = false;
+    Ok(())
+}
+
+/// What an operation (CREATE USER, ALTER USER …) says of an account; gives the password if it was
+/// generated. 3638 for a password that it has had too lately.
+pub(crate) fn define(
+    database: &Database,
+    account: &mut Account,
+    identified: Option<&Identification>,
+    options: &AccountOptions,
+    (operation, now): (&str, i64),
+) -> Result<Option<String>> {
+    let plugin = account.plugin;
+    let generated = match identified {
+        Some(identified) => identify(database, account, identified, (operation, now))?,
+        None => None,
+    };
+    set_options(account, options)?;
+    if account.plugin != plugin {
+        account.past_passwords.clear();
+    }
+    if let Some(identified) = identified {
+        let text = match (&generated, &identified.by) {
+            (Some(generated), _) => Some(generated.as_str()),
+            (None, Some(IdentifiedBy::Password(NewPassword::Text(text)))) => Some(text.as_str()),
+            _ => None,
+        };
+        account.remember_password(&database.globals(), text, now)?;
+    }
+    Ok(generated)
+}
+
+/// What IDENTIFIED says of an account; gives the password if it was generated. 1524 for a plugin that
+/// there is not, 1827 for what it cannot keep.
+fn identify(
+    database: &Database,
+    account: &mut Account,
+    identified: &Identification,
+    (operation, now): (&str, i64),
+) -> Result<Option<String>> {
+    if let Some(name) = &identified.plugin {
+        let plugin = AuthenticationPlugin::by_name(name);
+        let missing = || codes::ER_PLUGIN_IS_NOT_LOADED.with(&[name]);
+        account.plugin = plugin.ok_or_else(missing)?;
+        account.second_password = Kept::default();
+    }
+    match &identified.by {
+        None => set_password(database, account, "", (operation, now))?,
+        Some(IdentifiedBy::Password(NewPassword::Text(password))) => {
+            set_password(database, account, password, (operation, now))?;
+        }
+        Some(IdentifiedBy::Password(NewPassword::Random)) => {
+            let password = random_password(database);
+            set_password(database, account, &password, (operation, now))?;
+            return Ok(Some(password));
+        }
+        Some(IdentifiedBy::Kept(kept)) => {
+            if !account.plugin.is_kept(kept) {
+                return Err(codes::ER_PASSWORD_FORMAT.error());
+            }
+            account.password = Kept(kept.clone());
+            account.password_changed = now;
+            account.expired = false;
+        }
+    }
+    Ok(None)
+}
+
+/// What CREATE USER and ALTER USER say behind the accounts.
+fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
+    if let Some(require) = &options.require {
+        account.require = require.clone();
+    }
+    for (limit, number) in &options.limits {
+        let limits = &mut account.limits;
+        let place = match limit {
+            AccountLimit::MaxQueriesPerHour => &mut limits.queries,
+            AccountLimit::MaxUpdatesPerHour => &mut limits.updates,
+            AccountLimit::MaxConnectionsPerHour => &mut limits.connections,
+            AccountLimit::MaxUserConnections => &mut limits.user_connections,
+        };
+        *place = *number;
+    }
+    match options.expire {
+        Some(PasswordExpire::Now) => account.expired = true,
+        Some(expire) => account.expire = expire,
+        None => {}
+    }
+    account.history = options.history.unwrap_or(account.history);
+    account.reuse_interval = options.reuse_interval.unwrap_or(account.reuse_interval);
+    account.require_current = options.require_current.unwrap_or(account.require_current);
+    account.failed_attempts = options.failed_attempts.unwrap_or(account.failed_attempts);
+    account.lock_days = options.lock_days.unwrap_or(account.lock_days);
+    account.locked = options.locked.unwrap_or(account.locked);
+    if let Some(comment) = &options.comment {
+        let comment = ("comment".to_owned(), Json::String(comment.clone()));
+        merge_attribute(account, JsonObject::of(vec![comment]));
+    }
+    if let Some(attribute) = &options.attribute {
+        match json::parse(attribute.as_bytes()) {
+            Ok(Json::Object(object)) => merge_attribute(account, object),
+            _ => return Err(codes::ER_INVALID_USER_ATTRIBUTE_JSON.error()),
+        }
+    }
+    Ok(())
+}
+
+/// The attribute with the members of an object; a null takes one away.
+fn merge_attribute(account: &mut Account, added: JsonObject) {
+    let before = account.attribute.as_deref();
+    let before = before.and_then(|text| json::parse(text.as_bytes()).ok());
+    let mut merged = match before {
+        Some(Json::Object(object)) => object,
+        _ => JsonObject::default(),
+    };
+    for (key, value) in added.into_members() {
+        match value {
+            Json::Null => drop(merged.remove(&key)),
+            value => drop(merged.insert(key, value)),
+        }
+    }
+    let text = Json::Object(merged).to_text();
+    account.attribute = String::from_utf8(text).ok();
+}
+
+/// The statement that makes an account, as SHOW CREATE USER prints it.
+pub(crate) fn create_text(account: &Account, as_hex: bool) -> String {
+    let mut expire = match account.expire {
+        PasswordExpire::Default | PasswordExpire::Now => " DEFAULT".to_owned(),
+        PasswordExpire::Never => " NEVER".to_owned(),
+        PasswordExpire::Days(days) => format!(" INTERVAL {days} DAY"),
+    };
+    if account.expired {
+        expire.clear();
+    }
+    statement(account, as_hex, &expire)
+}
+
+fn statement(account: &Account, as_hex: bool, expire: &str) -> String {
+    let mut text = format!(
+        "CREATE USER {} IDENTIFIED WITH '{}'",
+        account.name.quoted(),
+        account.plugin.name()
+    );
+    let kept = &account.password.0;
+    if !kept.is_empty() {
+        text += " AS ";
+        match std::str::from_utf8(kept) {
+            Ok(kept) if !as_hex => text += &quoted_string(kept),
+            _ => append_hex(&mut text, kept),
+        }
+    }
+    let roles = &account.grants.default_roles;
+    if !roles.is_empty() {
+        let roles: Vec<String> = roles.iter().map(AccountName::quoted).collect();
+        let _ = write!(text, " DEFAULT ROLE {}", roles.join(","));
+    }
+    text += " REQUIRE ";
+    text += &require_text(&account.require);
+    let limits = &account.limits;
+    let limits = [
+        ("MAX_QUERIES_PER_HOUR", limits.queries),
+        ("MAX_UPDATES_PER_HOUR", limits.updates),
+        ("MAX_CONNECTIONS_PER_HOUR", limits.connections),
+        ("MAX_USER_CONNECTIONS", limits.user_connections),
+    ];
+    let limits: Vec<String> = limits
+        .iter()
+        .filter(|(_, limit)| *limit > 0)
+        .map(|(name, limit)| format!("{name} {limit}"))
+        .collect();
+    if !limits.is_empty() {
+        let _ = write!(text, " WITH {}", limits.join(" "));
+    }
+    let lock = if account.locked { "LOCK" } else { "UNLOCK" };
+    let number = |number: Option<u64>, unit: &str| match number {
+        Some(number) => format!("{number}{unit}"),
+        None => "DEFAULT".to_owned(),
+    };
+    let current = match account.require_current {
+        None => " DEFAULT",
+        Some(true) => "",
+        Some(false) => " OPTIONAL",
+    };
+    let _ = write!(
+        text,
+        " PASSWORD EXPIRE{expire} ACCOUNT {lock} PASSWORD HISTORY {} PASSWORD REUSE INTERVAL {} \
+         PASSWORD REQUIRE CURRENT{current}",
+        number(account.history, ""),
+        number(account.reuse_interval, " DAY"),
+    );
+    if account.failed_attempts > 0 || account.lock_days != Some(0) {
+        let days = match account.lock_days {
+            Some(days) => days.to_string(),
+            None => "UNBOUNDED".to_owned(),
+        };
+        let attempts = account.failed_attempts;
+        let _ = write!(
+            text,
+            " FAILED_LOGIN_ATTEMPTS {attempts} PASSWORD_LOCK_TIME {days}"
+        );
+    }
+    if let Some(attribute) = &account.attribute {
+        let _ = write!(text, " ATTRIBUTE {}", quoted_string(attribute));
+    }
+    text
+}
+
+fn require_text(require: &Require) -> String {
+    match require {
+        Require::None => "NONE".to_owned(),
+        Require::Ssl => "SSL".to_owned(),
+        Require::X509 => "X509".to_owned(),
+        Require::Certificate {
+            subject,
+            issuer,
+            cipher,
+        } => {
+            let parts = [("SUBJECT", subject), ("ISSUER", issuer), ("CIPHER", cipher)];
+            let parts = parts.iter().filter_map(|(name, text)| {
+                let text = text.as_ref()?;
+                Some(format!("{name} {}", quoted_string(text)))
+            });
+            parts.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn append_hex(text: &mut String, bytes: &[u8]) {
+    text.push_str("0x");
+    for byte in bytes {
+        let _ = write!(text, "{byte:02X}");
+    }
+}
+
+/// The record of an account.
+pub(crate) fn record(account: &Account) -> Vec<u8> {
+    let mut record = format!("password_changed {}\n", account.password_changed);
+    let _ = writeln!(record, "expired {}", u8::from(account.expired));
+    if !account.second_password.0.is_empty() {
+        record += "second_password ";
+        append_hex(&mut record, &account.second_password.0);
+        record.push('\n');
+    }
+    for past in &account.past_passwords {
+        let _ = write!(record, "past_password {} ", past.set);
+        append_hex(&mut record, &past.kept.0);
+        record.push('\n');
+    }
+    record.push('\n');
+    let without = Account {
+        expired: false,
+        ..account.clone()
+    };
+    record += &create_text(&without, true);
+    for statement in account.grants.statements(&account.name) {
+        record += ";\n";
+        record += &statement;
+    }
+    record.into_bytes()
+}
+
+/// An account from its record; `None` when that is damaged. `database` is where it belongs.
+pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account> {
+    let record = std::str::from_utf8(record).ok()?;
+    let (facts, statements) = record.split_once("\n\n")?;
+    let all = |name: &'static str| {
+        let facts = facts.lines().filter_map(|line| line.split_once(' '));
+        facts
+            .filter(move |(fact, _)| *fact == name)
+            .map(|(_, value)| value)
+    };
+    let fact = |name| all(name).next();
+    let changed = fact("password_changed")?.parse().ok()?;
+    let mut account = None;
+    let options = mayfly_syntax::ParseOptions::MYSQL_DEFAULT;
+    for parsed in mayfly_syntax::statements(statements, &options) {
+        let Statement::Account(statement) = parsed.ok()?.statement else {
+            return None;
+        };
+        match (*statement, &mut account) {
+            (AccountStatement::CreateUser(create), None) => {
+                let definition = create.accounts.first()?;
+                let AccountReference::Named { user, host } = &definition.account else {
+                    return None;
+                };
+                let name = AccountName::new(user, host.as_deref()).ok()?;
+                let plugin = AuthenticationPlugin::CachingSha2Password;
+                let mut new = Account::new(name, plugin, changed);
+                if let Some(identified) = &definition.identified {
+                    identify(database, &mut new, identified, ("CREATE USER", changed)).ok()?;
+                }
+                set_options(&mut new, &create.options).ok()?;
+                for role in &create.default_roles {
+                    new.grants.default_roles.insert(plain(role)?);
+                }
+                account = Some(new);
+            }
+            (AccountStatement::Grant(grant), Some(account)) => {
+                let (granted, level) = granted::stored(&grant)?;
+                account.grants.grant(&granted, &level, grant.grant_option);
+            }
+            (AccountStatement::GrantRoles { roles, admin, .. }, Some(account)) => {
+                for role in &roles {
+                    account.grants.roles.insert(plain(role)?, admin);
+                }
+            }
+            _ => return None,
+        }
+    }
+    let mut account = account?;
+    account.expired = fact("expired") == Some("1");
+    if let Some(second) = fact("second_password") {
+        account.second_password = read_hex(second)?;
+    }
+    for past in all("past_password") {
+        let (set, kept) = past.split_once(' ')?;
+        account.past_passwords.push(PastPassword {
+            set: set.parse().ok()?,
+            kept: read_hex(kept)?,
+        });
+    }
+    Some(account)
+}
+
+/// What [`append_hex`] wrote.
+fn read_hex(text: &str) -> Option<Kept> {
+    let digits = text.strip_prefix("0x")?.as_bytes().chunks(2);
+    let bytes = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+    bytes.collect::<Option<_>>().map(Kept)
+}
+
+fn plain(reference: &AccountReference) -> Option<AccountName> {
+    match reference {
+        AccountReference::Named { user, host } => AccountName::new(user, host.as_deref()).ok(),
+        AccountReference::Current => None,
+    }
+}
+
+/// Makes `root@localhost`, who may do everything.
+pub(crate) fn make_root(context: &StatementContext<'_>, password: &str) -> Result<()> {
+    let database = &context.database();
+    let now = database.options.clock.now_utc_microseconds();
+    let name = AccountName::new("root", Some("localhost"))?;
+    let mut root = Account::new(name.clone(), AuthenticationPlugin::CachingSha2Password, now);
+    set_password(database, &mut root, password, ("CREATE USER", now))?;
+    root.grants = Grants::all();
+    records::change(context, |accounts| {
+        accounts.insert(name, Arc::new(root));
+        Ok(())
+    })
+}

@@ -1,0 +1,56 @@
+//! Changes of accounts, and their records in the data directory.
+
+use std::sync::Arc;
+
+use mayfly_types::Result;
+
+use crate::accounts::AccountTable;
+use crate::accounts::account::AccountName;
+use crate::ddl::account;
+use crate::session::StatementContext;
+
+/// What the name of an account's record begins with.
+pub(crate) const ACCOUNT: &str = "account\0";
+
+/// The name of an account's record.
+fn account_name(account: &AccountName) -> Vec<u8> {
+    format!("{ACCOUNT}{}\0{}", account.user, account.host).into_bytes()
+}
+
+/// Changes accounts: nothing, if `change` or the data directory refuses. What the session has not committed yet is
+/// committed with it.
+pub(crate) fn change<T>(
+    context: &StatementContext<'_>,
+    change: impl FnOnce(&mut AccountTable) -> Result<T>,
+) -> Result<T> {
+    let database = context.database();
+    let store = |before: &AccountTable, after: &AccountTable| store(context, before, after);
+    let done = database.accounts.change(change, store)?;
+    database.catalog.touch();
+    Ok(done)
+}
+
+/// Brings the records of accounts from one state to another and commits.
+fn store(
+    context: &StatementContext<'_>,
+    before: &AccountTable,
+    after: &AccountTable,
+) -> Result<()> {
+    if context.database().options.datadir.is_none() {
+        return Ok(());
+    }
+    let transaction = context.session.transaction.durable()?;
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        transaction.set_record(&account_name(name), None)?;
+    }
+    for (name, account) in after {
+        if before
+            .get(name)
+            .is_none_or(|old| !Arc::ptr_eq(old, account))
+        {
+            let record = account::record(account);
+            transaction.set_record(&account_name(name), Some(&record))?;
+        }
+    }
+    transaction.participant().commit()
+}

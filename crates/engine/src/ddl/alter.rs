@@ -1,0 +1,610 @@
+//! From an ALTER TABLE statement to the table's new definition, and where each of its columns comes
+//! from. Nothing is changed here: the statement copies rows, if it must, and puts the new table in
+//! the old one's place.
+//!
+//! The order of the steps, and so of the errors, is MySQL's: columns, keys, constraints.
+
+mod checks;
+mod options;
+
+use mayfly_syntax::ast::{
+    self, AlterAction, AlterTable, ColumnAttribute, ColumnPosition, KeyKind, TableElement,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result, TypeKind};
+
+use crate::catalog::BaseTable;
+use crate::catalog::definition::{
+    ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyPart, KeyTarget,
+    TableDefinition,
+};
+use crate::ddl::column_type::DeclaredCollation;
+use crate::ddl::create::{Builder, check_key_count, check_name};
+use crate::names::same_name;
+use crate::session::StatementContext;
+
+/// Whether a column is computed when it is read.
+fn is_virtual(column: &ColumnDefinition) -> bool {
+    let generated = column.generated.as_ref();
+    generated.is_some_and(|generated| !generated.stored)
+}
+
+/// What a table becomes.
+pub(crate) struct Altered {
+    /// The new definition.
+    pub(crate) definition: TableDefinition,
+    /// For each of its columns, the old one that it takes its values from.
+    pub(crate) sources: Vec<Option<usize>>,
+    /// Old and new names of columns.
+    pub(crate) renamed_columns: Vec<(String, String)>,
+}
+
+/// The definition that a table would have, under its old name and in its old database.
+pub(crate) fn definition(
+    context: &StatementContext<'_>,
+    table: &BaseTable,
+    statement: &AlterTable,
+) -> Result<Altered> {
+    let old: &TableDefinition = &table.definition;
+    let mut alteration = Alteration {
+        old,
+        builder: Builder {
+            context,
+            table: TableDefinition {
+                columns: Vec::new(),
+                keys: Vec::new(),
+                auto_increment_start: 1,
+                created: context.now(),
+                ..old.clone()
+            },
+            foreign_indexes: Vec::new(),
+            dropped_foreign_keys: {
+                let names = old.foreign_keys.iter().map(|foreign| foreign.name.clone());
+                names.collect()
+            },
+            collation: DeclaredCollation::new(context),
+        },
+        actions: &statement.actions,
+        columns: Vec::new(),
+        new_keys: Vec::new(),
+        converted: None,
+    };
+    alteration.options()?;
+    alteration.drop_constraints()?;
+    alteration.columns()?;
+    alteration.convert_character_set();
+    alteration.check_dependencies()?;
+    alteration.keys()?;
+    alteration.constraints()?;
+    let sources = alteration.columns.iter().map(|column| column.source);
+    let mut sources: Vec<Option<usize>> = sources.collect();
+    let mut definition = alteration.builder.finish()?;
+    let hidden = definition.columns.iter().skip(sources.len());
+    sources.extend(hidden.map(|new| {
+        let text = |column: &ColumnDefinition| column.generated.as_ref().map(|g| g.text.clone());
+        let same =
+            |old: &ColumnDefinition| old.is_hidden() && old.ty == new.ty && text(old) == text(new);
+        old.columns.iter().position(same)
+    }));
+    let numbered = definition.auto_increment_column();
+    let was_numbered = |column: usize| sources[column] == old.auto_increment_column();
+    if numbered.is_some_and(was_numbered) && !is_numbered_anew(&statement.actions) {
+        definition.auto_increment_start = table.next_auto_increment();
+    }
+    let renamed = sources.iter().zip(&definition.columns);
+    let renamed_columns = renamed
+        .filter_map(|(source, column)| {
+            let old = &old.columns[(*source)?].name;
+            (*old != column.name).then(|| (old.clone(), column.name.clone()))
+        })
+        .collect();
+    Ok(Altered {
+        definition,
+        sources,
+        renamed_columns,
+    })
+}
+
+/// Whether the statement says which number the next row gets.
+pub(crate) fn is_numbered_anew(actions: &[AlterAction]) -> bool {
+    let is_it = |action: &AlterAction| matches!(action, AlterAction::Option(option) if option.name == "AUTO_INCREMENT");
+    actions.iter().any(is_it)
+}
+
+/// A column of the new table.
+struct NewColumn {
+    definition: ColumnDefinition,
+    /// The old column whose values it takes.
+    source: Option<usize>,
+    /// NULL was written.
+    explicit_null: bool,
+    /// The statement says what it is.
+    written: bool,
+}
+
+struct Alteration<'s> {
+    old: &'s TableDefinition,
+    builder: Builder<'s>,
+    actions: &'s [AlterAction],
+    columns: Vec<NewColumn>,
+    /// Keys that the attributes of new columns ask for.
+    new_keys: Vec<ast::KeyDefinition>,
+    /// The collation of CONVERT TO CHARACTER SET.
+    converted: Option<CollationId>,
+}
+
+impl Alteration<'_> {
+    fn session(&self) -> &StatementContext<'_> {
+        self.builder.context
+    }
+
+    /// DROP CHECK, DROP FOREIGN KEY and DROP CONSTRAINT of these, before columns are looked at.
+    fn drop_constraints(&mut self) -> Result<()> {
+        for action in self.actions {
+            let table = &mut self.builder.table;
+            match action {
+                AlterAction::DropCheck(name) if !remove_check(table, name) => {
+                    return Err(codes::ER_CHECK_CONSTRAINT_NOT_FOUND.with(&[name]));
+                }
+                AlterAction::DropForeignKey(name) if !remove_foreign_key(table, name) => {
+                    return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[name]));
+                }
+                AlterAction::DropConstraint(name) => {
+                    let check = table
+                        .checks
+                        .iter()
+                        .any(|check| same_name(&check.name, name));
+                    let foreign = |known: &ForeignKeyDefinition| same_name(&known.name, name);
+                    let foreign = table.foreign_keys.iter().any(foreign);
+                    let is_key =
+                        |key: &KeyDefinition| key.is_unique() && same_name(&key.name, name);
+                    let key = self.old.keys.iter().any(is_key);
+                    match (check, foreign, key) {
+                        (false, false, false) => {
+                            return Err(codes::ER_CONSTRAINT_NOT_FOUND.with(&[name]));
+                        }
+                        (true, false, false) => _ = remove_check(table, name),
+                        (false, true, false) => _ = remove_foreign_key(table, name),
+                        // Keys are dropped with the other keys.
+                        (false, false, true) => {}
+                        _ => {
+                            let several = codes::ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME;
+                            return Err(several.with(&[name]));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns: first the old ones, kept, dropped or changed in place, then those that are added
+    /// or moved.
+    fn columns(&mut self) -> Result<()> {
+        let unknown = |name: &str| codes::ER_BAD_FIELD_ERROR.with(&[&name, &self.old.name]);
+        let mut used = vec![false; self.actions.len()];
+        // Old columns that have their place, or none: no other action may name them.
+        let mut taken = vec![true; self.old.columns.len()];
+        let mut kept = Vec::with_capacity(self.old.columns.len());
+        for (position, old) in self.old.named_columns().enumerate() {
+            let drops = |action: &AlterAction| matches!(action, AlterAction::DropColumn(name) if same_name(name, &old.name));
+            let changes = |action: &AlterAction| {
+                changed_column(action).is_some_and(|name| same_name(name, &old.name))
+            };
+            let dropped = self.actions.iter().position(drops);
+            let found = dropped.or_else(|| self.actions.iter().position(changes));
+            let Some(index) = found else {
+                kept.push((position, None));
+                continue;
+            };
+            match &self.actions[index] {
+                AlterAction::DropColumn(_) => used[index] = true,
+                AlterAction::ChangeColumn {
+                    position: place, ..
+                }
+                | AlterAction::ModifyColumn {
+                    position: place, ..
+                } if *place != ColumnPosition::Unspecified => taken[position] = false,
+                _ => {
+                    used[index] = true;
+                    kept.push((position, Some(index)));
+                }
+            }
+        }
+        for (index, action) in self.actions.iter().enumerate() {
+            if let AlterAction::DropColumn(name) = action
+                && !used[index]
+            {
+                return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[name]));
+            }
+        }
+        for (position, change) in kept {
+            let column = match change {
+                None => NewColumn {
+                    definition: self.old.columns[position].clone(),
+                    source: Some(position),
+                    explicit_null: false,
+                    written: false,
+                },
+                Some(index) => self.changed(position, &self.actions[index])?,
+            };
+            self.columns.push(column);
+        }
+        for (index, action) in self.actions.iter().enumerate() {
+            if used[index] {
+                continue;
+            }
+            let (column, place) = match action {
+                AlterAction::AddColumn { column, position } => {
+                    (self.written(column, None)?, position)
+                }
+                AlterAction::ChangeColumn { position, .. }
+                | AlterAction::ModifyColumn { position, .. } => {
+                    let name = changed_column(action).unwrap_or_default();
+                    let source = self
+                        .old
+                        .column_position(name)
+                        .filter(|source| !std::mem::replace(&mut taken[*source], true))
+                        .ok_or_else(|| unknown(name))?;
+                    (self.changed(source, action)?, position)
+                }
+                AlterAction::RenameColumn { old_name, .. } => return Err(unknown(old_name)),
+                _ => continue,
+            };
+            let index = match place {
+                ColumnPosition::Unspecified => self.columns.len(),
+                ColumnPosition::First => 0,
+                ColumnPosition::After(other) => {
+                    let is_other = |column: &NewColumn| same_name(&column.definition.name, other);
+                    let found = self.columns.iter().position(is_other);
+                    found.ok_or_else(|| unknown(other))? + 1
+                }
+            };
+            self.columns.insert(index, column);
+        }
+        self.column_settings()?;
+        if self.columns.is_empty() {
+            return Err(codes::ER_CANT_REMOVE_ALL_FIELDS.error());
+        }
+        for (index, column) in self.columns.iter().enumerate() {
+            let name = &column.definition.name;
+            let same = |other: &NewColumn| same_name(&other.definition.name, name);
+            if self.columns[..index].iter().any(same) {
+                return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
+            }
+        }
+        Ok(())
+    }
+
+    /// A column as it is written.
+    fn written(
+        &mut self,
+        column: &ast::ColumnDefinition,
+        source: Option<usize>,
+    ) -> Result<NewColumn> {
+        let definition = self.builder.column_definition(column, &mut self.new_keys)?;
+        let is_null = |attribute: &ColumnAttribute| matches!(attribute, ColumnAttribute::Null);
+        Ok(NewColumn {
+            definition,
+            source,
+            explicit_null: column.attributes.iter().any(is_null),
+            written: true,
+        })
+    }
+
+    fn changed(&mut self, source: usize, action: &AlterAction) -> Result<NewColumn> {
+        match action {
+            AlterAction::ChangeColumn { column, .. } | AlterAction::ModifyColumn { column, .. } => {
+                let column = self.written(column, Some(source))?;
+                if is_virtual(&self.old.columns[source]) != is_virtual(&column.definition) {
+                    let refused = codes::ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN;
+                    return Err(refused.with(&[&"Changing the STORED status"]));
+                }
+                Ok(column)
+            }
+            AlterAction::RenameColumn { new_name, .. } => {
+                check_name(new_name, &codes::ER_WRONG_COLUMN_NAME)?;
+                Ok(NewColumn {
+                    definition: ColumnDefinition {
+                        name: new_name.clone(),
+                        ..self.old.columns[source].clone()
+                    },
+                    source: Some(source),
+                    explicit_null: false,
+                    written: false,
+                })
+            }
+            _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"no change of a column"])),
+        }
+    }
+
+    /// ALTER COLUMN … SET DEFAULT, DROP DEFAULT, SET VISIBLE.
+    fn column_settings(&mut self) -> Result<()> {
+        for action in self.actions {
+            let (AlterAction::SetDefault { column: name, .. }
+            | AlterAction::SetColumnVisible { column: name, .. }) = action
+            else {
+                continue;
+            };
+            // Of a column that the statement changes otherwise too, MySQL knows nothing here.
+            let is_named = |column: &NewColumn| match column.source {
+                Some(source) => !column.written && same_name(&self.old.columns[source].name, name),
+                None => false,
+            };
+            let Some(index) = self.columns.iter().position(is_named) else {
+                return Err(codes::ER_BAD_FIELD_ERROR.with(&[name, &self.old.name]));
+            };
+            let column = &self.columns[index].definition;
+            match action {
+                AlterAction::SetColumnVisible { visible, .. } => {
+                    self.columns[index].definition.invisible = !visible;
+                }
+                AlterAction::SetDefault { default, .. } => {
+                    let default = match default {
+                        None => ColumnDefault::Dropped,
+                        // MySQL takes it without effect.
+                        Some(_) if column.auto_increment => continue,
+                        Some(_) if column.generated.is_some() => {
+                            return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+                        }
+                        Some(expr) => self.builder.default(column, expr)?,
+                    };
+                    self.columns[index].definition.default = default;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// CONVERT TO CHARACTER SET: every column of characters, old and new, gets the collation.
+    fn convert_character_set(&mut self) {
+        let Some(collation) = self.converted else {
+            return;
+        };
+        let bytes_max = |collation: CollationId| collation.charset().max_length();
+        for column in &mut self.columns {
+            let column = &mut column.definition;
+            if !crate::catalog::type_text::has_character_set(&column.ty) {
+                continue;
+            }
+            // What was the longest text may need more bytes than its type has.
+            if bytes_max(collation) > bytes_max(column.ty.collation) {
+                let longer = match column.ty.kind {
+                    TypeKind::TinyText => Some(TypeKind::Text),
+                    TypeKind::Text => Some(TypeKind::MediumText),
+                    TypeKind::MediumText => Some(TypeKind::LongText),
+                    _ => None,
+                };
+                if let Some(kind) = longer {
+                    column.ty = mayfly_types::SqlType::text(kind, collation);
+                }
+            }
+            column.ty.collation = collation;
+        }
+    }
+
+    /// Keeps, drops and renames keys, then adds the new ones.
+    fn keys(&mut self) -> Result<()> {
+        let columns = self.columns.iter().map(|column| column.definition.clone());
+        self.builder.table.columns = columns.collect();
+        let mut dropped = vec![false; self.old.keys.len()];
+        for action in self.actions {
+            let name = match action {
+                AlterAction::DropPrimaryKey => "PRIMARY",
+                AlterAction::DropKey(name) => name,
+                AlterAction::DropConstraint(name) => name,
+                _ => continue,
+            };
+            let found = self
+                .old
+                .keys
+                .iter()
+                .position(|key| same_name(&key.name, name));
+            match found {
+                Some(index) if !dropped[index] => dropped[index] = true,
+                _ if matches!(action, AlterAction::DropConstraint(_)) => {}
+                _ => return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[&name])),
+            }
+        }
+        for (index, key) in self.old.keys.iter().enumerate() {
+            if !dropped[index]
+                && let Some(key) = self.kept_key(key)?
+            {
+                self.builder.table.keys.push(key);
+            }
+        }
+        self.change_keys()?;
+        let is_key =
+            |action: &&AlterAction| matches!(action, AlterAction::Add(TableElement::Key(_)));
+        let added = self.actions.iter().filter(is_key).count() + self.new_keys.len();
+        check_key_count(self.builder.table.keys.len() + added)?;
+        for key in std::mem::take(&mut self.new_keys) {
+            self.builder.key(&key)?;
+        }
+        for action in self.actions {
+            if let AlterAction::Add(TableElement::Key(key)) = action {
+                if key.kind == KeyKind::Primary {
+                    self.forget_null_defaults();
+                }
+                self.builder.key(key)?;
+            }
+        }
+        let lost = self.old.keys.iter().enumerate();
+        for key in lost
+            .filter(|(index, _)| dropped[*index])
+            .map(|(_, key)| key)
+        {
+            self.check_needed(key)?;
+        }
+        Ok(())
+    }
+
+    /// That a column is NULL where nothing else is said keeps no primary key from being made of it,
+    /// unless the statement says so.
+    fn forget_null_defaults(&mut self) {
+        let columns = self.builder.table.columns.iter_mut().zip(&self.columns);
+        for (column, _) in columns.filter(|(_, new)| !new.written) {
+            if matches!(column.default, ColumnDefault::Null) {
+                column.default = ColumnDefault::None;
+            }
+        }
+    }
+
+    /// An old key over the new columns; `None` when none of its columns is left.
+    fn kept_key(&mut self, key: &KeyDefinition) -> Result<Option<KeyDefinition>> {
+        let primary = key.kind == KeyKind::Primary;
+        let mut parts = Vec::with_capacity(key.parts.len());
+        for part in &key.parts {
+            let old = match part.target {
+                KeyTarget::Column(old) => old,
+                KeyTarget::Expression(old) => {
+                    if let Some(generated) = &self.old.columns[old].generated {
+                        parts.push(KeyPart {
+                            target: self.builder.key_expression(&generated.expression)?,
+                            ..part.clone()
+                        });
+                    }
+                    continue;
+                }
+            };
+            let Some(new) = self
+                .columns
+                .iter()
+                .position(|column| column.source == Some(old))
+            else {
+                continue;
+            };
+            let column = &mut self.builder.table.columns[new];
+            if primary {
+                if self.columns[new].explicit_null {
+                    return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
+                }
+                column.nullable = false;
+                if matches!(column.default, ColumnDefault::Null) {
+                    column.default = ColumnDefault::None;
+                }
+            }
+            let is_long = column.ty.is_blob();
+            let full_text = matches!(key.kind, KeyKind::FullText | KeyKind::Spatial);
+            let prefix = part.prefix.filter(|prefix| {
+                column.ty.is_string() && (is_long || *prefix < u64::from(column.ty.length))
+            });
+            if is_long && prefix.is_none() && !full_text {
+                return Err(codes::ER_BLOB_KEY_WITHOUT_LENGTH.with(&[&column.name]));
+            }
+            if column.ty.kind == TypeKind::Json {
+                return Err(codes::ER_JSON_USED_AS_KEY.with(&[&column.name]));
+            }
+            parts.push(KeyPart {
+                target: KeyTarget::Column(new),
+                prefix,
+                descending: part.descending,
+            });
+        }
+        Ok((!parts.is_empty()).then(|| KeyDefinition {
+            parts,
+            ..key.clone()
+        }))
+    }
+
+    /// RENAME INDEX and ALTER INDEX.
+    fn change_keys(&mut self) -> Result<()> {
+        let table = &mut self.builder.table;
+        for action in self.actions {
+            let (AlterAction::RenameKey { old_name: name, .. }
+            | AlterAction::SetIndexVisible { name, .. }) = action
+            else {
+                continue;
+            };
+            let found = table.keys.iter().position(|key| same_name(&key.name, name));
+            if let AlterAction::RenameKey { new_name, .. } = action {
+                for name in [name, new_name] {
+                    if name.eq_ignore_ascii_case("PRIMARY") {
+                        return Err(codes::ER_WRONG_NAME_FOR_INDEX.with(&[name]));
+                    }
+                }
+            }
+            let missing = || codes::ER_KEY_DOES_NOT_EXIST.with(&[name, &table.name]);
+            let index = found.ok_or_else(missing)?;
+            match action {
+                AlterAction::RenameKey { new_name, .. } => {
+                    let taken = table.keys.iter().enumerate();
+                    let mut taken = taken.filter(|(other, _)| *other != index);
+                    if taken.any(|(_, key)| same_name(&key.name, new_name)) {
+                        return Err(codes::ER_DUP_KEYNAME.with(&[new_name]));
+                    }
+                    table.keys[index].name.clone_from(new_name);
+                }
+                AlterAction::SetIndexVisible { visible, .. } => {
+                    if !visible && table.keys[index].kind == KeyKind::Primary {
+                        return Err(codes::ER_PK_INDEX_CANT_BE_INVISIBLE.error());
+                    }
+                    table.keys[index].invisible = !visible;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// ADD CHECK, ADD FOREIGN KEY and ALTER CHECK.
+    fn constraints(&mut self) -> Result<()> {
+        for action in self.actions {
+            match action {
+                AlterAction::Add(TableElement::Check(check)) => self.builder.check(check)?,
+                AlterAction::Add(TableElement::ForeignKey(foreign)) => {
+                    self.builder.foreign_key(foreign)?;
+                }
+                AlterAction::AddColumn { column, .. }
+                | AlterAction::ChangeColumn { column, .. }
+                | AlterAction::ModifyColumn { column, .. } => {
+                    self.builder.column_constraints(column)?;
+                }
+                AlterAction::SetCheckEnforced {
+                    name,
+                    enforced,
+                    any_constraint,
+                } => {
+                    let checks = &mut self.builder.table.checks;
+                    let found = checks.iter_mut().find(|check| same_name(&check.name, name));
+                    match found {
+                        Some(check) => check.enforced = *enforced,
+                        None if *any_constraint => {
+                            return Err(codes::ER_CONSTRAINT_NOT_FOUND.with(&[name]));
+                        }
+                        None => return Err(codes::ER_CHECK_CONSTRAINT_NOT_FOUND.with(&[name])),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The old name of the column that an action changes.
+fn changed_column(action: &AlterAction) -> Option<&str> {
+    match action {
+        AlterAction::ChangeColumn { old_name, .. } | AlterAction::RenameColumn { old_name, .. } => {
+            Some(old_name)
+        }
+        AlterAction::ModifyColumn { column, .. } => Some(&column.name),
+        _ => None,
+    }
+}
+
+fn remove_check(table: &mut TableDefinition, name: &str) -> bool {
+    let before = table.checks.len();
+    table.checks.retain(|check| !same_name(&check.name, name));
+    table.checks.len() < before
+}
+
+fn remove_foreign_key(table: &mut TableDefinition, name: &str) -> bool {
+    let before = table.foreign_keys.len();
+    table
+        .foreign_keys
+        .retain(|foreign| !same_name(&foreign.name, name));
+    table.foreign_keys.len() < before
+}

@@ -1,0 +1,218 @@
+//! What forbids a change: generated columns, checks, keys and foreign keys that need what would go.
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::AlterAction;
+use mayfly_types::error::codes;
+use mayfly_types::{Result, TypeKind};
+
+use super::Alteration;
+use crate::catalog::BaseTable;
+use crate::catalog::column_uses::names_column;
+use crate::catalog::definition::{
+    CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition,
+    KeyTarget, TableDefinition,
+};
+use crate::ddl::foreign_key_checks::are_compatible;
+use crate::names::same_name;
+
+impl Alteration<'_> {
+    /// The foreign keys that refer to the table, with the tables that have them.
+    pub(super) fn references(&self) -> Vec<(Arc<BaseTable>, ForeignKeyDefinition)> {
+        let catalog = &self.session().database().catalog;
+        catalog.foreign_references(self.old)
+    }
+
+    /// What names a column that goes or gets another name: generated columns, defaults, checks, and
+    /// foreign keys.
+    pub(super) fn check_dependencies(&mut self) -> Result<()> {
+        for (position, old) in self.old.columns.iter().enumerate() {
+            let new = self
+                .columns
+                .iter()
+                .find(|column| column.source == Some(position));
+            let new = new.map(|new| new.definition.clone());
+            let dropped = new.is_none();
+            let renamed = new
+                .as_ref()
+                .is_some_and(|new| !same_name(&new.name, &old.name));
+            if dropped || renamed {
+                self.check_users_of(old, dropped)?;
+            }
+            if dropped {
+                self.check_foreign_keys_of(old)?;
+            } else if let Some(new) = &new
+                && renamed
+            {
+                for foreign in &mut self.builder.table.foreign_keys {
+                    for column in &mut foreign.columns {
+                        if same_name(column, &old.name) {
+                            column.clone_from(&new.name);
+                        }
+                    }
+                }
+            } else if let Some(new) = &new
+                && new.ty != old.ty
+            {
+                self.check_change(old, new)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_users_of(&mut self, old: &ColumnDefinition, dropped: bool) -> Result<()> {
+        let uses = |check: &CheckConstraint| names_column(&check.expression, &old.name);
+        let old_checks = &self.old.checks;
+        let was_there =
+            |check: &CheckConstraint| old_checks.iter().any(|old| old.name == check.name);
+        // A check that only the dropped column is in goes with it.
+        if dropped {
+            let columns = &self.old.columns;
+            self.builder.table.checks.retain(|check| {
+                let others = columns.iter().any(|other| {
+                    other.name != old.name && names_column(&check.expression, &other.name)
+                });
+                !was_there(check) || !uses(check) || others
+            });
+        }
+        let dependent = self
+            .builder
+            .table
+            .checks
+            .iter()
+            .find(|check| was_there(check) && uses(check));
+        if let Some(check) = dependent {
+            let uses = codes::ER_DEPENDENT_BY_CHECK_CONSTRAINT;
+            return Err(uses.with(&[&check.name, &old.name]));
+        }
+        for column in &self.columns {
+            // What the statement writes anew is bound against the new columns.
+            let Some(source) = column.source else {
+                continue;
+            };
+            let column = &self.old.columns[source];
+            if let Some(generated) = &column.generated
+                && names_column(&generated.expression, &old.name)
+            {
+                return Err(codes::ER_DEPENDENT_BY_GENERATED_COLUMN.with(&[&old.name]));
+            }
+            if let ColumnDefault::Expression { expression, .. } = &column.default
+                && names_column(expression, &old.name)
+            {
+                let dependent = codes::ER_DEPENDENT_BY_DEFAULT_GENERATED_VALUE;
+                return Err(dependent.with(&[&old.name, &self.old.name]));
+            }
+        }
+        for key in &self.old.keys {
+            let dropped_key = self.actions.iter().any(
+                |action| matches!(action, AlterAction::DropKey(name) if same_name(name, &key.name)),
+            );
+            for part in &key.parts {
+                if let KeyTarget::Expression(hidden) = part.target
+                    && !dropped_key
+                    && let Some(generated) = &self.old.columns[hidden].generated
+                    && names_column(&generated.expression, &old.name)
+                {
+                    return Err(codes::ER_DEPENDENT_BY_FUNCTIONAL_INDEX.with(&[&old.name]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_foreign_keys_of(&self, old: &ColumnDefinition) -> Result<()> {
+        let has = |columns: &[String]| columns.iter().any(|name| same_name(name, &old.name));
+        let foreign_keys = &self.builder.table.foreign_keys;
+        if let Some(foreign) = foreign_keys.iter().find(|foreign| has(&foreign.columns)) {
+            return Err(codes::ER_FK_COLUMN_CANNOT_DROP.with(&[&old.name, &foreign.name]));
+        }
+        for (child, foreign) in self.references() {
+            if has(&foreign.references.columns) {
+                let needed = codes::ER_FK_COLUMN_CANNOT_DROP_CHILD;
+                return Err(needed.with(&[&old.name, &foreign.name, &child.definition.name]));
+            }
+        }
+        Ok(())
+    }
+
+    /// A column that a foreign key joins to another keeps a type that can be compared, and with
+    /// `foreign_key_checks` the type that it has, unless it gets longer.
+    pub(super) fn check_change(
+        &self,
+        old: &ColumnDefinition,
+        new: &ColumnDefinition,
+    ) -> Result<()> {
+        let longer = old.ty.kind == new.ty.kind
+            && old.ty.kind == TypeKind::VarChar
+            && old.ty.collation == new.ty.collation;
+        if longer {
+            return Ok(());
+        }
+        let checks = self.session().options().foreign_key_checks;
+        let at = |columns: &[String]| columns.iter().position(|name| same_name(name, &old.name));
+        let catalog = &self.session().database().catalog;
+        for foreign in &self.builder.table.foreign_keys {
+            let Some(place) = at(&foreign.columns) else {
+                continue;
+            };
+            let (database, name) = foreign.parent(&self.old.database);
+            let parent = catalog.table(database, name);
+            let referenced = &foreign.references.columns[place];
+            let column = parent.as_ref().and_then(|parent| {
+                let position = parent.definition.column_position(referenced)?;
+                Some(&parent.definition.columns[position].ty)
+            });
+            if column.is_some_and(|referenced| !are_compatible(&new.ty, referenced)) {
+                let incompatible = codes::ER_FK_INCOMPATIBLE_COLUMNS;
+                return Err(incompatible.with(&[&new.name, referenced, &foreign.name]));
+            }
+            if checks {
+                let changes = codes::ER_FK_COLUMN_CANNOT_CHANGE;
+                return Err(changes.with(&[&old.name, &foreign.name]));
+            }
+        }
+        for (child, foreign) in self.references() {
+            let Some(place) = at(&foreign.references.columns) else {
+                continue;
+            };
+            let child = &child.definition;
+            let own = &foreign.columns[place];
+            let column = child.column_position(own).map(|own| &child.columns[own].ty);
+            if column.is_some_and(|own| !are_compatible(own, &new.ty)) {
+                let incompatible = codes::ER_FK_INCOMPATIBLE_COLUMNS;
+                return Err(incompatible.with(&[own, &new.name, &foreign.name]));
+            }
+            if checks {
+                let child = format!("{}.{}", child.database, child.name);
+                let used = codes::ER_FK_COLUMN_CANNOT_CHANGE_CHILD;
+                return Err(used.with(&[&old.name, &foreign.name, &child]));
+            }
+        }
+        Ok(())
+    }
+
+    /// A key that a foreign key needs, here or in a table that refers to this one, is not dropped.
+    pub(super) fn check_needed(&self, key: &KeyDefinition) -> Result<()> {
+        let leads = |definition: &TableDefinition, key: &KeyDefinition, columns: &[String]| {
+            let columns = definition.column_positions(columns);
+            columns.is_some_and(|columns| key.begins_with(&columns))
+        };
+        let table = &self.builder.table;
+        let needs = |columns: &[String]| {
+            leads(self.old, key, columns)
+                && !table.keys.iter().any(|other| leads(table, other, columns))
+        };
+        let own = table
+            .foreign_keys
+            .iter()
+            .any(|foreign| needs(&foreign.columns));
+        let others = self.references();
+        let others = others
+            .iter()
+            .any(|(_, foreign)| needs(&foreign.references.columns));
+        match own || others {
+            true => Err(codes::ER_DROP_INDEX_FK.with(&[&key.name])),
+            false => Ok(()),
+        }
+    }
+}

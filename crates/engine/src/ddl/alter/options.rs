@@ -1,0 +1,112 @@
+//! Options of the table, and what concerns it as a whole: its character set, partitions, how the
+//! statement is to run.
+
+use mayfly_syntax::ast::{AlterAction, ColumnAttribute, GeneratedStorage, TableOption};
+use mayfly_types::error::codes;
+use mayfly_types::{Level, Result};
+
+use crate::catalog::engines;
+use crate::ddl::alter::Alteration;
+use crate::ddl::{column_type, partitioning};
+
+impl Alteration<'_> {
+    pub(super) fn options(&mut self) -> Result<()> {
+        for action in self.actions {
+            match action {
+                AlterAction::Option(option) if option.name == "ALGORITHM" => {
+                    const KNOWN: &[&str] = &["DEFAULT", "INSTANT", "INPLACE", "COPY"];
+                    known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_ALGORITHM)?;
+                }
+                AlterAction::Option(option) if option.name == "LOCK" => {
+                    const KNOWN: &[&str] = &["DEFAULT", "NONE", "SHARED", "EXCLUSIVE"];
+                    known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_LOCK)?;
+                }
+                AlterAction::Option(option) => self.builder.option(option)?,
+                AlterAction::ConvertToCharset { charset, collation } => {
+                    self.convert_to(charset.as_deref(), collation.as_deref())?;
+                }
+                AlterAction::Partition(partitioning) => {
+                    let computed = partitioning::computed(self.session(), partitioning);
+                    self.builder.table.partitioning = Some(computed);
+                    let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
+                    self.session().diagnostics().push(Level::Warning, ignored);
+                }
+                AlterAction::RemovePartitioning => {
+                    let partitioning = self.builder.table.partitioning.take();
+                    let none = || codes::ER_PARTITION_MGMT_ON_NONPARTITIONED.error();
+                    partitioning.ok_or_else(none)?;
+                }
+                AlterAction::Validation => self.check_validation()?,
+                AlterAction::DisableKeys | AlterAction::EnableKeys
+                    if !matches!(self.old.engine.as_str(), "MyISAM" | "Aria") =>
+                {
+                    let note = codes::ER_ILLEGAL_HA.with(&[&self.old.name]);
+                    self.session().diagnostics().push(Level::Note, note);
+                }
+                AlterAction::Other(text)
+                    if self.old.partitioning.is_none()
+                        && text.to_ascii_uppercase().contains("PARTITION") =>
+                {
+                    return Err(codes::ER_PARTITION_MGMT_ON_NONPARTITIONED.error());
+                }
+                AlterAction::Other(text) => {
+                    return Err(
+                        codes::ER_NOT_SUPPORTED_YET.with(&[&format!("ALTER TABLE … {text}")])
+                    );
+                }
+                _ => {}
+            }
+        }
+        let (was, is) = (&self.old.engine, &self.builder.table.engine);
+        let joined = engines::has_foreign_keys(was)
+            && (!self.old.foreign_keys.is_empty() || !self.references().is_empty());
+        match was != is && joined {
+            true => Err(codes::ER_FK_CANNOT_CHANGE_ENGINE.error()),
+            false => Ok(()),
+        }
+    }
+
+    /// WITH and WITHOUT VALIDATION speak of a virtual column that is added or changed: 1221 without.
+    /// Values are always computed anew, so that there is nothing to leave out.
+    fn check_validation(&self) -> Result<()> {
+        let is_virtual = |action: &AlterAction| match action {
+            AlterAction::AddColumn { column, .. }
+            | AlterAction::ChangeColumn { column, .. }
+            | AlterAction::ModifyColumn { column, .. } => {
+                let mut attributes = column.attributes.iter();
+                attributes.any(|attribute| {
+                    matches!(attribute, ColumnAttribute::Generated { storage, .. }
+                        if *storage == GeneratedStorage::Virtual)
+                })
+            }
+            _ => false,
+        };
+        if self.actions.iter().any(is_virtual) {
+            return Ok(());
+        }
+        Err(codes::ER_WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"]))
+    }
+
+    /// CONVERT TO CHARACTER SET: of the columns, and of the table unless another option says more.
+    fn convert_to(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<()> {
+        let written = column_type::resolve_collation(self.session(), charset, collation)?;
+        let catalog = &self.session().database().catalog;
+        let converted = written
+            .or_else(|| catalog.database_collation(&self.old.database))
+            .unwrap_or_default();
+        let declared = &mut self.builder.collation;
+        declared.charset(converted.charset().name())?;
+        declared.collation(converted.collation().name)?;
+        self.builder.table.collation = converted;
+        self.converted = Some(converted);
+        Ok(())
+    }
+}
+
+fn known(option: &TableOption, words: &[&str], unknown: &mayfly_types::ErrorCode) -> Result<()> {
+    let is_known = |word: &&str| word.eq_ignore_ascii_case(&option.value);
+    match words.iter().any(is_known) {
+        true => Ok(()),
+        false => Err(unknown.with(&[&option.value])),
+    }
+}

@@ -1,0 +1,287 @@
+//! What a definition may not be: keys that are too long, and expressions of columns, defaults,
+//! CHECKs and keys that could not give the same for the same row, or that need a value that is
+//! not there yet.
+
+use std::ops::ControlFlow;
+
+use mayfly_syntax::ast::{self, Expr, KeyKind, ObjectNamePart, visit_expressions};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlType, TypeKind};
+
+use crate::binding::expressions;
+use crate::catalog::definition::{
+    ColumnDefault, ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition,
+};
+use crate::session::StatementContext;
+
+/// The most parts of a key.
+const KEY_PARTS_MAX: usize = 16;
+
+/// Functions that are allowed nowhere in a definition: they wait, read files or the session, or
+/// count its statements.
+const NEVER: &[&str] = &[
+    "benchmark",
+    "found_rows",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "last_insert_id",
+    "load_file",
+    "release_all_locks",
+    "release_lock",
+    "row_count",
+    "sleep",
+    "values",
+];
+
+/// Functions that are allowed in defaults alone: they give something else each time.
+const IN_DEFAULTS: &[&str] = &[
+    "connection_id",
+    "curdate",
+    "current_date",
+    "current_role",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "curtime",
+    "database",
+    "localtime",
+    "localtimestamp",
+    "now",
+    "rand",
+    "random_bytes",
+    "schema",
+    "session_user",
+    "sysdate",
+    "system_user",
+    "unix_timestamp",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+    "uuid",
+    "uuid_short",
+    "version",
+];
+
+/// Where an expression stands.
+#[derive(Clone, Copy)]
+enum Place<'d> {
+    Generated(&'d str),
+    Default(&'d str),
+    Check(&'d str),
+    Key(&'d str),
+}
+
+impl Place<'_> {
+    fn function(self, name: &str) -> Error {
+        match self {
+            Self::Generated(column) => {
+                codes::ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED.with(&[&column, &name])
+            }
+            Self::Default(column) => codes::ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED
+                .with(&[&column, &name]),
+            Self::Check(check) => {
+                codes::ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED.with(&[&check, &name])
+            }
+            Self::Key(_) => self.subquery(),
+        }
+    }
+
+    fn subquery(self) -> Error {
+        match self {
+            Self::Generated(column) => {
+                codes::ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.with(&[&column])
+            }
+            Self::Default(column) => {
+                codes::ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED.with(&[&column])
+            }
+            Self::Check(check) => {
+                codes::ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED.with(&[&check])
+            }
+            Self::Key(key) => codes::ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED.with(&[&key]),
+        }
+    }
+
+    fn variable(self) -> Error {
+        match self {
+            Self::Generated(column) | Self::Default(column) => {
+                codes::ER_DEFAULT_VAL_GENERATED_VARIABLES.with(&[&column])
+            }
+            Self::Check(check) => codes::ER_CHECK_CONSTRAINT_VARIABLES.with(&[&check]),
+            Self::Key(_) => self.subquery(),
+        }
+    }
+
+    /// The error of a part of an expression that has no place here.
+    fn disallowed(self, part: &Expr) -> Option<Error> {
+        match part {
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+                Some(self.subquery())
+            }
+            Expr::Identifier(name) if name.value.starts_with('@') && name.quote_style.is_none() => {
+                Some(self.variable())
+            }
+            Expr::Function(function) => {
+                let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
+                    return None;
+                };
+                let name = name.value.to_lowercase();
+                let known = |list: &[&str]| list.contains(&name.as_str());
+                let allowed =
+                    !known(NEVER) && (matches!(self, Self::Default(_)) || !known(IN_DEFAULTS));
+                (!allowed).then(|| self.function(&name))
+            }
+            _ => None,
+        }
+    }
+
+    fn check(self, expression: &Expr) -> Result<()> {
+        let flow = visit_expressions(expression, |part| match self.disallowed(part) {
+            Some(error) => ControlFlow::Break(error),
+            None => ControlFlow::Continue(()),
+        });
+        match flow {
+            ControlFlow::Break(error) => Err(error),
+            ControlFlow::Continue(()) => Ok(()),
+        }
+    }
+}
+
+/// Checks the expression of a part of a key.
+pub(super) fn check_key_expression(key: &ast::KeyDefinition, expression: &Expr) -> Result<()> {
+    if key.kind == KeyKind::Primary {
+        return Err(codes::ER_FUNCTIONAL_INDEX_PRIMARY_KEY.error());
+    }
+    if let Expr::Identifier(_) = expression {
+        return Err(codes::ER_FUNCTIONAL_INDEX_ON_FIELD.error());
+    }
+    let name = key.name.as_deref().unwrap_or("functional_index");
+    Place::Key(name).check(expression)
+}
+
+/// Checks a whole definition.
+pub(super) fn check(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
+    for column in &table.columns {
+        if let Some(generated) = &column.generated {
+            Place::Generated(&column.name).check(&generated.expression)?;
+        }
+        if let ColumnDefault::Expression { expression, .. } = &column.default {
+            Place::Default(&column.name).check(expression)?;
+        }
+    }
+    for check in &table.checks {
+        Place::Check(&check.name).check(&check.expression)?;
+    }
+    expressions::check_definition(context, table)?;
+    for (position, column) in table.named_columns().enumerate() {
+        check_references(table, position, column)?;
+    }
+    for check in &table.checks {
+        let numbered = |column: &ColumnDefinition| column.auto_increment;
+        if names(table, &check.expression).any(|named| numbered(&table.columns[named])) {
+            return Err(
+                codes::ER_CHECK_CONSTRAINT_REFERS_AUTO_INCREMENT_COLUMN.with(&[&check.name])
+            );
+        }
+    }
+    table.keys.iter().try_for_each(|key| check_key(table, key))
+}
+
+/// What a generated column or a default may not name: a number that is not drawn yet, a value
+/// that is computed later.
+fn check_references(
+    table: &TableDefinition,
+    position: usize,
+    column: &ColumnDefinition,
+) -> Result<()> {
+    let name = &column.name;
+    if let Some(generated) = &column.generated {
+        for named in names(table, &generated.expression) {
+            let other = &table.columns[named];
+            if other.auto_increment {
+                return Err(codes::ER_GENERATED_COLUMN_REF_AUTO_INC.with(&[name]));
+            }
+            if other.generated.is_some() && named >= position {
+                return Err(codes::ER_GENERATED_COLUMN_NON_PRIOR.error());
+            }
+        }
+    }
+    if let ColumnDefault::Expression { expression, .. } = &column.default {
+        for named in names(table, expression) {
+            let other = &table.columns[named];
+            if other.auto_increment {
+                return Err(codes::ER_DEFAULT_VAL_GENERATED_REF_AUTO_INC.with(&[name]));
+            }
+            let computed = other.generated.is_some()
+                || matches!(other.default, ColumnDefault::Expression { .. });
+            if computed && named >= position {
+                return Err(codes::ER_DEFAULT_VAL_GENERATED_NON_PRIOR.with(&[name]));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The positions of the columns that an expression names.
+fn names(table: &TableDefinition, expression: &Expr) -> impl Iterator<Item = usize> + use<> {
+    let mut found = Vec::new();
+    let _: ControlFlow<()> = visit_expressions(expression, |part| {
+        let name = match part {
+            Expr::Identifier(name) => Some(name),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        found.extend(name.and_then(|name| table.column_position(&name.value)));
+        ControlFlow::Continue(())
+    });
+    found.into_iter()
+}
+
+/// 1070 and 1071: a key of too many parts, or whose rows would be too long.
+fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
+    if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
+        return Ok(());
+    }
+    for part in &key.parts {
+        if let KeyTarget::Expression(column) = part.target
+            && let Some(generated) = &table.columns[column].generated
+            && names(table, &generated.expression).any(|named| table.columns[named].auto_increment)
+        {
+            return Err(codes::ER_FUNCTIONAL_INDEX_REF_AUTO_INCREMENT.with(&[&key.name]));
+        }
+    }
+    if key.parts.len() > KEY_PARTS_MAX {
+        return Err(codes::ER_TOO_MANY_KEY_PARTS.with(&[&KEY_PARTS_MAX]));
+    }
+    let lengths = key.parts.iter().map(|part| {
+        let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+        part_length(&table.columns[position].ty, part.prefix)
+    });
+    let length = lengths.fold(0, u64::saturating_add);
+    let limit: u64 = match table.engine.as_str() {
+        "MyISAM" => 1000,
+        _ => 3072,
+    };
+    if length > limit {
+        return Err(codes::ER_TOO_LONG_KEY.with(&[&limit]));
+    }
+    Ok(())
+}
+
+/// The bytes of a part of a key as MySQL counts them.
+fn part_length(ty: &SqlType, prefix: Option<u64>) -> u64 {
+    match ty.kind {
+        TypeKind::TinyInt | TypeKind::Year => 1,
+        TypeKind::SmallInt | TypeKind::Enum => 2,
+        TypeKind::MediumInt | TypeKind::Date | TypeKind::Time => 3,
+        TypeKind::Int | TypeKind::Float | TypeKind::Timestamp => 4,
+        TypeKind::DateTime => 5,
+        TypeKind::BigInt | TypeKind::Double | TypeKind::Bit | TypeKind::Set => 8,
+        _ if ty.is_string() => {
+            let characters = prefix.unwrap_or(u64::from(ty.length));
+            characters.saturating_mul(u64::from(ty.collation.charset().max_length()))
+        }
+        _ => 0,
+    }
+}

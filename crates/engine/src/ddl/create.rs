@@ -1,0 +1,730 @@
+//! From a CREATE TABLE statement to a definition: names, types, defaults, keys, options, and the
+//! errors of what cannot be.
+
+mod functional_keys;
+
+use mayfly_syntax::ast::{
+    self, ColumnAttribute, CreateTable, Expr, GeneratedStorage, KeyKind, KeyPartTarget,
+    TableElement,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind, Value};
+
+use crate::binding::expressions;
+use crate::catalog::definition::{
+    CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
+    KeyTarget, TableDefinition,
+};
+use crate::catalog::{engines, expression_text, zoned_table};
+use crate::ddl::column_type::{self, DeclaredCollation};
+use crate::ddl::{checks, partitioning};
+use crate::names::same_name;
+use crate::session::StatementContext;
+use crate::storing::Storing;
+
+/// The longest name of a table or column, in characters.
+const NAME_LENGTH_MAX: usize = 64;
+
+/// Options as SHOW CREATE TABLE orders them.
+const OPTION_ORDER: &[&str] = &[
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "PACK_KEYS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "ROW_FORMAT",
+    "KEY_BLOCK_SIZE",
+    "COMPRESSION",
+    "CONNECTION",
+];
+
+/// 1059, 1103 and 1166: names that cannot be.
+pub(crate) fn check_name(name: &str, wrong: &mayfly_types::ErrorCode) -> Result<()> {
+    if name.chars().count() > NAME_LENGTH_MAX {
+        return Err(codes::ER_TOO_LONG_IDENT.with(&[&name]));
+    }
+    if name.is_empty() || name.ends_with(' ') {
+        return Err(wrong.with(&[&name]));
+    }
+    Ok(())
+}
+
+/// The most columns of a table.
+const COLUMNS_MAX: usize = 4096;
+
+/// The most keys of a table.
+const KEYS_MAX: usize = 64;
+
+/// 1069: a table has no more than so many keys. Asked before any of them is looked at.
+pub(super) fn check_key_count(keys: usize) -> Result<()> {
+    match keys > KEYS_MAX {
+        true => Err(codes::ER_TOO_MANY_KEYS.with(&[&KEYS_MAX])),
+        false => Ok(()),
+    }
+}
+
+/// Whether a column's attribute asks for a key.
+fn is_key(attribute: &ColumnAttribute) -> bool {
+    matches!(
+        attribute,
+        ColumnAttribute::PrimaryKey | ColumnAttribute::UniqueKey
+    )
+}
+
+/// The definition that a statement describes, without the columns of its SELECT.
+pub(crate) fn definition(
+    context: &StatementContext<'_>,
+    database: &str,
+    database_collation: CollationId,
+    statement: &CreateTable,
+    extra_columns: Vec<ColumnDefinition>,
+) -> Result<TableDefinition> {
+    check_name(&statement.name.name, &codes::ER_WRONG_TABLE_NAME)?;
+    let keys = statement.elements.iter().map(|element| match element {
+        TableElement::Key(_) => 1,
+        TableElement::Column(column) => column.attributes.iter().filter(|it| is_key(it)).count(),
+        TableElement::ForeignKey(_) | TableElement::Check(_) => 0,
+    });
+    check_key_count(keys.sum())?;
+    let is_column = |element: &&TableElement| matches!(element, TableElement::Column(_));
+    if statement.elements.iter().filter(is_column).count() > COLUMNS_MAX {
+        return Err(codes::ER_TOO_MANY_FIELDS.error());
+    }
+    if statement.temporary && statement.partitioning.is_some() {
+        return Err(codes::ER_PARTITION_NO_TEMPORARY.error());
+    }
+    let mut builder = Builder {
+        context,
+        table: TableDefinition {
+            database: database.to_owned(),
+            name: statement.name.name.clone(),
+            columns: Vec::new(),
+            keys: Vec::new(),
+            foreign_keys: Vec::new(),
+            checks: Vec::new(),
+            collation: database_collation,
+            engine: default_engine(context, statement.temporary),
+            comment: String::new(),
+            options: Vec::new(),
+            auto_increment_start: 1,
+            partitioning: statement
+                .partitioning
+                .as_ref()
+                .map(|partitioning| partitioning::computed(context, partitioning)),
+            temporary: statement.temporary,
+            created: context.now(),
+        },
+        foreign_indexes: Vec::new(),
+        dropped_foreign_keys: Vec::new(),
+        collation: DeclaredCollation::new(context),
+    };
+    for option in &statement.options {
+        builder.option(option)?;
+    }
+    let mut key_asts: Vec<ast::KeyDefinition> = Vec::new();
+    let interrupt = context.interrupt();
+    for element in &statement.elements {
+        interrupt.check()?;
+        if let TableElement::Column(column) = element {
+            builder.column(column, &mut key_asts)?;
+        }
+    }
+    builder.merge_columns(extra_columns)?;
+    for element in &statement.elements {
+        interrupt.check()?;
+        match element {
+            TableElement::Column(column) => builder.column_constraints(column)?,
+            TableElement::Key(key) => key_asts.push(key.clone()),
+            TableElement::ForeignKey(foreign) => builder.foreign_key(foreign)?,
+            TableElement::Check(check) => builder.check(check)?,
+        }
+    }
+    for key in &key_asts {
+        builder.key(key)?;
+        if key.kind == KeyKind::Primary && names_null_column(statement, key) {
+            return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
+        }
+    }
+    builder.finish()
+}
+
+/// Whether a part of a key is a column that the statement calls NULL.
+fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool {
+    let called_null = |name: &str| {
+        statement.elements.iter().any(|element| match element {
+            TableElement::Column(column) => {
+                let null = |attribute: &_| matches!(attribute, ColumnAttribute::Null);
+                same_name(&column.name, name) && column.attributes.iter().any(null)
+            }
+            _ => false,
+        })
+    };
+    key.parts.iter().any(|part| match &part.target {
+        KeyPartTarget::Column { name, .. } => called_null(name),
+        KeyPartTarget::Expression(_) => false,
+    })
+}
+
+fn default_engine(context: &StatementContext<'_>, temporary: bool) -> String {
+    let name = if temporary {
+        "default_tmp_storage_engine"
+    } else {
+        "default_storage_engine"
+    };
+    context
+        .settings()
+        .text(name)
+        .map_or("InnoDB", |name| name)
+        .to_owned()
+}
+
+/// Whether a column takes the moment with so many fractional digits as its default.
+fn is_moment(ty: &SqlType, digits: u8) -> bool {
+    matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && ty.decimals == digits
+}
+
+/// A definition in the making: of CREATE TABLE from nothing, of ALTER TABLE from the old one.
+pub(super) struct Builder<'s> {
+    pub(super) context: &'s StatementContext<'s>,
+    pub(super) table: TableDefinition,
+    /// Indexes that new foreign keys need, if no other will do: by their names, if they have one, over
+    /// these columns.
+    pub(super) foreign_indexes: Vec<(Option<String>, Vec<usize>)>,
+    /// Names that no new foreign key may have.
+    pub(super) dropped_foreign_keys: Vec<String>,
+    /// What the options say of the table's collation.
+    pub(super) collation: DeclaredCollation,
+}
+
+impl Builder<'_> {
+    fn strict(&self) -> bool {
+        self.context.options().sql_mode.is_strict()
+    }
+
+    /// A table option; those that are not named stay as they are.
+    pub(super) fn option(&mut self, option: &ast::TableOption) -> Result<()> {
+        let value = option.value.as_str();
+        match option.name.as_str() {
+            "ENGINE" => self.engine(value)?,
+            "CHARACTER SET" | "CHARSET" | "DEFAULT CHARACTER SET" => {
+                self.collation.charset(value)?
+            }
+            "COLLATE" | "DEFAULT COLLATE" => self.collation.collation(value)?,
+            "COMMENT" => self.table.comment = value.to_owned(),
+            "AUTO_INCREMENT" => {
+                self.table.auto_increment_start = value.parse().unwrap_or(1);
+            }
+            name => {
+                let default = value.eq_ignore_ascii_case("DEFAULT") || value.is_empty();
+                if OPTION_ORDER.contains(&name) && default {
+                    self.table.options.retain(|(known, _)| known != name);
+                } else if OPTION_ORDER.contains(&name) {
+                    let value = match name {
+                        "ROW_FORMAT" => value.to_uppercase(),
+                        _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
+                        _ => value.to_owned(),
+                    };
+                    self.table.options.retain(|(known, _)| known != name);
+                    self.table.options.push((name.to_owned(), value));
+                }
+            }
+        }
+        let place = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
+        self.table.options.sort_by_key(|(name, _)| place(name));
+        if let Some(collation) = self.collation.named() {
+            self.table.collation = collation;
+        }
+        Ok(())
+    }
+
+    fn engine(&mut self, name: &str) -> Result<()> {
+        if let Some(known) = engines::canonical(name) {
+            self.table.engine = known.to_owned();
+            return Ok(());
+        }
+        let unknown = codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[&name]);
+        if self
+            .context
+            .options()
+            .sql_mode
+            .has(SqlMode::NO_ENGINE_SUBSTITUTION)
+        {
+            return Err(unknown);
+        }
+        let diagnostics = self.context.diagnostics();
+        diagnostics.warn(unknown);
+        let other = codes::ER_WARN_USING_OTHER_HANDLER;
+        diagnostics.warn(other.with(&[&self.table.engine, &self.table.name]));
+        Ok(())
+    }
+
+    fn column(
+        &mut self,
+        column: &ast::ColumnDefinition,
+        keys: &mut Vec<ast::KeyDefinition>,
+    ) -> Result<()> {
+        if self.table.column_position(&column.name).is_some() {
+            return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
+        }
+        let new = self.column_definition(column, keys)?;
+        self.table.columns.push(new);
+        Ok(())
+    }
+
+    /// A column as it is written. The keys that its attributes ask for go to `keys`.
+    pub(super) fn column_definition(
+        &mut self,
+        column: &ast::ColumnDefinition,
+        keys: &mut Vec<ast::KeyDefinition>,
+    ) -> Result<ColumnDefinition> {
+        check_name(&column.name, &codes::ER_WRONG_COLUMN_NAME)?;
+        let types = column_type::TypeContext {
+            context: self.context,
+            table_collation: self.table.collation,
+            strict: self.strict(),
+            diagnostics: self.context.diagnostics(),
+        };
+        let (ty, explicit_collation) =
+            column_type::resolve(&column.name, &column.data_type, &types)?;
+        let mut new = ColumnDefinition {
+            name: column.name.clone(),
+            ty,
+            nullable: true,
+            default: ColumnDefault::None,
+            on_update_now: false,
+            auto_increment: false,
+            generated: None,
+            comment: String::new(),
+            invisible: false,
+            explicit_collation,
+        };
+        let mut explicit_null = false;
+        for attribute in &column.attributes {
+            match attribute {
+                ColumnAttribute::Null => {
+                    new.nullable = true;
+                    explicit_null = true;
+                }
+                ColumnAttribute::NotNull => new.nullable = false,
+                ColumnAttribute::Default(_) => {}
+                ColumnAttribute::OnUpdate(expr) => {
+                    let digits = expressions::now_digits(expr);
+                    if !digits.is_some_and(|digits| is_moment(&new.ty, digits)) {
+                        return Err(codes::ER_INVALID_ON_UPDATE.with(&[&column.name]));
+                    }
+                    new.on_update_now = true;
+                }
+                ColumnAttribute::AutoIncrement => new.auto_increment = true,
+                ColumnAttribute::PrimaryKey => keys.push(single_key(KeyKind::Primary, column)),
+                ColumnAttribute::UniqueKey => keys.push(single_key(KeyKind::Unique, column)),
+                ColumnAttribute::Comment(comment) => new.comment.clone_from(comment),
+                ColumnAttribute::Generated { expr, storage, .. } => {
+                    new.generated = Some(GeneratedColumn {
+                        expression: Box::new(expr.clone()),
+                        text: expression_text::text(expr),
+                        stored: *storage == GeneratedStorage::Stored,
+                    });
+                }
+                ColumnAttribute::Visible(visible) => new.invisible = !visible,
+                ColumnAttribute::Check(_)
+                | ColumnAttribute::References(_)
+                | ColumnAttribute::Other(..) => {}
+            }
+        }
+        if new.auto_increment {
+            let numeric =
+                new.ty.is_integer() || matches!(new.ty.kind, TypeKind::Float | TypeKind::Double);
+            let has_default = column
+                .attributes
+                .iter()
+                .any(|a| matches!(a, ColumnAttribute::Default(_)));
+            if !numeric || matches!(new.ty.kind, TypeKind::Bit | TypeKind::Year) {
+                return Err(codes::ER_WRONG_FIELD_SPEC.with(&[&column.name]));
+            }
+            if has_default {
+                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+            }
+            new.nullable = false;
+        }
+        for attribute in &column.attributes {
+            if let ColumnAttribute::Default(expr) = attribute {
+                new.default = self.default(&new, expr)?;
+            }
+        }
+        let is_primary = column
+            .attributes
+            .iter()
+            .any(|attribute| matches!(attribute, ColumnAttribute::PrimaryKey));
+        if explicit_null && is_primary {
+            return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
+        }
+        Ok(new)
+    }
+
+    /// The default that an expression is for a column.
+    pub(super) fn default(&self, column: &ColumnDefinition, expr: &Expr) -> Result<ColumnDefault> {
+        let invalid = || codes::ER_INVALID_DEFAULT.with(&[&column.name]);
+        if let Expr::Nested(inner) = expr {
+            return Ok(ColumnDefault::Expression {
+                expression: inner.clone(),
+                text: expression_text::text(inner),
+            });
+        }
+        if let Some(digits) = expressions::now_digits(expr) {
+            return match is_moment(&column.ty, digits) {
+                true => Ok(ColumnDefault::Now),
+                false => Err(invalid()),
+            };
+        }
+        let (value, ty) = expressions::evaluate(self.context, expr)?;
+        if value.is_null() {
+            let wrong = !column.nullable;
+            return if wrong {
+                Err(invalid())
+            } else {
+                Ok(ColumnDefault::Null)
+            };
+        }
+        if column.ty.is_blob() || column.ty.kind == TypeKind::Json {
+            return Err(codes::ER_BLOB_CANT_HAVE_DEFAULT.with(&[&column.name]));
+        }
+        let storing = Storing::strict(self.context.clock(), &self.table.name);
+        let diagnostics = self.context.diagnostics();
+        let stored = storing
+            .value(&value, &ty, column, 1, diagnostics)
+            .map_err(|_| invalid())?;
+        let zone = &self.context.options().time_zone;
+        let stored = zoned_table::value_to_moment(zone, stored, &column.ty);
+        Ok(ColumnDefault::Value(stored))
+    }
+
+    /// Adds the columns of CREATE TABLE … SELECT behind those that only the statement names. One
+    /// that is named in both has the statement's definition.
+    fn merge_columns(&mut self, columns: Vec<ColumnDefinition>) -> Result<()> {
+        let mut selected: Vec<ColumnDefinition> = Vec::with_capacity(columns.len());
+        for column in columns {
+            if selected
+                .iter()
+                .any(|other| same_name(&other.name, &column.name))
+            {
+                return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
+            }
+            let named = self.table.column_position(&column.name);
+            selected.push(match named {
+                Some(position) => self.table.columns.remove(position),
+                None => column,
+            });
+        }
+        self.table.columns.append(&mut selected);
+        Ok(())
+    }
+
+    /// A CHECK constraint: 3822 when its name is taken.
+    pub(super) fn check(&mut self, check: &ast::CheckDefinition) -> Result<()> {
+        let name = check.name.clone().unwrap_or_else(|| {
+            let names = self.table.checks.iter().map(|check| check.name.as_str());
+            generated_name(&self.table.name, "_chk_", names)
+        });
+        let taken = |known: &CheckConstraint| same_name(&known.name, &name);
+        if self.table.checks.iter().any(taken) {
+            return Err(codes::ER_CHECK_CONSTRAINT_DUP_NAME.with(&[&name]));
+        }
+        self.table.checks.push(CheckConstraint {
+            name,
+            expression: Box::new(check.expr.clone()),
+            text: expression_text::text(&check.expr),
+            enforced: check.enforced,
+        });
+        self.table.checks.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(())
+    }
+
+    /// A key, behind those that are there.
+    pub(super) fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
+        let primary = key.kind == KeyKind::Primary;
+        if primary
+            && self
+                .table
+                .keys
+                .iter()
+                .any(|known| known.kind == KeyKind::Primary)
+        {
+            return Err(codes::ER_MULTIPLE_PRI_KEY.error());
+        }
+        let mut parts = Vec::with_capacity(key.parts.len());
+        for part in &key.parts {
+            parts.push(self.key_part(key, part)?);
+        }
+        self.check_full_text(key.kind, &parts)?;
+        let column = |part: &KeyPart| match part.target {
+            KeyTarget::Column(position) => Some(position),
+            KeyTarget::Expression(_) => None,
+        };
+        for (index, part) in parts.iter().enumerate() {
+            let same = |other: &KeyPart| column(part).is_some() && column(other) == column(part);
+            if let (Some(position), true) = (column(part), parts[..index].iter().any(same)) {
+                let name = &self.table.columns[position].name;
+                return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
+            }
+        }
+        if primary {
+            for part in &parts {
+                if let KeyTarget::Column(position) = part.target {
+                    self.table.columns[position].nullable = false;
+                    if matches!(self.table.columns[position].default, ColumnDefault::Null) {
+                        return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
+                    }
+                }
+            }
+        }
+        let name = match (&key.name, primary) {
+            (_, true) => "PRIMARY".to_owned(),
+            (Some(name), false) => {
+                check_name(name, &codes::ER_WRONG_NAME_FOR_INDEX)?;
+                if name.eq_ignore_ascii_case("PRIMARY") {
+                    return Err(codes::ER_WRONG_NAME_FOR_INDEX.with(&[name]));
+                }
+                if self
+                    .table
+                    .keys
+                    .iter()
+                    .any(|known| same_name(&known.name, name))
+                {
+                    return Err(codes::ER_DUP_KEYNAME.with(&[name]));
+                }
+                name.clone()
+            }
+            (None, false) => self.key_name(&parts),
+        };
+        let option = |name: &str| {
+            key.options
+                .iter()
+                .find(|option| option.name == name)
+                .map(|option| option.value.clone())
+        };
+        self.table.keys.push(KeyDefinition {
+            kind: key.kind,
+            name,
+            parts,
+            using: self.key_type(key.using.clone().or_else(|| option("USING"))),
+            comment: option("COMMENT").unwrap_or_default(),
+            block_size: option("KEY_BLOCK_SIZE").filter(|size| size != "0"),
+            parser: option("WITH PARSER"),
+            invisible: key.options.iter().any(|option| option.name == "INVISIBLE"),
+            generated: false,
+        });
+        Ok(())
+    }
+
+    /// 1283: the columns of a FULLTEXT key have one collation.
+    fn check_full_text(&self, kind: KeyKind, parts: &[KeyPart]) -> Result<()> {
+        let columns = parts.iter().filter_map(|part| match part.target {
+            KeyTarget::Column(position) => self.table.columns.get(position),
+            KeyTarget::Expression(_) => None,
+        });
+        let mut columns = columns.filter(|_| kind == KeyKind::FullText);
+        let Some(first) = columns.next() else {
+            return Ok(());
+        };
+        let other = columns.find(|column| column.ty.collation != first.ty.collation);
+        other.map_or(Ok(()), |column| {
+            Err(codes::ER_BAD_FT_COLUMN.with(&[&column.name]))
+        })
+    }
+
+    /// The algorithm that a key asks for, if the engine has it.
+    fn key_type(&self, using: Option<String>) -> Option<String> {
+        if using.as_deref() == Some("HASH") && self.table.engine != "MEMORY" {
+            let note = codes::ER_UNSUPPORTED_INDEX_ALGORITHM.with(&[&"HASH"]);
+            self.context.diagnostics().push(Level::Note, note);
+            return None;
+        }
+        using
+    }
+
+    /// The name that MySQL makes up: the first column's, with a number when it is taken.
+    pub(super) fn key_name(&self, parts: &[KeyPart]) -> String {
+        let base = match parts.first().map(|part| &part.target) {
+            Some(KeyTarget::Column(position)) => self.table.columns[*position].name.clone(),
+            _ => "functional_index".to_owned(),
+        };
+        let taken = |name: &str| {
+            name.eq_ignore_ascii_case("PRIMARY")
+                || self
+                    .table
+                    .keys
+                    .iter()
+                    .any(|known| same_name(&known.name, name))
+        };
+        if !taken(&base) {
+            return base;
+        }
+        let numbered = (2..)
+            .map(|number| format!("{base}_{number}"))
+            .find(|name| !taken(name));
+        numbered.unwrap_or(base)
+    }
+
+    fn key_part(&mut self, key: &ast::KeyDefinition, part: &ast::KeyPart) -> Result<KeyPart> {
+        let (name, prefix) = match &part.target {
+            KeyPartTarget::Expression(expr) => {
+                checks::check_key_expression(key, expr)?;
+                return Ok(KeyPart {
+                    target: self.key_expression(expr)?,
+                    prefix: None,
+                    descending: part.descending,
+                });
+            }
+            KeyPartTarget::Column { name, prefix } => (name, *prefix),
+        };
+        let position = self
+            .table
+            .column_position(name)
+            .ok_or_else(|| codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[name]))?;
+        let ty = &self.table.columns[position].ty;
+        let is_long = ty.is_blob();
+        if key.kind == KeyKind::Spatial {
+            return Err(codes::ER_SPATIAL_MUST_HAVE_GEOM_COL.error());
+        }
+        if key.kind == KeyKind::FullText
+            && (!ty.is_string() || ty.is_binary_string() || ty.kind == TypeKind::Json)
+        {
+            return Err(codes::ER_BAD_FT_COLUMN.with(&[name]));
+        }
+        if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
+            return Ok(KeyPart {
+                target: KeyTarget::Column(position),
+                prefix: None,
+                descending: false,
+            });
+        }
+        if is_long && prefix.is_none() {
+            return Err(codes::ER_BLOB_KEY_WITHOUT_LENGTH.with(&[name]));
+        }
+        if ty.kind == TypeKind::Json {
+            return Err(codes::ER_JSON_USED_AS_KEY.with(&[name]));
+        }
+        let mut prefix = prefix;
+        if let Some(length) = prefix {
+            if length == 0 {
+                return Err(codes::ER_KEY_PART_0.with(&[name]));
+            }
+            if !ty.is_string() || (!is_long && length > u64::from(ty.length)) {
+                return Err(codes::ER_WRONG_SUB_KEY.error());
+            }
+            // A prefix of the whole column is no prefix.
+            if !is_long && length == u64::from(ty.length) {
+                prefix = None;
+            }
+        }
+        Ok(KeyPart {
+            target: KeyTarget::Column(position),
+            prefix,
+            descending: part.descending,
+        })
+    }
+
+    /// Puts the keys in order and checks the whole.
+    pub(super) fn finish(mut self) -> Result<TableDefinition> {
+        if self.table.columns.is_empty() {
+            return Err(codes::ER_TABLE_WITHOUT_COLUMNS.error());
+        }
+        self.index_foreign_keys()?;
+        self.key_expressions_may_be_null()?;
+        self.table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+        let table = &mut self.table;
+        let columns = &table.columns;
+        let nullable = |key: &KeyDefinition| {
+            key.parts.iter().any(|part| match part.target {
+                KeyTarget::Column(position) => columns[position].nullable,
+                KeyTarget::Expression(_) => true,
+            })
+        };
+        let functional = |key: &KeyDefinition| {
+            key.parts
+                .iter()
+                .any(|part| matches!(part.target, KeyTarget::Expression(_)))
+        };
+        // MySQL's order: the primary key, unique keys (those without NULL first), others as written,
+        // those over expressions, full-text keys.
+        table.keys.sort_by_key(|key| match key.kind {
+            KeyKind::Primary => 0,
+            KeyKind::Unique if !nullable(key) => 1,
+            KeyKind::Unique => 2,
+            KeyKind::FullText => 5,
+            _ if functional(key) => 4,
+            _ => 3,
+        });
+        functional_keys::put_in_order(table);
+        let mut numbered = table
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.auto_increment);
+        if let Some((position, _)) = numbered.next() {
+            let leads = |key: &KeyDefinition| {
+                matches!(key.parts.first().map(|part| &part.target),
+                    Some(KeyTarget::Column(first)) if *first == position)
+            };
+            // MyISAM numbers the rows of each value of the parts before.
+            let any_part = table.engine == "MyISAM" || table.engine == "Aria";
+            let is_part = |key: &KeyDefinition| {
+                let is_it = |part: &KeyPart| matches!(part.target, KeyTarget::Column(column) if column == position);
+                key.parts.iter().any(is_it)
+            };
+            let has_key = match any_part {
+                true => table.keys.iter().any(is_part),
+                false => table.keys.iter().any(leads),
+            };
+            if numbered.next().is_some() || !has_key {
+                return Err(codes::ER_WRONG_AUTO_KEY.error());
+            }
+        }
+        for column in &table.columns {
+            let null_default = matches!(column.default, ColumnDefault::Null);
+            if null_default && !column.nullable {
+                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+            }
+            if let ColumnDefault::Value(Value::Null) = column.default {
+                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+            }
+        }
+        if table.columns.iter().all(|column| column.invisible) {
+            return Err(codes::ER_TABLE_MUST_HAVE_VISIBLE_COLUMN.error());
+        }
+        engines::check(table)?;
+        checks::check(self.context, &self.table)?;
+        Ok(self.table)
+    }
+}
+
+/// The name that MySQL makes up for a constraint: the table's with a number behind all that are there.
+pub(super) fn generated_name<'n>(
+    table: &str,
+    infix: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> String {
+    let number = |name: &str| name.strip_prefix(table)?.strip_prefix(infix)?.parse().ok();
+    let last: u64 = names.filter_map(number).max().unwrap_or(0);
+    format!("{table}{infix}{}", last.saturating_add(1))
+}
+
+fn single_key(kind: KeyKind, column: &ast::ColumnDefinition) -> ast::KeyDefinition {
+    ast::KeyDefinition {
+        kind,
+        name: None,
+        using: None,
+        parts: vec![ast::KeyPart {
+            target: KeyPartTarget::Column {
+                name: column.name.clone(),
+                prefix: None,
+            },
+            descending: false,
+        }],
+        options: Vec::new(),
+    }
+}

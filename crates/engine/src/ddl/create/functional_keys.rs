@@ -1,0 +1,107 @@
+//! Key parts over expressions (the manual, "Functional Key Parts"): as in MySQL each is a hidden
+//! generated column, behind all others, that the key is over. What rows are checked, found and ordered
+//! by is then the same as of any other key.
+
+use mayfly_syntax::ast::{DataType, Expr};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
+
+use crate::binding::expressions;
+use crate::catalog::definition::{
+    ColumnDefault, ColumnDefinition, GeneratedColumn, KeyTarget, TableDefinition,
+};
+use crate::catalog::expression_text;
+use crate::ddl::create::Builder;
+
+/// A longer string is a TEXT to MySQL, and that cannot be a key part.
+const CHARACTERS_MAX: u32 = 512;
+
+/// `CAST(… AS … ARRAY)`: a key of as many values as an array has.
+fn is_multi_valued(expression: &Expr) -> bool {
+    match expression {
+        Expr::Nested(inner) => is_multi_valued(inner),
+        Expr::Cast { data_type, .. } => matches!(data_type, DataType::Array(_)),
+        _ => false,
+    }
+}
+
+impl Builder<'_> {
+    /// What a key part over an expression is over. All columns of the table are known.
+    pub(crate) fn key_expression(&mut self, expression: &Expr) -> Result<KeyTarget> {
+        if is_multi_valued(expression) {
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"multi-valued keys over JSON arrays"]));
+        }
+        let ty = self.key_expression_type(expression)?;
+        self.table.columns.push(ColumnDefinition {
+            // No identifier is empty.
+            name: String::new(),
+            ty,
+            nullable: true,
+            default: ColumnDefault::None,
+            on_update_now: false,
+            auto_increment: false,
+            generated: Some(GeneratedColumn {
+                expression: Box::new(expression.clone()),
+                text: expression_text::text(expression),
+                stored: false,
+            }),
+            comment: String::new(),
+            invisible: true,
+            explicit_collation: false,
+        });
+        Ok(KeyTarget::Expression(self.table.columns.len() - 1))
+    }
+
+    /// Says of each column of a key over an expression whether it may be NULL, once that is known of
+    /// all others.
+    pub(crate) fn key_expressions_may_be_null(&mut self) -> Result<()> {
+        for position in 0..self.table.columns.len() {
+            let column = &self.table.columns[position];
+            if let (true, Some(generated)) = (column.is_hidden(), &column.generated) {
+                let expression = &generated.expression;
+                let mode = SqlMode::default();
+                let nullable =
+                    expressions::may_be_null(self.context, expression, &self.table, mode)?;
+                self.table.columns[position].nullable = nullable;
+            }
+        }
+        Ok(())
+    }
+
+    fn key_expression_type(&self, expression: &Expr) -> Result<SqlType> {
+        let ty = expressions::type_in_mode(
+            self.context,
+            expression,
+            &self.table,
+            // What a stored definition means does not depend on who reads it.
+            SqlMode::default(),
+        )
+        .map_err(|error: Error| expressions::in_clause(error, "functional index"))?;
+        let is_long = matches!(
+            ty.kind,
+            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+        );
+        match ty.kind {
+            TypeKind::Json => Err(codes::ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION.error()),
+            _ if is_long || (ty.is_string() && ty.length > CHARACTERS_MAX) => {
+                Err(codes::ER_FUNCTIONAL_INDEX_ON_LOB.error())
+            }
+            _ => Ok(ty),
+        }
+    }
+}
+
+/// Puts the columns of keys over expressions in the order of the keys. Rows are kept by the places of
+/// columns, and a table's statement, which has its keys in order, must mean the same ones.
+pub(crate) fn put_in_order(table: &mut TableDefinition) {
+    let visible = table.named_columns().count();
+    let mut hidden: Vec<_> = table.columns.drain(visible..).map(Some).collect();
+    for part in table.keys.iter_mut().flat_map(|key| &mut key.parts) {
+        if let KeyTarget::Expression(place) = &mut part.target
+            && let Some(column) = hidden.get_mut(*place - visible).and_then(Option::take)
+        {
+            *place = table.columns.len();
+            table.columns.push(column);
+        }
+    }
+}

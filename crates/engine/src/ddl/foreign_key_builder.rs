@@ -1,0 +1,172 @@
+//! Foreign keys as a statement writes them: names, columns, and the indexes that they need.
+
+use mayfly_syntax::ast::{self, ColumnAttribute, KeyKind};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart, KeyTarget};
+use crate::catalog::engines;
+use crate::ddl::create::{Builder, check_name, generated_name};
+use crate::names::same_name;
+
+impl Builder<'_> {
+    /// The CHECKs and foreign keys that a column's attributes ask for.
+    pub(super) fn column_constraints(&mut self, column: &ast::ColumnDefinition) -> Result<()> {
+        for attribute in &column.attributes {
+            match attribute {
+                ColumnAttribute::Check(check) => self.check(check)?,
+                ColumnAttribute::References(references) => {
+                    self.foreign_key(&ast::ForeignKey {
+                        name: None,
+                        index_name: None,
+                        columns: vec![column.name.clone()],
+                        references: references.clone(),
+                    })?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A foreign key: what of it can be wrong without a look at the parent.
+    pub(super) fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
+        if self.table.temporary {
+            return Err(codes::ER_CANNOT_ADD_FOREIGN.error());
+        }
+        let mut references = foreign.references.clone();
+        // Without columns it refers to the parent's primary key.
+        let counts_differ = references.columns.len() != foreign.columns.len();
+        if counts_differ && !references.columns.is_empty() {
+            let name = foreign
+                .name
+                .as_deref()
+                .unwrap_or("foreign key without name");
+            let reason = "Key reference and table reference don't match";
+            return Err(codes::ER_WRONG_FK_DEF.with(&[&name, &reason]));
+        }
+        let mut positions = Vec::with_capacity(foreign.columns.len());
+        for name in &foreign.columns {
+            let missing = || codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[name]);
+            let position = self.table.column_position(name).ok_or_else(missing)?;
+            if positions.contains(&position) {
+                return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
+            }
+            positions.push(position);
+        }
+        let known = self.table.foreign_keys.iter();
+        let dropped = self.dropped_foreign_keys.iter().map(String::as_str);
+        let mut known = known.map(|foreign| foreign.name.as_str()).chain(dropped);
+        let name = match &foreign.name {
+            Some(name) if known.any(|known| same_name(known, name)) => {
+                return Err(codes::ER_FK_DUP_NAME.with(&[name]));
+            }
+            Some(name) => {
+                check_name(name, &codes::ER_WRONG_NAME_FOR_INDEX)?;
+                name.clone()
+            }
+            None => generated_name(&self.table.name, "_ibfk_", known),
+        };
+        let database = &mut references.table.database;
+        database.take_if(|database| *database == self.table.database);
+        let names = positions
+            .iter()
+            .map(|at| self.table.columns[*at].name.clone());
+        self.table.foreign_keys.push(ForeignKeyDefinition {
+            name,
+            columns: names.collect(),
+            references,
+        });
+        let index_name = foreign.name.as_ref().or(foreign.index_name.as_ref());
+        self.foreign_indexes.push((index_name.cloned(), positions));
+        Ok(())
+    }
+
+    /// Adds the indexes of new foreign keys, and drops those of old ones that others can do the work
+    /// of. A table of an engine without foreign keys keeps the indexes alone.
+    pub(super) fn index_foreign_keys(&mut self) -> Result<()> {
+        let needed = std::mem::take(&mut self.foreign_indexes);
+        let first_new = self.table.keys.len();
+        let mut names: Vec<Option<String>> = Vec::with_capacity(needed.len());
+        for (name, columns) in needed {
+            let part = |column: &usize| KeyPart {
+                target: KeyTarget::Column(*column),
+                prefix: None,
+                descending: false,
+            };
+            names.push(name);
+            self.table.keys.push(KeyDefinition {
+                kind: KeyKind::Plain,
+                name: String::new(),
+                parts: columns.iter().map(part).collect(),
+                using: None,
+                comment: String::new(),
+                block_size: None,
+                parser: None,
+                invisible: false,
+                generated: true,
+            });
+        }
+        let mut place = 0;
+        let mut kept = vec![true; self.table.keys.len()];
+        while place < kept.len() {
+            kept[place] = !self.is_replaced(place, &kept);
+            place += 1;
+        }
+        let keys = std::mem::take(&mut self.table.keys);
+        for (place, mut key) in keys.into_iter().enumerate() {
+            if !kept[place] {
+                continue;
+            }
+            if let Some(name) = place.checked_sub(first_new).and_then(|new| names.get(new)) {
+                key.name = match name {
+                    Some(name) => name.clone(),
+                    None => self.key_name(&key.parts),
+                };
+                let same = |known: &KeyDefinition| same_name(&known.name, &key.name);
+                if self.table.keys.iter().any(same) {
+                    return Err(codes::ER_DUP_KEYNAME.with(&[&key.name]));
+                }
+            }
+            self.table.keys.push(key);
+        }
+        if !engines::has_foreign_keys(&self.table.engine) {
+            self.table.foreign_keys.clear();
+            self.table
+                .keys
+                .iter_mut()
+                .for_each(|key| key.generated = false);
+        }
+        Ok(())
+    }
+
+    /// Whether a generated key can be done without: of two that do the same, the later one stays.
+    fn is_replaced(&self, place: usize, kept: &[bool]) -> bool {
+        let keys = &self.table.keys;
+        let key = &keys[place];
+        let (true, Some(columns)) = (key.generated, key.whole_columns()) else {
+            return false;
+        };
+        keys.iter().enumerate().any(|(other, candidate)| {
+            let is_better =
+                !candidate.generated || candidate.parts.len() > key.parts.len() || other > place;
+            other != place
+                && kept[other]
+                && is_better
+                && serves(candidate)
+                && candidate.parts[..columns.len().min(candidate.parts.len())]
+                    .iter()
+                    .all(|part| !part.descending)
+                && candidate.begins_with(&columns)
+        })
+    }
+}
+
+/// Whether a key is one that rows are found by.
+fn serves(key: &KeyDefinition) -> bool {
+    let by_hash = key
+        .using
+        .as_deref()
+        .is_some_and(|using| using.eq_ignore_ascii_case("hash"));
+    !by_hash && !matches!(key.kind, KeyKind::FullText | KeyKind::Spatial)
+}

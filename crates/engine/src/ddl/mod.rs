@@ -1,0 +1,13 @@
+//! Definitions of tables as statements write them: from CREATE TABLE and ALTER TABLE to the definition that the
+//! catalog keeps, with what is checked on the way.
+
+pub(crate) mod account;
+pub(crate) mod alter;
+mod checks;
+pub(crate) mod column_type;
+pub(crate) mod create;
+mod foreign_key_builder;
+pub(crate) mod foreign_key_checks;
+pub(crate) mod load;
+pub(crate) mod partitioning;
+pub(crate) mod primary_keys;

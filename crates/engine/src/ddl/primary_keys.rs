@@ -1,0 +1,94 @@
+//! Tables without a primary key: refused under `sql_require_primary_key`, and given one under
+//! `sql_generate_invisible_primary_key`. A unique key over columns that are NOT NULL is as good.
+
+use mayfly_syntax::ast::{CreateTable, Statement};
+use mayfly_syntax::{ParseOptions, parse_one};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result};
+
+use crate::catalog::definition::{ColumnDefinition, TableDefinition};
+use crate::ddl::create;
+use crate::names::same_name;
+use crate::session::StatementContext;
+
+/// The column of a generated key, as MySQL names it.
+const COLUMN: &str = "my_row_id";
+
+/// The definition of a new table; see [`create::definition`].
+pub(crate) fn definition_with_key(
+    context: &StatementContext<'_>,
+    database: &str,
+    collation: CollationId,
+    statement: &CreateTable,
+    extra_columns: Vec<ColumnDefinition>,
+) -> Result<TableDefinition> {
+    let define = |statement: &CreateTable, extra| {
+        create::definition(context, database, collation, statement, extra)
+    };
+    let generates = context
+        .settings()
+        .boolean("sql_generate_invisible_primary_key");
+    if !generates {
+        let definition = define(statement, extra_columns)?;
+        require(context, &definition)?;
+        return Ok(definition);
+    }
+    let definition = define(statement, extra_columns.clone())?;
+    if !takes_generated(&definition) {
+        require(context, &definition)?;
+        return Ok(definition);
+    }
+    if definition
+        .columns
+        .iter()
+        .any(|it| same_name(&it.name, COLUMN))
+    {
+        return Err(codes::ER_GIPK_FAILED_COLUMN_EXISTS.error());
+    }
+    if definition.auto_increment_column().is_some() {
+        return Err(codes::ER_GIPK_FAILED_AUTOINC_COLUMN_EXISTS.error());
+    }
+    let text = format!(
+        "CREATE TABLE t ({COLUMN} BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY)"
+    );
+    let parsed = parse_one(&text, &ParseOptions::MYSQL_DEFAULT);
+    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
+    let mut with_key = statement.clone();
+    if let Statement::CreateTable(key) = parsed.statement {
+        let elements = std::mem::take(&mut with_key.elements);
+        with_key.elements = key.elements.into_iter().chain(elements).collect();
+    }
+    define(&with_key, extra_columns)
+}
+
+/// Whether a table gets a key that it does not have.
+fn takes_generated(definition: &TableDefinition) -> bool {
+    definition.engine == "InnoDB" && definition.identifying_columns().is_empty()
+}
+
+/// 3750 for a table without a primary key where there must be one.
+pub(crate) fn require(context: &StatementContext<'_>, definition: &TableDefinition) -> Result<()> {
+    let required = context.settings().boolean("sql_require_primary_key");
+    match required && definition.identifying_columns().is_empty() {
+        true => Err(codes::ER_TABLE_WITHOUT_PK.error()),
+        false => Ok(()),
+    }
+}
+
+/// The same for a table that is altered: 1235 where it would lose the key that a new table gets.
+pub(crate) fn require_of_altered(
+    context: &StatementContext<'_>,
+    before: &TableDefinition,
+    after: &TableDefinition,
+) -> Result<()> {
+    require(context, after)?;
+    let generates = context
+        .settings()
+        .boolean("sql_generate_invisible_primary_key");
+    if generates && takes_generated(after) && !before.identifying_columns().is_empty() {
+        let what = "an operation that leaves the table without a PRIMARY KEY or a UNIQUE NOT NULL \
+                    key while @@sql_generate_invisible_primary_key=ON.";
+        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]));
+    }
+    Ok(())
+}

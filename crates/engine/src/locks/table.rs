@@ -1,0 +1,249 @@
+//! Locks of whole tables: between statements that use a table and those that change what it is, and
+//! LOCK TABLES.
+//!
+//! A session holds a table from its first use in a transaction to the transaction's end, so that its
+//! definition stays as the transaction knows it (MySQL calls these metadata locks); LOCK TABLES holds
+//! it until UNLOCK TABLES. A table that takes the place of another has the same lock. Whoever waits
+//! asks again for the name when it has waited, for the table may be gone.
+//!
+//! Whoever would wait for ever gets 1213.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mayfly_storage::Participant;
+use mayfly_types::error::codes;
+use mayfly_types::{Interrupt, Result};
+
+use super::waits::Waits;
+
+/// How long a wait sleeps before it looks whether it was killed or goes in a circle.
+const LOOK_AROUND: Duration = Duration::from_millis(20);
+
+/// What a holder of a table may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TableUse {
+    /// Read it.
+    Read,
+    /// Change its rows.
+    Write,
+    /// LOCK TABLES … READ: nobody else changes its rows.
+    ReadAlone,
+    /// Everything: no other session uses it.
+    Alone,
+}
+
+impl TableUse {
+    fn bears(self, other: Self) -> bool {
+        use TableUse::{Alone, Read, ReadAlone, Write};
+        match (self, other) {
+            (Alone, _) | (_, Alone) => false,
+            (Write, ReadAlone) | (ReadAlone, Write) => false,
+            (Read | Write | ReadAlone, Read | Write | ReadAlone) => true,
+        }
+    }
+}
+
+/// A table's lock.
+#[derive(Debug, Default)]
+pub(crate) struct TableLock {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    holders: Vec<(u64, TableUse)>,
+    /// Sessions that wait.
+    waiting: Vec<Waiter>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    session: u64,
+    how: TableUse,
+    waits: Arc<Waits>,
+}
+
+impl TableLock {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The sessions that are in the way: those that hold the table, and for whoever holds nothing of
+    /// it yet those that wait for it alone.
+    fn in_the_way(&self, session: u64, wanted: TableUse) -> impl Iterator<Item = u64> {
+        let others = self
+            .holders
+            .iter()
+            .filter(move |(holder, _)| *holder != session);
+        let bad = others.filter(move |(_, held)| !wanted.bears(*held));
+        let is_own = self.holders.iter().any(|(holder, _)| *holder == session);
+        let is_behind = !is_own && wanted < TableUse::ReadAlone;
+        let ahead = self.waiting.iter().filter(move |waiter| {
+            is_behind && waiter.how == TableUse::Alone && waiter.session != session
+        });
+        let ahead = ahead.map(|waiter| waiter.session);
+        bad.map(|(holder, _)| *holder).chain(ahead)
+    }
+}
+
+/// A table that a session holds; dropping it lets go.
+#[derive(Debug)]
+pub(crate) struct HeldTable {
+    lock: Arc<TableLock>,
+    session: u64,
+    how: TableUse,
+}
+
+impl Drop for HeldTable {
+    fn drop(&mut self) {
+        let mut state = self.lock.state();
+        let mine = |(session, how): &(u64, TableUse)| *session == self.session && *how == self.how;
+        if let Some(place) = state.holders.iter().position(mine) {
+            state.holders.swap_remove(place);
+        }
+        if state.waiting.is_empty() {
+            return;
+        }
+        // They wait no longer for this session, which may go on to wait for one of them before they
+        // have looked.
+        for waiter in &state.waiting {
+            waiter.waits.end(waiter.session);
+        }
+        drop(state);
+        self.lock.changed.notify_all();
+    }
+}
+
+/// How a session waits.
+pub(crate) struct Waiting<'w> {
+    /// Its id.
+    pub(crate) session: u64,
+    /// `lock_wait_timeout`
+    pub(crate) longest: Duration,
+    /// KILL and `max_execution_time`.
+    pub(crate) interrupt: &'w Interrupt,
+    /// Of the whole engine.
+    pub(crate) waits: &'w Arc<Waits>,
+}
+
+/// Takes a table's lock: 1205 when it took too long, 1213 when it would never end.
+pub(crate) fn take(
+    lock: &Arc<TableLock>,
+    how: TableUse,
+    waiting: &Waiting<'_>,
+) -> Result<HeldTable> {
+    let session = waiting.session;
+    let mut state = lock.state();
+    if state.in_the_way(session, how).next().is_some() {
+        state.waiting.push(Waiter {
+            session,
+            how,
+            waits: Arc::clone(waiting.waits),
+        });
+        let (after, outcome) = wait(lock, state, how, waiting);
+        state = after;
+        state.waiting.retain(|waiter| waiter.session != session);
+        waiting.waits.end(session);
+        if let Err(error) = outcome {
+            drop(state);
+            lock.changed.notify_all();
+            return Err(error);
+        }
+    }
+    state.holders.push((session, how));
+    let lock = Arc::clone(lock);
+    Ok(HeldTable { lock, session, how })
+}
+
+fn wait<'l>(
+    lock: &'l TableLock,
+    mut state: MutexGuard<'l, State>,
+    how: TableUse,
+    waiting: &Waiting<'_>,
+) -> (MutexGuard<'l, State>, Result<()>) {
+    let begun = Instant::now();
+    loop {
+        let others: Vec<u64> = state.in_the_way(waiting.session, how).collect();
+        if others.is_empty() {
+            return (state, Ok(()));
+        }
+        if waiting.waits.wait(waiting.session, others) {
+            return (state, Err(codes::ER_LOCK_DEADLOCK.error()));
+        }
+        if let Err(error) = waiting.interrupt.check() {
+            return (state, Err(error));
+        }
+        if begun.elapsed() >= waiting.longest {
+            return (state, Err(codes::ER_LOCK_WAIT_TIMEOUT.error()));
+        }
+        let slept = lock.changed.wait_timeout(state, LOOK_AROUND);
+        state = slept.unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+/// The tables that a session holds until its transaction ends.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TransactionTables(Arc<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    tables: Mutex<Vec<HeldTable>>,
+    /// Whether there are any: a transaction that holds none ends without a look.
+    is_any: AtomicBool,
+}
+
+impl TransactionTables {
+    fn held(&self) -> MutexGuard<'_, Vec<HeldTable>> {
+        let tables = self.0.tables.lock();
+        tables.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn let_go(&self) {
+        if self.0.is_any.load(Ordering::Acquire) {
+            self.0.is_any.store(false, Ordering::Release);
+            self.held().clear();
+        }
+    }
+
+    /// Whether it is held in this way or in one that allows more.
+    pub(crate) fn has(&self, lock: &Arc<TableLock>, how: TableUse) -> bool {
+        let is_it = |table: &HeldTable| Arc::ptr_eq(&table.lock, lock) && table.how >= how;
+        self.held().iter().any(is_it)
+    }
+
+    /// Whether any is held.
+    pub(crate) fn is_any(&self) -> bool {
+        self.0.is_any.load(Ordering::Acquire)
+    }
+
+    /// Holds another.
+    pub(crate) fn add(&self, table: HeldTable) {
+        self.held().push(table);
+        self.0.is_any.store(true, Ordering::Release);
+    }
+}
+
+impl Participant for TransactionTables {
+    fn savepoint(&mut self) -> u64 {
+        0
+    }
+
+    fn roll_back_to(&mut self, _: u64) -> bool {
+        false
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.let_go();
+        Ok(())
+    }
+
+    fn roll_back(&mut self) -> bool {
+        self.let_go();
+        false
+    }
+}

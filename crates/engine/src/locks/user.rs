@@ -1,0 +1,337 @@
+//! Locks that sessions agree on by name: GET_LOCK().
+//!
+//! A session may hold several, and each more than once; it holds them until it lets go or ends,
+//! whatever becomes of its transactions. Whoever waits stands in a queue. The lock is handed to the
+//! first, so that it is never free while somebody waits, and who waits for whom
+//! ([`crate::locks::waits`]) is right at every moment: each waits for the one before.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mayfly_functions::context::{UserLocks, memory_exceeded};
+use mayfly_memory::{Budget, Reservation};
+use mayfly_types::error::codes;
+use mayfly_types::{Interrupt, Result};
+
+use crate::connections::{SessionShared, Stage};
+use crate::locks::waits::Waits;
+
+/// How long a wait sleeps before it looks whether its statement is to end.
+const LOOK_AROUND: Duration = Duration::from_millis(20);
+
+/// The locks that are held.
+#[derive(Debug)]
+pub(crate) struct UserLockTable {
+    locks: Mutex<HashMap<String, UserLock>>,
+    waits: Arc<Waits>,
+}
+
+#[derive(Debug)]
+struct UserLock {
+    holder: u64,
+    /// How often it has taken it.
+    times: u64,
+    /// Sessions that wait, the first one first.
+    queue: VecDeque<u64>,
+    /// Another session holds it.
+    passed_on: Arc<Condvar>,
+}
+
+impl UserLock {
+    fn of(holder: u64) -> Self {
+        Self {
+            holder,
+            times: 1,
+            queue: VecDeque::new(),
+            passed_on: Arc::default(),
+        }
+    }
+
+    /// Who is before a place in the queue.
+    fn before(&self, place: usize) -> u64 {
+        match place {
+            0 => self.holder,
+            place => self.queue[place - 1],
+        }
+    }
+}
+
+impl UserLockTable {
+    /// No locks.
+    pub(crate) fn new(waits: Arc<Waits>) -> Self {
+        Self {
+            locks: Mutex::default(),
+            waits,
+        }
+    }
+
+    fn locks(&self) -> MutexGuard<'_, HashMap<String, UserLock>> {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn holder(&self, name: &str) -> Option<u64> {
+        self.locks().get(name).map(|lock| lock.holder)
+    }
+
+    /// Takes a lock that is free or the session's own. Otherwise the session gets in line, if it has
+    /// the time: what wakes it.
+    fn take(&self, name: &str, session: u64, may_wait: bool) -> Result<Taken> {
+        let mut locks = self.locks();
+        let lock = match locks.entry(name.to_owned()) {
+            Entry::Vacant(place) => {
+                place.insert(UserLock::of(session));
+                return Ok(Taken::Held);
+            }
+            Entry::Occupied(lock) => lock.into_mut(),
+        };
+        if lock.holder == session {
+            lock.times += 1;
+            return Ok(Taken::Held);
+        }
+        if !may_wait {
+            return Ok(Taken::Busy);
+        }
+        let last = lock.before(lock.queue.len());
+        if self.waits.wait(session, vec![last]) {
+            self.waits.end(session);
+            return Err(codes::ER_USER_LOCK_DEADLOCK.error());
+        }
+        lock.queue.push_back(session);
+        Ok(Taken::InLine(Arc::clone(&lock.passed_on)))
+    }
+
+    /// Lets go once; false when another session holds it, `None` when nobody does.
+    fn release(&self, name: &str, session: u64) -> Option<bool> {
+        let mut locks = self.locks();
+        let lock = locks.get_mut(name)?;
+        if lock.holder != session {
+            return Some(false);
+        }
+        lock.times -= 1;
+        if lock.times == 0 {
+            self.pass_on(&mut locks, name);
+        }
+        Some(true)
+    }
+
+    /// Lets go however often the session has taken it; gives how often that was.
+    fn release_wholly(&self, name: &str, session: u64) -> u64 {
+        let mut locks = self.locks();
+        match locks.get(name) {
+            Some(lock) if lock.holder == session => {
+                let times = lock.times;
+                self.pass_on(&mut locks, name);
+                times
+            }
+            _ => 0,
+        }
+    }
+
+    fn pass_on(&self, locks: &mut HashMap<String, UserLock>, name: &str) {
+        let Some(lock) = locks.get_mut(name) else {
+            return;
+        };
+        match lock.queue.pop_front() {
+            Some(next) => {
+                lock.holder = next;
+                lock.times = 1;
+                self.waits.end(next);
+                lock.passed_on.notify_all();
+            }
+            None => {
+                locks.remove(name);
+            }
+        }
+    }
+
+    /// A session that was in line wants the lock no more, though it may just have got it.
+    fn leave_line(&self, name: &str, session: u64) {
+        let mut locks = self.locks();
+        let Some(lock) = locks.get_mut(name) else {
+            return;
+        };
+        if lock.holder == session {
+            return self.pass_on(&mut locks, name);
+        }
+        let Some(place) = lock.queue.iter().position(|waiter| *waiter == session) else {
+            return;
+        };
+        lock.queue.remove(place);
+        self.waits.end(session);
+        if let Some(behind) = lock.queue.get(place) {
+            // That it waited for this one too was known: it closes no circle.
+            self.waits.wait(*behind, vec![lock.before(place)]);
+        }
+    }
+}
+
+/// What came of asking for a lock.
+enum Taken {
+    Held,
+    Busy,
+    InLine(Arc<Condvar>),
+}
+
+/// A session that waits for a lock.
+struct Waiter<'w> {
+    locks: &'w SessionLocks,
+    name: &'w str,
+    has_got_it: bool,
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let session = &self.locks.session;
+        session.activity.enter(Stage::Executing);
+        if !self.has_got_it {
+            self.locks.table.leave_line(self.name, session.id);
+        }
+    }
+}
+
+impl Waiter<'_> {
+    /// Whether it has the lock before it took too long.
+    fn wait(
+        mut self,
+        passed_on: &Condvar,
+        longest: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<bool> {
+        let SessionLocks { session, table, .. } = self.locks;
+        session.activity.enter(Stage::UserLock);
+        let begun = Instant::now();
+        loop {
+            interrupt.check()?;
+            let locks = table.locks();
+            if locks.get(self.name).map(|lock| lock.holder) == Some(session.id) {
+                self.has_got_it = true;
+                return Ok(true);
+            }
+            let rest = longest.saturating_sub(begun.elapsed());
+            if rest.is_zero() {
+                return Ok(false);
+            }
+            let slept = passed_on.wait_timeout(locks, rest.min(LOOK_AROUND));
+            drop(slept.unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+/// A session's place among those that take locks by name.
+#[derive(Debug)]
+pub(crate) struct SessionLocks {
+    table: Arc<UserLockTable>,
+    session: Arc<SessionShared>,
+    held: Mutex<Held>,
+}
+
+/// The names of the locks that a session holds.
+#[derive(Debug)]
+struct Held {
+    names: HashSet<String>,
+    /// What they take.
+    memory: Reservation,
+}
+
+/// What a lock takes, here and in the table, about.
+const LOCK_BYTES: u64 = 512;
+/// Locks are charged in steps of so many.
+const LOCKS_STEP: u64 = 32;
+
+impl Held {
+    /// Memory for so many locks.
+    fn charge(&mut self, locks: usize) -> Result<()> {
+        let bytes = (locks as u64).next_multiple_of(LOCKS_STEP) * LOCK_BYTES;
+        match bytes == self.memory.bytes() {
+            true => Ok(()),
+            false => self
+                .memory
+                .try_resize(bytes)
+                .map_err(|error| memory_exceeded(&error)),
+        }
+    }
+
+    /// Memory for no more locks than there are.
+    fn shrink(&mut self) {
+        // It never fails to become less.
+        let _ = self.charge(self.names.len());
+    }
+}
+
+impl SessionLocks {
+    /// It holds none. What it will hold is charged to `memory`.
+    pub(crate) fn new(
+        table: Arc<UserLockTable>,
+        session: Arc<SessionShared>,
+        memory: &Budget,
+    ) -> Self {
+        Self {
+            table,
+            session,
+            held: Mutex::new(Held {
+                names: HashSet::new(),
+                memory: memory.reservation(),
+            }),
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl UserLocks for SessionLocks {
+    fn acquire(&self, name: &str, longest: Duration, interrupt: &Interrupt) -> Result<bool> {
+        {
+            let mut held = self.held();
+            if !held.names.contains(name) {
+                let locks = held.names.len() + 1;
+                held.charge(locks)?;
+            }
+        }
+        let is_held = match self.table.take(name, self.session.id, !longest.is_zero())? {
+            Taken::Held => true,
+            Taken::Busy => false,
+            Taken::InLine(passed_on) => {
+                let waiter = Waiter {
+                    locks: self,
+                    name,
+                    has_got_it: false,
+                };
+                waiter.wait(&passed_on, longest, interrupt)?
+            }
+        };
+        if is_held {
+            self.held().names.insert(name.to_owned());
+        }
+        Ok(is_held)
+    }
+
+    fn release(&self, name: &str) -> Option<bool> {
+        let released = self.table.release(name, self.session.id);
+        if released == Some(true) && self.holder(name) != Some(self.session.id) {
+            let mut held = self.held();
+            held.names.remove(name);
+            held.shrink();
+        }
+        released
+    }
+
+    fn holder(&self, name: &str) -> Option<u64> {
+        self.table.holder(name)
+    }
+
+    fn release_all(&self) -> u64 {
+        let names = {
+            let mut held = self.held();
+            let names = std::mem::take(&mut held.names);
+            held.shrink();
+            names
+        };
+        let released = names.iter();
+        let released = released.map(|name| self.table.release_wholly(name, self.session.id));
+        released.sum()
+    }
+}

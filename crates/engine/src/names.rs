@@ -1,0 +1,6 @@
+//! Names of columns, tables and accounts.
+
+/// Whether two column names are the same: columns are named without regard to case.
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
+}

@@ -1,0 +1,126 @@
+//! Statements that are kept to be run again: what was parsed, and a place for the plan.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mayfly_memory::Reservation;
+use mayfly_syntax::ast::Statement;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::result::ResultColumn;
+
+/// A statement with places for values. Its names are always those of one database.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) statement: Arc<Statement>,
+    pub(crate) parameters: usize,
+    pub(crate) text: Arc<str>,
+    /// The height of the statement's tree.
+    pub(crate) height: u32,
+    /// What the tree takes.
+    pub(crate) tree_bytes: u64,
+    /// The database of unqualified names when it was prepared.
+    pub(crate) database: Option<Arc<str>>,
+    /// The columns that it gives, as far as they were known then.
+    pub(crate) columns: Arc<[ResultColumn]>,
+    /// Its `?`, as clients are told of them.
+    pub(crate) placeholders: Arc<[ResultColumn]>,
+    /// Queries in it lock rows.
+    pub(crate) has_locking_subqueries: bool,
+    pub(crate) plan: PlanSlot,
+    pub(crate) counted: Option<Counted>,
+    /// What it takes, with its text and a plan.
+    pub(crate) held: Option<Reservation>,
+}
+
+/// One of the statements that `max_prepared_stmt_count` limits.
+#[derive(Debug)]
+pub(crate) struct Counted(Arc<AtomicU64>);
+
+impl Counted {
+    /// 1461 when there are as many as may be.
+    pub(crate) fn new(count: &Arc<AtomicU64>, most: u64) -> Result<Self> {
+        if count.fetch_add(1, Ordering::Relaxed) >= most {
+            count.fetch_sub(1, Ordering::Relaxed);
+            return Err(codes::ER_MAX_PREPARED_STMT_COUNT_REACHED.with(&[&most]));
+        }
+        Ok(Self(Arc::clone(count)))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Prepared {
+    /// How many `?` it has.
+    pub fn parameter_count(&self) -> usize {
+        self.parameters
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its `?`, of the types that fit where they stand. The values may be of others.
+    pub fn placeholders(&self) -> &Arc<[ResultColumn]> {
+        &self.placeholders
+    }
+
+    /// The columns that it gives, as far as they are known before its values are; empty for a
+    /// statement without rows. Those of a run are what counts.
+    pub fn columns(&self) -> &Arc<[ResultColumn]> {
+        &self.columns
+    }
+
+    pub(crate) fn statement(&self) -> &Arc<Statement> {
+        &self.statement
+    }
+
+    /// Where its plan is kept.
+    pub(crate) fn plan(&self) -> &PlanSlot {
+        &self.plan
+    }
+
+    /// The height of its tree.
+    pub(crate) fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// The database of unqualified names when it was prepared.
+    pub(crate) fn database(&self) -> Option<&Arc<str>> {
+        self.database.as_ref()
+    }
+
+    /// Whether queries in it lock rows.
+    pub(crate) fn has_locking_subqueries(&self) -> bool {
+        self.has_locking_subqueries
+    }
+
+    /// Its own text, as others see it while it runs.
+    pub(crate) fn text_handle(&self) -> &Arc<str> {
+        &self.text
+    }
+}
+
+/// Where a statement that may run again keeps its plan. Only those who plan and run statements know what a plan is.
+#[derive(Debug, Default)]
+pub(crate) struct PlanSlot(Mutex<Option<Arc<dyn Any + Send + Sync>>>);
+
+impl PlanSlot {
+    /// The plan that is there.
+    pub(crate) fn get<P: Any + Send + Sync>(&self) -> Option<Arc<P>> {
+        let plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        plan.clone()?.downcast().ok()
+    }
+
+    /// Another plan takes its place.
+    pub(crate) fn set<P: Any + Send + Sync>(&self, plan: Arc<P>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan);
+    }
+}

@@ -1,0 +1,121 @@
+//! What statements leave for the next one: the diagnostics area, the numbers of LAST_INSERT_ID(), ROW_COUNT() and
+//! FOUND_ROWS(), and what they did with temporary tables.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mayfly_storage::temptable::RegistryEntry;
+use mayfly_types::{Condition, Diagnostics, Level};
+
+use crate::result::StatementSummary;
+use crate::statement_options::StatementOptions;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct SessionDiagnostics {
+    pub(super) area: Arc<Diagnostics>,
+    /// `max_error_count` and `sql_notes` of the area.
+    made_for: (usize, bool),
+    /// What the statement before the running one had left there when this one began.
+    pub(super) before: ConditionCounts,
+    /// Conditions in the area that are not the running statement's own.
+    kept: u64,
+    pub(super) last_insert_id: Arc<AtomicU64>,
+    /// `insert_id`
+    pub(crate) insert_id: u64,
+    pub(crate) row_count: i64,
+    pub(crate) found_rows: u64,
+    /// The running statement leaves that as it is.
+    pub(crate) keeps_found_rows: bool,
+    pub(crate) summary: StatementSummary,
+    pub(super) finished_temporary_tables: Vec<RegistryEntry>,
+}
+
+impl SessionDiagnostics {
+    /// Those of a session that begins.
+    pub(super) fn new(options: &StatementOptions) -> Self {
+        Self {
+            area: Arc::new(Diagnostics::new(options.max_error_count)),
+            made_for: (options.max_error_count, true),
+            before: ConditionCounts::default(),
+            kept: 0,
+            last_insert_id: Arc::default(),
+            insert_id: 0,
+            row_count: -1,
+            found_rows: 0,
+            keeps_found_rows: false,
+            summary: StatementSummary::default(),
+            finished_temporary_tables: Vec::new(),
+        }
+    }
+
+    /// What SHOW WARNINGS would list.
+    pub(crate) fn conditions(&self) -> Vec<Condition> {
+        self.area.conditions()
+    }
+
+    /// How many conditions the running statement has raised.
+    pub(crate) fn own_conditions(&self) -> u64 {
+        self.area.count() - self.kept
+    }
+
+    /// `LAST_INSERT_ID()`
+    pub(crate) fn last_insert_id(&self) -> u64 {
+        self.last_insert_id.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_last_insert_id(&self, id: u64) {
+        self.last_insert_id.store(id, Ordering::Relaxed);
+    }
+
+    /// A statement begins, which asks for what the one before it has left or does not.
+    pub(super) fn begin(&mut self, keeps: bool, options: &StatementOptions) {
+        self.before = ConditionCounts::of(&self.area);
+        match keeps {
+            true => self.kept = self.before.all,
+            false => self.reset(options),
+        }
+    }
+
+    /// An empty area from here on.
+    pub(super) fn reset(&mut self, options: &StatementOptions) {
+        self.kept = 0;
+        let (kept_max, notes) = (options.max_error_count, options.sql_notes);
+        let is_as_made = self.made_for == (kept_max, notes);
+        if is_as_made && self.area.count() == 0 && Arc::strong_count(&self.area) == 1 {
+            return;
+        }
+        self.made_for = (kept_max, notes);
+        if let Some(area) = Arc::get_mut(&mut self.area) {
+            area.reset(kept_max, notes);
+            return;
+        }
+        let area = Diagnostics::new(kept_max);
+        self.area = Arc::new(match notes {
+            true => area,
+            false => area.without_notes(),
+        });
+    }
+}
+
+/// How many conditions a statement has left: `@@warning_count` and `@@error_count` of the next one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ConditionCounts {
+    pub(super) all: u64,
+    pub(super) errors: u64,
+}
+
+impl ConditionCounts {
+    pub(super) fn of(diagnostics: &Diagnostics) -> Self {
+        let all = diagnostics.count();
+        if all == 0 {
+            return Self::default();
+        }
+        let conditions = diagnostics.conditions();
+        let errors = conditions.iter().filter(|it| it.level == Level::Error);
+        Self {
+            all,
+            errors: errors.count() as u64,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What a statement is run with, and what it leaves in the session's counters.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory};
+use mayfly_functions::context::SessionFacts;
+use mayfly_functions::{EvaluationContext, SignatureContext};
+use mayfly_storage::temptable::{HashFunction, StatementOwner, TempTableContext, TempTableOptions};
+use mayfly_types::Interrupt;
+
+use super::StatementContext;
+use crate::options::HashMode;
+use crate::status::Counter;
+
+impl StatementContext<'_> {
+    pub(super) fn statement_owner(&self) -> StatementOwner {
+        StatementOwner {
+            session_id: self.id(),
+            user: Arc::clone(self.privileges().user_text()),
+            statement: Arc::clone(&self.session.statement_text),
+        }
+    }
+
+    /// What may end the running statement.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        self.interrupt.get_or_init(|| {
+            let deadline = match self.time_limit.get() {
+                0 => None,
+                milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
+            };
+            Interrupt::new(self.session.shared.kill.killed())
+                .with_deadline(deadline)
+                .with_checkpoint(self.database().options.checkpoint.clone())
+        })
+    }
+
+    /// The running statement is a query, which ends when its time is over.
+    pub(crate) fn limit_time(&self, milliseconds: u64) {
+        self.time_limit.set(milliseconds);
+    }
+
+    /// Where the running statement's temporary tables live.
+    pub(crate) fn temp_table_context(&self) -> &TempTableContext {
+        self.temp
+            .get_or_init(|| self.new_temp_table_context(self.interrupt().clone()))
+    }
+
+    /// Where rows live that outlast their statement: nothing but KILL ends who reads them.
+    pub(crate) fn cursor_context(&self) -> TempTableContext {
+        self.new_temp_table_context(Interrupt::new(self.session.shared.kill.killed()))
+    }
+
+    fn new_temp_table_context(&self, interrupt: Interrupt) -> TempTableContext {
+        let (options, database) = (self.options(), &self.database().options);
+        let temp_options = TempTableOptions {
+            tmp_table_size: options.tmp_table_size,
+            threads: database.threads,
+            batch_rows: database.batch_size,
+            hash: match database.hash_mode {
+                HashMode::Normal => HashFunction::Standard,
+                HashMode::Collide => HashFunction::Colliding,
+                HashMode::Crowd => HashFunction::Crowded,
+            },
+            force_overflow: database.force_overflow || options.big_tables,
+        };
+        TempTableContext::new(
+            self.database().resources.clone(),
+            self.session.memory.rows.child("statement limit", u64::MAX),
+            self.session
+                .memory
+                .temp_space
+                .child("statement limit", u64::MAX),
+            self.statement_owner(),
+            temp_options,
+            interrupt,
+        )
+    }
+
+    /// Everything that the operators of one statement share. `tables` are those that its plan names.
+    pub(crate) fn execution_context(
+        &self,
+        tables: Arc<dyn mayfly_exec::TableOpener>,
+    ) -> Arc<ExecutionContext> {
+        let options = self.options();
+        let database = &self.database().options;
+        let temp = self.temp_table_context().clone();
+        let evaluation = EvaluationContext {
+            time_zone: options.time_zone.clone(),
+            facts: SessionFacts {
+                version: crate::VERSION,
+                user: Arc::clone(self.privileges().user_text()),
+                current_user: self.privileges().current_user(),
+                current_role: self.privileges().current_role(),
+                database: self.current_database().map(Arc::from),
+                connection_id: self.id(),
+                last_insert_id: Arc::clone(&self.session.diagnostics.last_insert_id),
+                row_count: self.session.diagnostics.row_count,
+                found_rows: self.session.diagnostics.found_rows,
+                sees_roles: self.privileges().sees_roles(),
+            },
+            group_concat_max_len: options.group_concat_max_len,
+            max_allowed_packet: options.max_allowed_packet,
+            default_week_format: options.default_week_format,
+            block_encryption: options.block_encryption,
+            lc_time_names: options.lc_time_names,
+            collation_connection: options.collation_connection,
+            user_variables: Arc::clone(&self.session.settings.user_variables),
+            random: Arc::clone(&self.session.settings.random),
+            server: Arc::clone(self.database()) as _,
+            files: self.privileges().readable_files(),
+            user_locks: Arc::clone(&self.session.transaction.user_locks) as _,
+            short_uuids: Arc::clone(&self.database().short_uuids),
+            interrupt: temp.interrupt().clone(),
+            memory: Arc::new(ResultMemory {
+                resources: self.database().resources.clone(),
+                budget: self.session.memory.own.clone(),
+            }),
+            ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.now())
+        };
+        Arc::new(ExecutionContext {
+            evaluation: Arc::new(evaluation),
+            options: ExecutionOptions {
+                batch_rows: database.batch_size,
+                cte_max_recursion_depth: options.cte_max_recursion_depth,
+                parallel_rows_min: database.parallel_rows_min,
+                ..ExecutionOptions::new(database.threads)
+            },
+            signature: SignatureContext {
+                sql_mode: options.sql_mode,
+                div_precision_increment: options.plan.div_precision_increment,
+                group_concat_max_len: options.group_concat_max_len,
+                collation_connection: options.collation_connection,
+            },
+            temp,
+            tables,
+            counters: Arc::default(),
+            progress: Arc::clone(&self.session.progress),
+        })
+    }
+
+    /// Adds what a statement did to the session's counters and to its summary.
+    pub(crate) fn account(&mut self, execution: &ExecutionContext) {
+        let shared = Arc::clone(&self.session.shared);
+        let counters = &shared.counters;
+        let done = &execution.counters;
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        counters.add(Counter::HandlerReadFirst, get(&done.handler_read_first));
+        counters.add(
+            Counter::HandlerReadRndNext,
+            get(&done.handler_read_rnd_next),
+        );
+        counters.add(Counter::HandlerReadRnd, get(&done.handler_read_rnd));
+        counters.add(Counter::HandlerReadKey, get(&done.handler_read_key));
+        counters.add(Counter::HandlerWrite, get(&done.handler_write));
+        counters.add(Counter::SortRows, get(&done.sort_rows));
+        counters.add(Counter::SortScan, get(&done.sort_scan));
+        counters.add(Counter::SortRange, get(&done.sort_range));
+        counters.add(Counter::SelectScan, get(&done.select_scan));
+        counters.add(Counter::SelectRange, get(&done.select_range));
+        counters.add(
+            Counter::SelectFullRangeJoin,
+            get(&done.select_full_range_join),
+        );
+        counters.add(Counter::HandlerReadLast, get(&done.handler_read_last));
+        counters.add(Counter::HandlerReadNext, get(&done.handler_read_next));
+        counters.add(Counter::HandlerReadPrev, get(&done.handler_read_prev));
+        counters.add(Counter::SelectFullJoin, get(&done.select_full_join));
+        let temp = execution.temp.counters();
+        self.session
+            .diagnostics
+            .finished_temporary_tables
+            .extend(temp.finished_tables());
+        let summary = &mut self.session.diagnostics.summary;
+        summary.temporary_tables += get(&temp.created_tmp_tables);
+        summary.disk_tables += get(&temp.created_tmp_disk_tables);
+        summary.bytes_overflowed += get(&temp.bytes_overflowed);
+        summary.rows_examined += get(&done.rows_examined);
+        summary.no_index_used |= get(&done.select_scan) + get(&done.select_full_join) > 0;
+        summary.memory_peak = summary.memory_peak.max(execution.temp.memory().peak());
+        summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
+        summary.rows_written += get(&temp.rows_written);
+        counters.add(Counter::CreatedTmpTables, get(&temp.created_tmp_tables));
+        counters.add(
+            Counter::CreatedTmpDiskTables,
+            get(&temp.created_tmp_disk_tables),
+        );
+        counters.add(Counter::SortMergePasses, get(&temp.sort_merge_passes));
+        counters.add(Counter::TmpBytesOverflowed, get(&temp.bytes_overflowed));
+    }
+}

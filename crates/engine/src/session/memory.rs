@@ -1,0 +1,128 @@
+//! The budgets of a session. What a session holds beside its rows (trees of statements, those that are prepared,
+//! user variables) is charged like rows are, so that the limit of all memory holds for it too.
+
+use mayfly_functions::context::memory_exceeded;
+use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::{LimitError, Reservation};
+use mayfly_syntax::{ParsedStatement, Statements, SyntaxError, SyntaxErrorKind};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+use super::Session;
+use crate::error;
+
+/// Statements that take less are charged to nobody: there is one at a time in a session.
+const SMALL_STATEMENT: u64 = 256 << 10;
+
+/// After a statement that took more, what is free goes back to the system.
+const LARGE_STATEMENT: u64 = 8 << 20;
+
+/// The memory of the tree of a statement.
+#[derive(Debug, Default)]
+pub(crate) struct TreeMemory(Option<Reservation>);
+
+impl TreeMemory {
+    /// Nothing is held any more.
+    pub(crate) fn free(&mut self) {
+        if let Some(held) = self.0.take()
+            && held.bytes() > LARGE_STATEMENT
+        {
+            mayfly_memory::trim_allocator();
+        }
+    }
+}
+
+impl Session {
+    /// The next statement of a text, with the memory for its tree.
+    pub(crate) fn parse_next<'a>(
+        &self,
+        reader: &mut Statements<'a>,
+    ) -> Option<Result<(ParsedStatement<'a>, TreeMemory), ParseError>> {
+        let mut held = TreeMemory::default();
+        let mut refused = None;
+        let next = reader.next_admitted(|bytes| match self.reserve_tree(bytes) {
+            Ok(reserved) => {
+                held = TreeMemory(reserved);
+                true
+            }
+            Err(error) => {
+                refused = Some(error);
+                false
+            }
+        });
+        Some(match (next?, refused) {
+            (_, Some(error)) => Err(ParseError::Other(error)),
+            (Ok(parsed), None) => Ok((parsed, held)),
+            (Err(syntax), None) => Err(ParseError::Syntax(syntax)),
+        })
+    }
+
+    /// The same where there must be one: 1065 at the end of the text.
+    pub(crate) fn parse_statement<'a>(
+        &self,
+        reader: &mut Statements<'a>,
+    ) -> Result<(ParsedStatement<'a>, TreeMemory)> {
+        let empty = || codes::ER_EMPTY_QUERY.error();
+        let next = self.parse_next(reader).ok_or_else(empty)?;
+        next.map_err(|error| match error {
+            ParseError::Syntax(syntax) => self.parse_error(&syntax),
+            ParseError::Other(error) => error,
+        })
+    }
+
+    /// A reader of statements that stops where one takes more than may ever be had.
+    pub(crate) fn statements_of<'a>(&self, text: &'a str) -> Statements<'a> {
+        let most = self.memory.own.effective_limit();
+        let reader = mayfly_syntax::statements(text, &self.settings.options().parse);
+        match most {
+            UNLIMITED => reader,
+            most => reader.with_tree_bytes_max(most),
+        }
+    }
+
+    fn reserve_tree(&self, bytes: u64) -> Result<Option<Reservation>> {
+        let most = self.settings.options().parser_max_mem_size;
+        if bytes > most {
+            let setting = "parser_max_mem_size";
+            let what = "Parser bailed out for this query.";
+            return Err(codes::ER_CAPACITY_EXCEEDED.with(&[&most, &setting, &what]));
+        }
+        if bytes < SMALL_STATEMENT {
+            return Ok(None);
+        }
+        self.reserve_own(bytes).map(Some)
+    }
+
+    /// Memory for what the session holds beside rows.
+    pub(crate) fn reserve_own(&self, bytes: u64) -> Result<Reservation> {
+        self.database.resources.make_room(bytes, &self.memory.own);
+        let reserved = self.memory.own.reserve_forced(bytes);
+        reserved.map_err(|error| memory_exceeded(&error))
+    }
+
+    /// The error of a text that is no statement.
+    pub(crate) fn parse_error(&self, syntax: &SyntaxError) -> Error {
+        match syntax.kind {
+            SyntaxErrorKind::TooLarge { bytes } => {
+                let refused = self.memory.own.refusing_forced(bytes);
+                let limit = refused.unwrap_or(&self.memory.own);
+                memory_exceeded(&LimitError {
+                    setting: limit.setting(),
+                    kind: limit.kind(),
+                    limit: limit.limit(),
+                    used: limit.used(),
+                    requested: bytes,
+                })
+            }
+            _ => error::from_syntax(syntax),
+        }
+    }
+}
+
+/// Why there is no statement.
+pub(crate) enum ParseError {
+    /// The text is wrong.
+    Syntax(SyntaxError),
+    /// It may not be parsed.
+    Other(Error),
+}

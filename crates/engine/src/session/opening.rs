@@ -1,0 +1,199 @@
+//! Connections of the engine, and the sessions that are opened in them.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Instant;
+
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+use super::{LoggedIn, Session};
+use crate::connections::{
+    ARRIVING_MAX, Arriving, ConnectionError, FIRST, KillHandle, SessionOptions, host_and_port,
+};
+use crate::database::Database;
+
+/// A place for a connection. It is free again when this is dropped.
+#[derive(Debug)]
+pub struct ConnectionPlace {
+    database: Arc<Database>,
+    id: u64,
+    /// It is counted among those of `max_connections`.
+    is_counted: bool,
+    /// The client's, if it came through TCP.
+    port: OnceLock<u16>,
+}
+
+impl ConnectionPlace {
+    /// The connection's number: `CONNECTION_ID()`.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Its client is about to log in, from a host, and a port if it came through TCP: others see it, and
+    /// may end it.
+    pub fn begin_login(&self, host: &str, port: Option<u16>) -> KillHandle {
+        if let Some(port) = port {
+            self.port.get_or_init(|| port);
+        }
+        let arriving = Arriving {
+            host: host_and_port(host, port),
+            since: Instant::now(),
+            kill: KillHandle::default(),
+        };
+        let kill = arriving.kill.clone();
+        let connected = self.database.globals().unsigned("max_connections");
+        let most = usize::try_from(connected).unwrap_or(usize::MAX);
+        let connections = &self.database.connections;
+        connections.arrive(self.id, arriving, most.max(ARRIVING_MAX));
+        kill
+    }
+
+    /// Counts it from here on. How many there are now.
+    fn count(&mut self) -> u64 {
+        self.is_counted = true;
+        let now = self.database.options.clock.now_utc_microseconds();
+        self.database.connections.take_place(now)
+    }
+
+    /// Whoever the connection is of has shown a password: 1040 when there is no place for one more. The
+    /// flag says that it is the place beyond `max_connections`, which is left for an administrator.
+    pub(crate) fn enter(&mut self) -> Result<bool> {
+        let connected = self.count();
+        let most = self.database.globals().unsigned("max_connections");
+        match connected > most + 1 {
+            true => Err(self.database.too_many_connections()),
+            false => Ok(connected > most),
+        }
+    }
+
+    /// The port of a client that came through TCP.
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.port.get().copied()
+    }
+
+    /// The engine.
+    pub(crate) fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// The session of whoever the connection turned out to be: 1203 when the user has as many as
+    /// `max_user_connections` allows.
+    pub fn session(mut self, options: SessionOptions) -> Result<Session> {
+        self.enter()?;
+        self.database.refuse_many_of(&options.user)?;
+        Ok(Session::new(self, options, LoggedIn::default()))
+    }
+}
+
+impl Drop for ConnectionPlace {
+    fn drop(&mut self) {
+        let connections = &self.database.connections;
+        connections.arriving().remove(&self.id);
+        if self.is_counted {
+            connections.connected.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Database {
+    fn place(self: &Arc<Self>) -> ConnectionPlace {
+        let number = self.connections.attempts.fetch_add(1, Ordering::Relaxed) + 1;
+        ConnectionPlace {
+            database: Arc::clone(self),
+            id: FIRST + number,
+            is_counted: false,
+            port: OnceLock::new(),
+        }
+    }
+
+    /// A place for a client's connection: 1040 when so many have logged in that there is none. One more
+    /// than `max_connections` is given, which only an administrator may keep.
+    pub fn accept(self: &Arc<Self>) -> Result<ConnectionPlace> {
+        let place = self.place();
+        let connections = &self.connections;
+        let connected = connections.connected.load(Ordering::Relaxed);
+        if connected > self.globals().unsigned("max_connections") {
+            return Err(self.too_many_connections());
+        }
+        connections.threads_created.fetch_add(1, Ordering::Relaxed);
+        Ok(place)
+    }
+
+    fn too_many_connections(&self) -> Error {
+        self.count_connection_error(ConnectionError::MaxConnections);
+        codes::ER_CON_COUNT_ERROR.error()
+    }
+
+    /// Ends logins that take longer than `connect_timeout` says, however busy their clients are.
+    pub fn end_late_logins(&self) {
+        let most = self.connect_timeout();
+        for arriving in self.connections.arriving().values() {
+            if arriving.since.elapsed() >= most {
+                arriving.kill.close();
+            }
+        }
+    }
+
+    /// A session of `root@localhost`.
+    pub fn session(self: &Arc<Self>) -> Session {
+        self.session_with(SessionOptions::new())
+    }
+
+    /// 1203 when a user has as many sessions as `max_user_connections` allows.
+    pub(crate) fn refuse_many_of(&self, user: &str) -> Result<()> {
+        let most = self.globals().unsigned("max_user_connections");
+        if most == 0 {
+            return Ok(());
+        }
+        let living = self.connections.living();
+        let own = living.iter().filter(|other| other.identity().user == user);
+        match own.count() as u64 >= most {
+            true => Err(codes::ER_TOO_MANY_USER_CONNECTIONS.with(&[&user])),
+            false => Ok(()),
+        }
+    }
+
+    /// A session of some user, however many there are. It is a part of this process: no account is
+    /// asked for.
+    pub fn session_with(self: &Arc<Self>, options: SessionOptions) -> Session {
+        let mut place = self.place();
+        place.count();
+        Session::new(place, options, LoggedIn::default())
+    }
+
+    /// Ends all sessions and their statements, as KILL does.
+    pub fn close_sessions(&self) {
+        for session in self.connections.living() {
+            session.kill.close();
+        }
+        for arriving in self.connections.arriving().values() {
+            arriving.kill.close();
+        }
+    }
+
+    /// Has this called when a client that may do so runs SHUTDOWN. It must not block: the client is
+    /// still to be answered.
+    pub fn on_shutdown(&self, shutdown: impl Fn() + Send + Sync + 'static) {
+        let place = &self.connections.shutdown.0;
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(Box::new(shutdown));
+    }
+
+    /// A connection came to nothing before it was known whose it was.
+    pub fn count_connection_error(&self, error: ConnectionError) {
+        self.connections.errors[error as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A client did not come through the handshake, or its password was wrong.
+    pub fn count_aborted_connect(&self) {
+        let aborted = &self.connections.aborted_connects;
+        aborted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A client went away without saying so, or was too slow.
+    pub fn count_aborted_client(&self) {
+        let aborted = &self.connections.aborted_clients;
+        aborted.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,353 @@
+//! Who a session is, what it may do, and what it may see.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
+
+use mayfly_functions::context::ServerFiles;
+use mayfly_syntax::ast::Privilege;
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+use crate::accounts::account::{Account, AccountName, AuthenticationPlugin};
+use crate::accounts::grants::Grants;
+use crate::accounts::privileges::{DynamicSet, PrivilegeSet, SUPER};
+use crate::accounts::rights::Rights;
+use crate::catalog::BaseTable;
+use crate::catalog::view::ViewDefinition;
+use crate::connections::{Identity, SessionOptions, SessionShared};
+use crate::database::Database;
+use crate::database::server_modes::is_exempt;
+use crate::files::NoFiles;
+
+static ROLE_ADMIN: LazyLock<DynamicSet> =
+    LazyLock::new(|| DynamicSet::of("ROLE_ADMIN").unwrap_or(DynamicSet::ALL));
+
+/// The account that a client has logged in to. An embedded session has none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LoggedIn {
+    pub(crate) account: Option<AccountName>,
+    /// The roles that are active.
+    pub(crate) roles: BTreeSet<AccountName>,
+    /// Its password is expired: it may only set another.
+    pub(crate) expired: bool,
+}
+
+/// The rights of a session, and the version of the catalog that they were computed for.
+#[derive(Debug)]
+struct CachedRights {
+    version: Option<u64>,
+    rights: Arc<Rights>,
+}
+
+impl CachedRights {
+    /// Those of a session that begins.
+    fn of(user: &str, host: &str) -> Self {
+        Self {
+            version: None,
+            rights: Arc::new(Rights::unrestricted(user, host)),
+        }
+    }
+}
+
+/// The identity and the privileges of a session.
+#[derive(Debug)]
+pub(crate) struct SessionPrivileges {
+    database: Arc<Database>,
+    identity: Arc<Identity>,
+    login: LoggedIn,
+    cached: RefCell<CachedRights>,
+    /// `USER()`
+    user_text: Arc<str>,
+    /// What the rights follow from, as a text: only sessions of the same text share plans.
+    key: Arc<str>,
+}
+
+impl SessionPrivileges {
+    pub(super) fn new(
+        database: Arc<Database>,
+        identity: Arc<Identity>,
+        options: &SessionOptions,
+        login: LoggedIn,
+    ) -> Self {
+        let user_text: Arc<str> = Arc::from(format!("{}@{}", options.user, options.host));
+        Self {
+            cached: RefCell::new(CachedRights::of(&options.user, &options.host)),
+            key: key(&user_text, &login),
+            database,
+            identity,
+            login,
+            user_text,
+        }
+    }
+
+    /// Whose the session is.
+    pub(crate) fn identity(&self) -> &Arc<Identity> {
+        &self.identity
+    }
+
+    /// The account's name.
+    pub(crate) fn user(&self) -> &str {
+        &self.identity.user
+    }
+
+    /// Where the client is.
+    pub(crate) fn host(&self) -> &str {
+        &self.identity.host
+    }
+
+    /// `USER()`
+    pub(crate) fn user_text(&self) -> &Arc<str> {
+        &self.user_text
+    }
+
+    /// Who asks, and with which rights: nobody else may run what was planned for it.
+    pub(crate) fn key(&self) -> &Arc<str> {
+        &self.key
+    }
+
+    /// Whether the session may do everything, whatever accounts there are.
+    pub(crate) fn is_unrestricted(&self) -> bool {
+        self.login.account.is_none()
+    }
+
+    /// What the session may do now.
+    pub(crate) fn rights(&self) -> Arc<Rights> {
+        let mut known = self.cached.borrow_mut();
+        let Some(account) = &self.login.account else {
+            return Arc::clone(&known.rights);
+        };
+        let version = Some(self.database.catalog.version());
+        if known.version != version {
+            let accounts = &self.database.accounts;
+            let sources = accounts.with_roles(account, &self.login.roles);
+            let host = self.host();
+            known.rights = Arc::new(Rights::of(&account.user, host, sources));
+            known.version = version;
+        }
+        Arc::clone(&known.rights)
+    }
+
+    /// The rights of a view's definer: 1449 when there is no such account.
+    pub(crate) fn rights_of_definer(&self, (user, host): &(String, String)) -> Result<Arc<Rights>> {
+        let name = AccountName {
+            user: user.clone(),
+            host: host.to_lowercase(),
+        };
+        if name == self.own_account() {
+            return Ok(self.rights());
+        }
+        let accounts = &self.database.accounts;
+        let Some(account) = accounts.get(&name) else {
+            // What embedded sessions made is theirs wherever there are no accounts.
+            let of_embedded = name.user == "root" && name.host == "localhost";
+            if self.is_unrestricted() && (of_embedded || accounts.table().is_empty()) {
+                return Ok(self.rights());
+            }
+            return Err(match self.rights().global().has(SUPER) {
+                true => codes::ER_NO_SUCH_USER.with(&[user, host]),
+                false => self.access_denied(),
+            });
+        };
+        let sources = accounts.with_roles(&name, &account.grants.default_roles);
+        Ok(Arc::new(Rights::of(user, host, sources)))
+    }
+
+    /// The account's name; that of the user for an embedded session.
+    pub(crate) fn own_account(&self) -> AccountName {
+        match &self.login.account {
+            Some(account) => account.clone(),
+            None => AccountName {
+                user: self.user().to_owned(),
+                host: self.host().to_owned(),
+            },
+        }
+    }
+
+    /// CURRENT_USER()
+    pub(crate) fn current_user(&self) -> Arc<str> {
+        match &self.login.account {
+            Some(account) => format!("{}@{}", account.user, account.host).into(),
+            None => Arc::clone(&self.user_text),
+        }
+    }
+
+    /// The same for a session that begins anew: with the roles of the beginning.
+    pub(super) fn login_again(&self) -> LoggedIn {
+        let account = self.database.accounts.get(&self.own_account());
+        let account = account.filter(|_| !self.is_unrestricted());
+        LoggedIn {
+            roles: account.map_or_else(BTreeSet::new, |account| {
+                let all = self
+                    .database
+                    .globals()
+                    .boolean("activate_all_roles_on_login");
+                self.database.accounts.roles_at_login(&account, all)
+            }),
+            ..self.login.clone()
+        }
+    }
+
+    /// The files that functions may read: none without FILE.
+    pub(super) fn readable_files(&self) -> Arc<dyn ServerFiles> {
+        const FILE: PrivilegeSet = PrivilegeSet::of(&[Privilege::File]);
+        match self.is_unrestricted() || self.rights().global().has(FILE) {
+            true => Arc::clone(&self.database.file_rules) as _,
+            false => Arc::new(NoFiles),
+        }
+    }
+
+    /// Whether the session may see who has which role.
+    pub(super) fn sees_roles(&self) -> bool {
+        self.is_unrestricted() || {
+            let rights = self.rights();
+            rights.global().has(SUPER) || rights.has_dynamic_set(*ROLE_ADMIN)
+        }
+    }
+
+    /// CURRENT_ROLE()
+    pub(crate) fn current_role(&self) -> Cow<'static, str> {
+        if self.login.roles.is_empty() {
+            return Cow::Borrowed("NONE");
+        }
+        let roles: Vec<String> = self.login.roles.iter().map(AccountName::quoted).collect();
+        Cow::Owned(roles.join(","))
+    }
+
+    /// The roles that are active.
+    pub(crate) fn roles(&self) -> &BTreeSet<AccountName> {
+        &self.login.roles
+    }
+
+    /// SET ROLE
+    pub(crate) fn set_roles(&mut self, roles: BTreeSet<AccountName>) {
+        self.login.roles = roles;
+        *self.cached.borrow_mut() = CachedRights::of(self.user(), self.host());
+        self.key = key(&self.user_text, &self.login);
+    }
+
+    /// 1820 while its password is expired.
+    pub(crate) fn refuse_expired(&self) -> Result<()> {
+        match self.login.expired {
+            true => Err(codes::ER_MUST_CHANGE_PASSWORD.error()),
+            false => Ok(()),
+        }
+    }
+
+    /// The session has a new password.
+    pub(crate) fn password_changed(&mut self) {
+        self.login.expired = false;
+    }
+
+    /// 1045 for a session that has logged in.
+    pub(crate) fn access_denied(&self) -> Error {
+        let name = self.own_account();
+        let account = self.database.accounts.get(&name);
+        let has_password = account.is_some_and(|account| !account.password.0.is_empty());
+        let used = if has_password { "YES" } else { "NO" };
+        codes::ER_ACCESS_DENIED_ERROR.with(&[&name.user, &self.host(), &used])
+    }
+
+    /// The base tables that are shown.
+    pub(crate) fn visible_tables(&self) -> Vec<Arc<BaseTable>> {
+        let mut tables = self.database.catalog.all_tables();
+        if !self.is_unrestricted() {
+            let rights = self.rights();
+            tables.retain(|table| {
+                let definition = &table.definition;
+                rights.sees_table(&definition.database, &definition.name)
+            });
+        }
+        tables
+    }
+
+    /// The views that are shown.
+    pub(crate) fn visible_views(&self) -> Vec<Arc<ViewDefinition>> {
+        let mut views = self.database.catalog.all_views();
+        if !self.is_unrestricted() {
+            let rights = self.rights();
+            views.retain(|view| rights.sees_table(view.database(), view.name()));
+        }
+        views
+    }
+
+    /// The accounts that are there, and that of an embedded session, which may do everything.
+    pub(crate) fn shown_accounts(&self) -> Vec<Arc<Account>> {
+        let table = self.database.accounts.table();
+        let mut accounts: Vec<Arc<Account>> = table.values().cloned().collect();
+        let own = self.own_account();
+        if self.is_unrestricted() && !table.contains_key(&own) {
+            let plugin = AuthenticationPlugin::CachingSha2Password;
+            accounts.push(Arc::new(Account {
+                grants: Grants::all(),
+                ..Account::new(own, plugin, 0)
+            }));
+            accounts.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        accounts
+    }
+
+    /// Whether all sessions are shown.
+    pub(crate) fn sees_all_sessions(&self) -> bool {
+        const PROCESS: PrivilegeSet = PrivilegeSet::of(&[Privilege::Process]);
+        self.rights().global().has(PROCESS)
+    }
+
+    /// The sessions that are shown: all to who has PROCESS, else those of the same account.
+    pub(crate) fn visible_sessions(&self) -> Vec<Arc<SessionShared>> {
+        let mut sessions = self.database.connections.living();
+        if !self.sees_all_sessions() {
+            let own = &self.identity().account;
+            sessions.retain(|other| other.identity().account == *own);
+        }
+        sessions
+    }
+
+    /// 1290 when nobody, or nobody but administrators, may change what lasts.
+    pub(crate) fn refuse_read_only_server(&self) -> Result<()> {
+        let modes = &self.database.modes;
+        let option = if modes.super_read_only.load(Ordering::Acquire) {
+            "--super-read-only"
+        } else if modes.read_only.load(Ordering::Acquire) && !is_exempt(&self.rights()) {
+            "--read-only"
+        } else {
+            return Ok(());
+        };
+        Err(codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&option]))
+    }
+
+    /// Why the client is sent away, if it is because the server is offline for all but administrators.
+    pub(super) fn shut_out(&self) -> Option<Error> {
+        let offline = self.database.modes.offline.load(Ordering::Acquire);
+        let is_out = offline && !is_exempt(&self.rights());
+        is_out.then(|| codes::ER_SERVER_OFFLINE_MODE.error())
+    }
+
+    /// Counts a statement against the limits of the account: 1226.
+    pub(crate) fn count_against_limits(&self, updates: bool, now: i64) -> Result<()> {
+        let Some(name) = &self.login.account else {
+            return Ok(());
+        };
+        let accounts = &self.database.accounts;
+        let account = accounts.get(name);
+        match account.filter(|account| account.limits.counts_statements()) {
+            Some(account) => accounts.usage().count_statement(&account, updates, now),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What decides about the rights of a session of a user, as a text.
+fn key(user_text: &str, login: &LoggedIn) -> Arc<str> {
+    let Some(account) = &login.account else {
+        return Arc::from(user_text);
+    };
+    let mut text = format!("{user_text}\0{account}");
+    for role in &login.roles {
+        text += "\0";
+        text += &role.quoted();
+    }
+    Arc::from(text)
+}

@@ -1,0 +1,158 @@
+//! What a running statement sees of tables: of which moment the rows are that it reads, and where those
+//! live that it makes.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use mayfly_memory::budget::UNLIMITED;
+use mayfly_storage::temptable::TempTableContext;
+use mayfly_storage::{
+    DurableTransaction, Purpose, ReadLock, ReadView, Statement as DurableStatement,
+    StatementOptions as DurableStatementOptions, UndoLog, UserTableContext, UserTableEngine,
+};
+use mayfly_types::Result;
+use mayfly_types::temporal::TimeZone;
+
+use super::StatementContext;
+use crate::catalog::definition::TableDefinition;
+use crate::catalog::{BaseTable, TableAccess, memory_engine};
+use crate::transaction::Isolation;
+
+impl StatementContext<'_> {
+    /// The rows that the running statement reads are those of now, and what it reads is kept so until
+    /// the transaction ends, if the isolation level says so.
+    pub(crate) fn read_for_change(&mut self) {
+        let is_kept = self.keeps_ranges();
+        self.read_lock.set(match is_kept {
+            true => ReadLock::Shared,
+            false => ReadLock::None,
+        });
+        self.read_newest();
+    }
+
+    /// The rows that the running statement reads from here on are those that the isolation level says.
+    pub(crate) fn read_as_usual(&mut self) {
+        self.read_newest();
+        self.reads_newest.set(false);
+        self.read_lock.set(ReadLock::None);
+    }
+
+    fn durable_options(&self, view: ReadView) -> DurableStatementOptions {
+        DurableStatementOptions {
+            view,
+            lock_wait: self.options().innodb_lock_wait_timeout,
+            interrupt: self.interrupt().clone(),
+            batch_rows: self.database().options.batch_size,
+            read_lock: ReadLock::None,
+        }
+    }
+
+    /// The view of the store that has a table's rows.
+    pub(crate) fn statement_of(&self, table: &BaseTable) -> Result<&DurableStatement> {
+        match self.session.transaction.changes_directly(table) {
+            true => self.direct_statement(),
+            false => self.durable_statement(),
+        }
+    }
+
+    /// The running statement changes or locks rows: the tables that it opens from here on show those
+    /// of now. Asked again, those of a later moment.
+    pub(crate) fn read_newest(&mut self) {
+        self.reads_newest.set(true);
+        self.durable_statement = OnceCell::new();
+        self.direct_statement = OnceCell::new();
+    }
+}
+
+impl TableAccess for StatementContext<'_> {
+    fn time_zone(&self) -> &TimeZone {
+        &self.options().time_zone
+    }
+
+    fn durable(&self) -> Result<&DurableTransaction> {
+        self.session.transaction.durable()
+    }
+
+    fn has_durable_changes(&self) -> bool {
+        self.session.transaction.has_durable_changes()
+    }
+
+    fn has_data_directory(&self) -> bool {
+        self.database().options.datadir.is_some()
+    }
+
+    fn changes_directly(&self, table: &BaseTable) -> bool {
+        self.session.transaction.changes_directly(table)
+    }
+
+    fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
+        let budgets = &self.database().budgets;
+        let (memory, temp_space) = match definition.temporary {
+            true => (&self.session.memory.rows, &self.session.memory.temp_space),
+            false => (&budgets.base_tables, &budgets.base_space),
+        };
+        UserTableContext {
+            resources: self.database().resources.clone(),
+            memory: memory.clone(),
+            temp_space: temp_space.clone(),
+            // A MEMORY table has a limit of its own.
+            memory_limit: match definition.engine == "MEMORY" {
+                true => UNLIMITED,
+                false => self.options().tmp_table_size,
+            },
+            owner: self.statement_owner(),
+            purpose: Purpose::UserTable,
+            name: Arc::from(definition.name.as_str()),
+            engine: match definition.engine.as_str() {
+                "MEMORY" => UserTableEngine::Memory(memory_engine::limits(
+                    definition,
+                    self.memory_engine_bytes(),
+                )),
+                "InnoDB" => UserTableEngine::Transactional,
+                _ => UserTableEngine::NonTransactional,
+            },
+        }
+    }
+
+    fn durable_statement(&self) -> Result<&DurableStatement> {
+        if let Some(statement) = self.durable_statement.get() {
+            return Ok(statement);
+        }
+        let view = match self.isolation() {
+            _ if self.reads_newest.get() || self.locks_what_it_reads() => ReadView::Statement,
+            Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
+            Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
+        };
+        let options = DurableStatementOptions {
+            read_lock: self.read_lock.get(),
+            ..self.durable_options(view)
+        };
+        let statement = self.session.transaction.durable()?.statement(options);
+        Ok(self.durable_statement.get_or_init(|| statement))
+    }
+
+    fn direct_statement(&self) -> Result<&DurableStatement> {
+        if let Some(statement) = self.direct_statement.get() {
+            return Ok(statement);
+        }
+        let transaction = self.session.transaction.direct()?.transaction();
+        let statement = transaction.statement(self.durable_options(ReadView::Statement));
+        Ok(self.direct_statement.get_or_init(|| statement))
+    }
+
+    fn temp_table_context(&self) -> &TempTableContext {
+        StatementContext::temp_table_context(self)
+    }
+
+    fn undo_log(&self) -> &UndoLog {
+        self.session.transaction.undo_log()
+    }
+
+    fn memory_engine_bytes(&self) -> (u64, u64) {
+        (
+            self.settings().unsigned("max_heap_table_size"),
+            // MySQL's tables all grow by what the server was started with.
+            self.database().globals().unsigned("read_buffer_size"),
+        )
+    }
+}

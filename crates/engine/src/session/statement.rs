@@ -1,0 +1,482 @@
+//! What one statement needs while it runs: a [`StatementContext`] is made when the statement begins, and
+//! dropped when it ends, also by a panic. Nothing that belongs to a statement outlasts it in the session.
+
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use mayfly_plan::PlanOptions;
+use mayfly_plan::catalog::VariableScope;
+use mayfly_storage::temptable::TempTableContext;
+use mayfly_storage::{ReadLock, Statement as DurableStatement};
+use mayfly_types::error::codes;
+use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
+
+use super::{Session, SessionPrivileges, TreeMemory};
+use crate::connections::Work;
+use crate::database::Database;
+use crate::result::{Outcome, StatementSummary};
+use crate::session::locked_rows::LockedRows;
+use crate::statement_options::StatementOptions;
+use crate::status::{Counter, Counters};
+use crate::storing::StatementClock;
+use crate::transaction::{Mark, Transaction, ends_transaction};
+use crate::variables::{self, Scope, Setting, Settings};
+
+/// The types and values of a statement's `?`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parameters {
+    pub(crate) types: Arc<[SqlType]>,
+    pub(crate) values: Arc<[Value]>,
+}
+
+impl Parameters {
+    /// The value of a `?`, and its type.
+    pub(crate) fn get(&self, index: usize) -> Option<(Value, SqlType)> {
+        let value = self.values.get(index)?.clone();
+        Some((value, self.types.get(index)?.clone()))
+    }
+}
+
+/// Settings, and what is read of them.
+#[derive(Debug)]
+struct HintedSettings {
+    settings: Settings,
+    options: Arc<StatementOptions>,
+}
+
+/// One running statement, and the session that it runs in.
+#[derive(Debug)]
+pub(crate) struct StatementContext<'s> {
+    pub(crate) session: &'s mut Session,
+    /// What the transaction had done before the statement.
+    savepoint: Mark,
+    /// The memory of the statement's tree.
+    tree: TreeMemory,
+    /// Where the conditions go of a statement that is only planned; none for the session's.
+    planning_diagnostics: Option<Arc<Diagnostics>>,
+    /// Settings that are the statement's own: SET_VAR in a hint.
+    hinted: Option<Box<HintedSettings>>,
+    /// The database of its unqualified names, where that is not the session's.
+    names_database: Option<Option<Arc<str>>>,
+    parameters: Parameters,
+    /// The types that its `?` are inferred to have from where they stand.
+    inferred_types: RefCell<BTreeMap<usize, SqlType>>,
+    /// EXPLAIN plans its statement.
+    pub(crate) explains: bool,
+    /// When it began, once somebody asks.
+    started_at: OnceCell<i64>,
+    /// Where its temporary tables live, once it needs one.
+    pub(super) temp: OnceCell<TempTableContext>,
+    /// What may end it, once somebody asks.
+    pub(super) interrupt: OnceCell<Interrupt>,
+    /// After how many milliseconds it ends; 0 is never.
+    pub(super) time_limit: Cell<u64>,
+    /// Its view of durable tables, once it needs one.
+    pub(super) durable_statement: OnceCell<DurableStatement>,
+    /// The same for tables without transactions.
+    pub(super) direct_statement: OnceCell<DurableStatement>,
+    /// It changes or locks rows: it sees those of now.
+    pub(super) reads_newest: Cell<bool>,
+    /// How it locks what it reads.
+    pub(super) read_lock: Cell<ReadLock>,
+    /// Rows of queries in it that have locked them.
+    pub(crate) locked_rows: Vec<LockedRows>,
+    has_ended: bool,
+}
+
+impl<'s> StatementContext<'s> {
+    /// A context for what the engine itself does in a session: no client waits for a statement.
+    #[inline]
+    pub(crate) fn internal(session: &'s mut Session) -> Self {
+        Self {
+            savepoint: session.transaction.current.mark(),
+            planning_diagnostics: None,
+            hinted: None,
+            names_database: None,
+            session,
+            tree: TreeMemory::default(),
+            parameters: Parameters::default(),
+            inferred_types: RefCell::default(),
+            explains: false,
+            started_at: OnceCell::new(),
+            temp: OnceCell::new(),
+            interrupt: OnceCell::new(),
+            time_limit: Cell::new(0),
+            durable_statement: OnceCell::new(),
+            direct_statement: OnceCell::new(),
+            reads_newest: Cell::new(false),
+            read_lock: Cell::new(ReadLock::None),
+            locked_rows: Vec::new(),
+            has_ended: true,
+        }
+    }
+
+    /// A statement begins. Unless it asks for what the statement before it left, the diagnostics area is
+    /// empty from here on.
+    #[inline]
+    pub(crate) fn begin(
+        session: &'s mut Session,
+        work: Work,
+        text: &Arc<str>,
+        keeps_diagnostics: bool,
+    ) -> Self {
+        let options = session.settings.options();
+        session.diagnostics.begin(keeps_diagnostics, options);
+        session.shared.kill.reset();
+        session.progress.rows_read.store(0, Ordering::Relaxed);
+        session.progress.rows_expected.store(0, Ordering::Relaxed);
+        let now = Instant::now();
+        let is_other = !Arc::ptr_eq(&session.statement_text, text);
+        if is_other {
+            session.statement_text = Arc::clone(text);
+        }
+        let text = is_other.then_some(text);
+        session.shared.activity.begin(work, text, now);
+        session.diagnostics.summary = StatementSummary::begin(now);
+        session.diagnostics.finished_temporary_tables.clear();
+        if work != Work::Prepare {
+            session.shared.counters.add(Counter::Questions, 1);
+        }
+        session.shared.counters.add(Counter::Queries, 1);
+        let mut context = Self::internal(session);
+        context.has_ended = false;
+        context
+    }
+
+    /// The memory of the statement's tree is held until the statement ends.
+    pub(crate) fn with_tree(mut self, tree: TreeMemory) -> Self {
+        self.tree = tree;
+        self
+    }
+
+    /// The same for a statement that has begun.
+    pub(crate) fn hold_tree(&mut self, tree: TreeMemory) {
+        self.tree = tree;
+    }
+
+    /// Runs what is one statement to the client, up to its first row: a panic in it becomes an error.
+    /// After an error what it did is undone, and the statement has ended.
+    #[inline]
+    pub(crate) fn run(
+        mut self,
+        run: impl FnOnce(&mut Self) -> Result<Outcome>,
+    ) -> Result<(Self, Outcome)> {
+        let run = |context: &mut Self| match context.session.shared.kill.is_closed() {
+            true => Err(codes::ER_QUERY_INTERRUPTED.error()),
+            false => run(context),
+        };
+        let outcome = match catch_unwind(AssertUnwindSafe(|| run(&mut self))) {
+            Ok(outcome) => outcome,
+            Err(payload) => Err(Error::of_panic(payload.as_ref())),
+        };
+        // The transaction of a statement that gives rows ends with the last of them.
+        let outcome = outcome.and_then(|outcome| match outcome {
+            Outcome::Done(_) | Outcome::Found { .. } => self.commit().map(|()| outcome),
+            Outcome::Rows { .. } | Outcome::Row { .. } => Ok(outcome),
+        });
+        match outcome {
+            Ok(outcome) => Ok((self, outcome)),
+            Err(error) => {
+                self.roll_back(&error);
+                Err(self.fail(error))
+            }
+        }
+    }
+
+    /// The statement is done: alone, it is a transaction that ends here.
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        self.end_reading()?;
+        match self.is_in_transaction() {
+            true => Ok(()),
+            false => self.transaction_mut().commit(),
+        }
+    }
+
+    /// The statement reads no more: as long as a session waits for the next one, nothing is kept for it.
+    fn end_reading(&mut self) -> Result<()> {
+        self.durable_statement = OnceCell::new();
+        self.direct_statement = OnceCell::new();
+        self.transaction_mut().end_statement()
+    }
+
+    /// The statement has failed: what it did is undone.
+    fn roll_back(&mut self, error: &Error) {
+        // It has failed already.
+        let _ = self.end_reading();
+        if ends_transaction(error) || !self.is_in_transaction() {
+            self.transaction_mut().roll_back();
+        } else {
+            let session = &mut *self.session;
+            session.transaction.current.roll_back_to(&self.savepoint);
+        }
+    }
+
+    /// The rows of the statement could not all be made.
+    pub(crate) fn abandon_rows(&mut self, error: &Error) {
+        let _ = self.end_reading();
+        if ends_transaction(error) || !self.is_in_transaction() {
+            self.transaction_mut().roll_back();
+        }
+        self.note_failure(error);
+        self.end();
+    }
+
+    /// The statement ended with an error, which SHOW ERRORS lists.
+    pub(crate) fn fail(mut self, error: Error) -> Error {
+        self.note_failure(&error);
+        error
+    }
+
+    fn note_failure(&mut self, error: &Error) {
+        self.diagnostics().push(Level::Error, error.clone());
+        self.session.diagnostics.row_count = -1;
+    }
+
+    /// The statement ended, one way or the other.
+    pub(crate) fn end(&mut self) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        self.tree.free();
+        let now = Instant::now();
+        self.session.shared.activity.end(now);
+        let summary = &mut self.session.diagnostics.summary;
+        let elapsed = |at| now.saturating_duration_since(at);
+        summary.elapsed = summary.begun.map_or(Duration::ZERO, elapsed);
+    }
+
+    /// The statement starts again: what it found was changed meanwhile.
+    pub(crate) fn retry(&mut self) {
+        let session = &mut *self.session;
+        session.diagnostics.reset(session.settings.options());
+        self.read_newest();
+    }
+
+    /// The engine.
+    #[inline]
+    pub(crate) fn database(&self) -> &Arc<Database> {
+        &self.session.database
+    }
+
+    /// `CONNECTION_ID()`
+    pub(crate) fn id(&self) -> u64 {
+        self.session.shared.id
+    }
+
+    /// Who runs the statement, and what it may do.
+    #[inline]
+    pub(crate) fn privileges(&self) -> &SessionPrivileges {
+        &self.session.privileges
+    }
+
+    /// The transaction that the statement is part of.
+    #[inline]
+    pub(crate) fn transaction(&self) -> &Transaction {
+        &self.session.transaction.current
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn transaction_mut(&mut self) -> &mut Transaction {
+        &mut self.session.transaction.current
+    }
+
+    /// Whether changes wait for COMMIT.
+    #[inline]
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.session.is_in_transaction()
+    }
+
+    /// What the session has counted.
+    #[inline]
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.session.shared.counters
+    }
+
+    /// Counts something of the session's.
+    #[inline]
+    pub(crate) fn count(&self, counter: Counter) {
+        self.counters().add(counter, 1);
+    }
+
+    /// When the statement began: microseconds since 1970 UTC.
+    pub(crate) fn now(&self) -> i64 {
+        *self
+            .started_at
+            .get_or_init(|| match self.options().timestamp {
+                0.0 => self.database().options.clock.now_utc_microseconds(),
+                seconds => (seconds * 1e6) as i64,
+            })
+    }
+
+    /// The planner's options for the running statement, whose `?` have types.
+    pub(crate) fn plan_options(&self) -> Cow<'_, PlanOptions> {
+        let options = &self.options().plan;
+        let types = &self.parameters().types;
+        match types.is_empty() {
+            true => Cow::Borrowed(options),
+            false => Cow::Owned(PlanOptions {
+                parameters: types.to_vec(),
+                ..options.clone()
+            }),
+        }
+    }
+
+    /// What values are converted by.
+    pub(crate) fn clock(&self) -> StatementClock<'_> {
+        StatementClock {
+            options: self.options(),
+            now: self.now(),
+        }
+    }
+
+    /// A context in which a statement is planned that is not run yet. To ask tables for their statistics
+    /// fixes no snapshot of the transaction.
+    pub(crate) fn planning_ahead(
+        &mut self,
+        diagnostics: Arc<Diagnostics>,
+        parameters: &[(Value, SqlType)],
+    ) -> StatementContext<'_> {
+        let mut ahead = StatementContext::internal(self.session);
+        ahead.planning_diagnostics = Some(diagnostics);
+        ahead.set_parameters(parameters);
+        ahead.read_newest();
+        ahead
+    }
+
+    /// The settings of the statement.
+    pub(crate) fn settings(&self) -> &Settings {
+        let hinted = self.hinted.as_ref().map(|hinted| &hinted.settings);
+        hinted.unwrap_or(self.session.settings.variables())
+    }
+
+    /// The settings of the statement, read.
+    pub(crate) fn options(&self) -> &StatementOptions {
+        let hinted = self.hinted.as_ref().map(|hinted| &hinted.options);
+        hinted.unwrap_or(self.session.settings.options())
+    }
+
+    /// The same, to be kept.
+    pub(crate) fn options_handle(&self) -> &Arc<StatementOptions> {
+        let hinted = self.hinted.as_ref().map(|hinted| &hinted.options);
+        hinted.unwrap_or(self.session.settings.options())
+    }
+
+    /// The statement has its own value of a variable.
+    pub(crate) fn set_hinted(&mut self, position: usize, setting: Setting) {
+        let mut settings = self.settings().clone();
+        settings.set(position, setting);
+        let options = self.database().statement_options(&settings);
+        self.hinted = Some(Box::new(HintedSettings { settings, options }));
+    }
+
+    /// The database of unqualified names.
+    pub(crate) fn current_database(&self) -> Option<&str> {
+        match &self.names_database {
+            Some(database) => database.as_deref(),
+            None => self.session.current_database(),
+        }
+    }
+
+    /// The statement's names are those of a database.
+    pub(crate) fn set_names_database(&mut self, database: Option<&Arc<str>>) {
+        if self.current_database() != database.map(|name| &**name) {
+            self.names_database = Some(database.cloned());
+        }
+    }
+
+    /// What SHOW WARNINGS will list.
+    pub(crate) fn diagnostics(&self) -> &Diagnostics {
+        self.planning_diagnostics
+            .as_ref()
+            .unwrap_or(&self.session.diagnostics.area)
+    }
+
+    /// The same, to be kept.
+    pub(crate) fn diagnostics_handle(&self) -> Arc<Diagnostics> {
+        let planning = self.planning_diagnostics.as_ref();
+        Arc::clone(planning.unwrap_or(&self.session.diagnostics.area))
+    }
+
+    /// The types and values of the statement's `?`.
+    pub(crate) fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The statement is run with these values for its `?`.
+    pub(crate) fn set_parameters(&mut self, parameters: &[(Value, SqlType)]) {
+        self.parameters = Parameters::default();
+        if parameters.is_empty() {
+            return;
+        }
+        self.parameters = Parameters {
+            types: parameters.iter().map(|(_, ty)| ty.clone()).collect(),
+            values: parameters.iter().map(|(value, _)| value.clone()).collect(),
+        };
+    }
+
+    /// A `?` is compared with a value of a type, or assigned to one.
+    pub(crate) fn infer_parameter(&self, index: usize, ty: &SqlType) {
+        let mut types = self.inferred_types.borrow_mut();
+        types.entry(index).or_insert_with(|| ty.clone());
+    }
+
+    /// What [`Self::infer_parameter`] has noted since the last time.
+    pub(crate) fn take_inferred_types(&self) -> BTreeMap<usize, SqlType> {
+        self.inferred_types.take()
+    }
+
+    /// The value of a system variable, for `@@name`.
+    pub(crate) fn system_variable(
+        &self,
+        scope: Option<VariableScope>,
+        name: &str,
+    ) -> Result<(Value, SqlType)> {
+        let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
+        let position = variables::position(name).ok_or_else(unknown)?;
+        let variable = variables::all()[position];
+        let wrong =
+            |word: &str| codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &word]);
+        let ty = variable.sql_type();
+        match (scope, variable.scope) {
+            (Some(VariableScope::Session), Scope::Global) => Err(wrong("GLOBAL")),
+            (Some(VariableScope::Global), Scope::Session) => Err(wrong("SESSION")),
+            (Some(VariableScope::Global), _) | (None, Scope::Global) => {
+                let globals = self.database().globals.read();
+                let globals = globals.unwrap_or_else(PoisonError::into_inner);
+                Ok((variable.value(globals.at(position)), ty))
+            }
+            _ => {
+                let computed = self.computed_variable(variable.name);
+                let value =
+                    computed.unwrap_or_else(|| variable.value(self.settings().at(position)));
+                Ok((value, ty))
+            }
+        }
+    }
+
+    /// The value of a session variable that is no setting.
+    pub(crate) fn computed_variable(&self, name: &str) -> Option<Value> {
+        let left = &self.session.diagnostics;
+        Some(match name {
+            "warning_count" => Value::UInt(left.before.all),
+            "error_count" => Value::UInt(left.before.errors),
+            "last_insert_id" | "identity" => Value::UInt(left.last_insert_id()),
+            "insert_id" => Value::UInt(left.insert_id),
+            "pseudo_thread_id" => Value::UInt(self.id()),
+            "timestamp" => Value::Float(self.now() as f64 / 1e6),
+            _ => return None,
+        })
+    }
+}
+
+impl Drop for StatementContext<'_> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

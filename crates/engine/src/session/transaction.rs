@@ -1,0 +1,134 @@
+//! A session's transaction with the stores that take part in it, and the locks that the session holds.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use mayfly_functions::context::UserLocks;
+use mayfly_storage::{ChangeStorage, DurableTransaction, StatementOwner, UndoLog};
+use mayfly_types::Result;
+
+use super::table_use::LockedTables;
+use crate::catalog::BaseTable;
+use crate::connections::SessionShared;
+use crate::database::Database;
+use crate::direct_changes::DirectChanges;
+use crate::locks::table::TransactionTables;
+use crate::locks::user::SessionLocks;
+use crate::transaction::Transaction;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct SessionTransaction {
+    database: Arc<Database>,
+    shared: Arc<SessionShared>,
+    /// `USER()`
+    user_text: Arc<str>,
+    pub(super) current: Transaction,
+    /// What it has changed in temporary tables.
+    undo: UndoLog,
+    /// The tables that it holds.
+    pub(crate) tables: TransactionTables,
+    pub(super) locked_tables: LockedTables,
+    /// What the session holds of GET_LOCK().
+    pub(super) user_locks: Arc<SessionLocks>,
+    durable: OnceCell<DurableTransaction>,
+    /// The same for tables without transactions.
+    direct: OnceCell<DirectChanges>,
+}
+
+impl SessionTransaction {
+    pub(super) fn new(
+        database: Arc<Database>,
+        shared: Arc<SessionShared>,
+        user_text: Arc<str>,
+        user_locks: SessionLocks,
+    ) -> Self {
+        let undo = UndoLog::new();
+        let tables = TransactionTables::default();
+        Self {
+            database,
+            shared,
+            user_text,
+            current: Transaction::new(Box::new(undo.clone()), Box::new(tables.clone())),
+            undo,
+            tables,
+            locked_tables: LockedTables::default(),
+            user_locks: Arc::new(user_locks),
+            durable: OnceCell::new(),
+            direct: OnceCell::new(),
+        }
+    }
+
+    /// Ends it, and gives back all locks.
+    pub(super) fn leave(&mut self) {
+        self.current.roll_back();
+        self.locked_tables = LockedTables::default();
+        self.user_locks.release_all();
+    }
+
+    /// What the transaction has changed in temporary tables.
+    pub(crate) fn undo_log(&self) -> &UndoLog {
+        &self.undo
+    }
+
+    /// Where changes of durable tables are until they are committed.
+    fn change_storage(&self) -> ChangeStorage {
+        ChangeStorage {
+            temp_space: self.shared.memory().temp_space,
+            owner: StatementOwner {
+                session_id: self.shared.id,
+                user: Arc::clone(&self.user_text),
+                // They belong to no single one.
+                statement: Arc::from(""),
+            },
+            ..self.database.change_storage()
+        }
+    }
+
+    /// The session's part in the store of durable tables.
+    pub(crate) fn durable(&self) -> Result<&DurableTransaction> {
+        if let Some(durable) = self.durable.get() {
+            return Ok(durable);
+        }
+        let durable = self.database.store()?.session(self.change_storage());
+        self.current.join(durable.participant());
+        Ok(self.durable.get_or_init(|| durable))
+    }
+
+    /// Whether rows of durable tables wait for a commit.
+    pub(crate) fn has_durable_changes(&self) -> bool {
+        let durable = self.durable.get();
+        durable.is_some_and(DurableTransaction::has_changes)
+    }
+
+    /// The session's part in tables without transactions.
+    pub(super) fn direct(&self) -> Result<&DirectChanges> {
+        if let Some(direct) = self.direct.get() {
+            return Ok(direct);
+        }
+        let direct = DirectChanges::new(self.durable()?.beside());
+        self.current.join(Box::new(direct.clone()));
+        Ok(self.direct.get_or_init(|| direct))
+    }
+
+    /// Whether what a statement changes in a table stays, whatever comes of it and of the session's
+    /// transaction. A table that is still being made goes with whoever makes it.
+    pub(crate) fn changes_directly(&self, table: &BaseTable) -> bool {
+        if table.has_transactions {
+            return false;
+        }
+        let definition = &table.definition;
+        let catalog = &self.database.catalog;
+        let known = || catalog.table(&definition.database, &definition.name);
+        let is_it = |trees| known().is_some_and(|known| known.trees() == Some(trees));
+        table.trees().is_none_or(is_it)
+    }
+
+    /// The transaction that changes a table.
+    pub(crate) fn of_table(&self, table: &BaseTable) -> Result<&DurableTransaction> {
+        match self.changes_directly(table) {
+            true => Ok(self.direct()?.transaction()),
+            false => self.durable(),
+        }
+    }
+}

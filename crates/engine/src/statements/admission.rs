@@ -1,0 +1,562 @@
+//! Whether a session may run a statement: what can be said of it before its names are bound. What a
+//! statement reads, the rows that it adds and what it changes of others is asked where names get their
+//! meaning: when an expression or a query is bound (see [`SessionCatalog`]), and when the table is found that
+//! rows are added to ([`added_rows`]), so that no statement can leave it out; SET, KILL and the statements on
+//! accounts ask themselves, since it depends on what they are about.
+//!
+//! [`SessionCatalog`]: crate::binding::session_catalog::SessionCatalog
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{
+    AccountStatement, AlterAction, AlterTable, CreateTable, Delete, Describe, Explain,
+    ExplainTarget, Flush, FlushTarget, IntoTarget, LoadData, Privilege, References, Show,
+    ShowCreate, ShowKind, Statement, TableElement, TableFactor, TableMaintenance, TableName,
+    TableVerb, TableWithJoins, UpdateStatement,
+};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::accounts::privileges::{PrivilegeSet, SUPER};
+use crate::accounts::rights::Rights;
+use crate::session::StatementContext;
+use crate::statements::table_names::qualified;
+
+/// What a statement does to the table or view that it adds rows to, for the privileges that this needs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Additions<'n> {
+    /// Rows that are in the way go.
+    pub(crate) replaces: bool,
+    /// The columns that rows which are in the way get other values in.
+    pub(crate) updated: &'n [&'n str],
+    /// The columns that the statement names, if it names some.
+    pub(crate) listed: Option<&'n [&'n str]>,
+    /// Columns that get values of their own beside those of the list.
+    pub(crate) assigned: &'n [&'n str],
+}
+
+const fn set(privileges: &[Privilege]) -> PrivilegeSet {
+    PrivilegeSet::of(privileges)
+}
+
+const SELECT: PrivilegeSet = set(&[Privilege::Select]);
+const INSERT: PrivilegeSet = set(&[Privilege::Insert]);
+const UPDATE: PrivilegeSet = set(&[Privilege::Update]);
+const DELETE: PrivilegeSet = set(&[Privilege::Delete]);
+const CREATE: PrivilegeSet = set(&[Privilege::Create]);
+const DROP: PrivilegeSet = set(&[Privilege::Drop]);
+const ALTER: PrivilegeSet = set(&[Privilege::Alter]);
+const INDEX: PrivilegeSet = set(&[Privilege::Index]);
+const REFERENCES: PrivilegeSet = set(&[Privilege::References]);
+const CREATE_VIEW: PrivilegeSet = set(&[Privilege::CreateView]);
+const SHOW_VIEW: PrivilegeSet = set(&[Privilege::ShowView]);
+const FILE: PrivilegeSet = set(&[Privilege::File]);
+const PROCESS: PrivilegeSet = set(&[Privilege::Process]);
+const SHUTDOWN: PrivilegeSet = set(&[Privilege::Shutdown]);
+const RELOAD: PrivilegeSet = set(&[Privilege::Reload]);
+
+/// Lets a statement in at all: 1820 while the password is expired, 1226 beyond the account's limits.
+pub(crate) fn admit(context: &StatementContext<'_>, statement: &Statement) -> Result<()> {
+    if context.privileges().is_unrestricted() {
+        return Ok(());
+    }
+    let sets_password = match statement {
+        Statement::Account(account) => matches!(
+            **account,
+            AccountStatement::AlterUser(_) | AccountStatement::SetPassword { .. }
+        ),
+        _ => false,
+    };
+    if !sets_password {
+        context.privileges().refuse_expired()?;
+    }
+    match context.privileges().rights().counts_statements() {
+        true => context
+            .privileges()
+            .count_against_limits(updates(statement), context.now()),
+        false => Ok(()),
+    }
+}
+
+/// Statements that need no right of their own and change nothing that lasts. What others need is
+/// asked for where their names get a meaning.
+macro_rules! session_statements {
+    () => {
+        Statement::Query(_)
+            | Statement::Use(_)
+            | Statement::Help(_)
+            | Statement::Set(_)
+            | Statement::StartTransaction(_)
+            | Statement::Commit(_)
+            | Statement::Rollback(_)
+            | Statement::Savepoint(_)
+            | Statement::RollbackToSavepoint(_)
+            | Statement::ReleaseSavepoint(_)
+            | Statement::Do(_)
+            | Statement::Kill { .. }
+            | Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::UnlockTables
+    };
+}
+
+/// Whether MAX_UPDATES_PER_HOUR counts it.
+fn updates(statement: &Statement) -> bool {
+    !matches!(
+        statement,
+        session_statements!()
+            | Statement::SelectInto(_)
+            | Statement::Show(_)
+            | Statement::Describe(_)
+            | Statement::Explain(_)
+            | Statement::SetTransaction(_)
+            | Statement::Shutdown
+            | Statement::ResetPersist { .. }
+    )
+}
+
+/// Refuses a statement that the session has no right to.
+pub(crate) fn statement(context: &StatementContext<'_>, statement: &Statement) -> Result<()> {
+    if context.privileges().is_unrestricted() {
+        return Ok(());
+    }
+    let check = Check {
+        context,
+        rights: context.privileges().rights(),
+    };
+    check.statement(statement)
+}
+
+/// A session whose rights are asked.
+struct Check<'s> {
+    context: &'s StatementContext<'s>,
+    rights: Arc<Rights>,
+}
+
+impl Check<'_> {
+    fn statement(&self, statement: &Statement) -> Result<()> {
+        match statement {
+            Statement::SelectInto(into) => self.into_target(&into.target),
+            Statement::Update(update) => self.update(update),
+            Statement::Delete(delete) => self.delete(delete),
+            Statement::LoadData(load) => self.load(load),
+            Statement::CreateTable(create) => self.create_table(create),
+            Statement::AlterTable(alter) => self.alter_table(alter),
+            Statement::DropTable(drop) if drop.temporary => Ok(()),
+            Statement::DropTable(drop) => self.tables(&drop.tables, DROP),
+            Statement::TruncateTable(table) => self.table(table, DROP),
+            Statement::RenameTable(rename) => {
+                for (old, new) in &rename.renames {
+                    self.renamed(old, new, DROP.with(ALTER))?;
+                }
+                Ok(())
+            }
+            Statement::CreateIndex(create) => self.table(&create.table, INDEX),
+            Statement::DropIndex(drop) => self.table(&drop.table, INDEX),
+            Statement::CreateView(create) => {
+                let wanted = match create.or_replace || create.alter {
+                    true => CREATE_VIEW.with(DROP),
+                    false => CREATE_VIEW,
+                };
+                self.base_table(&create.name, wanted)
+            }
+            Statement::DropView(drop) => {
+                let mut views = drop.views.iter();
+                views.try_for_each(|view| self.base_table(view, DROP))
+            }
+            Statement::CreateDatabase(create) => {
+                self.rights.require_in_database(&create.name, CREATE)
+            }
+            Statement::AlterDatabase(alter) => {
+                let current = self.context.current_database();
+                match alter.name.as_deref().or(current) {
+                    Some(name) => self.rights.require_in_database(name, ALTER),
+                    None => Err(codes::ER_NO_DB_ERROR.error()),
+                }
+            }
+            Statement::DropDatabase(drop) => self.rights.require_in_database(&drop.name, DROP),
+            Statement::Show(show) => self.show(show),
+            Statement::Describe(Describe { table, .. }) => self.shown_columns(table),
+            Statement::Explain(explain) => self.explain(explain),
+            Statement::Flush(flush) => self.flush(flush),
+            Statement::SetTransaction(set) => match set.scope {
+                Some(mayfly_syntax::ast::VariableScope::Global) => global_variables(&self.rights),
+                _ => Ok(()),
+            },
+            Statement::LockTables(tables) => {
+                const LOCK: PrivilegeSet = set(&[Privilege::LockTables]);
+                for table in tables {
+                    if let Some((database, name)) = self.lasting(&table.table)? {
+                        self.rights.require_in_database(&database, LOCK)?;
+                        self.rights.require_on_columns(&database, &name, SELECT)?;
+                    }
+                }
+                Ok(())
+            }
+            Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
+            Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
+            Statement::ResetPersist { .. } => global_variables(&self.rights),
+            session_statements!()
+            | Statement::Insert(_)
+            | Statement::Handler(_)
+            | Statement::Account(_)
+            | Statement::DropStoredProgram(_)
+            | Statement::Empty
+            | Statement::Unsupported(_) => Ok(()),
+        }
+    }
+
+    /// The full name of a table, unless it means a temporary one, which is the session's own.
+    fn lasting(&self, table: &TableName) -> Result<Option<(String, String)>> {
+        let (database, name) = qualified(self.context, table)?;
+        let own = self.context.session.temporary_tables.get(&database, &name);
+        Ok(own.is_none().then_some((database, name)))
+    }
+
+    /// 1142 unless these privileges hold on a table.
+    fn table(&self, table: &TableName, wanted: PrivilegeSet) -> Result<()> {
+        match self.lasting(table)? {
+            Some((database, name)) => self.rights.require_on_table(&database, &name, wanted),
+            None => Ok(()),
+        }
+    }
+
+    fn tables(&self, tables: &[TableName], wanted: PrivilegeSet) -> Result<()> {
+        let mut tables = tables.iter();
+        tables.try_for_each(|table| self.table(table, wanted))
+    }
+
+    /// The same for a name that never means a temporary table.
+    fn base_table(&self, table: &TableName, wanted: PrivilegeSet) -> Result<()> {
+        let (database, name) = qualified(self.context, table)?;
+        self.rights.require_on_table(&database, &name, wanted)
+    }
+
+    /// UPDATE of one table: of several, those that are changed are known when they are bound.
+    fn update(&self, update: &UpdateStatement) -> Result<()> {
+        match only_table(&update.tables) {
+            Some(table) => match self.lasting(&table)? {
+                Some((database, name)) => self.rights.require_on_columns(&database, &name, UPDATE),
+                None => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+
+    fn delete(&self, delete: &Delete) -> Result<()> {
+        match only_table(&delete.from) {
+            Some(table) if delete.targets.is_empty() => self.table(&table, DELETE),
+            _ => Ok(()),
+        }
+    }
+
+    fn load(&self, load: &LoadData) -> Result<()> {
+        if !load.local && !self.rights.global().has(FILE) {
+            return Err(self.context.privileges().access_denied());
+        }
+        Ok(())
+    }
+
+    fn into_target(&self, target: &IntoTarget) -> Result<()> {
+        match target {
+            IntoTarget::Variables(_) => Ok(()),
+            _ => self.rights.require(FILE, &[], "FILE"),
+        }
+    }
+
+    fn create_table(&self, create: &CreateTable) -> Result<()> {
+        let (database, name) = qualified(self.context, &create.name)?;
+        if create.temporary {
+            const TEMPORARY: PrivilegeSet = set(&[Privilege::CreateTemporaryTables]);
+            self.rights.require_in_database(&database, TEMPORARY)?;
+        } else {
+            let mut wanted = CREATE;
+            if create.select.is_some() {
+                wanted = wanted.with(INSERT);
+            }
+            if create.or_replace {
+                wanted = wanted.with(DROP);
+            }
+            self.rights.require_on_table(&database, &name, wanted)?;
+        }
+        if let Some(like) = &create.like
+            && let Some((database, name)) = self.lasting(like)?
+        {
+            self.rights.require_on_columns(&database, &name, SELECT)?;
+        }
+        if create.temporary {
+            return Ok(());
+        }
+        self.parents(&database, create.elements.iter())
+    }
+
+    /// REFERENCES on the tables that foreign keys refer to.
+    fn parents<'e>(
+        &self,
+        database: &str,
+        mut elements: impl Iterator<Item = &'e TableElement>,
+    ) -> Result<()> {
+        elements.try_for_each(|element| {
+            let TableElement::ForeignKey(foreign) = element else {
+                return Ok(());
+            };
+            let References { table, columns, .. } = &foreign.references;
+            let parent = table.database.as_deref().unwrap_or(database);
+            let rights = &self.rights;
+            let on_column = |column: &String| {
+                rights
+                    .on_column(parent, &table.name, column)
+                    .has(REFERENCES)
+            };
+            let has = rights.on_table(parent, &table.name).has(REFERENCES)
+                || (!columns.is_empty() && columns.iter().all(on_column));
+            match has {
+                true => Ok(()),
+                false => {
+                    let full = format!("{parent}.{}", table.name);
+                    Err(rights.denied_table(&REFERENCES.names(), &full))
+                }
+            }
+        })
+    }
+
+    fn alter_table(&self, alter: &AlterTable) -> Result<()> {
+        let Some((database, name)) = self.lasting(&alter.table)? else {
+            return Ok(());
+        };
+        self.rights.require_on_table(&database, &name, ALTER)?;
+        for action in &alter.actions {
+            match action {
+                AlterAction::RenameTo(new) => self.renamed(&alter.table, new, ALTER.with(DROP))?,
+                AlterAction::Add(element) => self.parents(&database, std::iter::once(element))?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn renamed(&self, old: &TableName, new: &TableName, wanted: PrivilegeSet) -> Result<()> {
+        let Some((database, name)) = self.lasting(old)? else {
+            return Ok(());
+        };
+        self.rights.require_on_table(&database, &name, wanted)?;
+        self.base_table(new, INSERT.with(CREATE))
+    }
+
+    fn maintenance(&self, maintenance: &TableMaintenance) -> Result<()> {
+        let wanted = match maintenance.verb {
+            TableVerb::Check | TableVerb::Checksum => SELECT,
+            TableVerb::Analyze | TableVerb::Optimize | TableVerb::Repair => SELECT.with(INSERT),
+        };
+        for table in &maintenance.tables {
+            if let Some((database, name)) = self.lasting(table)? {
+                self.rights.require_on_columns(&database, &name, wanted)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// 1142 unless there is any right to a table itself, or to columns in all of its database.
+    fn shown_columns(&self, table: &TableName) -> Result<()> {
+        match self.lasting(table)? {
+            Some((database, name)) if !self.rights.sees_columns(&database, &name) => {
+                Err(self.rights.denied_table("SELECT", &name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// 1044 unless there is any right to something in a database.
+    fn shown_database(&self, database: Option<&str>) -> Result<()> {
+        let current = self.context.current_database();
+        match database.or(current) {
+            Some(name) if !self.rights.may_use(name) => Err(self.rights.denied_database(name)),
+            _ => Ok(()),
+        }
+    }
+
+    fn show(&self, show: &Show) -> Result<()> {
+        match &show.kind {
+            ShowKind::Tables { database, .. }
+            | ShowKind::TableStatus { database }
+            | ShowKind::OpenTables { database }
+            | ShowKind::Triggers { database, .. }
+            | ShowKind::Events { database } => self.shown_database(database.as_deref()),
+            ShowKind::Columns { table, .. } | ShowKind::Index { table, .. } => {
+                self.shown_columns(table)
+            }
+            ShowKind::Create(ShowCreate::Table(table)) => {
+                let Some((database, name)) = self.lasting(table)? else {
+                    return Ok(());
+                };
+                let rights = &self.rights;
+                let is_view = self
+                    .context
+                    .database()
+                    .catalog
+                    .view(&database, &name)
+                    .is_some();
+                match rights.on_table(&database, &name).meets(PrivilegeSet::TABLE) {
+                    _ if crate::accounts::rights::is_open(&database) => Ok(()),
+                    false => Err(rights.denied_table("SHOW", &name)),
+                    true if is_view => self.shown_view(&database, &name),
+                    true => Ok(()),
+                }
+            }
+            ShowKind::Create(ShowCreate::View(table)) => {
+                let (database, name) = qualified(self.context, table)?;
+                self.shown_view(&database, &name)
+            }
+            ShowKind::Create(ShowCreate::Database { name, .. }) => self.shown_database(Some(name)),
+            ShowKind::Engine { .. } => self.rights.require(PROCESS, &[], "PROCESS"),
+            ShowKind::BinaryLogs | ShowKind::BinaryLogStatus | ShowKind::ReplicaStatus { .. } => {
+                const EITHER: PrivilegeSet = set(&[Privilege::Super, Privilege::ReplicationClient]);
+                self.rights
+                    .require(EITHER, &[], "SUPER, REPLICATION CLIENT")
+            }
+            ShowKind::Replicas | ShowKind::LogEvents { .. } => {
+                const SLAVE: PrivilegeSet = set(&[Privilege::ReplicationSlave]);
+                self.rights.require(SLAVE, &[], "REPLICATION SLAVE")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn shown_view(&self, database: &str, name: &str) -> Result<()> {
+        self.rights.require_on_table(database, name, SELECT)?;
+        self.rights.require_on_table(database, name, SHOW_VIEW)
+    }
+
+    fn explain(&self, explain: &Explain) -> Result<()> {
+        match &explain.target {
+            ExplainTarget::Statement { statement, .. } => self.statement(statement),
+            _ => Ok(()),
+        }
+    }
+
+    fn flush(&self, flush: &Flush) -> Result<()> {
+        for target in &flush.targets {
+            let dynamic = match target {
+                FlushTarget::Status => "FLUSH_STATUS",
+                FlushTarget::Tables { .. } => "FLUSH_TABLES",
+                FlushTarget::Other(name) => match name.as_str() {
+                    "PRIVILEGES" => "FLUSH_PRIVILEGES",
+                    "USER_RESOURCES" => "FLUSH_USER_RESOURCES",
+                    "OPTIMIZER_COSTS" => "FLUSH_OPTIMIZER_COSTS",
+                    _ => {
+                        self.rights.require(RELOAD, &[], "RELOAD")?;
+                        continue;
+                    }
+                },
+            };
+            let names = format!("RELOAD or {dynamic}");
+            self.rights.require(RELOAD, &[dynamic], &names)?;
+            if let FlushTarget::Tables {
+                tables,
+                read_lock: true,
+                ..
+            } = target
+            {
+                for table in tables {
+                    if let Some((database, name)) = self.lasting(table)? {
+                        self.rights.require_on_columns(&database, &name, SELECT)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// INSERT on the columns that a statement names, or on the table that it adds rows to without naming some,
+/// and what it needs for rows that are in the way: 1142 and 1143. Which columns it reads is asked where its
+/// expressions are bound.
+pub(crate) fn added_rows(
+    rights: &Rights,
+    table: (&str, &str),
+    additions: Additions<'_>,
+) -> Result<()> {
+    let (database, name) = table;
+    let mut wanted = INSERT;
+    if additions.replaces {
+        wanted = wanted.with(DELETE);
+    }
+    if !additions.updated.is_empty() {
+        wanted = wanted.with(UPDATE);
+    }
+    rights.require_on_columns(database, name, wanted)?;
+    for column in additions.updated {
+        rights.require_on_column(table, column, UPDATE)?;
+    }
+    if rights.on_table(database, name).has(INSERT) {
+        return Ok(());
+    }
+    let listed = additions.listed.unwrap_or_default();
+    let names_none = additions.listed.is_none() || listed.len() + additions.assigned.len() == 0;
+    if names_none {
+        return Err(rights.denied_table(&INSERT.names(), name));
+    }
+    let mut named = listed.iter().chain(additions.assigned);
+    named.try_for_each(|column| rights.require_on_column(table, column, INSERT))
+}
+
+/// The one table that a statement names in its FROM, if it has no join and no derived table.
+fn only_table(tables: &[TableWithJoins]) -> Option<TableName> {
+    match tables {
+        [
+            TableWithJoins {
+                relation: TableFactor::Table { name, .. },
+                joins,
+            },
+        ] if joins.is_empty() => TableName::from_object_name(name),
+        _ => None,
+    }
+}
+
+/// 1227 unless the session may SET GLOBAL.
+pub(crate) fn global_variables(rights: &Rights) -> Result<()> {
+    let names = "SUPER or SYSTEM_VARIABLES_ADMIN";
+    rights.require(SUPER, &["SYSTEM_VARIABLES_ADMIN"], names)
+}
+
+/// The same for one variable: who takes the server offline must not be sent away by that.
+pub(crate) fn global_variable(rights: &Rights, name: &str) -> Result<()> {
+    global_variables(rights)?;
+    match name {
+        "offline_mode" => rights.require(SUPER, &["CONNECTION_ADMIN"], "CONNECTION_ADMIN"),
+        "mandatory_roles" => rights.require(SUPER, &["ROLE_ADMIN"], "ROLE_ADMIN"),
+        _ => Ok(()),
+    }
+}
+
+/// The session variables that only some may set.
+const RESTRICTED: &[&str] = &[
+    "binlog_format",
+    "bulk_insert_buffer_size",
+    "character_set_database",
+    "character_set_filesystem",
+    "collation_database",
+    "connection_memory_limit",
+    "gtid_next",
+    "histogram_generation_max_mem_size",
+    "innodb_strict_mode",
+    "internal_tmp_mem_storage_engine",
+    "original_commit_timestamp",
+    "preload_buffer_size",
+    "pseudo_replica_mode",
+    "pseudo_thread_id",
+    "sql_log_bin",
+    "sql_log_off",
+    "sql_require_primary_key",
+];
+
+/// 1227 unless the session may set its own value of a variable.
+pub(crate) fn session_variable(rights: &Rights, name: &str) -> Result<()> {
+    if !RESTRICTED.contains(&name) {
+        return Ok(());
+    }
+    let names = "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN";
+    let dynamic = ["SYSTEM_VARIABLES_ADMIN", "SESSION_VARIABLES_ADMIN"];
+    rights.require(SUPER, &dynamic, names)
+}

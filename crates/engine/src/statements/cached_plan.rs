@@ -1,0 +1,163 @@
+//! Plans that are used again: what a statement comes to, and as long as what that is so.
+//!
+//! A plan is immutable and shared by all sessions that run its statement. What changes while a statement
+//! runs is in its context and in operators.
+
+use std::sync::{Arc, Weak};
+
+use mayfly_plan::LockingPlan;
+use mayfly_plan::physical::QueryPlan;
+use mayfly_syntax::ast::Statement;
+use mayfly_types::{Result, SqlType, TypeKind, Value};
+
+use super::change::ChangeStatementPlan;
+use super::insert::InsertPlan;
+use super::point::PointPlan;
+use crate::catalog::BaseTable;
+use crate::result::ResultColumn;
+use crate::session::{PlanEnvironment, StatementContext, StatementTables};
+
+/// What a statement comes to.
+#[derive(Debug)]
+pub(crate) enum ExecutablePlan {
+    /// SELECT, TABLE and VALUES.
+    Query(Arc<QueryPlan>),
+    /// SELECT … FOR UPDATE and FOR SHARE.
+    LockingRead(Box<LockingPlan>),
+    /// INSERT and REPLACE.
+    Insert(Box<InsertPlan>),
+    /// UPDATE and DELETE.
+    Change(Box<ChangeStatementPlan>),
+    /// Everything else: the statement's tree says what is to be done.
+    Utility,
+}
+
+/// A statement's plan.
+#[derive(Debug)]
+pub(crate) struct CachedPlan {
+    /// The statement.
+    pub(crate) statement: Arc<Statement>,
+    pub(crate) plan: ExecutablePlan,
+    /// The columns that clients get.
+    pub(crate) columns: Arc<[ResultColumn]>,
+    /// How it reads or changes one row by a unique key, if it does nothing else.
+    pub(crate) point: Option<Box<PointPlan>>,
+    pub(super) dependencies: PlanDependencies,
+}
+
+/// As long as what a plan is good.
+#[derive(Debug)]
+pub(super) struct PlanDependencies {
+    /// The tables that it reads, and how many rows each of them had. Weak: a cached plan must not keep a
+    /// dropped table alive.
+    pub(super) tables: Vec<(Weak<BaseTable>, u64)>,
+    /// The types of the `?`.
+    pub(super) types: Arc<[SqlType]>,
+    /// The values of `?` that decided about it.
+    pub(super) values: Vec<(usize, Value)>,
+    pub(super) environment: PlanEnvironment,
+    /// For a SELECT, whether it locks what it reads without asking for it.
+    pub(super) locks_reads: Option<bool>,
+}
+
+/// A plan with the tables as they are now.
+pub(crate) struct ReadyPlan {
+    pub(crate) plan: Arc<CachedPlan>,
+    pub(crate) tables: Arc<StatementTables>,
+}
+
+impl CachedPlan {
+    /// Whether names and settings mean what they did when it was made.
+    pub(crate) fn is_in(&self, context: &StatementContext<'_>) -> bool {
+        let dependencies = &self.dependencies;
+        let locks = dependencies.locks_reads;
+        context.is_in(&dependencies.environment)
+            && locks.is_none_or(|locks| locks == context.locks_what_it_reads())
+    }
+
+    /// How it reads or changes one row, if it does, and is good for such parameters: how long their values
+    /// may be, and how many rows there are meanwhile, is all the same.
+    pub(crate) fn point_for(
+        &self,
+        context: &StatementContext<'_>,
+        parameters: &[(Value, SqlType)],
+    ) -> Option<&PointPlan> {
+        let point = self.point.as_ref()?;
+        let known = &self.dependencies.types;
+        let mut types = parameters.iter().zip(&**known);
+        let value = |index: usize| parameters.get(index).map(|(value, _)| value);
+        let is_good = self.is_in(context)
+            && parameters.len() == known.len()
+            && types.all(|((_, given), planned)| is_like(planned, given))
+            && self.has_values(value);
+        is_good.then_some(point)
+    }
+
+    /// Whether the values that decided about it are these.
+    fn has_values<'v>(&self, value: impl Fn(usize) -> Option<&'v Value>) -> bool {
+        let mut values = self.dependencies.values.iter();
+        values.all(|(index, known)| value(*index) == Some(known))
+    }
+
+    /// Whether it was made for such types: texts may be shorter.
+    fn is_for_types(&self, types: &[SqlType]) -> bool {
+        let known = &self.dependencies.types;
+        let fits = |(planned, given): (&SqlType, &SqlType)| {
+            let is_shorter = planned.kind == TypeKind::VarChar && given.length < planned.length;
+            is_like(planned, given) && (is_shorter || planned.length == given.length)
+        };
+        types.len() == known.len() && known.iter().zip(types).all(fits)
+    }
+
+    /// The plan with the tables as they are now, if it is good for the running statement.
+    pub(crate) fn ready(
+        self: Arc<Self>,
+        context: &StatementContext<'_>,
+    ) -> Result<Option<ReadyPlan>> {
+        let parameters = context.parameters();
+        let is_same = self.is_for_types(&parameters.types)
+            && self.has_values(|index| parameters.values.get(index));
+        if !is_same || !self.is_in(context) {
+            return Ok(None);
+        }
+        let known = &self.dependencies.tables;
+        let mut tables = Vec::with_capacity(known.len());
+        for (table, _) in known {
+            let Some(table) = table.upgrade() else {
+                return Ok(None);
+            };
+            let definition = &table.definition;
+            let now = context.use_table(&definition.database, &definition.name)?;
+            // It may have changed while this waited for it.
+            if now.is_none_or(|now| now.id != table.id) {
+                return Ok(None);
+            }
+            tables.push((table.id, table.rows_in(context)?));
+        }
+        let mut sizes = tables.iter().zip(known);
+        if sizes.any(|((_, table), (_, rows))| is_of_another_size(*rows, table.statistics().rows)) {
+            return Ok(None);
+        }
+        Ok(Some(ReadyPlan {
+            tables: Arc::new(StatementTables(tables)),
+            plan: self,
+        }))
+    }
+}
+
+/// Whether two types have the same values but for their lengths.
+fn is_like(a: &SqlType, b: &SqlType) -> bool {
+    a.kind == b.kind
+        && a.unsigned == b.unsigned
+        && a.zerofill == b.zerofill
+        && a.decimals == b.decimals
+        && a.collation == b.collation
+        && (Arc::ptr_eq(&a.members, &b.members) || a.members == b.members)
+}
+
+/// Whether so many rows are read in another way than those that a plan was made for.
+fn is_of_another_size(planned: u64, rows: u64) -> bool {
+    const SMALL: u64 = 16;
+    let (less, more) = (planned.min(rows), planned.max(rows));
+    more > SMALL && more / 4 > less
+}

@@ -1,0 +1,89 @@
+//! AUTO_INCREMENT for one row.
+
+use mayfly_types::{SqlType, TypeKind, Value};
+
+use crate::catalog::BaseTable;
+use crate::catalog::definition::ColumnDefinition;
+use crate::session::StatementContext;
+use crate::statements::auto_increment::{greatest, is_explicit, number_of};
+
+/// The column that gets numbers.
+#[derive(Debug)]
+pub(super) struct AutoNumber {
+    pub(super) column: usize,
+    ty: SqlType,
+}
+
+/// A row's number.
+pub(super) enum Number {
+    /// It was given.
+    Given(u64),
+    /// It was made; the table's next one was another.
+    Made { number: u64, next: u64 },
+}
+
+impl AutoNumber {
+    /// Of a column of whole numbers.
+    pub(super) fn new(position: usize, column: &ColumnDefinition) -> Option<Self> {
+        let is_whole = !matches!(column.ty.kind, TypeKind::Float | TypeKind::Double);
+        is_whole.then(|| Self {
+            column: position,
+            ty: column.ty.clone(),
+        })
+    }
+
+    /// The number of a row, which is put into it if it has none; nothing when that is to be done with
+    /// more care.
+    pub(super) fn take(
+        &self,
+        context: &StatementContext<'_>,
+        table: &BaseTable,
+        row: &mut [Value],
+    ) -> Option<Number> {
+        let value = row.get_mut(self.column)?;
+        let options = context.options();
+        if is_explicit(value, options.sql_mode) {
+            return Some(Number::Given(number_of(value)));
+        }
+        if context.session.diagnostics.insert_id != 0 {
+            return None;
+        }
+        let next = table.next_auto_increment();
+        let step = options.auto_increment_increment.max(1);
+        let offset = options.auto_increment_offset.max(1);
+        let number = table.take_auto_increment(step, offset);
+        let made = Number::Made { number, next };
+        if number > greatest(&self.ty) {
+            made.give_back(table);
+            return None;
+        }
+        *value = match self.ty.unsigned {
+            true => Value::UInt(number),
+            false => Value::Int(i64::try_from(number).unwrap_or(i64::MAX)),
+        };
+        Some(made)
+    }
+}
+
+impl Number {
+    /// The row was not added: its number is the next one again, unless another row got one meanwhile.
+    pub(super) fn give_back(&self, table: &BaseTable) {
+        if let Self::Made { number, next } = self {
+            table.give_auto_increment_back(number.saturating_add(1), *next);
+        }
+    }
+
+    /// The row was added; gives what the client is told.
+    pub(super) fn keep(&self, context: &StatementContext<'_>, table: &BaseTable) -> u64 {
+        match self {
+            Self::Given(number) => {
+                table.advance_auto_increment(number.saturating_add(1));
+                *number
+            }
+            Self::Made { number, .. } => {
+                context.session.diagnostics.set_last_insert_id(*number);
+                *number
+            }
+        }
+    }
+}

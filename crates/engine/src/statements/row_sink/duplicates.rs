@@ -1,0 +1,300 @@
+//! ON DUPLICATE KEY UPDATE: what is made of a row when one like it comes.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use mayfly_exec::ExecutionContext;
+use mayfly_plan::{DefaultSource, Expression, PlanOptions, ScalarColumn, ScalarNames};
+use mayfly_syntax::ast::{
+    Expr, InsertSource, InsertStatement, Query, SetExpr, TableFactor, visit_expressions,
+};
+use mayfly_syntax::encodings;
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result, SqlType, Value};
+
+use crate::binding::expressions::{Bound, columns_of};
+use crate::binding::session_catalog::SessionCatalog;
+use crate::builder;
+use crate::catalog::definition::TableDefinition;
+use crate::session::StatementContext;
+use crate::statements::listed_columns::{listed_columns, refuse_generated};
+use crate::statements::row_rules::RowRules;
+use crate::statements::row_sink::OnDuplicate;
+use crate::statements::row_target::RowTarget;
+use crate::statements::same_values::same_value;
+
+/// The clause as it was written, and what its names mean.
+pub(crate) struct DuplicateClause<'i> {
+    insert: &'i InsertStatement,
+    target: &'i RowTarget,
+    /// By column of the table: its name in the row that came; empty without one.
+    new_names: Vec<&'i str>,
+    /// Columns of the query that the rows come from.
+    foreign: &'i [Expr],
+}
+
+impl<'i> DuplicateClause<'i> {
+    /// The clause of a statement that gives the columns at `positions`.
+    pub(crate) fn new(
+        insert: &'i InsertStatement,
+        target: &'i RowTarget,
+        positions: &[usize],
+        foreign: &'i [Expr],
+    ) -> Result<Self> {
+        let columns = &target.names.columns;
+        let mut new_names = vec![""; columns.len()];
+        if let Some(alias) = &insert.row_alias {
+            if !alias.columns.is_empty() && alias.columns.len() != positions.len() {
+                return Err(codes::ER_VIEW_WRONG_LIST.error());
+            }
+            for (index, position) in positions.iter().enumerate() {
+                let own = alias.columns.get(index).map(String::as_str);
+                new_names[*position] = own.unwrap_or(&columns[*position].name);
+            }
+        }
+        Ok(Self {
+            insert,
+            target,
+            new_names,
+            foreign,
+        })
+    }
+
+    /// Names in the clause that are neither the table's nor the new row's: those of the query that
+    /// the rows come from.
+    pub(crate) fn foreign_names(
+        insert: &InsertStatement,
+        query: &Query,
+        definition: &TableDefinition,
+    ) -> Result<Vec<Expr>> {
+        let mut names: Vec<Expr> = Vec::new();
+        let mut ambiguous = None;
+        let reads_target = reads(query, &definition.name);
+        for assignment in &insert.on_duplicate_key_update {
+            let _: ControlFlow<()> = visit_expressions(&assignment.value, |expr| {
+                let (qualifier, name) = match expr {
+                    Expr::Identifier(name) if encodings::variable(expr).is_none() => (None, name),
+                    Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                        [.., qualifier, name] => (Some(qualifier), name),
+                        _ => return ControlFlow::Continue(()),
+                    },
+                    _ => return ControlFlow::Continue(()),
+                };
+                let own = qualifier.is_none_or(|table| table.value == definition.name)
+                    && definition.column_position(&name.value).is_some();
+                if own && qualifier.is_some() && reads_target {
+                    ambiguous.get_or_insert_with(|| expr.to_string());
+                }
+                if !own && !names.contains(expr) {
+                    names.push(expr.clone());
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        match ambiguous {
+            Some(name) => Err(codes::ER_NON_UNIQ_ERROR.with(&[&name, &"field list"])),
+            None => Ok(names),
+        }
+    }
+
+    /// What is done about duplicates. `foreign_types` are the types of the query's columns.
+    pub(crate) fn plan(
+        &self,
+        context: &StatementContext<'_>,
+        (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
+        foreign_types: &[SqlType],
+    ) -> Result<DuplicatePlan> {
+        let written = &self.insert.on_duplicate_key_update;
+        if written.is_empty() {
+            return Ok(match self.insert.replace {
+                true => DuplicatePlan::Replace,
+                false => DuplicatePlan::Refuse,
+            });
+        }
+        let definition = &*self.target.names;
+        let mut columns = columns_of(context, definition);
+        let alias = self.insert.row_alias.as_ref();
+        let alias = alias.map_or("", |alias| alias.name.as_str());
+        let new = definition.columns.iter().zip(&self.new_names);
+        columns.extend(new.map(|(column, name)| ScalarColumn {
+            database: None,
+            table: alias,
+            name,
+            ty: &column.ty,
+            nullable: true,
+            default: DefaultSource::None,
+        }));
+        for (expr, ty) in self.foreign.iter().zip(foreign_types) {
+            let (table, name) = match expr {
+                Expr::Identifier(name) => ("", name.value.as_str()),
+                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                    [.., table, name] => (table.value.as_str(), name.value.as_str()),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            columns.push(ScalarColumn {
+                database: None,
+                table,
+                name,
+                ty,
+                nullable: true,
+                default: DefaultSource::None,
+            });
+        }
+        let is_values = matches!(self.insert.source, InsertSource::Values(_));
+        let names = ScalarNames {
+            columns: &columns,
+            inserted: Some(definition.columns.len()),
+            target: is_values.then(|| self.target.changed()),
+        };
+        let mut assignments = Vec::with_capacity(written.len());
+        for assignment in written {
+            let one = std::slice::from_ref(&assignment.column);
+            let column = listed_columns(definition, Some(one))?
+                .pop()
+                .unwrap_or_default();
+            let value = match encodings::is_default(&assignment.value) {
+                true => None,
+                false => {
+                    refuse_generated(definition, column)?;
+                    let value = &assignment.value;
+                    let value = mayfly_plan::bind_scalar(value, names, catalog, options)?;
+                    Some(Arc::new(match definition.columns[column].ty.is_numeric() {
+                        true => mayfly_plan::as_number(value),
+                        false => value,
+                    }))
+                }
+            };
+            assignments.push((column, value));
+        }
+        Ok(DuplicatePlan::Update(assignments))
+    }
+}
+
+/// What is done with a row whose key another row has.
+#[derive(Debug)]
+pub(crate) enum DuplicatePlan {
+    /// It is refused.
+    Refuse,
+    /// REPLACE
+    Replace,
+    /// ON DUPLICATE KEY UPDATE: columns and what they get over the row that is there, the row that came,
+    /// and columns of the query that it came from. None is DEFAULT.
+    Update(Vec<(usize, Option<Arc<Expression>>)>),
+}
+
+impl DuplicatePlan {
+    /// What is done in a running statement. Only what is computed needs the execution context.
+    pub(crate) fn run(
+        &self,
+        execution: impl FnOnce() -> Arc<ExecutionContext>,
+        parameters: &[Value],
+    ) -> OnDuplicate {
+        match self {
+            Self::Refuse => OnDuplicate::Refuse,
+            Self::Replace => OnDuplicate::Replace,
+            Self::Update(assignments) => {
+                let execution = execution();
+                let bound = |value: &Arc<Expression>| Bound::of_plan(Arc::clone(value), &execution);
+                let assignments = assignments
+                    .iter()
+                    .map(|(column, value)| DuplicateAssignment {
+                        column: *column,
+                        value: value.as_ref().map(bound),
+                    });
+                OnDuplicate::Update(Box::new(DuplicateUpdate {
+                    assignments: assignments.collect(),
+                    parameters: parameters.to_vec(),
+                }))
+            }
+        }
+    }
+}
+
+/// Whether a query has a table of a name in its FROM.
+fn reads(query: &Query, name: &str) -> bool {
+    let SetExpr::Select(select) = &*query.body else {
+        return false;
+    };
+    let is_named = |factor: &TableFactor| match factor {
+        TableFactor::Table {
+            name: table, alias, ..
+        } => match alias {
+            Some(alias) => alias.name.value == name,
+            None => {
+                let last = table.0.last().and_then(|part| part.as_ident());
+                last.is_some_and(|part| part.value == name)
+            }
+        },
+        _ => false,
+    };
+    select.from.iter().any(|item| {
+        is_named(&item.relation) || item.joins.iter().any(|join| is_named(&join.relation))
+    })
+}
+
+/// What is set in a row.
+pub(crate) struct DuplicateAssignment {
+    /// The column.
+    pub(crate) column: usize,
+    /// Its value over the row that is there, the row that came, and columns of the query that it
+    /// came from. None is DEFAULT.
+    pub(crate) value: Option<Bound>,
+}
+
+/// ON DUPLICATE KEY UPDATE
+pub(crate) struct DuplicateUpdate {
+    /// In this order; later ones see what earlier ones did.
+    pub(crate) assignments: Vec<DuplicateAssignment>,
+    /// The values of `?`.
+    pub(crate) parameters: Vec<Value>,
+}
+
+impl DuplicateUpdate {
+    /// The row that is there as it becomes; `None` when nothing changes.
+    pub(crate) fn apply(
+        &self,
+        rules: &RowRules<'_>,
+        old: &Batch,
+        new: &Batch,
+        extra: Option<&Batch>,
+        number: u64,
+    ) -> Result<Option<Batch>> {
+        let width = old.columns().len();
+        let mut columns = old.columns().to_vec();
+        columns.extend_from_slice(new.columns());
+        if let Some(extra) = extra {
+            columns.extend_from_slice(extra.columns());
+        }
+        let mut assigned = vec![false; width];
+        for assignment in &self.assignments {
+            let column = &rules.definition.columns[assignment.column];
+            let value = match &assignment.value {
+                Some(bound) => {
+                    let row = Batch::new(columns.clone(), 1);
+                    let (value, ty) = bound.scalar(&row, &self.parameters)?;
+                    rules.refuse_warnings()?;
+                    rules.store_assigned(&value, &ty, column, number)?
+                }
+                None => rules.default_value(assignment.column, &columns[..width], number)?,
+            };
+            columns[assignment.column] = builder::constant(&value, &column.ty, 1);
+            assigned[assignment.column] = true;
+        }
+        columns.truncate(width);
+        let same = |column: usize| same_value(old.column(column), &columns[column], 0);
+        if (0..width).all(same) {
+            return Ok(None);
+        }
+        // As in MySQL all generated columns are computed, those of a row that is added too.
+        rules.set_moments(&mut columns, &assigned, 1);
+        rules.generate(&mut columns, 1, number - 1)?;
+        let changed = Batch::new(columns, 1);
+        match rules.check(&changed)? {
+            // With IGNORE the row stays as it is.
+            Some(_) => Ok(None),
+            None => Ok(Some(changed)),
+        }
+    }
+}

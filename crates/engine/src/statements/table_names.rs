@@ -1,0 +1,86 @@
+//! The tables that statements name to change them.
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::TableName;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::catalog::BaseTable;
+use crate::locks::table::TableUse;
+use crate::session::StatementContext;
+use crate::system_schemas::is_schema;
+
+/// The database and name that a table's name stands for: 1046 when none is selected.
+pub(crate) fn qualified(
+    context: &StatementContext<'_>,
+    table: &TableName,
+) -> Result<(String, String)> {
+    let database = table
+        .database
+        .as_deref()
+        .or_else(|| context.current_database());
+    let database = database.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
+    Ok((database.to_owned(), table.name.clone()))
+}
+
+/// The table that rows are written to: 1146, or 1044 for a system table.
+pub(crate) fn writable_table(
+    context: &StatementContext<'_>,
+    database: &str,
+    name: &str,
+) -> Result<Arc<BaseTable>> {
+    let table = changeable_table(context, database, name)?;
+    note_write(context, &table)?;
+    Ok(table)
+}
+
+/// A table is about to be changed: 1792 in a transaction that is READ ONLY, 1290 on such a server.
+pub(crate) fn note_write(context: &StatementContext<'_>, table: &BaseTable) -> Result<()> {
+    if !table.definition.temporary {
+        refuse_read_only(context)?;
+        context.privileges().refuse_read_only_server()?;
+        context.transaction().note_write();
+    }
+    Ok(())
+}
+
+/// The table that a statement names to change it, which need not happen: 1146, or 1044 for a system table.
+pub(crate) fn changeable_table(
+    context: &StatementContext<'_>,
+    database: &str,
+    name: &str,
+) -> Result<Arc<BaseTable>> {
+    refuse_system_schema(context, database)?;
+    if let Some(table) = context.use_table_as(database, name, None, TableUse::Write)? {
+        return Ok(table);
+    }
+    let catalog = &context.database().catalog;
+    if catalog.database_collation(database).is_none() {
+        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+    }
+    Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+}
+
+/// 1044: nobody changes what is in the databases that the engine makes itself.
+pub(crate) fn refuse_system_schema(context: &StatementContext<'_>, database: &str) -> Result<()> {
+    if !is_schema(database) {
+        return Ok(());
+    }
+    let denied = codes::ER_DBACCESS_DENIED_ERROR;
+    Err(denied.with(&[
+        &context.privileges().user(),
+        &context.privileges().host(),
+        &database.to_lowercase(),
+    ]))
+}
+
+/// 1792 when the transaction, or every one of the session, is READ ONLY.
+pub(super) fn refuse_read_only(context: &StatementContext<'_>) -> Result<()> {
+    let usual = context.options().transaction;
+    let transaction = context.transaction().characteristics().unwrap_or(usual);
+    match transaction.read_only {
+        true => Err(codes::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.error()),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,135 @@
+//! Point statements that come as text, again and again with other literals: one statement, with `?` in
+//! their place, is planned for all of them.
+//!
+//! Nothing of it is ever run but the access to the one row ([`point`](crate::statements)), and only if
+//! each literal is a value of the key or of the row there. In every other case the text itself is
+//! parsed and planned. So results, errors and warnings are always those of the text.
+
+use std::sync::Arc;
+
+use mayfly_syntax::{Parameterized, PlainLiteral};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType, Value};
+
+use crate::binding::expressions;
+use crate::connections::Work;
+use crate::prepared::Prepared;
+use crate::result::Outcome;
+use crate::session::{Session, StatementContext};
+use crate::statements::{self, admission, planned, transaction_work};
+use crate::status::Counter;
+use crate::stream::ResultStream;
+use crate::transaction::ends_transaction;
+
+/// A text as a statement that texts with other literals share, and its literals.
+pub(super) struct Template {
+    prepared: Arc<Prepared>,
+    hash: u64,
+    text: Arc<str>,
+    values: Vec<(Value, SqlType)>,
+}
+
+impl Session {
+    /// The template of a text that may be cached, if it may be a point statement whose like has been seen
+    /// before.
+    pub(super) fn template_of(&self, sql: &str) -> Option<Template> {
+        let cache = &self.database.statement_cache;
+        let taken = mayfly_syntax::parameterize(sql, &self.settings.options().parse)?;
+        let hash = cache.hash(self.text_scope(), &taken.text)? ^ kinds(&taken);
+        if cache.is_refused(self.text_scope(), hash) {
+            return None;
+        }
+        let prepared = match cache.get(self.text_scope(), hash, &taken.text) {
+            Some(prepared) => prepared,
+            None if !cache.has_seen(hash) => return None,
+            None => match Prepared::parameterized(self, &taken.text) {
+                Some(prepared) => {
+                    let prepared = Arc::new(prepared);
+                    cache.add(self.text_scope(), hash, &taken.text, &prepared);
+                    prepared
+                }
+                None => {
+                    cache.refuse(hash);
+                    return None;
+                }
+            },
+        };
+        Some(Template {
+            prepared,
+            hash,
+            values: taken.literals.iter().map(|it| self.value(it)).collect(),
+            text: Arc::from(taken.source),
+        })
+    }
+
+    /// Runs a text by its template where that is possible.
+    pub(super) fn run_template(&mut self, template: &Template) -> Result<ResultStream<'_>> {
+        let context = StatementContext::begin(self, Work::Query, &template.text, false);
+        let (context, outcome) = context.run(|context| {
+            let statement = template.prepared.statement();
+            admission::admit(context, statement)?;
+            transaction_work::note(context.session, statement);
+            let (outcome, counter) = match context.run_point(template)? {
+                Some(outcome) => (outcome, Counter::StatementCacheParameterized),
+                None => (
+                    context.run_text(&template.text)?,
+                    Counter::StatementCacheMisses,
+                ),
+            };
+            context.counters().add(counter, 1);
+            Ok(outcome)
+        })?;
+        Ok(ResultStream::new(context, outcome))
+    }
+
+    fn value(&self, literal: &PlainLiteral<'_>) -> (Value, SqlType) {
+        match literal {
+            PlainLiteral::Integer(number) => expressions::integer_literal(*number),
+            PlainLiteral::String(text) => {
+                expressions::string_literal(self.settings.options().collation_connection, text)
+            }
+        }
+    }
+}
+
+impl StatementContext<'_> {
+    /// Runs a statement that has begun by its template, if that comes to one row by a key.
+    fn run_point(&mut self, template: &Template) -> Result<Option<Outcome>> {
+        let Template {
+            prepared, values, ..
+        } = template;
+        match prepared.plan_point(self, values) {
+            Ok(true) => {}
+            // It has waited for others already.
+            Err(error) if ends_transaction(&error) || error.is(&codes::ER_LOCK_WAIT_TIMEOUT) => {
+                return Err(error);
+            }
+            Ok(false) | Err(_) => {
+                self.database()
+                    .statement_cache
+                    .refuse_for_now(self.session.text_scope(), template.hash);
+                return Ok(None);
+            }
+        }
+        planned::run_point(self, prepared, values)
+    }
+
+    /// Runs a statement that has begun.
+    fn run_text(&mut self, text: &str) -> Result<Outcome> {
+        self.now();
+        let mut reader = self.session.statements_of(text);
+        let (parsed, tree) = self.session.parse_statement(&mut reader)?;
+        self.hold_tree(tree);
+        let prepared = Prepared::of_parsed(self.session, parsed);
+        statements::execute(self, &prepared, &[])
+    }
+}
+
+/// Which of the literals are strings: a plan is for values of one kind. With one entry for all kinds,
+/// texts of two kinds that take turns would each find the other's plan, and plan anew.
+fn kinds(taken: &Parameterized<'_>) -> u64 {
+    let bits = taken.literals.iter().fold(1, |bits: u64, literal| {
+        bits << 1 | u64::from(matches!(literal, PlainLiteral::String(_)))
+    });
+    bits.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}

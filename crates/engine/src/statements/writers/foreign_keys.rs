@@ -1,0 +1,528 @@
+//! Foreign keys obeyed: every row that a child gets refers to a row of its parent, and what becomes of
+//! a child's rows when a parent's row goes or gets another key.
+//!
+//! As InnoDB does it, row by row and at once: a statement that would be right only at its end is
+//! refused. What is looked for is looked for among the rows of now, those of the statement itself
+//! included, and locked: a parent's row shared, so that it stays until the child's is committed; a
+//! child's row as the change that it gets needs it.
+//!
+//! A cascade that changes rows (and does not remove them) comes to no table that it has changed rows
+//! of above, nor deeper than [`DEPTH_MAX`]; so it ends.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use mayfly_plan::TableId;
+use mayfly_storage::{ColumnId, IndexId, LockMode};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result, Value};
+
+use crate::catalog::BaseTable;
+use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
+use crate::catalog::foreign_keys::{ReferentialAction, no_referenced_row, row_is_referenced};
+use crate::ddl::foreign_key_checks::NewForeignKeys;
+use crate::locks::table::TableUse;
+use crate::session::StatementContext;
+use crate::statements::row_rules::RowRules;
+use crate::statements::row_writer::{Conflict, RowWriter, key_text, one_position};
+use crate::statements::same_values::same_value;
+use crate::statements::writers::{Entry, WriterId, Writers};
+use crate::{builder, convert};
+
+/// So many statements deep a cascade may go, the first one included.
+const DEPTH_MAX: usize = 15;
+
+/// So many rows of a child are removed at once.
+const CHILDREN_AT_ONCE: usize = 1024;
+
+/// A table's foreign keys: those that it has, and those that refer to it.
+#[derive(Default)]
+pub(crate) struct Links {
+    pub(crate) parents: Vec<ParentLink>,
+    pub(crate) children: Vec<ChildLink>,
+}
+
+/// A foreign key, seen from the child.
+pub(crate) struct ParentLink {
+    foreign: ForeignKeyDefinition,
+    /// The columns of the child.
+    columns: Vec<usize>,
+    /// The parent, and its index; `None` when it is not there, or not as it must be.
+    parent: Option<(Arc<BaseTable>, IndexId)>,
+    is_own: bool,
+}
+
+/// A foreign key, seen from the parent.
+pub(crate) struct ChildLink {
+    child: Arc<BaseTable>,
+    foreign: ForeignKeyDefinition,
+    /// The columns of the parent.
+    referenced: Vec<usize>,
+    /// The columns of the child.
+    columns: Vec<usize>,
+    index: IndexId,
+    is_own: bool,
+}
+
+impl Links {
+    fn of(context: &StatementContext<'_>, table: &Arc<BaseTable>) -> Result<Self> {
+        let definition = &*table.definition;
+        let mut links = Self::default();
+        for foreign in &definition.foreign_keys {
+            links
+                .parents
+                .push(ParentLink::new(context, table, foreign)?);
+        }
+        let catalog = context.database().catalog.databases();
+        for (child, place) in catalog.children_of(definition) {
+            let known = &child.definition;
+            let name = &known.foreign_keys[*place].name;
+            let (child_database, child_name) = (&known.database, &known.name);
+            let child = context.use_related_table(child_database, child_name, TableUse::Write)?;
+            // It may have changed before it was held.
+            let link = child.and_then(|child| ChildLink::new(child, name, table));
+            links.children.extend(link);
+        }
+        Ok(links)
+    }
+
+    /// Whether rows in which a statement sets these columns may be or lead to other rows than before.
+    pub(crate) fn may_change(
+        &self,
+        definition: &TableDefinition,
+        assigned: Option<&[bool]>,
+    ) -> bool {
+        let changes = |columns: &[usize]| {
+            let Some(assigned) = assigned else {
+                return true;
+            };
+            columns.iter().any(|column| {
+                let column_definition = &definition.columns[*column];
+                assigned[*column]
+                    || column_definition.on_update_now
+                    || column_definition.generated.is_some()
+            })
+        };
+        self.parents.iter().any(|link| changes(&link.columns))
+            || self.children.iter().any(|link| changes(&link.referenced))
+    }
+}
+
+impl ParentLink {
+    fn new(
+        context: &StatementContext<'_>,
+        table: &Arc<BaseTable>,
+        foreign: &ForeignKeyDefinition,
+    ) -> Result<Self> {
+        let definition = &*table.definition;
+        let (database, name) = foreign.parent(&definition.database);
+        let is_own = foreign.refers_to(&definition.database, definition);
+        let parent = match is_own {
+            true => Some(Arc::clone(table)),
+            false => context.use_related_table(database, name, TableUse::Read)?,
+        };
+        Ok(Self {
+            columns: definition
+                .column_positions(&foreign.columns)
+                .unwrap_or_default(),
+            parent: parent.and_then(|parent| {
+                let columns = &foreign.references.columns;
+                let columns = parent.definition.column_positions(columns)?;
+                let index = parent.definition.index_beginning_with(&columns)?;
+                Some((parent, index))
+            }),
+            is_own,
+            foreign: foreign.clone(),
+        })
+    }
+}
+
+impl ChildLink {
+    fn new(child: Arc<BaseTable>, name: &str, parent: &BaseTable) -> Option<Self> {
+        let definition = &child.definition;
+        let foreign = definition.foreign_keys.iter();
+        let mut foreign = foreign.filter(|foreign| foreign.name == name);
+        let foreign = foreign.next()?.clone();
+        let columns = definition.column_positions(&foreign.columns)?;
+        let referenced = &foreign.references.columns;
+        Some(Self {
+            index: definition.index_beginning_with(&columns)?,
+            referenced: parent.definition.column_positions(referenced)?,
+            is_own: child.id == parent.id,
+            columns,
+            foreign,
+            child,
+        })
+    }
+
+    fn action(&self, deletes: bool) -> ReferentialAction {
+        match deletes {
+            true => self.foreign.on_delete(),
+            false => self.foreign.on_update(),
+        }
+    }
+}
+
+/// The way on which a foreign key has led to a change.
+pub(crate) struct Cascade<'c> {
+    /// The change that led to it: of which table, and whether rows were removed.
+    from: Option<(&'c Cascade<'c>, TableId, bool)>,
+    /// The foreign key that led to it, by name.
+    by: Option<&'c str>,
+    depth: usize,
+}
+
+impl<'c> Cascade<'c> {
+    /// The statement asks for the change itself.
+    pub(crate) const fn none() -> Self {
+        Self {
+            from: None,
+            by: None,
+            depth: 1,
+        }
+    }
+
+    fn next(&'c self, table: TableId, deletes: bool, by: &'c str) -> Result<Self> {
+        if self.depth >= DEPTH_MAX {
+            return Err(codes::ER_FK_DEPTH_EXCEEDED.with(&[&DEPTH_MAX]));
+        }
+        Ok(Self {
+            from: Some((self, table, deletes)),
+            by: Some(by),
+            depth: self.depth + 1,
+        })
+    }
+
+    /// Whether rows of a table are being changed above.
+    fn changes(&self, table: TableId) -> bool {
+        match &self.from {
+            None => false,
+            Some((above, changed, deletes)) => {
+                (*changed == table && !deletes) || above.changes(table)
+            }
+        }
+    }
+}
+
+impl Writers<'_> {
+    /// A table's foreign keys.
+    pub(crate) fn links(&mut self, table: WriterId) -> Result<Arc<Links>> {
+        let entry = &mut self.tables[table];
+        if let Some(links) = &entry.links {
+            return Ok(Arc::clone(links));
+        }
+        let links = Arc::new(Links::of(self.context, &entry.writer.table)?);
+        Ok(Arc::clone(entry.links.insert(links)))
+    }
+
+    /// The writer of a table that a foreign key leads to.
+    fn related(&mut self, table: &Arc<BaseTable>) -> Result<WriterId> {
+        let known = |entry: &Entry| entry.writer.table.id == table.id;
+        if let Some(place) = self.tables.iter().position(known) {
+            return Ok(place);
+        }
+        let handle = table.rows_in(self.context)?;
+        self.tables.push(Entry {
+            writer: RowWriter::new(self.context, Arc::clone(table), handle),
+            is_apart: false,
+            links: None,
+        });
+        Ok(self.tables.len() - 1)
+    }
+
+    /// Adds rows of a child up to the first whose like is there already.
+    pub(crate) fn insert_referring(
+        &mut self,
+        table: WriterId,
+        rows: &Batch,
+    ) -> Result<(usize, Option<Conflict>)> {
+        let links = self.links(table)?;
+        // A row may refer to itself and to those before it, but to none behind it.
+        let at_once = match links.parents.iter().any(|link| link.is_own) {
+            true => 1,
+            false => rows.row_count(),
+        };
+        let mut first = 0;
+        while first < rows.row_count() {
+            let part = rows.slice(first, at_once);
+            let (added, conflict) = self.of(table).insert(&part)?;
+            let added_rows = part.slice(0, added);
+            for link in &links.parents {
+                self.check_parents(table, link, &added_rows)?;
+            }
+            first += added;
+            if conflict.is_some() {
+                return Ok((first, conflict));
+            }
+        }
+        Ok((first, None))
+    }
+
+    /// 1452 when a row refers to nothing; it may refer to itself.
+    pub(crate) fn check_all_parents(&mut self, child: WriterId, row: &Batch) -> Result<()> {
+        let links = self.links(child)?;
+        for link in &links.parents {
+            let refers_to_itself = || {
+                let (Some((parent, _)), true) = (&link.parent, link.is_own) else {
+                    return false;
+                };
+                let names = &link.foreign.references.columns;
+                let referenced = parent.definition.column_positions(names);
+                referenced.is_some_and(|referenced| {
+                    let mut pairs = link.columns.iter().zip(&referenced);
+                    pairs.all(|(own, other)| same_value(row.column(*own), row.column(*other), 0))
+                })
+            };
+            if !refers_to_itself() {
+                self.check_parents(child, link, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// 1452 for the first row that refers to nothing.
+    fn check_parents(&mut self, child: WriterId, link: &ParentLink, rows: &Batch) -> Result<()> {
+        let columns: Vec<&ArrayRef> = link.columns.iter().map(|at| rows.column(*at)).collect();
+        let has_null = |row: usize| columns.iter().any(|column| column.is_null(row));
+        let repeats = |row: usize| {
+            let same = |column: &&ArrayRef| {
+                let (this, before) = (column.slice(row, 1), column.slice(row - 1, 1));
+                same_value(&this, &before, 0)
+            };
+            row > 0 && columns.iter().all(same)
+        };
+        for row in 0..rows.row_count() {
+            if has_null(row) || repeats(row) {
+                continue;
+            }
+            let key: Vec<ArrayRef> = columns.iter().map(|column| column.slice(row, 1)).collect();
+            let found = match &link.parent {
+                Some((parent, index)) => {
+                    let parent = self.related(parent)?;
+                    self.of(parent).find(*index, &key, LockMode::Shared, 1)?
+                }
+                None => Vec::new(),
+            };
+            if found.is_empty() {
+                let child = &self.tables[child].writer.table.definition;
+                return Err(no_referenced_row(child, &link.foreign));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes rows of a parent; how many were there.
+    pub(crate) fn delete_referenced(
+        &mut self,
+        table: WriterId,
+        positions: &ArrayRef,
+        way: &Cascade<'_>,
+    ) -> Result<u64> {
+        let links = self.links(table)?;
+        if links.children.is_empty() {
+            return self.of(table).delete(positions);
+        }
+        let mut deleted = 0;
+        for position in positions.as_binary_view().iter().flatten() {
+            let Some(old) = self.of(table).current(position)? else {
+                continue;
+            };
+            let keeps_itself =
+                |link: &&ChildLink| link.is_own && link.action(true) == ReferentialAction::Restrict;
+            // A row that refers to itself is in its own way.
+            for link in links.children.iter().filter(keeps_itself) {
+                self.key_goes(table, link, &old, None, way)?;
+            }
+            deleted += self.of(table).delete(&one_position(position))?;
+            for link in links.children.iter().filter(|link| !keeps_itself(link)) {
+                self.key_goes(table, link, &old, None, way)?;
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// Puts rows in place of others, up to the first whose like is there already; how many.
+    pub(crate) fn update_linked(
+        &mut self,
+        table: WriterId,
+        positions: &ArrayRef,
+        rows: &Batch,
+        way: &Cascade<'_>,
+    ) -> Result<(usize, Option<Conflict>)> {
+        let links = self.links(table)?;
+        for (row, position) in positions.as_binary_view().iter().flatten().enumerate() {
+            let Some(old) = self.of(table).current(position)? else {
+                continue;
+            };
+            let new = rows.slice(row, 1);
+            // No action changes rows of the table itself: a row that refers to the old key is in the way,
+            // this one, too, whatever it refers to from now on.
+            for link in links.children.iter().filter(|link| link.is_own) {
+                self.key_goes(table, link, &old, Some(&new), way)?;
+            }
+            let (_, conflict) = self.of(table).update(&one_position(position), &new)?;
+            if conflict.is_some() {
+                return Ok((row, conflict));
+            }
+            for link in &links.parents {
+                // What the parent's new key has made of it needs no look at the parent.
+                let follows = way.by == Some(&link.foreign.name);
+                if !follows && differs(&link.columns, &old, &new) {
+                    self.check_parents(table, link, &new)?;
+                }
+            }
+            for link in links.children.iter().filter(|link| !link.is_own) {
+                self.key_goes(table, link, &old, Some(&new), way)?;
+            }
+        }
+        Ok((rows.row_count(), None))
+    }
+
+    /// A row of a parent has gone, or got another key: what becomes of those that referred to it.
+    fn key_goes(
+        &mut self,
+        parent: WriterId,
+        link: &ChildLink,
+        old: &Batch,
+        new: Option<&Batch>,
+        way: &Cascade<'_>,
+    ) -> Result<()> {
+        let stays = new.is_some_and(|new| !differs(&link.referenced, old, new));
+        let referenced = link.referenced.iter();
+        let key: Vec<ArrayRef> = referenced.map(|at| Arc::clone(old.column(*at))).collect();
+        if stays || key.iter().any(|value| value.is_null(0)) {
+            return Ok(());
+        }
+        let child = self.related(&link.child)?;
+        let action = link.action(new.is_none());
+        let own = self.tables[parent].writer.table.id;
+        let find = |writers: &mut Self, mode: LockMode, limit: usize| {
+            writers.of(child).find(link.index, &key, mode, limit)
+        };
+        if action == ReferentialAction::Restrict {
+            return match find(self, LockMode::Shared, 1)?.is_empty() {
+                true => Ok(()),
+                false => Err(row_is_referenced(&link.child.definition, &link.foreign)),
+            };
+        }
+        if action == ReferentialAction::Cascade && new.is_none() {
+            loop {
+                let found = find(self, LockMode::Exclusive, CHILDREN_AT_ONCE)?;
+                if found.is_empty() {
+                    return Ok(());
+                }
+                let way = way.next(own, true, &link.foreign.name)?;
+                let found: ArrayRef = Arc::new(found.iter().map(Some).collect::<Positions>());
+                self.delete_referenced(child, &found, &way)?;
+            }
+        }
+        // All of them first: a key that is another one only to the byte leaves them where they are.
+        let found = find(self, LockMode::Exclusive, usize::MAX)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let way = way.next(own, new.is_none(), &link.foreign.name)?;
+        if way.changes(link.child.id) {
+            return Err(row_is_referenced(&link.child.definition, &link.foreign));
+        }
+        let new_key = new.filter(|_| action == ReferentialAction::Cascade);
+        let new_key = new_key.map(|new| link.referenced.iter().map(|at| new.column(*at)));
+        let new_key: Option<Vec<Value>> =
+            new_key.map(|columns| columns.map(|value| convert::value_at(value, 0)).collect());
+        for position in found {
+            let conflict = self.follow(child, link, &position, new_key.as_deref(), &way)?;
+            if let Some(conflict) = conflict {
+                return Err(self.duplicate_below(parent, link, new.unwrap_or(old), &conflict));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a row of a child another key, or NULL.
+    fn follow(
+        &mut self,
+        child: WriterId,
+        link: &ChildLink,
+        position: &[u8],
+        key: Option<&[Value]>,
+        way: &Cascade<'_>,
+    ) -> Result<Option<Conflict>> {
+        let Some(row) = self.of(child).current(position)? else {
+            return Ok(None);
+        };
+        let definition = &link.child.definition;
+        let mut columns = row.into_columns();
+        for (part, column) in link.columns.iter().enumerate() {
+            let value = key.map_or(&Value::Null, |key| &key[part]);
+            columns[*column] = builder::constant(value, &definition.columns[*column].ty, 1);
+        }
+        if definition
+            .columns
+            .iter()
+            .any(|column| column.generated.is_some())
+        {
+            let rules = RowRules::new(self.context, definition, false, false)?;
+            rules.generate(&mut columns, 1, 0)?;
+        }
+        let row = Batch::new(columns, 1);
+        let (_, conflict) = self.update_linked(child, &one_position(position), &row, way)?;
+        Ok(conflict)
+    }
+
+    /// Error 1761: the parent's new key would make two rows of a child equal.
+    fn duplicate_below(
+        &self,
+        parent: WriterId,
+        link: &ChildLink,
+        row: &Batch,
+        conflict: &Conflict,
+    ) -> mayfly_types::Error {
+        let definition = &self.tables[parent].writer.table.definition;
+        let record = definition.unique_keys().next();
+        let record = record.map_or_else(String::new, |key| key_text(definition, key, row, 0));
+        let key = conflict.key(&link.child.definition);
+        let key = key.map_or("", |key| &key.name);
+        let duplicate = codes::ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO;
+        duplicate.with(&[&definition.name, &record, &link.child.definition.name, &key])
+    }
+}
+
+/// 1452 when a row of a table refers to nothing by one of its new foreign keys.
+pub(crate) fn check_rows(
+    context: &StatementContext<'_>,
+    table: &Arc<BaseTable>,
+    new: &NewForeignKeys,
+) -> Result<()> {
+    if !context.options().foreign_key_checks {
+        return Ok(());
+    }
+    for foreign in &new.keys {
+        let link = ParentLink::new(context, table, foreign)?;
+        let refers_to_nothing = || no_referenced_row(&table.definition, foreign);
+        let (parent, index) = link.parent.as_ref().ok_or_else(refers_to_nothing)?;
+        let parent = parent.storage(context)?;
+        let columns: Vec<ColumnId> = link.columns.iter().map(|at| ColumnId(*at)).collect();
+        let mut rows = table.storage(context)?.scan(&columns)?;
+        while let Some(batch) = rows.next_batch()? {
+            let (_, found) = parent.index_lookup(*index, batch.columns(), &[], &[])?;
+            let mut refers = vec![false; batch.row_count()];
+            for row in found.values() {
+                refers[*row as usize] = true;
+            }
+            let has_null = |row: usize| batch.columns().iter().any(|column| column.is_null(row));
+            if (0..batch.row_count()).any(|row| !refers[row] && !has_null(row)) {
+                return Err(refers_to_nothing());
+            }
+        }
+    }
+    Ok(())
+}
+
+type Positions = arrow_array::BinaryViewArray;
+
+/// Whether two rows differ in one of these columns, to the byte.
+fn differs(columns: &[usize], old: &Batch, new: &Batch) -> bool {
+    let same = |column: &usize| same_value(old.column(*column), new.column(*column), 0);
+    !columns.iter().all(same)
+}

@@ -1,0 +1,136 @@
+//! How a statement stores values in columns.
+
+use arrow_array::ArrayRef;
+use mayfly_types::convert::{self, CastContext, StoreContext};
+use mayfly_types::temporal::{DateTime, TimeZone};
+use mayfly_types::{Diagnostics, Result, SqlMode, SqlType, Value};
+
+use crate::catalog::definition::ColumnDefinition;
+use crate::convert::{ZERO_DATE, datetime_of_unix};
+use crate::statement_options::StatementOptions;
+
+/// What a statement reads of its session's variables, and when it began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StatementClock<'s> {
+    pub(crate) options: &'s StatementOptions,
+    /// Microseconds since 1970 UTC.
+    pub(crate) now: i64,
+}
+
+impl StatementClock<'_> {
+    /// CURRENT_TIMESTAMP as a column of this type holds it.
+    pub(crate) fn current_timestamp(self, ty: &SqlType) -> Value {
+        let unit = 10_i64.pow(6 - u32::from(ty.decimals.min(6)));
+        let rounded = self.now - self.now.rem_euclid(unit);
+        datetime_of_unix(rounded, &self.options.time_zone)
+    }
+}
+
+/// How a statement stores values in columns.
+#[derive(Debug)]
+pub(crate) struct Storing {
+    sql_mode: SqlMode,
+    ignore: bool,
+    time_zone: TimeZone,
+    current_date: DateTime,
+    table: String,
+}
+
+impl Storing {
+    /// As the session's variables say. `ignore`: wrong values are adjusted with a warning even in
+    /// strict mode.
+    pub(crate) fn new(clock: StatementClock<'_>, table: &str, ignore: bool) -> Self {
+        let time_zone = clock.options.time_zone.clone();
+        Self {
+            table: table.to_owned(),
+            sql_mode: clock.options.sql_mode,
+            ignore,
+            current_date: time_zone.local_of_unix(clock.now).unwrap_or(ZERO_DATE),
+            time_zone,
+        }
+    }
+
+    /// With strict rules, whatever the session's.
+    pub(crate) fn strict(clock: StatementClock<'_>, table: &str) -> Self {
+        let mut storing = Self::new(clock, table, false);
+        storing.sql_mode = SqlMode(storing.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
+        storing
+    }
+
+    /// The session's time zone.
+    pub(crate) fn zone(&self) -> &TimeZone {
+        &self.time_zone
+    }
+
+    /// The mode.
+    pub(crate) fn sql_mode(&self) -> SqlMode {
+        self.sql_mode
+    }
+
+    /// Whether wrong values are errors.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.sql_mode.is_strict()
+    }
+
+    /// A value, that is not NULL, as its column holds it.
+    pub(crate) fn value(
+        &self,
+        value: &Value,
+        from: &SqlType,
+        column: &ColumnDefinition,
+        row: u64,
+        diagnostics: &Diagnostics,
+    ) -> Result<Value> {
+        let context = self.context(column, row, diagnostics);
+        convert::store_value(value, from, &column.ty, &context)
+    }
+
+    /// A value as its column holds it, in the place of another; false when anything is to be said
+    /// about it.
+    pub(crate) fn quietly_in(
+        &self,
+        stored: &mut Value,
+        value: &Value,
+        from: &SqlType,
+        column: &ColumnDefinition,
+    ) -> bool {
+        let quiet = Diagnostics::new(0);
+        let context = self.context(column, 1, &quiet);
+        convert::store_value_in(stored, value, from, &column.ty, &context).is_ok()
+            && quiet.count() == 0
+    }
+
+    /// Values as their column holds them.
+    pub(crate) fn column(
+        &self,
+        values: &ArrayRef,
+        from: &SqlType,
+        column: &ColumnDefinition,
+        diagnostics: &Diagnostics,
+    ) -> Result<ArrayRef> {
+        let context = self.context(column, 1, diagnostics);
+        convert::store_array(values, from, &column.ty, &context)
+    }
+
+    fn context<'a>(
+        &'a self,
+        column: &'a ColumnDefinition,
+        row: u64,
+        diagnostics: &'a Diagnostics,
+    ) -> StoreContext<'a> {
+        StoreContext {
+            cast: CastContext {
+                sql_mode: self.sql_mode,
+                diagnostics,
+                time_zone: &self.time_zone,
+                current_date: self.current_date,
+                operand: "",
+                room: None,
+            },
+            ignore: self.ignore,
+            table: &self.table,
+            column: &column.name,
+            row,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The rows of a running statement, as they are made.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mayfly_exec::ExecutionContext;
+use mayfly_types::{Batch, Error, Result, SqlType, Value};
+
+use crate::client::{Cursor, ResultEncoder};
+use crate::result::{Outcome, ResultColumn, StatementResult};
+use crate::session::StatementContext;
+use crate::spool::{FoundRows, FoundRowsBuilder, KEPT_FOR_CLIENT, physical_types};
+use crate::{builder, convert};
+
+/// The rows of one statement, as they are made. The session is busy until it is dropped.
+#[derive(Debug)]
+pub struct ResultStream<'s> {
+    context: StatementContext<'s>,
+    result: StatementResult,
+    source: Source,
+    /// The batch that is read row by row, and how many of its rows were given.
+    begun: Option<(Batch, usize)>,
+    /// What FOUND_ROWS() will answer.
+    rows_found: u64,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Source {
+    Batches(std::vec::IntoIter<Batch>),
+    Plan {
+        rows: Box<mayfly_exec::ResultStream>,
+        execution: Arc<ExecutionContext>,
+    },
+    Found(Box<FoundRows>),
+    /// Whether the session's row is still to be given.
+    Row(bool),
+    Ended,
+}
+
+impl<'s> ResultStream<'s> {
+    pub(crate) fn new(context: StatementContext<'s>, outcome: Outcome) -> Self {
+        let (result, source) = match outcome {
+            Outcome::Done(mut result) => {
+                let batches = std::mem::take(&mut result.batches);
+                (result, Source::Batches(batches.into_iter()))
+            }
+            Outcome::Rows {
+                columns,
+                rows,
+                execution,
+            } => {
+                let result = StatementResult {
+                    columns,
+                    ..StatementResult::default()
+                };
+                (result, Source::Plan { rows, execution })
+            }
+            Outcome::Found { columns, rows } => {
+                let result = StatementResult {
+                    columns,
+                    ..StatementResult::default()
+                };
+                (result, Source::Found(rows))
+            }
+            Outcome::Row { columns, found } => {
+                let result = StatementResult {
+                    columns,
+                    ..StatementResult::default()
+                };
+                (result, Source::Row(found))
+            }
+        };
+        let mut stream = Self {
+            context,
+            result,
+            source,
+            begun: None,
+            rows_found: 0,
+            ended: false,
+        };
+        if !stream.result.has_rows() {
+            stream.end();
+        }
+        stream
+    }
+
+    /// The columns; empty for a statement that gives no rows.
+    pub fn columns(&self) -> &[ResultColumn] {
+        &self.result.columns
+    }
+
+    /// How the client gets columns and values: as `character_set_results` was when the statement
+    /// began to give rows.
+    pub fn encoder(&self) -> ResultEncoder {
+        self.context.session.result_encoder()
+    }
+
+    /// The counts of the statement; those of a SELECT are final after its last batch.
+    pub fn result(&self) -> &StatementResult {
+        &self.result
+    }
+
+    /// Whether there is one row at most, which [`Self::next_row`] gives without making a batch.
+    pub fn has_single_row(&self) -> bool {
+        matches!(self.source, Source::Row(_))
+    }
+
+    /// The values of the next row; `None` after the last.
+    pub fn next_row(&mut self) -> Result<Option<&[Value]>> {
+        if let Source::Row(left @ true) = &mut self.source {
+            *left = false;
+            self.rows_found += 1;
+            return Ok(Some(&self.context.session.row));
+        }
+        loop {
+            if let Some((batch, given)) = &mut self.begun
+                && *given < batch.row_count()
+            {
+                let columns = batch.columns().iter();
+                let row = &mut self.context.session.row;
+                row.clear();
+                row.extend(columns.map(|column| convert::value_at(column, *given)));
+                *given += 1;
+                return Ok(Some(&self.context.session.row));
+            }
+            self.begun = self.pull()?.map(|batch| (batch, 0));
+            if self.begun.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next rows; `None` after the last.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        if let Some((batch, given)) = self.begun.take()
+            && given < batch.row_count()
+        {
+            return Ok(Some(batch.slice(given, batch.row_count() - given)));
+        }
+        self.pull()
+    }
+
+    fn pull(&mut self) -> Result<Option<Batch>> {
+        let next = match &mut self.source {
+            Source::Ended => return Ok(None),
+            Source::Batches(batches) => Ok(batches.next()),
+            Source::Found(rows) => rows.next_batch(),
+            Source::Row(left) => match std::mem::take(left) {
+                true => {
+                    let types = self.result.columns.iter().map(|column| &column.ty);
+                    Ok(Some(builder::row(types, &self.context.session.row)))
+                }
+                false => Ok(None),
+            },
+            Source::Plan { rows, .. } => {
+                let advance = AssertUnwindSafe(|| rows.next_batch());
+                catch_unwind(advance)
+                    .unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())))
+            }
+        };
+        match next {
+            Ok(Some(batch)) => {
+                if !matches!(self.source, Source::Plan { .. }) {
+                    self.rows_found += batch.row_count() as u64;
+                }
+                Ok(Some(batch))
+            }
+            Ok(None) => {
+                self.end();
+                Ok(None)
+            }
+            Err(error) => {
+                self.close_source();
+                self.ended = true;
+                self.context.abandon_rows(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn close_source(&mut self) {
+        if let Source::Plan { rows, execution } = std::mem::replace(&mut self.source, Source::Ended)
+        {
+            drop(rows);
+            self.rows_found = execution.counters.found_rows.load(Ordering::Relaxed);
+            self.context.account(&execution);
+        }
+    }
+
+    fn end(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.ended = true;
+        self.close_source();
+        // The end of a transaction that only reads cannot fail.
+        let _ = self.context.commit();
+        if self.result.has_rows() {
+            if !std::mem::take(&mut self.context.session.diagnostics.keeps_found_rows) {
+                self.context.session.diagnostics.found_rows = self.rows_found;
+            }
+            self.context.session.diagnostics.row_count = -1;
+        } else {
+            self.context.session.diagnostics.row_count =
+                i64::try_from(self.result.affected_rows).unwrap_or(-1);
+        }
+        self.result.warning_count = self.context.session.diagnostics.own_conditions();
+        self.context.end();
+    }
+
+    /// Reads the remaining rows and keeps them for a client that fetches them bit by bit.
+    pub fn into_cursor(mut self) -> Result<Cursor> {
+        let execution = self.context.cursor_context();
+        let types = self.result.columns.iter().map(|column| column.ty.clone());
+        let types: Vec<SqlType> = types.collect();
+        let mut kept = FoundRowsBuilder::new(&execution, physical_types(&types), KEPT_FOR_CLIENT);
+        while let Some(batch) = self.next_batch()? {
+            kept.add(batch)?;
+        }
+        let rows = kept.finish()?;
+        Ok(Cursor::new(Arc::clone(&self.result.columns), rows))
+    }
+
+    /// Ends the statement, whatever rows are left, and gives its counts.
+    pub fn finish(mut self) -> StatementResult {
+        self.end();
+        std::mem::take(&mut self.result)
+    }
+
+    /// Reads the remaining rows and gives the whole result.
+    pub fn into_result(mut self) -> Result<StatementResult> {
+        let mut batches = Vec::new();
+        while let Some(batch) = self.next_batch()? {
+            if batch.row_count() > 0 {
+                batches.push(batch);
+            }
+        }
+        let mut result = std::mem::take(&mut self.result);
+        result.batches = batches;
+        Ok(result)
+    }
+}
+
+impl Drop for ResultStream<'_> {
+    fn drop(&mut self) {
+        // A client that stops reading ends the statement as if it had read everything.
+        self.end();
+    }
+}

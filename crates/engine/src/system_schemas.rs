@@ -1,0 +1,11 @@
+//! The databases that the engine makes itself.
+
+/// Their names.
+pub(crate) const SCHEMAS: &[&str] = &["information_schema", "performance_schema", "sys"];
+
+/// Whether a name is that of one of [`SCHEMAS`], in any case.
+pub(crate) fn is_schema(name: &str) -> bool {
+    SCHEMAS
+        .iter()
+        .any(|schema| schema.eq_ignore_ascii_case(name))
+}

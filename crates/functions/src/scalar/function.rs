@@ -1,0 +1,123 @@
+//! What a scalar function is: a row of its family's table, which says what the planner has to know of it, and
+//! the kernel that computes it.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::Result;
+
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext};
+
+/// How the planner may treat a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Volatility {
+    /// Depends on nothing but its arguments: folded when they are constant.
+    Immutable,
+    /// Constant for the length of a statement (NOW(), DATABASE()).
+    Stable,
+    /// May differ from row to row (RAND(), UUID(), SLEEP(), `@a := …`).
+    Volatile,
+}
+
+/// Computes the calls of a function.
+pub trait ScalarKernel: Send + Sync {
+    /// The types of a call. Arity has been checked.
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature>;
+
+    /// Computes `row_count` rows. `arguments` have the types that the signature asked for, and the
+    /// result is an array of the physical type of `signature.result`. `signature` is the one that
+    /// [`ScalarKernel::signature`] gave for this call.
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef>;
+}
+
+/// A scalar function or operator.
+pub struct ScalarFunction {
+    names: &'static [&'static str],
+    arity: RangeInclusive<usize>,
+    volatility: Volatility,
+    kernel: &'static dyn ScalarKernel,
+}
+
+impl ScalarFunction {
+    /// A function of these names in lower case, the canonical one first (operators are named by their
+    /// symbol), that takes so many arguments, and depends on nothing else.
+    pub const fn new(
+        names: &'static [&'static str],
+        arity: RangeInclusive<usize>,
+        kernel: &'static dyn ScalarKernel,
+    ) -> Self {
+        Self {
+            names,
+            arity,
+            volatility: Volatility::Immutable,
+            kernel,
+        }
+    }
+
+    /// One that is constant for the length of a statement.
+    #[must_use]
+    pub const fn stable(mut self) -> Self {
+        self.volatility = Volatility::Stable;
+        self
+    }
+
+    /// One that may differ from row to row.
+    #[must_use]
+    pub const fn volatile(mut self) -> Self {
+        self.volatility = Volatility::Volatile;
+        self
+    }
+
+    /// Its names in lower case, the canonical one first.
+    pub fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    /// The fewest and the most arguments that it takes.
+    pub fn arity(&self) -> RangeInclusive<usize> {
+        self.arity.clone()
+    }
+
+    /// Whether calls may be folded or cached.
+    pub fn volatility(&self) -> Volatility {
+        self.volatility
+    }
+
+    /// See [`ScalarKernel::signature`].
+    pub fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        self.kernel.signature(arguments, context)
+    }
+
+    /// See [`ScalarKernel::evaluate`].
+    pub fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        self.kernel
+            .evaluate(arguments, row_count, signature, context)
+    }
+}
+
+impl fmt::Debug for ScalarFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.names[0])
+    }
+}

@@ -1,0 +1,292 @@
+//! Expressions: columns become positions, outer columns parameters, subqueries plans.
+
+use std::sync::Arc;
+
+use mayfly_types::{Result, SqlType};
+
+use crate::lower::{Frame, Lowering, Outer, exact, internal};
+use crate::tree::expression::{self, Expression, ExpressionKind};
+use crate::tree::logical::{
+    self, ColumnId, ColumnSet, SubqueryKind, expression_is_volatile, with_stack,
+};
+use crate::tree::physical::{Operator, Plan, SortKey};
+use crate::tree::walk::for_each_child_mut;
+
+impl Lowering {
+    pub(super) fn expression(
+        &mut self,
+        mut expression: Expression,
+        layout: &[ColumnId],
+    ) -> Result<Expression> {
+        self.lower_in_place(&mut expression, layout)?;
+        Ok(expression)
+    }
+
+    pub(super) fn lower_in_place(
+        &mut self,
+        expression: &mut Expression,
+        layout: &[ColumnId],
+    ) -> Result<()> {
+        match &mut expression.kind {
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Parameter(_)
+            | ExpressionKind::Local(_) => Ok(()),
+            ExpressionKind::Column(id) => {
+                let id = *id;
+                expression.kind = self.column(id, layout, &expression.ty, expression.nullable)?;
+                Ok(())
+            }
+            _ => with_stack(|| self.lower_operands(expression, layout)),
+        }
+    }
+
+    fn lower_operands(&mut self, expression: &mut Expression, layout: &[ColumnId]) -> Result<()> {
+        let mut outcome = Ok(());
+        for_each_child_mut(expression, &mut |child| {
+            if outcome.is_ok() {
+                outcome = self.lower_in_place(child, layout);
+            }
+        });
+        outcome?;
+        if matches!(expression.kind, ExpressionKind::LogicalSubquery(_)) {
+            let kind = std::mem::replace(&mut expression.kind, ExpressionKind::Column(0));
+            if let ExpressionKind::LogicalSubquery(subquery) = kind {
+                expression.kind = self.subquery(*subquery, layout)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A column of the input, or of an outer query.
+    fn column(
+        &mut self,
+        id: ColumnId,
+        layout: &[ColumnId],
+        ty: &SqlType,
+        nullable: bool,
+    ) -> Result<ExpressionKind> {
+        if let Some(position) = layout.iter().position(|known| *known == id) {
+            return Ok(ExpressionKind::Column(position));
+        }
+        let Some(frame) = self.frames.last_mut() else {
+            return Err(internal(&format!("column {id} is not in its input")));
+        };
+        if let Some(known) = frame.parameters.iter().find(|outer| outer.id == id) {
+            return Ok(ExpressionKind::Parameter(known.parameter));
+        }
+        let parameter = self.parameter_count;
+        self.parameter_count += 1;
+        frame.parameters.push(Outer {
+            parameter,
+            id,
+            ty: ty.clone(),
+            nullable,
+        });
+        Ok(ExpressionKind::Parameter(parameter))
+    }
+
+    /// The parameter that an outer column has in the subquery at hand.
+    pub(super) fn known_parameter(&self, id: ColumnId) -> Option<usize> {
+        let frame = self.frames.last()?;
+        frame
+            .parameters
+            .iter()
+            .find(|outer| outer.id == id)
+            .map(|outer| outer.parameter)
+    }
+
+    /// Lowers something that may read columns of `layout` as parameters.
+    pub(super) fn in_frame<T>(
+        &mut self,
+        layout: &[ColumnId],
+        lower: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<(T, Vec<(usize, Expression)>)> {
+        self.frames.push(Frame::default());
+        let lowered = lower(self);
+        let frame = self.frames.pop().unwrap_or_default();
+        let lowered = lowered?;
+        let mut parameters = Vec::with_capacity(frame.parameters.len());
+        for outer in frame.parameters {
+            let kind = self.column(outer.id, layout, &outer.ty, outer.nullable)?;
+            parameters.push((
+                outer.parameter,
+                Expression {
+                    kind,
+                    ty: outer.ty,
+                    nullable: outer.nullable,
+                },
+            ));
+        }
+        Ok((lowered, parameters))
+    }
+
+    fn subquery(
+        &mut self,
+        subquery: logical::Subquery,
+        layout: &[ColumnId],
+    ) -> Result<ExpressionKind> {
+        let logical::Subquery {
+            kind,
+            relation,
+            columns,
+            nullable: _,
+            client_type: _,
+            claim: _,
+            select_id,
+        } = subquery;
+        let required: ColumnSet = columns.iter().copied().collect();
+        let (plan, parameters) = self.in_frame(layout, |lowering| {
+            let lowered = lowering.relation(relation, &required)?;
+            if columns.is_empty() {
+                return Ok(lowered.plan);
+            }
+            exact(lowered, &columns)
+        })?;
+        let kind = match kind {
+            SubqueryKind::Scalar => expression::SubqueryKind::Scalar,
+            SubqueryKind::Exists { negated } => expression::SubqueryKind::Exists { negated },
+            SubqueryKind::Quantified {
+                left,
+                comparison,
+                all,
+            } => expression::SubqueryKind::Quantified {
+                left,
+                comparison,
+                all,
+            },
+            SubqueryKind::Row { left, comparison } => {
+                expression::SubqueryKind::Row { left, comparison }
+            }
+        };
+        let cacheable = !is_volatile(&plan);
+        Ok(ExpressionKind::Subquery(Arc::new(expression::Subquery {
+            kind,
+            plan,
+            parameters,
+            cacheable,
+            select_id,
+        })))
+    }
+
+    pub(super) fn sort_keys(
+        &mut self,
+        keys: Vec<SortKey>,
+        layout: &[ColumnId],
+    ) -> Result<Vec<SortKey>> {
+        keys.into_iter()
+            .map(|key| {
+                Ok(SortKey {
+                    expression: self.expression(key.expression, layout)?,
+                    descending: key.descending,
+                })
+            })
+            .collect()
+    }
+
+    /// The conjunction of predicates, lowered.
+    pub(super) fn conjunction(
+        &mut self,
+        predicates: Vec<Expression>,
+        layout: &[ColumnId],
+    ) -> Result<Option<Expression>> {
+        match crate::predicates::conjunction(predicates) {
+            Some(predicate) => Ok(Some(self.expression(predicate, layout)?)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The columns of a query block that are computed for what computing them does, whether or not
+/// anybody reads them.
+pub(super) fn volatile_columns(relation: &logical::Relation) -> ColumnSet {
+    let of_columns = |columns: &[logical::Computed]| -> ColumnSet {
+        let volatile = |column: &&logical::Computed| expression_is_volatile(&column.expression);
+        columns
+            .iter()
+            .filter(volatile)
+            .map(|column| column.id)
+            .collect()
+    };
+    match relation {
+        logical::Relation::Project { columns, .. } => of_columns(columns),
+        logical::Relation::Extend { input, columns } => {
+            let mut found = of_columns(columns);
+            found.extend_from(&volatile_columns(input));
+            found
+        }
+        logical::Relation::Filter { input, .. }
+        | logical::Relation::Sort { input, .. }
+        | logical::Relation::Limit { input, .. }
+        | logical::Relation::Materialize { input, .. }
+        | logical::Relation::Block {
+            input,
+            derived: None,
+            ..
+        } => volatile_columns(input),
+        logical::Relation::SetOperation {
+            inputs, columns, ..
+        } => {
+            let mut found = ColumnSet::new();
+            for (input, ids) in inputs {
+                let of_arm = volatile_columns(input);
+                let pairs = columns.iter().zip(ids);
+                for (column, _) in pairs.filter(|(_, id)| of_arm.contains(**id)) {
+                    found.insert(*column);
+                }
+            }
+            found
+        }
+        _ => ColumnSet::new(),
+    }
+}
+
+fn is_volatile(plan: &Plan) -> bool {
+    let any = |expressions: &[Expression]| expressions.iter().any(expression_is_volatile);
+    let one =
+        |expression: &Option<Expression>| expression.as_ref().is_some_and(expression_is_volatile);
+    with_stack(|| match &plan.operator {
+        Operator::Values { rows } => rows.iter().any(|row| any(row)),
+        Operator::TableScan { predicate, .. } => one(predicate),
+        Operator::IndexScan(scan) => one(&scan.predicate),
+        Operator::IndexMerge(merge) => one(&merge.predicate),
+        Operator::IndexLookupJoin(join) => one(&join.residual) || is_volatile(&join.left),
+        Operator::SharedScan { .. } | Operator::WorkingTable { .. } => false,
+        Operator::Filter { input, predicate } => {
+            expression_is_volatile(predicate) || is_volatile(input)
+        }
+        Operator::Project { input, expressions } => any(expressions) || is_volatile(input),
+        Operator::Limit { input, .. }
+        | Operator::Block { input, .. }
+        | Operator::Materialize { input, .. } => is_volatile(input),
+        Operator::Aggregate {
+            input,
+            keys,
+            aggregates,
+            ..
+        } => any(keys) || aggregates.iter().any(|call| any(&call.arguments)) || is_volatile(input),
+        Operator::Sort { input, keys, .. } => {
+            keys.iter()
+                .any(|key| expression_is_volatile(&key.expression))
+                || is_volatile(input)
+        }
+        Operator::SetOperation { inputs, .. } => inputs.iter().any(is_volatile),
+        Operator::HashJoin {
+            left,
+            right,
+            residual,
+            ..
+        } => one(residual) || is_volatile(left) || is_volatile(right),
+        Operator::NestedLoopJoin {
+            left,
+            right,
+            condition,
+            ..
+        }
+        | Operator::Apply {
+            left,
+            right,
+            condition,
+            ..
+        } => one(condition) || is_volatile(left) || is_volatile(right),
+    })
+}

@@ -1,0 +1,302 @@
+//! Joins: which conditions are keys of a hash table, and which side it is built over.
+
+use mayfly_types::Result;
+
+use crate::estimate;
+use crate::lower::{Lowered, Lowering, covers, internal, narrowed};
+use crate::tree::access::LookupKey;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, ColumnSet, Join, Relation, produced};
+use crate::tree::physical::{
+    IndexLookupJoin, JoinKey, JoinKind, Operator, POSITION, Plan, Purpose, TemporaryTable,
+    position_type,
+};
+
+/// An equality between the two inputs of a join.
+pub(crate) struct Equality {
+    pub(crate) left: Expression,
+    pub(crate) right: Expression,
+    pub(crate) null_safe: bool,
+}
+
+/// Splits a condition into equalities between both sides and the rest.
+pub(crate) fn split(
+    on: Vec<Expression>,
+    left: &ColumnSet,
+    right: &ColumnSet,
+) -> (Vec<Equality>, Vec<Expression>) {
+    let mut equalities = Vec::new();
+    let mut rest = Vec::new();
+    for predicate in on {
+        match predicate.kind {
+            ExpressionKind::Compare {
+                comparison: comparison @ (Comparison::Equal | Comparison::NullSafeEqual),
+                left: a,
+                right: b,
+            } => {
+                let (of_a, of_b) = (a.columns(), b.columns());
+                let sides = |a: &ColumnSet, b: &ColumnSet| {
+                    !a.is_empty() && !b.is_empty() && a.is_subset(left) && b.is_subset(right)
+                };
+                let null_safe = comparison == Comparison::NullSafeEqual;
+                if sides(&of_a, &of_b) {
+                    equalities.push(Equality {
+                        left: *a,
+                        right: *b,
+                        null_safe,
+                    });
+                } else if sides(&of_b, &of_a) {
+                    // The collation is that of the side that was written first.
+                    let (mut left, right) = (*b, *a);
+                    if left.ty.is_string() && right.ty.is_string() {
+                        left.ty.collation = right.ty.collation;
+                    }
+                    equalities.push(Equality {
+                        left,
+                        right,
+                        null_safe,
+                    });
+                } else {
+                    rest.push(Expression {
+                        kind: ExpressionKind::Compare {
+                            comparison,
+                            left: a,
+                            right: b,
+                        },
+                        ty: predicate.ty,
+                        nullable: predicate.nullable,
+                    });
+                }
+            }
+            kind => rest.push(Expression {
+                kind,
+                ty: predicate.ty,
+                nullable: predicate.nullable,
+            }),
+        }
+    }
+    (equalities, rest)
+}
+
+impl Lowering {
+    pub(super) fn join(&mut self, join: Join, required: &ColumnSet) -> Result<Lowered> {
+        let mut needed = required.clone();
+        for predicate in &join.on {
+            predicate.collect_columns(&mut needed);
+        }
+        for (left, right) in &join.null_aware {
+            left.collect_columns(&mut needed);
+            right.collect_columns(&mut needed);
+        }
+        if join.lateral {
+            return self.apply(join, &needed);
+        }
+        if join.lookup.is_some() {
+            return self.lookup_join(join, needed);
+        }
+        let left_columns = produced(&join.left);
+        let right_columns = produced(&join.right);
+        let left = self.relation(*join.left, &needed)?;
+        let right = self.relation(*join.right, &needed)?;
+        let right = narrowed(right, &needed);
+        let (mut equalities, residual) = split(join.on, &left_columns, &right_columns);
+        let mut kind = join.kind;
+        if !join.null_aware.is_empty() {
+            kind = JoinKind::NullAwareAnti;
+            equalities.extend(join.null_aware.into_iter().map(|(left, right)| Equality {
+                left,
+                right,
+                null_safe: false,
+            }));
+        }
+        let mut both = left.layout.clone();
+        both.extend_from_slice(&right.layout);
+        let condition = self.conjunction(residual, &both)?;
+        let mut output = left.plan.output.clone();
+        let layout = if kind.is_left_only() {
+            left.layout.clone()
+        } else {
+            output.extend_from_slice(&right.plan.output);
+            both
+        };
+        let left_rows = left.plan.estimated_rows;
+        let right_rows = right.plan.estimated_rows;
+        let estimated_rows = estimate::joined(
+            kind,
+            left_rows,
+            right_rows,
+            equalities.len(),
+            condition.is_some(),
+        );
+        if equalities.is_empty() {
+            let temporary = TemporaryTable {
+                purpose: Purpose::Join,
+                cause: "join without an equality keeps its right side".to_owned(),
+            };
+            return Ok(Lowered {
+                plan: Plan {
+                    operator: Operator::NestedLoopJoin {
+                        kind,
+                        left: Box::new(left.plan),
+                        right: Box::new(right.plan),
+                        condition,
+                        temporary,
+                    },
+                    output,
+                    estimated_rows,
+                },
+                layout,
+            });
+        }
+        let keys = self.join_keys(equalities, &left.layout, &right.layout)?;
+        let build_left = kind == JoinKind::Inner && !join.straight && left_rows < right_rows;
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::HashJoin {
+                    kind,
+                    left: Box::new(left.plan),
+                    right: Box::new(right.plan),
+                    keys,
+                    residual: condition,
+                    build_left,
+                    temporary: TemporaryTable {
+                        purpose: Purpose::Join,
+                        cause: "join has no index to follow: hash table over its smaller side"
+                            .to_owned(),
+                    },
+                },
+                output,
+                estimated_rows,
+            },
+            layout,
+        })
+    }
+
+    /// A join that follows an index of its right table.
+    fn lookup_join(&mut self, join: Join, mut needed: ColumnSet) -> Result<Lowered> {
+        let (Some(lookup), Relation::Scan(mut scan)) = (join.lookup, *join.right) else {
+            return Err(internal("a lookup join reads no table"));
+        };
+        for key in &lookup.keys {
+            key.value.collect_columns(&mut needed);
+        }
+        for predicate in &scan.predicates {
+            predicate.collect_columns(&mut needed);
+        }
+        let left = self.relation(*join.left, &needed)?;
+        let mut both = left.layout.clone();
+        let mut output = left.plan.output.clone();
+        let mut columns = Vec::new();
+        for (index, column) in scan.table.columns.iter().enumerate() {
+            if needed.contains(scan.first + index) {
+                columns.push(index);
+                both.push(scan.first + index);
+                output.push(column.ty.clone());
+            }
+        }
+        if needed.contains(scan.position()) {
+            columns.push(POSITION);
+            both.push(scan.position());
+            output.push(position_type());
+        }
+        let mut conditions = join.on;
+        conditions.append(&mut scan.predicates);
+        let pairs = left.plan.estimated_rows * lookup.rows_per_key;
+        let pairs = estimate::filtered(pairs, &conditions);
+        let estimated_rows = estimate::of_pairs(join.kind, left.plan.estimated_rows, pairs);
+        let keys = lookup
+            .keys
+            .into_iter()
+            .map(|key| {
+                Ok(LookupKey {
+                    value: self.expression(key.value, &left.layout)?,
+                    null_safe: key.null_safe,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let residual = self.conjunction(conditions, &both)?;
+        let finds_one = scan.table.indexes.get(lookup.index).is_some_and(|index| {
+            index.unique && keys.len() == index.parts.len() && !keys.iter().any(|key| key.null_safe)
+        });
+        let layout = if join.kind.is_left_only() {
+            output.truncate(left.layout.len());
+            left.layout
+        } else {
+            both
+        };
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::IndexLookupJoin(Box::new(IndexLookupJoin {
+                    kind: join.kind,
+                    left: left.plan,
+                    covering: covers(&scan.table, lookup.index, &columns),
+                    table: scan.table,
+                    alias: scan.alias,
+                    index: lookup.index,
+                    columns,
+                    keys,
+                    residual,
+                    rows_per_key: lookup.rows_per_key,
+                    finds_one,
+                    possible: scan.possible,
+                })),
+                output,
+                estimated_rows,
+            },
+            layout,
+        })
+    }
+
+    fn join_keys(
+        &mut self,
+        equalities: Vec<Equality>,
+        left: &[ColumnId],
+        right: &[ColumnId],
+    ) -> Result<Vec<JoinKey>> {
+        equalities
+            .into_iter()
+            .map(|equality| {
+                Ok(JoinKey {
+                    left: self.expression(equality.left, left)?,
+                    right: self.expression(equality.right, right)?,
+                    null_safe: equality.null_safe,
+                })
+            })
+            .collect()
+    }
+
+    /// A lateral table: run anew for every left row.
+    fn apply(&mut self, join: Join, needed: &ColumnSet) -> Result<Lowered> {
+        let mut left_needed = needed.clone();
+        left_needed.extend_from(&crate::tree::logical::free_columns(&join.right));
+        let left = self.relation(*join.left, &left_needed)?;
+        let right = *join.right;
+        let (right, parameters) =
+            self.in_frame(&left.layout, |lowering| lowering.relation(right, needed))?;
+        let mut both = left.layout.clone();
+        both.extend_from_slice(&right.layout);
+        let condition = self.conjunction(join.on, &both)?;
+        let mut output = left.plan.output.clone();
+        let layout = if join.kind.is_left_only() {
+            left.layout.clone()
+        } else {
+            output.extend_from_slice(&right.plan.output);
+            both
+        };
+        let estimated_rows = left.plan.estimated_rows * right.plan.estimated_rows.max(1.0);
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::Apply {
+                    kind: join.kind,
+                    left: Box::new(left.plan),
+                    right: Box::new(right.plan),
+                    parameters,
+                    condition,
+                },
+                output,
+                estimated_rows,
+            },
+            layout,
+        })
+    }
+}

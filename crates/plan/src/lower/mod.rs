@@ -1,0 +1,755 @@
+//! From logical to physical plans: columns become positions, outer columns become parameters, and
+//! each relation becomes the operator that computes it.
+//!
+//! Lowering goes top down with the set of columns that are asked for, so that nothing is carried
+//! along that nobody reads; it comes back with the operator and its layout, the columns in the order
+//! in which it gives them.
+
+mod expression;
+mod join;
+mod lowered;
+
+use std::sync::Arc;
+
+use expression::volatile_columns;
+use lowered::{Lowered, block, exact, materialized, narrowed, no_rows};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlType, Value};
+
+use crate::catalog::TableSource;
+use crate::estimate;
+use crate::options::PlanOptions;
+use crate::tree::access::{Access, IndexAccess, MergeAccess};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{
+    self, Aggregate, ColumnId, ColumnSet, Computed, Relation, Scan, Shared, SharedRelation,
+    with_stack,
+};
+use crate::tree::physical::{
+    IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
+    SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
+};
+
+/// Lowers a bound and rewritten statement.
+pub(crate) fn lower(query: logical::Query) -> Result<QueryPlan> {
+    let mut lowering = Lowering::new(query.shared, query.parameter_count);
+    let required: ColumnSet = query.columns.iter().copied().collect();
+    let root = lowering.relation(query.relation, &required)?;
+    let root = exact(root, &query.columns)?;
+    Ok(QueryPlan {
+        root,
+        columns: query.output,
+        shared: lowering.results,
+        parameter_count: lowering.parameter_count,
+        date_parameters: query.date_parameters,
+        tables: query.tables,
+        limit: query.limit,
+    })
+}
+
+/// Lowers an expression whose columns are `0 .. column_count`, by position.
+pub(crate) fn lower_scalar(
+    expression: Expression,
+    shared: Vec<Shared>,
+    column_count: usize,
+    options: &PlanOptions,
+) -> Result<Expression> {
+    let layout: Vec<ColumnId> = (0..column_count).collect();
+    lower_over(expression, shared, &layout, options)
+}
+
+/// Lowers an expression over rows of these columns.
+pub(crate) fn lower_over(
+    expression: Expression,
+    shared: Vec<Shared>,
+    layout: &[ColumnId],
+    options: &PlanOptions,
+) -> Result<Expression> {
+    let mut lowering = Lowering::new(shared, options.parameters.len());
+    let lowered = lowering.expression(expression, layout)?;
+    if lowering.results.is_empty() {
+        Ok(lowered)
+    } else {
+        Err(crate::not_supported::not_supported(
+            "WITH in a subquery outside of a query",
+        ))
+    }
+}
+
+/// A subquery or lateral table that is being lowered: the outer columns that it reads.
+#[derive(Default)]
+struct Frame {
+    parameters: Vec<Outer>,
+}
+
+struct Outer {
+    parameter: usize,
+    id: ColumnId,
+    ty: SqlType,
+    nullable: bool,
+}
+
+/// The state of lowering one statement.
+pub(super) struct Lowering {
+    shared: Vec<Shared>,
+    /// Where each of `shared` went.
+    placed: Vec<Option<SharedId>>,
+    results: Vec<SharedResult>,
+    frames: Vec<Frame>,
+    parameter_count: usize,
+}
+
+/// A plan that cannot be: a bug of the binder or a rule.
+pub(super) fn internal(what: &str) -> Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&format!("planner: {what}")])
+}
+
+impl Lowering {
+    fn new(shared: Vec<Shared>, parameter_count: usize) -> Self {
+        Self {
+            placed: vec![None; shared.len()],
+            shared,
+            results: Vec::new(),
+            frames: Vec::new(),
+            parameter_count,
+        }
+    }
+
+    fn relation(&mut self, relation: Relation, required: &ColumnSet) -> Result<Lowered> {
+        with_stack(|| self.relation_here(relation, required))
+    }
+
+    fn relation_here(&mut self, relation: Relation, required: &ColumnSet) -> Result<Lowered> {
+        match relation {
+            Relation::Values {
+                columns,
+                types,
+                rows,
+            } => self.values(columns, types, rows),
+            Relation::Scan(scan) => self.scan(scan, required),
+            Relation::SharedScan {
+                shared,
+                alias,
+                columns,
+                working,
+            } => self.shared_scan(shared, alias, columns, working),
+            Relation::Filter { input, predicates } => self.filter(*input, predicates, required),
+            Relation::Project { input, columns } => self.project(*input, columns, required, false),
+            Relation::Extend { input, columns } => self.project(*input, columns, required, true),
+            Relation::Aggregate(aggregate) => self.aggregate(aggregate, required),
+            Relation::Sort {
+                input,
+                keys,
+                limit,
+                cause,
+            } => {
+                let mut needed = required.clone();
+                for key in &keys {
+                    key.expression.collect_columns(&mut needed);
+                }
+                let input = self.relation(*input, &needed)?;
+                let input = narrowed(input, &needed);
+                let keys = self.sort_keys(keys, &input.layout)?;
+                let estimated_rows = estimate::limited(input.plan.estimated_rows, limit);
+                Ok(Lowered {
+                    plan: Plan {
+                        output: input.plan.output.clone(),
+                        estimated_rows,
+                        operator: Operator::Sort {
+                            input: Box::new(input.plan),
+                            keys,
+                            limit,
+                            temporary: TemporaryTable {
+                                purpose: Purpose::OrderBy,
+                                cause,
+                            },
+                        },
+                    },
+                    layout: input.layout,
+                })
+            }
+            Relation::Limit {
+                input,
+                offset,
+                count,
+            } => {
+                let input = self.relation(*input, required)?;
+                Ok(Lowered {
+                    plan: Plan {
+                        output: input.plan.output.clone(),
+                        estimated_rows: estimate::limited(
+                            input.plan.estimated_rows,
+                            Some((offset, count)),
+                        ),
+                        operator: Operator::Limit {
+                            input: Box::new(input.plan),
+                            offset,
+                            count,
+                        },
+                    },
+                    layout: input.layout,
+                })
+            }
+            Relation::SetOperation {
+                kind,
+                all,
+                inputs,
+                columns,
+                types,
+            } => self.set_operation(kind, all, inputs, &columns, &types, required),
+            Relation::Join(join) => self.join(join, required),
+            Relation::Block {
+                input,
+                select_id,
+                derived,
+            } => {
+                let mut needed = required.clone();
+                if derived.is_some() {
+                    needed.extend_from(&volatile_columns(&input));
+                }
+                let input = self.relation(*input, &needed)?;
+                Ok(block(input, select_id, derived, &needed))
+            }
+            Relation::Materialize { input, temporary } => {
+                let input = self.relation(*input, required)?;
+                Ok(materialized(narrowed(input, required), temporary))
+            }
+        }
+    }
+
+    fn values(
+        &mut self,
+        columns: Vec<ColumnId>,
+        types: Vec<SqlType>,
+        rows: Vec<Vec<Expression>>,
+    ) -> Result<Lowered> {
+        let mut lowered = Vec::with_capacity(rows.len());
+        for row in rows {
+            let row = row
+                .into_iter()
+                .map(|value| self.expression(value, &[]))
+                .collect::<Result<Vec<_>>>()?;
+            lowered.push(row);
+        }
+        Ok(Lowered {
+            plan: Plan {
+                estimated_rows: lowered.len() as f64,
+                operator: Operator::Values { rows: lowered },
+                output: types,
+            },
+            layout: columns,
+        })
+    }
+
+    fn scan(&mut self, mut scan: Scan, required: &ColumnSet) -> Result<Lowered> {
+        let rows = estimate::of_scan(&scan);
+        scan.rows = Some(rows);
+        let mut covered = scan.access.covered().iter();
+        scan.predicates
+            .retain(|_| !covered.next().copied().unwrap_or(false));
+        let mut needed = ColumnSet::new();
+        for predicate in &scan.predicates {
+            predicate.collect_columns(&mut needed);
+        }
+        let mut columns = Vec::new();
+        let mut layout = Vec::new();
+        let mut output = Vec::new();
+        for (index, column) in scan.table.columns.iter().enumerate() {
+            let id = scan.first + index;
+            if required.contains(id) || needed.contains(id) {
+                columns.push(index);
+                layout.push(id);
+                output.push(column.ty.clone());
+            }
+        }
+        if required.contains(scan.position()) {
+            columns.push(POSITION);
+            layout.push(scan.position());
+            output.push(position_type());
+        }
+        let never = scan.predicates.iter().any(is_never_true);
+        let estimated_rows = estimate::of_scan(&scan);
+        let operator = match scan.access {
+            Access::Table => Operator::TableScan {
+                predicate: self.conjunction(scan.predicates, &layout)?,
+                table: scan.table,
+                alias: scan.alias,
+                columns,
+                possible: scan.possible,
+            },
+            Access::Index(access) => {
+                let predicate = self.conjunction(scan.predicates, &layout)?;
+                let possible = scan.possible;
+                let scan = self.index_scan(&scan.table, &scan.alias, *access, columns)?;
+                Operator::IndexScan(Box::new(IndexScan {
+                    predicate,
+                    possible,
+                    ..scan
+                }))
+            }
+            Access::Merge(merge) => {
+                let (read_rows, kind) = (merge.rows, merge.kind);
+                Operator::IndexMerge(Box::new(IndexMerge {
+                    positions: self.merged_positions(&scan.table, &scan.alias, *merge)?,
+                    predicate: self.conjunction(scan.predicates, &layout)?,
+                    table: scan.table,
+                    alias: scan.alias,
+                    kind,
+                    columns,
+                    read_rows,
+                    possible: scan.possible,
+                }))
+            }
+        };
+        let lowered = Lowered {
+            plan: Plan {
+                operator,
+                output,
+                estimated_rows,
+            },
+            layout,
+        };
+        Ok(if never { no_rows(lowered) } else { lowered })
+    }
+
+    /// A scan of these columns of an index.
+    fn index_scan(
+        &mut self,
+        table: &Arc<TableSource>,
+        alias: &str,
+        mut access: IndexAccess,
+        columns: Vec<usize>,
+    ) -> Result<IndexScan> {
+        if let Some(ranges) = &mut access.ranges {
+            let mut outcome = Ok(());
+            ranges.for_each_expression_mut(&mut |value| {
+                if outcome.is_ok() {
+                    outcome = self.lower_in_place(value, &[]);
+                }
+            });
+            outcome?;
+        }
+        Ok(IndexScan {
+            covering: covers(table, access.index, &columns),
+            table: Arc::clone(table),
+            alias: alias.to_owned(),
+            index: access.index,
+            columns,
+            ranges: access.ranges,
+            reverse: access.reverse,
+            ordered: access.ordered,
+            groups: access.groups,
+            predicate: None,
+            read_rows: access.rows,
+            possible: Vec::new(),
+        })
+    }
+
+    /// The positions of the rows that several indexes find.
+    fn merged_positions(
+        &mut self,
+        table: &Arc<TableSource>,
+        alias: &str,
+        merge: MergeAccess,
+    ) -> Result<Plan> {
+        let mut inputs = Vec::with_capacity(merge.parts.len());
+        for part in merge.parts {
+            let estimated_rows = part.rows;
+            let scan = self.index_scan(table, alias, part, vec![POSITION])?;
+            inputs.push(Plan {
+                operator: Operator::IndexScan(Box::new(scan)),
+                output: vec![position_type()],
+                estimated_rows,
+            });
+        }
+        Ok(Plan {
+            operator: Operator::SetOperation {
+                kind: match merge.kind {
+                    MergeKind::Union | MergeKind::SortUnion => SetOperationKind::Union,
+                    MergeKind::Intersection => SetOperationKind::Intersect,
+                },
+                all: false,
+                inputs,
+                temporary: Some(TemporaryTable {
+                    purpose: Purpose::Distinct,
+                    cause: "an index merge finds each row once".to_owned(),
+                }),
+            },
+            output: vec![position_type()],
+            estimated_rows: merge.rows,
+        })
+    }
+
+    fn filter(
+        &mut self,
+        input: Relation,
+        predicates: Vec<Expression>,
+        required: &ColumnSet,
+    ) -> Result<Lowered> {
+        let mut needed = required.clone();
+        for predicate in &predicates {
+            predicate.collect_columns(&mut needed);
+        }
+        let input = self.relation(input, &needed)?;
+        if predicates.iter().any(is_never_true) {
+            return Ok(no_rows(input));
+        }
+        let estimated_rows = estimate::filtered(input.plan.estimated_rows, &predicates);
+        let Some(predicate) = self.conjunction(predicates, &input.layout)? else {
+            return Ok(input);
+        };
+        Ok(Lowered {
+            plan: Plan {
+                output: input.plan.output.clone(),
+                estimated_rows,
+                operator: Operator::Filter {
+                    input: Box::new(input.plan),
+                    predicate,
+                },
+            },
+            layout: input.layout,
+        })
+    }
+
+    /// Project and Extend: `keep` says whether columns of the input stay visible.
+    fn project(
+        &mut self,
+        input: Relation,
+        columns: Vec<Computed>,
+        required: &ColumnSet,
+        keep: bool,
+    ) -> Result<Lowered> {
+        let columns: Vec<Computed> = columns
+            .into_iter()
+            .filter(|column| required.contains(column.id))
+            .collect();
+        let mut needed = if keep {
+            required.clone()
+        } else {
+            ColumnSet::new()
+        };
+        for column in &columns {
+            needed.remove(column.id);
+        }
+        for column in &columns {
+            column.expression.collect_columns(&mut needed);
+        }
+        let input = self.relation(input, &needed)?;
+        if columns.is_empty() && keep {
+            return Ok(input);
+        }
+        let mut layout = Vec::new();
+        let mut output = Vec::new();
+        let mut expressions = Vec::new();
+        if keep {
+            for (position, id) in input.layout.iter().enumerate() {
+                if required.contains(*id) && !columns.iter().any(|column| column.id == *id) {
+                    layout.push(*id);
+                    let ty = &input.plan.output[position];
+                    output.push(ty.clone());
+                    expressions.push(Expression::column(position, ty.clone(), true));
+                }
+            }
+        }
+        for column in columns {
+            layout.push(column.id);
+            output.push(column.expression.ty.clone());
+            expressions.push(self.expression(column.expression, &input.layout)?);
+        }
+        Ok(Lowered {
+            plan: Plan {
+                output,
+                estimated_rows: input.plan.estimated_rows,
+                operator: Operator::Project {
+                    input: Box::new(input.plan),
+                    expressions,
+                },
+            },
+            layout,
+        })
+    }
+
+    fn aggregate(&mut self, aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
+        let mut needed = ColumnSet::new();
+        for key in &aggregate.keys {
+            key.expression.collect_columns(&mut needed);
+        }
+        let calls: Vec<_> = aggregate
+            .aggregates
+            .into_iter()
+            .filter(|(id, _)| required.contains(*id))
+            .collect();
+        for (_, call) in &calls {
+            for argument in &call.arguments {
+                argument.collect_columns(&mut needed);
+            }
+            for key in &call.order_by {
+                key.expression.collect_columns(&mut needed);
+            }
+        }
+        let input = self.relation(*aggregate.input, &needed)?;
+        let mut layout = Vec::with_capacity(aggregate.keys.len() + calls.len());
+        let mut output = Vec::with_capacity(layout.capacity());
+        let mut keys = Vec::with_capacity(aggregate.keys.len());
+        for key in aggregate.keys {
+            layout.push(key.id);
+            output.push(key.expression.ty.clone());
+            keys.push(self.expression(key.expression, &input.layout)?);
+        }
+        let mut aggregates = Vec::with_capacity(calls.len());
+        for (id, mut call) in calls {
+            layout.push(id);
+            output.push(call.signature.result.clone());
+            call.arguments = call
+                .arguments
+                .into_iter()
+                .map(|argument| self.expression(argument, &input.layout))
+                .collect::<Result<Vec<_>>>()?;
+            call.order_by = self.sort_keys(call.order_by, &input.layout)?;
+            aggregates.push(call);
+        }
+        if let Some(id) = aggregate.rollup {
+            layout.push(id);
+            output.push(SqlType::bigint());
+        }
+        let estimated_rows = estimate::grouped(
+            input.plan.estimated_rows,
+            keys.len(),
+            aggregate.first_groups,
+        );
+        let temporary = (!keys.is_empty() && !aggregate.ordered).then_some(TemporaryTable {
+            purpose: aggregate.purpose,
+            cause: aggregate.cause,
+        });
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::Aggregate {
+                    input: Box::new(input.plan),
+                    keys,
+                    aggregates,
+                    rollup: aggregate.rollup.is_some(),
+                    first_groups: aggregate.first_groups,
+                    ordered: aggregate.ordered,
+                    temporary,
+                },
+                output,
+                estimated_rows,
+            },
+            layout,
+        })
+    }
+
+    fn set_operation(
+        &mut self,
+        kind: SetOperationKind,
+        all: bool,
+        inputs: Vec<(Relation, Vec<ColumnId>)>,
+        columns: &[ColumnId],
+        types: &[SqlType],
+        required: &ColumnSet,
+    ) -> Result<Lowered> {
+        // Only UNION ALL may leave out columns without changing which rows there are.
+        let streams = kind == SetOperationKind::Union && all;
+        let kept: Vec<usize> = (0..columns.len())
+            .filter(|index| !streams || required.contains(columns[*index]))
+            .collect();
+        let mut plans = Vec::with_capacity(inputs.len());
+        for (input, ids) in inputs {
+            let wanted: Vec<ColumnId> = kept
+                .iter()
+                .map(|index| ids.get(*index).copied())
+                .collect::<Option<_>>()
+                .ok_or_else(|| internal("a set operation's arm lacks a column"))?;
+            let lowered = self.relation(input, &wanted.iter().copied().collect())?;
+            plans.push(exact(lowered, &wanted)?);
+        }
+        let estimates = plans.iter().map(|plan| plan.estimated_rows);
+        let estimated_rows = match kind {
+            SetOperationKind::Union => estimates.sum(),
+            SetOperationKind::Intersect | SetOperationKind::Except => {
+                plans.first().map_or(0.0, |plan| plan.estimated_rows)
+            }
+        };
+        let word = match kind {
+            SetOperationKind::Union => "UNION drops duplicates",
+            SetOperationKind::Intersect => "INTERSECT matches rows",
+            SetOperationKind::Except => "EXCEPT matches rows",
+        };
+        let temporary = (!streams).then(|| TemporaryTable {
+            purpose: Purpose::SetOperation,
+            cause: word.to_owned(),
+        });
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::SetOperation {
+                    kind,
+                    all,
+                    inputs: plans,
+                    temporary,
+                },
+                output: kept.iter().map(|index| types[*index].clone()).collect(),
+                estimated_rows,
+            },
+            layout: kept.iter().map(|index| columns[*index]).collect(),
+        })
+    }
+
+    fn shared_scan(
+        &mut self,
+        shared: usize,
+        alias: String,
+        columns: Vec<ColumnId>,
+        working: bool,
+    ) -> Result<Lowered> {
+        let id = self.place_shared(shared)?;
+        let output = self.shared[shared].types.clone();
+        let operator = if working {
+            Operator::WorkingTable { shared: id, alias }
+        } else {
+            Operator::SharedScan { shared: id, alias }
+        };
+        Ok(Lowered {
+            plan: Plan {
+                operator,
+                output,
+                estimated_rows: estimate::SHARED_ROWS,
+            },
+            layout: columns,
+        })
+    }
+
+    /// Lowers a shared result at its first reading, after those that it reads itself.
+    fn place_shared(&mut self, shared: usize) -> Result<SharedId> {
+        if let Some(id) = self.placed[shared] {
+            return Ok(id);
+        }
+        let definition = &mut self.shared[shared];
+        let Some(source) = definition.source.take() else {
+            return Err(internal("a common table expression reads itself"));
+        };
+        let columns = definition.columns.clone();
+        let types = definition.types.clone();
+        let name = definition.name.clone();
+        let names = definition.names.clone();
+        let (readers, select_id) = (definition.readers, definition.select_id);
+        let required: ColumnSet = columns.iter().copied().collect();
+        let mut outer = ColumnSet::new();
+        let source = match source {
+            SharedRelation::Plain(relation) => {
+                outer.extend_from(&logical::free_columns(&relation));
+                let lowered = self.relation(relation, &required)?;
+                let id = SharedId(self.results.len());
+                self.placed[shared] = Some(id);
+                SharedSource::Plan(exact(lowered, &columns)?)
+            }
+            SharedRelation::Recursive {
+                seed,
+                step,
+                step_columns,
+                distinct,
+                enough,
+            } => {
+                outer.extend_from(&logical::free_columns(&seed));
+                outer.extend_from(&logical::free_columns(&step));
+                let seed = self.relation(seed, &required)?;
+                let seed = exact(seed, &columns)?;
+                // What the step reads must come before: its place is only known after that, so
+                // the results it needs are placed by lowering them first.
+                self.place_inner_shared(&step)?;
+                self.placed[shared] = Some(SharedId(self.results.len()));
+                let wanted = step_columns.iter().copied().collect();
+                let step = self.relation(step, &wanted)?;
+                let step = exact(step, &step_columns)?;
+                SharedSource::Recursive {
+                    seed,
+                    step,
+                    distinct,
+                    enough,
+                }
+            }
+        };
+        let parameters = outer
+            .iter()
+            .filter_map(|id| self.known_parameter(id))
+            .collect();
+        let cause = if readers > 1 {
+            format!("common table expression {name} is read more than once")
+        } else if matches!(source, SharedSource::Recursive { .. }) {
+            format!("common table expression {name} reads its own rows")
+        } else {
+            format!(
+                "common table expression {name} is not merged: optimizer_switch derived_merge=off"
+            )
+        };
+        self.results.push(SharedResult {
+            source,
+            output: types,
+            temporary: TemporaryTable {
+                purpose: Purpose::CommonTableExpression,
+                cause,
+            },
+            name,
+            columns: names,
+            select_id,
+            parameters,
+        });
+        Ok(SharedId(self.results.len() - 1))
+    }
+
+    fn place_inner_shared(&mut self, relation: &Relation) -> Result<()> {
+        let mut inner = Vec::new();
+        collect_shared(relation, &mut inner);
+        for shared in inner {
+            self.place_shared(shared)?;
+        }
+        Ok(())
+    }
+}
+
+/// The shared results that a relation reads (not as its own working table).
+fn collect_shared(relation: &Relation, into: &mut Vec<usize>) {
+    if let Relation::SharedScan {
+        shared,
+        working: false,
+        ..
+    } = relation
+    {
+        into.push(*shared);
+    }
+    relation.for_each_expression(&mut |expression| {
+        logical::visit_expression(expression, &mut |inner| {
+            if let ExpressionKind::LogicalSubquery(subquery) = &inner.kind {
+                collect_shared(&subquery.relation, into);
+            }
+            true
+        });
+    });
+    for input in relation.inputs() {
+        collect_shared(input, into);
+    }
+}
+
+/// Whether these columns of a table can be read from an index alone.
+pub(super) fn covers(table: &TableSource, index: usize, columns: &[usize]) -> bool {
+    table.indexes.get(index).is_some_and(|index| {
+        let is_part = |column: usize| {
+            let mut parts = index.parts.iter();
+            parts.any(|part| part.column == column && part.prefix.is_none())
+        };
+        // Of the rows themselves only their keys.
+        columns.iter().all(|column| {
+            *column == POSITION
+                || match index.clustered {
+                    true => is_part(*column),
+                    false => index.covers.contains(column),
+                }
+        })
+    })
+}
+
+/// Whether a predicate is a constant that is not true.
+pub(crate) fn is_never_true(predicate: &Expression) -> bool {
+    predicate
+        .as_literal()
+        .is_some_and(|value| matches!(value, Value::Int(0) | Value::Null))
+}

@@ -1,0 +1,158 @@
+//! Groups of which a row or two are enough: GROUP BY and DISTINCT of the first parts of an index, those
+//! behind parts of which all rows have the same value, with MIN and MAX of the next part, read the ends
+//! of each group and seek the next group behind it (the manual, "Loose Index Scan").
+
+use mayfly_types::PhysicalType;
+
+use crate::access::lookup;
+use crate::access::path::{Path, SEEK_COST, START_COST};
+use crate::rules::index_orders::Key;
+use crate::tree::access::{Access, GroupRows};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, ColumnSet, Scan, visit_expression, with_stack};
+use crate::tree::physical::AggregateCall;
+
+/// The way in which `ordered`, which gives the rows of each group one after the other, reads only the
+/// ends of each; none when the groups need more.
+pub(super) fn path(
+    scan: &Scan,
+    ordered: &Path,
+    keys: &[Key],
+    calls: &[(ColumnId, AggregateCall)],
+    groups: f64,
+) -> Option<Path> {
+    let Access::Index(access) = &ordered.access else {
+        return None;
+    };
+    let index = scan.table.indexes.get(access.index)?;
+    let ranges = access.ranges.as_ref();
+    let fixed = ranges.map_or(0, |ranges| ranges.fixed_parts());
+    let mut columns: Vec<usize> = keys.iter().map(|(column, _)| *column).collect();
+    columns.extend(index.parts.iter().take(fixed).map(|part| part.column));
+    columns.sort_unstable();
+    columns.dedup();
+    let parts = index.parts.get(..columns.len())?;
+    let is_plain = |column: usize| {
+        let mut parts = parts.iter();
+        let part = parts.find(|part| part.column == column);
+        part.is_some_and(|part| part.prefix.is_none() && !part.approximate)
+    };
+    if !columns.iter().all(|column| is_plain(*column))
+        || ranges.is_some_and(|ranges| ranges.part_count() > parts.len())
+    {
+        return None;
+    }
+    // What is asked of a group's rows must be the same for all of them.
+    let of_group: ColumnSet = columns.iter().map(|column| scan.first + column).collect();
+    let same_for_all = scan.predicates.iter().all(|predicate| {
+        let read = predicate.columns();
+        !crate::tree::logical::has_subquery(predicate)
+            && read.iter().all(|id| of_group.contains(id))
+            && is_same_for_equal_values(scan, predicate)
+    });
+    if !same_for_all {
+        return None;
+    }
+    let mut ends = GroupRows {
+        parts: parts.len(),
+        least: false,
+        greatest: false,
+    };
+    for (_, call) in calls {
+        let part = index.parts.get(parts.len())?;
+        match is_greatest(
+            scan,
+            part.column,
+            part.prefix.is_some() || part.approximate,
+            call,
+        )? {
+            false => ends.least = true,
+            true => ends.greatest = true,
+        }
+    }
+    let mut access = access.clone();
+    // The row that the seek of a group finds is one of those that are asked for.
+    if let Some(part) = index.parts.get(parts.len())
+        && ends.least != ends.greatest
+    {
+        access.reverse = part.descending == ends.least;
+    }
+    let seeks = match ends.least && ends.greatest {
+        true => 2.0,
+        false => 1.0,
+    };
+    access.groups = Some(ends);
+    access.rows = groups * seeks;
+    Some(Path {
+        access: Access::Index(access),
+        cost: START_COST + groups * seeks * (SEEK_COST + lookup::key_cost(scan)),
+        rows: (groups * seeks).min(ordered.rows),
+    })
+}
+
+/// Whether a predicate says the same of all values of its columns that are equal: strings of a group
+/// may differ in cases, accents and spaces at their ends, which a comparison by the column's collation
+/// does not see but functions do; so may the two zeros of floating-point numbers.
+fn is_same_for_equal_values(scan: &Scan, predicate: &Expression) -> bool {
+    let type_of = |id: ColumnId| {
+        let column = id.checked_sub(scan.first)?;
+        scan.table.columns.get(column).map(|column| &column.ty)
+    };
+    // A column that is compared by its own order.
+    let is_compared = |operand: &Expression, other: &Expression| {
+        let ExpressionKind::Column(id) = operand.kind else {
+            return false;
+        };
+        type_of(id).is_some_and(|ty| {
+            other.ty.physical() == ty.physical()
+                && (!ty.is_string()
+                    || operand.ty.collation == ty.collation && other.ty.collation == ty.collation)
+        })
+    };
+    with_stack(|| {
+        let same = |operand: &Expression| is_same_for_equal_values(scan, operand);
+        match &predicate.kind {
+            ExpressionKind::Column(id) => type_of(*id).is_some_and(|ty| match ty.physical() {
+                PhysicalType::Float64 => false,
+                PhysicalType::Bytes => ty.comparison_collation().is_bytewise_equality(),
+                _ => true,
+            }),
+            ExpressionKind::Compare { left, right, .. } => {
+                (same(left) || is_compared(left, right))
+                    && (same(right) || is_compared(right, left))
+            }
+            ExpressionKind::InList { operand, .. } => {
+                same(operand) || is_compared(operand, operand)
+            }
+            ExpressionKind::IsNull(operand) => {
+                matches!(operand.kind, ExpressionKind::Column(_)) || same(operand)
+            }
+            _ => {
+                let mut all = true;
+                visit_expression(predicate, &mut |inner| {
+                    let is_outer = std::ptr::eq(inner, predicate);
+                    all &= is_outer || same(inner);
+                    is_outer
+                });
+                all
+            }
+        }
+    })
+}
+
+/// Whether a call is the greatest value of a column, or the least one; none when it is something else.
+fn is_greatest(scan: &Scan, column: usize, cut: bool, call: &AggregateCall) -> Option<bool> {
+    let greatest = match call.function.names()[0] {
+        "min" => false,
+        "max" => true,
+        _ => return None,
+    };
+    let [argument] = call.arguments.as_slice() else {
+        return None;
+    };
+    let ty = &scan.table.columns.get(column)?.ty;
+    let same_order = !ty.is_string() || ty.collation == argument.ty.collation;
+    let is_column =
+        matches!(argument.kind, ExpressionKind::Column(id) if id == scan.first + column);
+    (is_column && same_order && !cut).then_some(greatest)
+}

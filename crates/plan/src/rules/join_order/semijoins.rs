@@ -1,0 +1,146 @@
+//! A semijoin from its inner side: when few rows come out of a subquery and an index leads from them into
+//! the outer table, the different ones are joined with it, so that the outer table is not read as a
+//! whole (the manual, "Optimizing IN and EXISTS Subquery Predicates with Semijoin": materialization with
+//! a scan, duplicate weedout and loose scans all come to this).
+
+use crate::access::{lookup, path};
+use crate::estimate::{self, estimate};
+use crate::rules::access_paths::target;
+use crate::rules::join_order::{Order, connects};
+use crate::rules::rule::is_movable;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{
+    Aggregate, ColumnSet, Computed, Join, Relation, Scan, free_columns, has_subquery, produced,
+    with_stack,
+};
+use crate::tree::physical::{JoinKind, Purpose};
+
+/// What a row costs to see whether there is one like it already.
+const DISTINCT_COST: f64 = 0.25;
+
+/// The inner join that a semijoin is, when that costs less.
+pub(super) fn from_inner(join: &Join, order: &Order<'_>) -> Option<Relation> {
+    if join.kind != JoinKind::Semi
+        || join.lateral
+        || join.straight
+        || !join.null_aware.is_empty()
+        || join.lookup.is_some()
+    {
+        return None;
+    }
+    let (outer, inner) = (produced(&join.left), produced(&join.right));
+    if free_columns(&join.right).intersects(&outer) {
+        return None;
+    }
+    let mut keys: Vec<Computed> = Vec::with_capacity(join.on.len());
+    let mut on = Vec::with_capacity(join.on.len());
+    for predicate in &join.on {
+        let (predicate, key) = keyed(predicate, &outer, &inner, order)?;
+        on.push(predicate);
+        if !keys.iter().any(|known| known.id == key.id) {
+            keys.push(key);
+        }
+    }
+    if on.is_empty() {
+        return None;
+    }
+    let distinct = Relation::Aggregate(Aggregate {
+        input: join.right.clone(),
+        keys,
+        aggregates: Vec::new(),
+        rollup: None,
+        first_groups: None,
+        ordered: false,
+        purpose: Purpose::Distinct,
+        cause: "each row of an IN or EXISTS subquery is joined once".to_owned(),
+    });
+    let from_outer = outer_first_cost(join, order)?;
+    let read = read_cost(&join.right, order) + estimate(&join.right) * DISTINCT_COST;
+    let found = estimate(&distinct);
+    let mut from_inner = f64::INFINITY;
+    for_each_table(&join.left, &mut |scan| {
+        if let Some(path) = lookup::best(scan, &on, &order.needed, order.options) {
+            from_inner = (read + lookup::cost(found, &path)).min(from_inner);
+        }
+    });
+    (from_inner < from_outer).then(|| {
+        Relation::Join(Join {
+            kind: JoinKind::Inner,
+            left: join.left.clone(),
+            right: Box::new(distinct),
+            on,
+            lateral: false,
+            straight: false,
+            null_aware: Vec::new(),
+            lookup: None,
+        })
+    })
+}
+
+/// An equality of both sides over a column that the different rows of the inner side have.
+fn keyed(
+    predicate: &Expression,
+    outer: &ColumnSet,
+    inner: &ColumnSet,
+    order: &Order<'_>,
+) -> Option<(Expression, Computed)> {
+    if !connects(predicate, outer, inner) || has_subquery(predicate) || !is_movable(predicate) {
+        return None;
+    }
+    let mut predicate = predicate.clone();
+    let ExpressionKind::Compare {
+        comparison: Comparison::Equal,
+        left,
+        right,
+    } = &mut predicate.kind
+    else {
+        return None;
+    };
+    let side = match right.columns().is_subset(inner) {
+        true => right,
+        false => left,
+    };
+    let id = match side.kind {
+        // A text may be compared by another collation than the column's.
+        ExpressionKind::Column(id) if !side.ty.is_string() => id,
+        _ => order.new_column(),
+    };
+    let column = Expression::column(id, side.ty.clone(), side.nullable);
+    let expression = std::mem::replace(&mut **side, column);
+    Some((predicate, Computed { id, expression }))
+}
+
+/// What the semijoin costs as it is; none when its outer side is restricted in a way that is not known.
+fn outer_first_cost(join: &Join, order: &Order<'_>) -> Option<f64> {
+    let rows = estimate(&join.left);
+    let hashed = read_cost(&join.right, order) + lookup::hash_cost(estimate(&join.right), rows);
+    let looked_up = target(&join.right, join.kind, &join.on).and_then(|target| {
+        let path = lookup::best(target.scan, &join.on, &order.needed, order.options)?;
+        Some(lookup::cost(rows, &path))
+    });
+    Some(read_cost(&join.left, order) + looked_up.map_or(hashed, |cost| cost.min(hashed)))
+}
+
+/// What reading a relation costs: each of its tables alone.
+fn read_cost(relation: &Relation, order: &Order<'_>) -> f64 {
+    with_stack(|| match relation {
+        Relation::Scan(scan) => path::best(scan, &order.needed, order.options).0.cost,
+        _ => {
+            let inputs = relation.inputs().into_iter();
+            let inputs: f64 = inputs.map(|input| read_cost(input, order)).sum();
+            inputs + estimate::estimate(relation) * path::ROW_COST * 0.5
+        }
+    })
+}
+
+/// The tables of a chain of inner joins.
+fn for_each_table(relation: &Relation, visit: &mut dyn FnMut(&Scan)) {
+    with_stack(|| match relation {
+        Relation::Scan(scan) => visit(scan),
+        Relation::Join(join) if join.kind == JoinKind::Inner && !join.lateral && !join.straight => {
+            for_each_table(&join.left, visit);
+            for_each_table(&join.right, visit);
+        }
+        _ => {}
+    });
+}

@@ -1,0 +1,173 @@
+//! What a rule is, and what several rules ask of expressions.
+
+use crate::lower::is_never_true;
+use crate::options::PlanOptions;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, ColumnSet, Query, Relation, SharedRelation};
+
+/// A rule.
+pub(super) trait Rule: Sync {
+    /// Its name, for tests and people.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests ask for it"))]
+    fn name(&self) -> &'static str;
+
+    /// Whether `optimizer_switch` leaves it on.
+    fn is_on(&self, _options: &PlanOptions) -> bool {
+        true
+    }
+
+    /// Rewrites a statement.
+    fn apply(&self, query: &mut Query, options: &PlanOptions);
+}
+
+impl Query {
+    /// The trees of a statement: its own and those of its shared results (not those of subqueries).
+    pub(super) fn for_each_tree_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
+        for shared in &mut self.shared {
+            match &mut shared.source {
+                None => {}
+                Some(SharedRelation::Plain(relation)) => visit(relation),
+                Some(SharedRelation::Recursive { seed, step, .. }) => {
+                    visit(seed);
+                    visit(step);
+                }
+            }
+        }
+        visit(&mut self.relation);
+    }
+
+    /// The uppermost relation of each tree of a statement and of each subquery.
+    pub(super) fn for_each_block_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
+        self.for_each_relation_mut(&mut |relation| {
+            relation.for_each_expression_mut(&mut |expression| {
+                crate::tree::logical::for_each_subquery_mut(expression, &mut |subquery| {
+                    visit(&mut subquery.relation);
+                });
+            });
+        });
+        self.for_each_tree_mut(visit);
+    }
+
+    /// Every relation of a statement, inputs first, those of subqueries too.
+    pub(super) fn for_each_relation_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
+        self.for_each_tree_mut(&mut |tree| crate::tree::logical::visit_relations_mut(tree, visit));
+    }
+}
+
+/// Whether an expression may be evaluated elsewhere or another number of times.
+pub(super) fn is_movable(expression: &Expression) -> bool {
+    !crate::tree::logical::expression_is_volatile(expression)
+}
+
+/// Whether an expression is NULL whenever all of `columns` are.
+///
+/// Known of columns, conversions, comparisons and arithmetic only.
+pub(super) fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool {
+    use crate::tree::expression::Comparison;
+    const STRICT: &[&str] = &[
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "div",
+        "negate",
+        "&",
+        "|",
+        "^",
+        "<<",
+        ">>",
+        "~",
+        "like",
+        "abs",
+        "lower",
+        "upper",
+        "length",
+        "char_length",
+        "substring",
+        "left",
+        "right",
+        "round",
+        "floor",
+        "ceiling",
+        "year",
+        "month",
+    ];
+    let any = |operands: &[Expression]| {
+        operands
+            .iter()
+            .any(|operand| is_null_with(operand, columns))
+    };
+    crate::tree::logical::with_stack(|| match &expression.kind {
+        ExpressionKind::Literal(value) => value.is_null(),
+        ExpressionKind::Column(id) => columns.contains(*id),
+        ExpressionKind::Cast(operand, _) | ExpressionKind::Not(operand) => {
+            is_null_with(operand, columns)
+        }
+        ExpressionKind::Compare {
+            comparison,
+            left,
+            right,
+        } => {
+            *comparison != Comparison::NullSafeEqual
+                && (is_null_with(left, columns) || is_null_with(right, columns))
+        }
+        ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } => STRICT.contains(&function.names()[0]) && any(arguments),
+        ExpressionKind::InList { operand, .. } => is_null_with(operand, columns),
+        ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
+            !operands.is_empty()
+                && operands
+                    .iter()
+                    .all(|operand| is_null_with(operand, columns))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a predicate cannot be true when all of `columns` are NULL.
+pub(super) fn rejects_nulls(predicate: &Expression, columns: &ColumnSet) -> bool {
+    if is_never_true(predicate) || is_null_with(predicate, columns) {
+        return true;
+    }
+    crate::tree::logical::with_stack(|| match &predicate.kind {
+        ExpressionKind::And(operands) => operands
+            .iter()
+            .any(|operand| rejects_nulls(operand, columns)),
+        ExpressionKind::Or(operands) => {
+            !operands.is_empty()
+                && operands
+                    .iter()
+                    .all(|operand| rejects_nulls(operand, columns))
+        }
+        ExpressionKind::Not(operand) => match &operand.kind {
+            ExpressionKind::IsNull(inner) => is_null_with(inner, columns),
+            _ => false,
+        },
+        ExpressionKind::IsTruth(operand, Some(true)) => rejects_nulls(operand, columns),
+        ExpressionKind::IsTruth(operand, Some(false)) => is_null_with(operand, columns),
+        _ => false,
+    })
+}
+
+/// Puts expressions in the place of columns.
+pub(super) fn substitute(expression: &mut Expression, columns: &[(ColumnId, &Expression)]) {
+    crate::tree::logical::visit_deep_mut(expression, &mut |inner| {
+        let known = |id: &ColumnId| columns.iter().find(|(known, _)| known == id);
+        if let ExpressionKind::Column(id) = &inner.kind
+            && let Some((_, by)) = known(id)
+        {
+            let ty = inner.ty.clone();
+            *inner = (*by).clone();
+            // The collation that the place asked for stays.
+            if inner.ty.is_string() && ty.is_string() {
+                inner.ty.collation = ty.collation;
+            }
+            return false;
+        }
+        true
+    });
+}

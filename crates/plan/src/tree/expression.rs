@@ -1,0 +1,303 @@
+//! Bound expressions: names resolved, types derived, conversions explicit.
+//!
+//! The same tree serves logical and physical plans; only the meaning of
+//! [`ExpressionKind::Column`] differs. After binding every operand has exactly the type that its
+//! operator or function works on: a conversion that MySQL does silently is a
+//! [`ExpressionKind::Cast`] here.
+
+use std::sync::Arc;
+
+use mayfly_functions::{ScalarFunction, Signature};
+use mayfly_types::{SqlType, Value};
+
+use crate::tree::physical::Plan;
+
+/// A typed expression.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    /// What it computes.
+    pub kind: ExpressionKind,
+    /// The type of its values.
+    pub ty: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+/// Binary comparisons. Both sides have the same physical type and collation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `<=>`: NULL equals NULL, and the result is never NULL.
+    NullSafeEqual,
+    /// `<>`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// The comparison with its sides exchanged.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            same => same,
+        }
+    }
+}
+
+/// What an [`Expression`] computes.
+#[derive(Debug, Clone)]
+pub enum ExpressionKind {
+    /// A constant.
+    Literal(Value),
+    /// Logical plans: the column with that number, unique in the statement. Physical plans: the
+    /// position in the input rows.
+    Column(usize),
+    /// A value set before a plan runs: a `?` of a prepared statement, or a column of an outer
+    /// query's current row.
+    Parameter(usize),
+    /// A function or operator of crate `functions`. All arguments are evaluated.
+    Call {
+        /// The function.
+        function: &'static ScalarFunction,
+        /// Its arguments, converted to the types of its signature.
+        arguments: Vec<Expression>,
+        /// What the function made of the types of its arguments; handed to every evaluation.
+        signature: Arc<Signature>,
+    },
+    /// A conversion, as CAST does it, and what errors and warnings call it, when that is known.
+    Cast(Box<Expression>, Option<Arc<str>>),
+    /// A comparison; the collation is that of the left side's type.
+    Compare {
+        /// Which.
+        comparison: Comparison,
+        /// Left side.
+        left: Box<Expression>,
+        /// Right side, converted to the left side's type.
+        right: Box<Expression>,
+    },
+    /// Conjunction of predicates with three-valued logic; a later one is evaluated only for rows
+    /// that the earlier ones leave undecided.
+    And(Vec<Expression>),
+    /// Disjunction, likewise.
+    Or(Vec<Expression>),
+    /// Negation of a predicate.
+    Not(Box<Expression>),
+    /// IS NULL
+    IsNull(Box<Expression>),
+    /// IS TRUE (`Some(true)`), IS FALSE (`Some(false)`) or IS UNKNOWN (`None`) of a predicate.
+    IsTruth(Box<Expression>, Option<bool>),
+    /// CASE WHEN … THEN … ELSE … END, IF, IFNULL, COALESCE and NULLIF: branches are evaluated only
+    /// for the rows that take them, so that an error or warning in the others never shows.
+    Case {
+        /// Predicates with their results; all results have the type of the expression.
+        branches: Vec<(Expression, Expression)>,
+        /// ELSE; NULL when absent.
+        otherwise: Option<Box<Expression>>,
+    },
+    /// `operand IN (list of constants)`: a hash or sorted lookup. NULL rules as SQL has them.
+    InList {
+        /// The value looked for.
+        operand: Box<Expression>,
+        /// Constants of the operand's type.
+        list: Arc<[Value]>,
+        /// NOT IN
+        negated: bool,
+    },
+    /// `body` with values in it that are computed once for each row, however often they are read: the
+    /// operand of BETWEEN, IN and CASE when computing it again could give another value, and what a
+    /// long chain of operators comes to on its way, so that the tree is not as high as it is long.
+    Let {
+        /// The values, each with its number, unique in the statement; one may read those before it.
+        values: Vec<(usize, Expression)>,
+        /// What reads them, as [`ExpressionKind::Local`].
+        body: Box<Expression>,
+    },
+    /// The value of the [`ExpressionKind::Let`] of that number.
+    Local(usize),
+    /// A subquery used as a value or predicate.
+    Subquery(Arc<Subquery>),
+    /// Logical plans only: a subquery before it is planned. Physical plans have
+    /// [`ExpressionKind::Subquery`] in its place.
+    LogicalSubquery(Box<crate::tree::logical::Subquery>),
+}
+
+/// A subquery inside an expression.
+#[derive(Debug, Clone)]
+pub struct Subquery {
+    /// What is made of its rows.
+    pub kind: SubqueryKind,
+    /// Its plan. Inside it, columns of outer queries are [`ExpressionKind::Parameter`]s.
+    pub plan: Plan,
+    /// The parameters that the plan reads and the expressions over the outer row that set them.
+    /// None: the subquery is evaluated once. Results are cached by the values of the parameters.
+    pub parameters: Vec<(usize, Expression)>,
+    /// Whether results may be cached (no volatile function inside).
+    pub cacheable: bool,
+    /// `select#` of EXPLAIN.
+    pub select_id: usize,
+}
+
+/// What is made of a subquery's rows.
+#[derive(Debug, Clone)]
+pub enum SubqueryKind {
+    /// The one value of the one row; NULL without rows; 1242 with more than one.
+    Scalar,
+    /// Whether there is a row.
+    Exists {
+        /// NOT EXISTS
+        negated: bool,
+    },
+    /// `(left) comparison ANY|ALL (subquery)`; IN is `= ANY`, NOT IN is `<> ALL`. Several left
+    /// expressions (row values) come with `Equal` and ANY, or `NotEqual` and ALL, only.
+    Quantified {
+        /// The left side, of the types of the subquery's columns.
+        left: Vec<Expression>,
+        /// The comparison.
+        comparison: Comparison,
+        /// ALL instead of ANY.
+        all: bool,
+    },
+    /// `(left) comparison (subquery)` of row values: `(a, b) = (SELECT c, d …)`.
+    Row {
+        /// The left side.
+        left: Vec<Expression>,
+        /// The comparison.
+        comparison: Comparison,
+    },
+}
+
+impl Expression {
+    /// A constant.
+    pub fn literal(value: Value, ty: SqlType) -> Self {
+        let nullable = value.is_null();
+        Self {
+            kind: ExpressionKind::Literal(value),
+            ty,
+            nullable,
+        }
+    }
+
+    /// A column.
+    pub fn column(column: usize, ty: SqlType, nullable: bool) -> Self {
+        Self {
+            kind: ExpressionKind::Column(column),
+            ty,
+            nullable,
+        }
+    }
+
+    /// The constant's value, if this is one.
+    pub fn as_literal(&self) -> Option<&Value> {
+        match &self.kind {
+            ExpressionKind::Literal(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Whether two bound expressions are the same computation. Calls of volatile functions are never the
+/// same; a subquery is the same only as itself, named by an alias.
+pub fn same_expression(a: &Expression, b: &Expression) -> bool {
+    use mayfly_functions::scalar::Volatility;
+
+    let same_list = |a: &[Expression], b: &[Expression]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_expression(a, b))
+    };
+    if a.ty != b.ty {
+        return false;
+    }
+    crate::tree::logical::with_stack(|| match (&a.kind, &b.kind) {
+        (ExpressionKind::Literal(a), ExpressionKind::Literal(b)) => a == b,
+        (ExpressionKind::Column(a), ExpressionKind::Column(b))
+        | (ExpressionKind::Parameter(a), ExpressionKind::Parameter(b)) => a == b,
+        (
+            ExpressionKind::Call {
+                function: f,
+                arguments: a,
+                signature: first,
+            },
+            ExpressionKind::Call {
+                function: g,
+                arguments: b,
+                signature: second,
+            },
+        ) => {
+            f.volatility() != Volatility::Volatile
+                && f.names() == g.names()
+                && first.arguments == second.arguments
+                && same_list(a, b)
+        }
+        // Each subquery has its own numbers for its columns, which a copy keeps.
+        (ExpressionKind::LogicalSubquery(a), ExpressionKind::LogicalSubquery(b)) => {
+            format!("{a:?}") == format!("{b:?}")
+        }
+        (ExpressionKind::Cast(a, _), ExpressionKind::Cast(b, _))
+        | (ExpressionKind::Not(a), ExpressionKind::Not(b))
+        | (ExpressionKind::IsNull(a), ExpressionKind::IsNull(b)) => same_expression(a, b),
+        (ExpressionKind::IsTruth(a, x), ExpressionKind::IsTruth(b, y)) => {
+            x == y && same_expression(a, b)
+        }
+        (
+            ExpressionKind::Compare {
+                comparison: x,
+                left: a,
+                right: b,
+            },
+            ExpressionKind::Compare {
+                comparison: y,
+                left: c,
+                right: d,
+            },
+        ) => x == y && same_expression(a, c) && same_expression(b, d),
+        (ExpressionKind::And(a), ExpressionKind::And(b))
+        | (ExpressionKind::Or(a), ExpressionKind::Or(b)) => same_list(a, b),
+        (
+            ExpressionKind::Case {
+                branches: a,
+                otherwise: x,
+            },
+            ExpressionKind::Case {
+                branches: b,
+                otherwise: y,
+            },
+        ) => {
+            a.len() == b.len()
+                && a.iter()
+                    .zip(b)
+                    .all(|((a, x), (b, y))| same_expression(a, b) && same_expression(x, y))
+                && match (x, y) {
+                    (Some(x), Some(y)) => same_expression(x, y),
+                    (None, None) => true,
+                    _ => false,
+                }
+        }
+        (
+            ExpressionKind::InList {
+                operand: a,
+                list: x,
+                negated: m,
+            },
+            ExpressionKind::InList {
+                operand: b,
+                list: y,
+                negated: n,
+            },
+        ) => m == n && x == y && same_expression(a, b),
+        _ => false,
+    })
+}
+
+/// What conversions to strings of a length that the user gives are called where none may be that long.
+pub const LENGTH_CASTS: [&str; 2] = ["cast_as_char", "cast_as_binary"];

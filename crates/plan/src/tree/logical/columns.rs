@@ -1,0 +1,201 @@
+//! Which columns a relation produces, and which it reads from elsewhere.
+
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, Relation};
+use crate::tree::walk::{visit_expression, with_stack};
+
+/// A set of columns: bits, since the numbers of a statement are small and dense.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnSet {
+    words: Vec<u64>,
+}
+
+impl ColumnSet {
+    /// No column.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a column; whether it is new.
+    pub fn insert(&mut self, id: ColumnId) -> bool {
+        let word = id / 64;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        let bit = 1 << (id % 64);
+        let new = self.words[word] & bit == 0;
+        self.words[word] |= bit;
+        new
+    }
+
+    /// Takes a column out.
+    pub fn remove(&mut self, id: ColumnId) {
+        if let Some(word) = self.words.get_mut(id / 64) {
+            *word &= !(1 << (id % 64));
+        }
+    }
+
+    /// Whether it holds a column.
+    pub fn contains(&self, id: ColumnId) -> bool {
+        self.words
+            .get(id / 64)
+            .is_some_and(|word| word & (1 << (id % 64)) != 0)
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
+    /// Whether all columns of `self` are in `other`.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.words
+            .iter()
+            .enumerate()
+            .all(|(at, word)| word & !other.words.get(at).copied().unwrap_or(0) == 0)
+    }
+
+    /// Whether a column is in both.
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
+    }
+
+    /// Adds all columns of `other`.
+    pub fn extend_from(&mut self, other: &Self) {
+        if other.words.len() > self.words.len() {
+            self.words.resize(other.words.len(), 0);
+        }
+        for (word, more) in self.words.iter_mut().zip(&other.words) {
+            *word |= more;
+        }
+    }
+
+    /// The columns, in order.
+    pub fn iter(&self) -> impl Iterator<Item = ColumnId> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, word)| {
+            let mut rest = *word;
+            std::iter::from_fn(move || {
+                if rest == 0 {
+                    return None;
+                }
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                Some(at * 64 + bit)
+            })
+        })
+    }
+}
+
+impl FromIterator<ColumnId> for ColumnSet {
+    fn from_iter<I: IntoIterator<Item = ColumnId>>(columns: I) -> Self {
+        let mut set = Self::new();
+        for id in columns {
+            set.insert(id);
+        }
+        set
+    }
+}
+
+impl Expression {
+    /// Adds the columns that this expression reads, also inside subqueries, from outside of them.
+    pub fn collect_columns(&self, into: &mut ColumnSet) {
+        visit_expression(self, &mut |inner| {
+            match &inner.kind {
+                ExpressionKind::Column(id) => {
+                    into.insert(*id);
+                }
+                ExpressionKind::LogicalSubquery(subquery) => {
+                    into.extend_from(&free_columns(&subquery.relation));
+                }
+                _ => {}
+            }
+            true
+        });
+    }
+
+    /// The columns that this expression reads.
+    pub fn columns(&self) -> ColumnSet {
+        let mut columns = ColumnSet::new();
+        self.collect_columns(&mut columns);
+        columns
+    }
+}
+
+/// Adds the columns that a relation gives.
+fn collect_produced(relation: &Relation, into: &mut ColumnSet) {
+    match relation {
+        Relation::Values { columns, .. }
+        | Relation::SharedScan { columns, .. }
+        | Relation::SetOperation { columns, .. } => {
+            columns.iter().for_each(|id| {
+                into.insert(*id);
+            });
+        }
+        Relation::Scan(scan) => {
+            for id in scan.first..=scan.position() {
+                into.insert(id);
+            }
+        }
+        Relation::Filter { input, .. }
+        | Relation::Sort { input, .. }
+        | Relation::Limit { input, .. }
+        | Relation::Block { input, .. }
+        | Relation::Materialize { input, .. } => collect_produced(input, into),
+        Relation::Project { columns, .. } => {
+            for column in columns {
+                into.insert(column.id);
+            }
+        }
+        Relation::Extend { input, columns } => {
+            collect_produced(input, into);
+            for column in columns {
+                into.insert(column.id);
+            }
+        }
+        Relation::Aggregate(aggregate) => {
+            for key in &aggregate.keys {
+                into.insert(key.id);
+            }
+            for (id, _) in &aggregate.aggregates {
+                into.insert(*id);
+            }
+            if let Some(id) = aggregate.rollup {
+                into.insert(id);
+            }
+        }
+        Relation::Join(join) => {
+            collect_produced(&join.left, into);
+            if !join.kind.is_left_only() {
+                collect_produced(&join.right, into);
+            }
+        }
+    }
+}
+
+/// The columns that a relation gives.
+pub fn produced(relation: &Relation) -> ColumnSet {
+    let mut columns = ColumnSet::new();
+    collect_produced(relation, &mut columns);
+    columns
+}
+
+fn collect_used_and_made(relation: &Relation, used: &mut ColumnSet, made: &mut ColumnSet) {
+    with_stack(|| {
+        collect_produced(relation, made);
+        relation.for_each_expression(&mut |expression| expression.collect_columns(used));
+        for input in relation.inputs() {
+            collect_used_and_made(input, used, made);
+        }
+    });
+}
+
+/// The columns of outer queries that a relation reads.
+pub fn free_columns(relation: &Relation) -> ColumnSet {
+    let mut used = ColumnSet::new();
+    let mut made = ColumnSet::new();
+    collect_used_and_made(relation, &mut used, &mut made);
+    for id in made.iter() {
+        used.remove(id);
+    }
+    used
+}

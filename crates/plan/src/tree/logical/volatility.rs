@@ -1,0 +1,44 @@
+//! What may give another value the next time.
+
+use mayfly_functions::scalar::Volatility;
+
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{Relation, visit_expression};
+
+/// Whether an expression may differ from one evaluation to the next over the same row.
+pub(crate) fn expression_is_volatile(expression: &Expression) -> bool {
+    let mut found = false;
+    visit_expression(expression, &mut |inner| {
+        match &inner.kind {
+            ExpressionKind::Call { function, .. } => {
+                found |= function.volatility() == Volatility::Volatile;
+            }
+            ExpressionKind::Subquery(subquery) => found |= !subquery.cacheable,
+            ExpressionKind::LogicalSubquery(subquery) => {
+                found |= relation_is_volatile(&subquery.relation);
+            }
+            _ => {}
+        }
+        !found
+    });
+    found
+}
+
+fn relation_is_volatile(relation: &Relation) -> bool {
+    let mut found = false;
+    relation.for_each_expression(&mut |expression| found |= expression_is_volatile(expression));
+    found || relation.inputs().into_iter().any(relation_is_volatile)
+}
+
+/// Whether an expression holds a subquery.
+pub(crate) fn has_subquery(expression: &Expression) -> bool {
+    let mut found = false;
+    visit_expression(expression, &mut |inner| {
+        found |= matches!(
+            inner.kind,
+            ExpressionKind::LogicalSubquery(_) | ExpressionKind::Subquery(_)
+        );
+        !found
+    });
+    found
+}

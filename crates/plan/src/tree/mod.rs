@@ -1,0 +1,12 @@
+//! The trees that a plan consists of: expressions, the logical operators over them, and the physical ones.
+//!
+//! They are defined together because each contains the others: a subquery is an expression that holds a
+//! relation, an operator holds expressions, and the way through an index holds the values of its keys.
+//! This folder has their definitions and the walks over them, and no decision.
+
+pub mod access;
+pub mod expression;
+pub mod key_ranges;
+pub mod logical;
+pub mod physical;
+pub(crate) mod walk;

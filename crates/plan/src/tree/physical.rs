@@ -1,0 +1,581 @@
+//! Physical plans: which operators run, over which temporary tables, and why those exist.
+
+use std::sync::Arc;
+
+use mayfly_functions::{AggregateFunction, AggregateSignature};
+use mayfly_types::{SqlType, TypeKind, Value};
+
+use crate::catalog::{ColumnTraits, TableSource};
+use crate::date_parameter::DateParameter;
+use crate::tree::access::{GroupRows, LookupKey};
+use crate::tree::expression::Expression;
+use crate::tree::key_ranges::KeyRanges;
+
+/// A whole query, ready to run any number of times.
+#[derive(Debug, Clone)]
+pub struct QueryPlan {
+    /// The operator that gives the result.
+    pub root: Plan,
+    /// The result's columns, as many as `root.output`.
+    pub columns: Vec<OutputColumn>,
+    /// Results that several places read: common table expressions and the like, in an order in
+    /// which each only reads earlier ones (or itself, when recursive).
+    pub shared: Vec<SharedResult>,
+    /// How many parameters expressions may read ([`crate::ExpressionKind::Parameter`]).
+    pub parameter_count: usize,
+    /// The `?` that are compared with dates.
+    pub date_parameters: Vec<DateParameter>,
+    /// Every base table that is read.
+    pub tables: Vec<Arc<TableSource>>,
+    /// The statement's own LIMIT.
+    pub limit: Option<StatementLimit>,
+}
+
+/// The LIMIT of the whole statement, as FOUND_ROWS() needs it.
+#[derive(Debug, Clone, Copy)]
+pub struct StatementLimit {
+    /// How many rows are left out first.
+    pub offset: u64,
+    /// At most how many are given.
+    pub count: u64,
+    /// SQL_CALC_FOUND_ROWS: the plan gives every row, and whoever runs it counts all of them.
+    pub counts_all: bool,
+}
+
+/// A column of a result, as clients see it.
+#[derive(Debug, Clone)]
+pub struct OutputColumn {
+    /// Its alias or source text.
+    pub name: String,
+    /// Its type.
+    pub ty: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// The column of a table that it shows unchanged, if it does.
+    pub origin: Option<ColumnOrigin>,
+    /// What clients are told that its type does not say.
+    pub client_type: ClientType,
+}
+
+/// Where clients are told something else of a value than a table made of it would be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClientType {
+    /// Nowhere.
+    #[default]
+    Plain,
+    /// A value that is computed: MySQL computes whole numbers as BIGINT, FLOAT and DOUBLE with room for
+    /// a sign.
+    Computed,
+    /// A choice between values of the kind, of which a table would have another.
+    Choice(TypeKind),
+    /// What GROUP_CONCAT() collects: as long as may be, whatever a table would have.
+    Collected,
+    /// A DECIMAL in a variable: of as many digits as there may be, shown as it was assigned.
+    Variable,
+    /// A literal like `X'41'`: a string that is an unsigned number where a number is wanted.
+    Hexadecimal,
+    /// A literal like `b'101'`: a string that is a number where a number is wanted.
+    Bits,
+    /// MIN() or MAX() of an ENUM or SET: a string, of which a table would have the ENUM or SET.
+    Member(TypeKind),
+}
+
+/// Where an unchanged column comes from.
+#[derive(Debug, Clone)]
+pub struct ColumnOrigin {
+    /// Database; empty when no table has the column.
+    pub database: String,
+    /// Table name; empty when no table has the column: it is computed in a derived table or a set
+    /// operation.
+    pub table: String,
+    /// Table alias.
+    pub alias: String,
+    /// Column name.
+    pub column: String,
+    /// What else clients are told of it.
+    pub traits: ColumnTraits,
+    /// The view through which it is seen and its name there.
+    pub view: Option<ViewColumn>,
+}
+
+/// A column of a view.
+#[derive(Debug, Clone)]
+pub struct ViewColumn {
+    /// The view.
+    pub view: String,
+    /// The column.
+    pub column: String,
+}
+
+impl ColumnOrigin {
+    /// A column that no table has.
+    pub(crate) fn computed(column: &str) -> Self {
+        Self {
+            database: String::new(),
+            table: String::new(),
+            alias: String::new(),
+            column: column.to_owned(),
+            traits: ColumnTraits::default(),
+            view: None,
+        }
+    }
+
+    /// Whether a table has the column.
+    pub fn is_of_table(&self) -> bool {
+        !self.table.is_empty()
+    }
+}
+
+/// An operator with its inputs.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What it does.
+    pub operator: Operator,
+    /// The types of the columns that it gives.
+    pub output: Vec<SqlType>,
+    /// How many rows it is thought to give.
+    pub estimated_rows: f64,
+}
+
+/// Why a temporary table exists: shown by EXPLAIN, SHOW TEMPORARY TABLES and error messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemporaryTable {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The cause, for people: "GROUP BY c is not covered by an index".
+    pub cause: String,
+}
+
+/// What a temporary table is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// GROUP BY
+    GroupBy,
+    /// DISTINCT
+    Distinct,
+    /// UNION, INTERSECT or EXCEPT
+    SetOperation,
+    /// ORDER BY
+    OrderBy,
+    /// The build side of a join.
+    Join,
+    /// A derived table or view.
+    DerivedTable,
+    /// A common table expression.
+    CommonTableExpression,
+    /// The rows of a subquery, or its results by parameter.
+    Subquery,
+    /// SQL_BUFFER_RESULT, or INSERT … SELECT from the same table.
+    Buffer,
+    /// COUNT(DISTINCT …), GROUP_CONCAT and other aggregates that need whole groups.
+    Aggregate,
+}
+
+/// Names a [`SharedResult`]: its position in [`QueryPlan::shared`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SharedId(pub usize);
+
+/// A result that is made at most once, at its first reading, and read any number of times.
+#[derive(Debug, Clone)]
+pub struct SharedResult {
+    /// How it is made.
+    pub source: SharedSource,
+    /// The types of its columns.
+    pub output: Vec<SqlType>,
+    /// Its name (the common table expression's or derived table's).
+    pub name: String,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// `select#` of its first query block.
+    pub select_id: usize,
+    /// Why it is a table.
+    pub temporary: TemporaryTable,
+    /// Parameters that it depends on: it is made anew when one of them changes.
+    pub parameters: Vec<usize>,
+}
+
+/// How a [`SharedResult`] is made.
+#[derive(Debug, Clone)]
+pub enum SharedSource {
+    /// By a plan.
+    Plan(Plan),
+    /// By a recursive common table expression: `seed`, then `step` over the rows that the round
+    /// before added ([`Operator::WorkingTable`]), until a round adds none.
+    Recursive {
+        /// The non-recursive part.
+        seed: Plan,
+        /// The recursive part. Its rows are stored in the columns of the first one: what does
+        /// not fit is an error in strict mode.
+        step: Plan,
+        /// UNION DISTINCT: a row that is there already is not added again.
+        distinct: bool,
+        /// No further round is begun once there are so many rows.
+        enough: Option<u64>,
+    },
+}
+
+/// In place of a column's index: the rows' positions, as the store names them.
+pub const POSITION: usize = usize::MAX;
+
+/// The type of positions: a string of bytes.
+pub fn position_type() -> SqlType {
+    SqlType::varchar(u32::MAX, mayfly_types::CollationId::BINARY)
+}
+
+/// What an operator does.
+#[derive(Debug, Clone)]
+pub enum Operator {
+    /// Rows of expressions that read no column. One row of no columns for a SELECT without FROM.
+    Values {
+        /// The rows.
+        rows: Vec<Vec<Expression>>,
+    },
+    /// The rows of a base table.
+    TableScan {
+        /// The table.
+        table: Arc<TableSource>,
+        /// The name that the statement gives it.
+        alias: String,
+        /// Which columns, by index in the table, or [`POSITION`].
+        columns: Vec<usize>,
+        /// Only rows for which this is true (over the scanned columns).
+        predicate: Option<Expression>,
+        /// The indexes that its conditions could use.
+        possible: Vec<usize>,
+    },
+    /// The rows of a base table that an index leads to.
+    IndexScan(Box<IndexScan>),
+    /// The rows of a base table that several indexes lead to.
+    IndexMerge(Box<IndexMerge>),
+    /// A join that follows an index of its right table: output is the left columns, then (unless semi
+    /// or anti) the right ones. Its rows come in the order of the left ones.
+    IndexLookupJoin(Box<IndexLookupJoin>),
+    /// The rows of a shared result.
+    SharedScan {
+        /// Which.
+        shared: SharedId,
+        /// The name that the statement gives it.
+        alias: String,
+    },
+    /// Inside the recursive part of a common table expression: the rows of the round before.
+    WorkingTable {
+        /// The common table expression.
+        shared: SharedId,
+        /// The name that the statement gives it.
+        alias: String,
+    },
+    /// Rows for which a predicate is true.
+    Filter {
+        /// Input.
+        input: Box<Plan>,
+        /// Predicate.
+        predicate: Expression,
+    },
+    /// Computed columns.
+    Project {
+        /// Input.
+        input: Box<Plan>,
+        /// One for each output column.
+        expressions: Vec<Expression>,
+    },
+    /// Some rows of the input, by count.
+    Limit {
+        /// Input.
+        input: Box<Plan>,
+        /// How many rows are left out first.
+        offset: u64,
+        /// At most how many are given.
+        count: u64,
+    },
+    /// Groups and their aggregates: output is the keys, then the aggregates. Without keys: one
+    /// group, also over no rows. Without aggregates: DISTINCT.
+    Aggregate {
+        /// Input.
+        input: Box<Plan>,
+        /// What rows are grouped by (each compared by its type's collation).
+        keys: Vec<Expression>,
+        /// Aggregate calls.
+        aggregates: Vec<AggregateCall>,
+        /// WITH ROLLUP: super-aggregate rows with NULL keys. The output then has one more column
+        /// at its end, BIGINT: how many trailing keys were rolled up (0 for an ordinary group),
+        /// for GROUPING().
+        rollup: bool,
+        /// `Some(n)`: only n groups are asked for, any of them; the first n seen are given.
+        first_groups: Option<u64>,
+        /// The input gives the rows of each group one after the other: groups are given as they
+        /// come, in that order, and no table is made.
+        ordered: bool,
+        /// Why; `None` when there are no keys.
+        temporary: Option<TemporaryTable>,
+    },
+    /// Rows in order.
+    Sort {
+        /// Input.
+        input: Box<Plan>,
+        /// By what.
+        keys: Vec<SortKey>,
+        /// Offset and count of the rows that are given, when only some are.
+        limit: Option<(u64, u64)>,
+        /// Why.
+        temporary: TemporaryTable,
+    },
+    /// UNION, INTERSECT or EXCEPT of two or more inputs with the same output types. UNION ALL has
+    /// no temporary table.
+    SetOperation {
+        /// Which.
+        kind: SetOperationKind,
+        /// ALL: duplicates count.
+        all: bool,
+        /// Inputs, in order.
+        inputs: Vec<Plan>,
+        /// Why.
+        temporary: Option<TemporaryTable>,
+    },
+    /// A join by equality: output is the left columns, then (unless semi or anti) the right ones.
+    HashJoin {
+        /// Which rows come out.
+        kind: JoinKind,
+        /// Left input (for outer joins: the preserved side).
+        left: Box<Plan>,
+        /// Right input.
+        right: Box<Plan>,
+        /// Pairs of expressions over left and right rows that must be equal, of the same type.
+        keys: Vec<JoinKey>,
+        /// What else must hold, over left ++ right columns.
+        residual: Option<Expression>,
+        /// The hash table is built over the left input (inner joins only); else over the right.
+        build_left: bool,
+        /// Why.
+        temporary: TemporaryTable,
+    },
+    /// A join by any condition; the right input is kept in a temporary table.
+    NestedLoopJoin {
+        /// Which rows come out.
+        kind: JoinKind,
+        /// Left input.
+        left: Box<Plan>,
+        /// Right input.
+        right: Box<Plan>,
+        /// What must hold, over left ++ right columns; none: every pair.
+        condition: Option<Expression>,
+        /// Why.
+        temporary: TemporaryTable,
+    },
+    /// LATERAL: the right input is run for every left row with these parameters set.
+    Apply {
+        /// Inner, Left, Semi or Anti.
+        kind: JoinKind,
+        /// Left input.
+        left: Box<Plan>,
+        /// Right input, which reads the parameters.
+        right: Box<Plan>,
+        /// Parameters and the expressions over the left row that set them.
+        parameters: Vec<(usize, Expression)>,
+        /// What must hold, over left ++ right columns.
+        condition: Option<Expression>,
+    },
+    /// The rows of the input as they are; marks for EXPLAIN where a query block ends that stays one
+    /// of its own.
+    Block {
+        /// Input.
+        input: Box<Plan>,
+        /// `select#` of the query block.
+        select_id: usize,
+        /// The table that it is to the query block around it; none for an arm of a set operation.
+        table: Option<BlockTable>,
+    },
+    /// All rows of the input are made before the first is given.
+    Materialize {
+        /// Input.
+        input: Box<Plan>,
+        /// Why.
+        temporary: TemporaryTable,
+    },
+}
+
+/// What [`Operator::IndexScan`] does.
+#[derive(Debug, Clone)]
+pub struct IndexScan {
+    /// The table.
+    pub table: Arc<TableSource>,
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// The index's place in the table's list.
+    pub index: usize,
+    /// Which columns, by index in the table, or [`POSITION`].
+    pub columns: Vec<usize>,
+    /// What is read of the index; none: all of it.
+    pub ranges: Option<KeyRanges>,
+    /// From its end to its beginning.
+    pub reverse: bool,
+    /// The rows must come in the order of the index.
+    pub ordered: bool,
+    /// Which rows of each group are read; none: every row.
+    pub groups: Option<GroupRows>,
+    /// No row is read outside of the index.
+    pub covering: bool,
+    /// Only rows for which this is true (over the scanned columns).
+    pub predicate: Option<Expression>,
+    /// How many rows are thought to be read.
+    pub read_rows: f64,
+    /// The indexes that its conditions could use.
+    pub possible: Vec<usize>,
+}
+
+/// What [`Operator::IndexMerge`] does.
+#[derive(Debug, Clone)]
+pub struct IndexMerge {
+    /// The table.
+    pub table: Arc<TableSource>,
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// What is made of the rows that the indexes find.
+    pub kind: MergeKind,
+    /// A set operation over scans of the indexes that give positions: the positions of the rows, each
+    /// once.
+    pub positions: Plan,
+    /// Which columns, by index in the table, or [`POSITION`].
+    pub columns: Vec<usize>,
+    /// Only rows for which this is true (over the scanned columns).
+    pub predicate: Option<Expression>,
+    /// How many rows are thought to be fetched.
+    pub read_rows: f64,
+    /// The indexes that its conditions could use.
+    pub possible: Vec<usize>,
+}
+
+impl IndexMerge {
+    /// The scans of the indexes.
+    pub fn parts(&self) -> impl Iterator<Item = &IndexScan> {
+        let inputs = match &self.positions.operator {
+            Operator::SetOperation { inputs, .. } => inputs.as_slice(),
+            _ => &[],
+        };
+        inputs.iter().filter_map(|input| match &input.operator {
+            Operator::IndexScan(scan) => Some(&**scan),
+            _ => None,
+        })
+    }
+}
+
+/// How the rows that several indexes find become those of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeKind {
+    /// What any finds; each index gives its rows in the order of their positions.
+    Union,
+    /// What any finds, in any order.
+    SortUnion,
+    /// What all find.
+    Intersection,
+}
+
+/// What [`Operator::IndexLookupJoin`] does.
+#[derive(Debug, Clone)]
+pub struct IndexLookupJoin {
+    /// Which rows come out: all but NullAwareAnti.
+    pub kind: JoinKind,
+    /// Left input.
+    pub left: Plan,
+    /// The right table.
+    pub table: Arc<TableSource>,
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// The index's place in the table's list.
+    pub index: usize,
+    /// Which columns of the right table, by index in it, or [`POSITION`].
+    pub columns: Vec<usize>,
+    /// Values over left rows of the index's first parts.
+    pub keys: Vec<LookupKey>,
+    /// No row is read outside of the index.
+    pub covering: bool,
+    /// What else must hold, over left ++ right columns.
+    pub residual: Option<Expression>,
+    /// How many rows a left row is thought to find.
+    pub rows_per_key: f64,
+    /// Each key finds one row at most.
+    pub finds_one: bool,
+    /// The indexes that its conditions could use.
+    pub possible: Vec<usize>,
+}
+
+/// How a query block is seen as a table.
+#[derive(Debug, Clone)]
+pub struct BlockTable {
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+}
+
+/// An aggregate call.
+#[derive(Debug, Clone)]
+pub struct AggregateCall {
+    /// The function.
+    pub function: &'static dyn AggregateFunction,
+    /// Its types.
+    pub signature: AggregateSignature,
+    /// Its arguments over the input row, converted to the types of the signature.
+    pub arguments: Vec<Expression>,
+    /// Constants that belong to the call (GROUP_CONCAT's separator).
+    pub options: Vec<Value>,
+    /// DISTINCT: each combination of arguments counts once (rows with a NULL argument never do).
+    pub distinct: bool,
+    /// ORDER BY inside the call.
+    pub order_by: Vec<SortKey>,
+    /// As written, for EXPLAIN.
+    pub text: String,
+}
+
+/// One key of an order.
+#[derive(Debug, Clone)]
+pub struct SortKey {
+    /// What rows are ordered by; NULL sorts lowest.
+    pub expression: Expression,
+    /// DESC
+    pub descending: bool,
+}
+
+/// One equality of a join.
+#[derive(Debug, Clone)]
+pub struct JoinKey {
+    /// Over left rows.
+    pub left: Expression,
+    /// Over right rows, of the same type.
+    pub right: Expression,
+    /// `<=>` instead of `=`.
+    pub null_safe: bool,
+}
+
+/// Set operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SetOperationKind {
+    /// Rows of any input.
+    Union,
+    /// Rows of every input.
+    Intersect,
+    /// Rows of the first input that are in no other.
+    Except,
+}
+
+/// Which rows a join gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JoinKind {
+    /// Pairs.
+    Inner,
+    /// Pairs, and left rows without a partner, with NULLs.
+    Left,
+    /// Left rows with a partner, once.
+    Semi,
+    /// Left rows without a partner.
+    Anti,
+    /// NOT IN: as Anti, but a left row whose keys have a NULL, or any left row when the right side
+    /// has a NULL key, comes out only if the right side is empty.
+    NullAwareAnti,
+}
+
+impl JoinKind {
+    /// Whether only the left columns come out.
+    pub fn is_left_only(self) -> bool {
+        matches!(self, Self::Semi | Self::Anti | Self::NullAwareAnti)
+    }
+}

@@ -1,0 +1,173 @@
+//! The open file of durable tables.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use heed::types::Bytes;
+use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
+use mayfly_memory::io::{MappedFile, mapped_range};
+use mayfly_memory::{StableRange, StableRanges};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::verified::Verified;
+
+/// Address space for the file, which may grow so far.
+const MAP_BYTES: usize = 1 << 40;
+const SMALLEST_MAP_BYTES: usize = 1 << 30;
+/// Moments that are read at one time.
+const READERS: u32 = 8192;
+/// So many transactions may keep a moment each. The rest is for statements, and for those that commit.
+pub(super) const KEPT_MOMENTS: usize = 8000;
+
+pub(super) type Records = Database<'static, Bytes, Bytes>;
+
+/// The name that the library gives its file.
+pub(super) const DATA_FILE: &str = "data.mdb";
+
+/// The open file.
+#[derive(Debug)]
+pub(super) struct DataFile {
+    pub(super) env: Env<WithoutTls>,
+    pub(super) records: Records,
+    /// How many bytes at the beginning say which state is the last one.
+    pub(super) state_bytes: usize,
+    map: Range<usize>,
+    /// Which of its blocks are intact.
+    pub(super) verified: Verified,
+    _stable: StableRange,
+    _mapped: MappedFile,
+}
+
+impl DataFile {
+    pub(super) fn new(directory: &Path, stable: &StableRanges) -> Result<Self> {
+        let env = open_environment(directory)?;
+        let txn = env
+            .write_txn()
+            .map_err(|error| user_error(&error, directory))?;
+        let records = env
+            .create_databases_and_commit(txn, |opener, txn| {
+                let records = opener.create_database::<Bytes, Bytes>(txn, None)?;
+                Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(records))
+            })
+            .map_err(|error| user_error(&error, directory))?;
+        let Some(records) = records.commit() else {
+            return Err(codes::ER_UNKNOWN_ERROR.with(&[&"the data file has no database"]));
+        };
+        let records = records_for_ever(records);
+        let txn = env
+            .read_txn()
+            .map_err(|error| user_error(&error, directory))?;
+        let stat = records.stat(&txn);
+        let stat = stat.map_err(|error| user_error(&error, directory))?;
+        drop(txn);
+        // Where it is not known, temporary tables copy the strings of base tables.
+        let path = directory.join(DATA_FILE);
+        let map = mapped_range(&path).unwrap_or_default();
+        let page_bytes = stat.page_size as usize;
+        Ok(Self {
+            state_bytes: 2 * page_bytes,
+            verified: Verified::new(&map, page_bytes),
+            _mapped: MappedFile::new(&map, &path),
+            _stable: stable.register(map.start, map.len()),
+            map,
+            env,
+            records,
+        })
+    }
+
+    /// Where it is mapped; nothing when that is not known.
+    pub(super) fn map(&self) -> Range<usize> {
+        self.map.clone()
+    }
+
+    /// How many bytes of it are in use, or were.
+    pub(super) fn bytes(&self) -> u64 {
+        let pages = self.env.info().last_page_number as u64 + 1;
+        pages * (self.state_bytes as u64 / 2)
+    }
+
+    /// A transaction that reads, which may outlive every borrow of the file.
+    pub(super) fn read(&self) -> heed::Result<RoTxn<'static, WithoutTls>> {
+        self.env.clone().static_read_txn()
+    }
+}
+
+#[expect(unsafe_code, reason = "the handle is kept beside its environment")]
+fn records_for_ever(records: Database<'_, Bytes, Bytes>) -> Records {
+    // SAFETY: the lifetime is a mark only: the type holds the number of a database and no reference.
+    // The number is valid as long as the environment is open, and is kept in the struct that keeps
+    // the environment.
+    unsafe { std::mem::transmute(records) }
+}
+
+fn open_environment(directory: &Path) -> Result<Env<WithoutTls>> {
+    let mut bytes = MAP_BYTES;
+    loop {
+        let mut options = EnvOpenOptions::new().read_txn_without_tls();
+        options.map_size(bytes).max_readers(READERS);
+        // Scans read everything once: what the kernel reads ahead is wanted.
+        let flags = EnvFlags::NO_MEM_INIT | EnvFlags::NO_SYNC;
+        #[expect(unsafe_code, reason = "a file that is mapped into memory")]
+        // SAFETY: the directory's lock file keeps other processes of ours from the file. It need not
+        // be synced with each commit: an ephemeral one is never opened a second time, and what is
+        // missing of another is in the log.
+        let opened = unsafe {
+            options.flags(flags);
+            options.open(directory)
+        };
+        match opened {
+            Ok(env) => return Ok(env),
+            Err(heed::Error::Io(error))
+                if error.kind() == std::io::ErrorKind::OutOfMemory
+                    && bytes > SMALLEST_MAP_BYTES =>
+            {
+                bytes /= 2;
+            }
+            Err(error) => return Err(user_error(&error, directory)),
+        }
+    }
+}
+
+/// A number that no other snapshot has, until it is dropped. It is below [`READERS`].
+#[derive(Debug)]
+pub(super) struct SnapshotNumber(pub(super) usize, pub(super) Arc<Mutex<Vec<bool>>>);
+
+impl Drop for SnapshotNumber {
+    fn drop(&mut self) {
+        let numbers = self.1.lock();
+        numbers.unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+    }
+}
+
+const NO_SPACE: [i32; 2] = [28, 122];
+
+pub(super) fn io_error(error: &std::io::Error, path: &Path, what: &str) -> mayfly_types::Error {
+    let number = error.raw_os_error().unwrap_or(0);
+    if NO_SPACE.contains(&number) {
+        return codes::ER_DISK_FULL.with(&[&path.display(), &error]);
+    }
+    let detail = format!("{number} - {error}");
+    if what == "read" {
+        codes::ER_ERROR_ON_READ.with(&[&path.display(), &detail])
+    } else {
+        codes::ER_ERROR_ON_WRITE.with(&[&path.display(), &detail])
+    }
+}
+
+pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types::Error {
+    match error {
+        heed::Error::Io(error) => io_error(error, directory, "write"),
+        heed::Error::Mdb(MdbError::MapFull) => codes::ER_DISK_FULL
+            .with(&[&directory.display(), &"the file's address space is used up"]),
+        heed::Error::Mdb(MdbError::Panic) => codes::ER_ERROR_ON_WRITE.with(&[
+            &directory.display(),
+            &"an earlier write or sync has failed, and the file is still read by transactions of before; \
+              it is opened anew when they have ended",
+        ]),
+        // Only what this program reads out of blocks is decoded.
+        heed::Error::Decoding(_) => super::block::Damaged.into(),
+        other => codes::ER_ERROR_ON_READ.with(&[&directory.display(), &other]),
+    }
+}

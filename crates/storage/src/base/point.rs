@@ -1,0 +1,247 @@
+//! Single rows of durable tables, found by a unique key: for statements that read or change one row and
+//! need no batches. What they change goes through the writer of all others.
+
+use std::sync::Arc;
+
+use mayfly_types::{PhysicalType, Result, Value};
+
+use super::definition::TableDefinition;
+use super::row;
+use super::row_changes::Scratch;
+use super::row_source::ValueRow;
+use super::snapshot::Snapshot;
+use super::table::{DurableTable, TableInner};
+use super::transaction::Statement;
+use super::view::{Spot, TreeView};
+use super::writer::DurableWriter;
+use crate::key_encoding::ByteRange;
+use crate::table::{IndexId, LockMode, RowChange, TableWriter, no_index};
+
+/// A row that is locked and about to be changed.
+pub struct LockedRow {
+    writer: DurableWriter,
+    position: Vec<u8>,
+    values: Vec<Value>,
+}
+
+impl Statement {
+    /// The position of the row with a key of a unique index, if there may be one.
+    fn position(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        definition: &TableDefinition,
+        index: IndexId,
+        key: &[u8],
+    ) -> Result<Option<Vec<u8>>> {
+        let tree = definition.index(index).ok_or_else(no_index)?;
+        let changes = self.0.transaction.tree_changes(tree.tree);
+        let view = TreeView::new(snapshot, tree.tree, &tree.types, changes);
+        let entry = view.first_key(&ByteRange::prefix(key))?;
+        Ok(entry.map(|entry| entry[key.len()..].to_vec()))
+    }
+
+    /// Reads columns of the row with a key of a unique index (see [`TableDefinition::row_key`]) into
+    /// `values`, whose memory is used again; whether there is one. 1412 when the table was made after the
+    /// moment that the statement sees.
+    pub fn read_row(
+        &self,
+        definition: &TableDefinition,
+        (index, key): (IndexId, &[u8]),
+        columns: &[usize],
+        values: &mut Vec<Value>,
+    ) -> Result<bool> {
+        let snapshot = self.0.snapshot()?;
+        let of_index;
+        let position = match definition.is_clustered(index) {
+            true => Some(key),
+            false => {
+                of_index = self.position(&snapshot, definition, index, key)?;
+                of_index.as_deref()
+            }
+        };
+        let changes = self.0.transaction.tree_changes(definition.rows());
+        let types = definition.types();
+        let view = TreeView::new(&snapshot, definition.rows(), types, changes);
+        let found = match position {
+            Some(position) => view.find(position, None)?,
+            None => None,
+        };
+        let Some(found) = found else {
+            // A table that was made later has no rows here, which does not mean that it is empty.
+            self.0.transaction.check_definition(definition)?;
+            return Ok(false);
+        };
+        read_columns(types, &found, columns, values)?;
+        Ok(true)
+    }
+
+    /// Locks the row with a key of a unique index, as it is now, to change it; `None` when there is none,
+    /// or when it has become another one meanwhile.
+    pub fn lock_row(
+        &self,
+        definition: &Arc<TableDefinition>,
+        (index, key): (IndexId, &[u8]),
+    ) -> Result<Option<LockedRow>> {
+        let transaction = &self.0.transaction;
+        transaction.check_definition(definition)?;
+        let newest = transaction.store.environment.newest()?;
+        let position = match definition.is_clustered(index) {
+            true => Some(key.to_vec()),
+            false => self.position(&newest, definition, index, key)?,
+        };
+        let Some(position) = position else {
+            return Ok(None);
+        };
+        let table = self.inner(definition, newest);
+        // A key that no row has is not locked.
+        if table.rows_view().find(&position, None)?.is_none() {
+            return Ok(None);
+        }
+        let mut writer = DurableWriter::new(&table)?;
+        writer.is_new = false;
+        writer.lock(definition.rows(), &position, LockMode::Exclusive)?;
+        writer.refresh()?;
+        let Some(found) = writer.existing(definition.rows(), &position, None)? else {
+            return Ok(None);
+        };
+        let columns: Vec<usize> = (0..definition.columns().len()).collect();
+        let mut values = Vec::new();
+        read_columns(definition.types(), &found, &columns, &mut values)?;
+        let row = LockedRow {
+            writer,
+            position,
+            values,
+        };
+        let is_it = definition.is_clustered(index) || row.has_key(index, key)?;
+        Ok(is_it.then_some(row))
+    }
+
+    /// Adds a row of values of all columns.
+    pub fn insert_row(
+        &self,
+        definition: &Arc<TableDefinition>,
+        values: &[Value],
+    ) -> Result<RowChange> {
+        let transaction = &self.0.transaction;
+        let newest = transaction.store.environment.newest()?;
+        let mut writer = DurableWriter::new(&self.inner(definition, newest))?;
+        writer.is_new = false;
+        // Rows without a primary key get positions that no snapshot has.
+        let (number, snapshot) = match definition.primary() {
+            Some(_) => (0, transaction.snapshot.get()?),
+            None => (transaction.store.row_numbers(definition.rows(), 1)?, None),
+        };
+        let row = ValueRow {
+            definition,
+            values,
+            number,
+        };
+        let snapshot = snapshot.as_ref();
+        match writer.insert_row(&row, true, snapshot, &mut Scratch::default())? {
+            Some(_) => Ok(RowChange::Duplicate),
+            None => Box::new(writer).finish().map(|()| RowChange::Done),
+        }
+    }
+
+    fn inner(&self, definition: &Arc<TableDefinition>, newest: Arc<Snapshot>) -> Arc<TableInner> {
+        DurableTable::new(&self.0, definition, newest).into_inner()
+    }
+}
+
+impl LockedRow {
+    /// The values of all columns.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// Whether it has a key in an index.
+    fn has_key(&self, index: IndexId, key: &[u8]) -> Result<bool> {
+        let definition = &self.writer.table.definition;
+        let columns = definition.index(index).ok_or_else(no_index)?;
+        let values = columns.encoder.columns().map(|column| &self.values[column]);
+        let mut own = Vec::with_capacity(key.len());
+        columns.encoder.append_values(values, &mut own)?;
+        Ok(own == key)
+    }
+
+    /// Gives columns other values.
+    pub fn update(mut self, columns: &[usize], values: &[Value]) -> Result<RowChange> {
+        let definition = Arc::clone(&self.writer.table.definition);
+        let mut new = self.values.clone();
+        for (column, value) in columns.iter().zip(values) {
+            new[*column].clone_from(value);
+        }
+        if self.values.iter().zip(&new).all(|(a, b)| is_same(a, b)) {
+            return Ok(RowChange::Same);
+        }
+        let row = |values| ValueRow {
+            definition: &definition,
+            values,
+            number: 0,
+        };
+        let (old, new) = (row(self.values.as_slice()), row(new.as_slice()));
+        let snapshot = self.writer.table.statement.transaction.snapshot.get()?;
+        let (rows, snapshot) = ((&old, &new), snapshot.as_ref());
+        let mut scratch = Scratch::default();
+        let duplicate = self
+            .writer
+            .update_row(&self.position, rows, snapshot, &mut scratch)?;
+        match duplicate {
+            Some(_) => Ok(RowChange::Duplicate),
+            None => Box::new(self.writer).finish().map(|()| RowChange::Done),
+        }
+    }
+
+    /// Removes it.
+    pub fn delete(mut self) -> Result<()> {
+        let definition = Arc::clone(&self.writer.table.definition);
+        let row = ValueRow {
+            definition: &definition,
+            values: &self.values,
+            number: 0,
+        };
+        let snapshot = self.writer.table.statement.transaction.snapshot.get()?;
+        self.writer
+            .delete_row(&self.position, &row, snapshot.as_ref())?;
+        Box::new(self.writer).finish()
+    }
+}
+
+/// Whether two values of a column are the same to the byte.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
+}
+
+/// Reads columns of a row.
+fn read_columns(
+    types: &[PhysicalType],
+    found: &Spot,
+    columns: &[usize],
+    values: &mut Vec<Value>,
+) -> Result<()> {
+    values.resize(columns.len(), Value::Null);
+    match found {
+        Spot::Block(block, row) => {
+            for (value, column) in values.iter_mut().zip(columns) {
+                row::read_from_block(types[*column], block, *column, *row, value)?;
+            }
+        }
+        Spot::Own(bytes) => {
+            let mut reader = row::RowReader::new(types, bytes);
+            for (number, ty) in types.iter().enumerate() {
+                let bytes = reader.next_value(*ty)?;
+                let wanted = values.iter_mut().zip(columns);
+                for (value, _) in wanted.filter(|(_, column)| **column == number) {
+                    match bytes {
+                        Some(bytes) => row::read_bytes(*ty, bytes, value)?,
+                        None => *value = Value::Null,
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}

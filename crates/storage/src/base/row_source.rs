@@ -1,0 +1,190 @@
+//! A row that is written to a durable table, wherever it comes from: one of a batch, or a single one that
+//! is given as values. Writers need its keys and its bytes.
+
+use std::cell::Cell;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{Result, Value};
+
+use super::definition::{IndexTree, TableDefinition};
+use super::row;
+use super::store::Store;
+use crate::key_encoding::{RowKeys, StoredValue};
+use crate::table::wrong_type;
+
+/// A row with all columns of its table.
+pub(super) trait RowSource {
+    /// Replaces `position` with the row's own: its primary key, or the number that it got.
+    fn position(&self, position: &mut Vec<u8>) -> Result<()>;
+
+    /// Appends the row's key in the secondary index of a number.
+    fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()>;
+
+    /// Whether a part of that key is NULL: it is a duplicate of no other.
+    fn has_null(&self, number: usize) -> bool;
+
+    /// Appends the row's bytes.
+    fn encode(&self, bytes: &mut Vec<u8>) -> Result<()>;
+
+    /// Appends the bytes of its entry in an index.
+    fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()>;
+}
+
+/// The keys of the rows of a batch.
+pub(super) struct BatchKeys<'a> {
+    primary: Option<RowKeys<'a>>,
+    /// Of the first row, where there is no primary key.
+    first_number: u64,
+    /// Of every other index.
+    pub(super) secondary: Vec<RowKeys<'a>>,
+}
+
+impl<'a> BatchKeys<'a> {
+    /// For new rows of a table.
+    pub(super) fn new(
+        definition: &'a TableDefinition,
+        store: &Store,
+        arrays: &'a [ArrayRef],
+        rows: usize,
+    ) -> Result<Self> {
+        let first_number = match definition.primary() {
+            Some(_) => 0,
+            None => store.row_numbers(definition.rows(), rows as u64)?,
+        };
+        Ok(Self {
+            first_number,
+            ..Self::of_positioned(definition, arrays)
+        })
+    }
+
+    /// For rows that have positions where there is no primary key.
+    pub(super) fn of_positioned(definition: &'a TableDefinition, arrays: &'a [ArrayRef]) -> Self {
+        let primary = definition.primary();
+        let secondary = definition.secondary();
+        Self {
+            primary: primary.map(|(_, index)| index.encoder.rows(arrays)),
+            first_number: 0,
+            secondary: secondary
+                .map(|(_, index)| index.encoder.rows(arrays))
+                .collect(),
+        }
+    }
+
+    /// The position of a row.
+    pub(super) fn position(&self, place: usize, position: &mut Vec<u8>) {
+        position.clear();
+        match &self.primary {
+            Some(keys) => keys.append(place, position),
+            None => {
+                let number = self.first_number + place as u64;
+                position.extend_from_slice(&number.to_be_bytes());
+            }
+        }
+    }
+}
+
+/// A row of a batch.
+pub(super) struct BatchRow<'a> {
+    pub(super) definition: &'a TableDefinition,
+    pub(super) arrays: &'a [ArrayRef],
+    pub(super) keys: &'a BatchKeys<'a>,
+    pub(super) place: usize,
+}
+
+impl RowSource for BatchRow<'_> {
+    fn position(&self, position: &mut Vec<u8>) -> Result<()> {
+        self.keys.position(self.place, position);
+        Ok(())
+    }
+
+    fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()> {
+        self.keys.secondary[number].append(self.place, key);
+        Ok(())
+    }
+
+    fn has_null(&self, number: usize) -> bool {
+        self.keys.secondary[number].has_null(self.place)
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>) -> Result<()> {
+        row::encode(
+            self.definition.columns(),
+            self.arrays.iter(),
+            self.place,
+            bytes,
+        );
+        Ok(())
+    }
+
+    fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()> {
+        row::encode(&index.types, index.arrays(self.arrays), self.place, bytes);
+        Ok(())
+    }
+}
+
+/// A row that is given as values of its columns' types.
+pub(super) struct ValueRow<'a> {
+    pub(super) definition: &'a TableDefinition,
+    pub(super) values: &'a [Value],
+    /// Its number, where there is no primary key.
+    pub(super) number: u64,
+}
+
+impl ValueRow<'_> {
+    fn append_to(&self, index: &IndexTree, key: &mut Vec<u8>) -> Result<()> {
+        let is_wrong = Cell::new(false);
+        let stored = |column: usize| {
+            let value = StoredValue::of(self.definition.columns()[column], &self.values[column]);
+            value.unwrap_or_else(|| {
+                is_wrong.set(true);
+                StoredValue::Null
+            })
+        };
+        index.encoder.append_stored(stored, key);
+        match is_wrong.get() {
+            true => Err(wrong_type()),
+            false => Ok(()),
+        }
+    }
+
+    fn index(&self, number: usize) -> Option<&IndexTree> {
+        let index = self.definition.secondary().nth(number);
+        index.map(|(_, index)| index)
+    }
+}
+
+impl RowSource for ValueRow<'_> {
+    fn position(&self, position: &mut Vec<u8>) -> Result<()> {
+        position.clear();
+        match self.definition.primary() {
+            Some((_, index)) => self.append_to(index, position),
+            None => {
+                position.extend_from_slice(&self.number.to_be_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()> {
+        match self.index(number) {
+            Some(index) => self.append_to(index, key),
+            None => Ok(()),
+        }
+    }
+
+    fn has_null(&self, number: usize) -> bool {
+        self.index(number).is_some_and(|index| {
+            let mut columns = index.encoder.columns();
+            columns.any(|column| self.values[column].is_null())
+        })
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>) -> Result<()> {
+        row::encode_values(self.definition.columns(), self.values.iter(), bytes)
+    }
+
+    fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()> {
+        let values = index.columns.iter().map(|column| &self.values[*column]);
+        row::encode_values(&index.types, values, bytes)
+    }
+}

@@ -1,0 +1,329 @@
+//! How large a block of some rows is, known before it is made, and how its sections are written.
+
+use std::ops::Range;
+
+use super::super::block::{BLOCK_BYTES, CODED, HEADER_BYTES, STRINGS, code_width};
+use super::{Column, Rows, Texts, common};
+
+/// Of what all keys of a block begin with, more bytes than these do not make the block larger than it may be:
+/// there is room for a number of rows beside it.
+pub(in super::super) const FREE_PREFIX_BYTES: usize = BLOCK_BYTES / 2;
+
+/// The size of a block and of its sections.
+#[derive(Debug)]
+pub(in super::super) struct Sizes {
+    /// Bytes that all keys have in common.
+    pub(in super::super) prefix: usize,
+    pub(in super::super) keys: TextSize,
+    pub(in super::super) columns: Vec<ColumnSize>,
+    /// Bytes of the block.
+    pub(in super::super) total: usize,
+}
+
+impl Sizes {
+    /// For a block of some rows, whose keys rise.
+    pub(in super::super) fn of(all: &Rows, rows: Range<usize>) -> Self {
+        let (first, last) = match rows.is_empty() {
+            true => (&[][..], &[][..]),
+            false => (all.key(rows.start), all.key(rows.end - 1)),
+        };
+        // What the first and the last have in common, all have.
+        Self::with_prefix(all, rows, common(first, last))
+    }
+
+    /// For a block of some rows that are in any order.
+    pub(in super::super) fn of_unordered(all: &Rows, rows: Range<usize>) -> Self {
+        Self::with_prefix(all, rows, 0)
+    }
+
+    /// The bytes that count against the limit of a block.
+    pub(in super::super) fn counted(&self) -> usize {
+        self.total - self.prefix.saturating_sub(FREE_PREFIX_BYTES)
+    }
+
+    fn with_prefix(all: &Rows, rows: Range<usize>, cut: usize) -> Self {
+        let keys = TextSize::of(&all.keys, rows.clone());
+        let columns: Vec<ColumnSize> = (0..all.columns.len())
+            .map(|number| ColumnSize::of(all, number, rows.clone()))
+            .collect();
+        let mut total = HEADER_BYTES + 4 * (columns.len() + 1);
+        let prefix = all.shared.len() + cut;
+        total += 4 + prefix + keys.total(cut);
+        for (size, column) in columns.iter().zip(&all.columns) {
+            total += size.total(column, rows.len());
+        }
+        Self {
+            prefix,
+            keys,
+            columns,
+            total,
+        }
+    }
+}
+
+/// The size of some strings in a block.
+#[derive(Debug, Default)]
+pub(in super::super) struct TextSize {
+    count: usize,
+    bytes: usize,
+    /// Of the first one.
+    length: usize,
+    differ: bool,
+}
+
+impl TextSize {
+    fn of(texts: &Texts, rows: Range<usize>) -> Self {
+        if rows.is_empty() {
+            return Self::default();
+        }
+        let start = texts.start(rows.start);
+        let ends = &texts.ends[rows.clone()];
+        let length = ends[0] - start;
+        let differ = |pair: &[usize]| pair[1] - pair[0] != length;
+        Self {
+            count: rows.len(),
+            bytes: ends[ends.len() - 1] - start,
+            length,
+            differ: ends.windows(2).any(differ),
+        }
+    }
+
+    /// Bytes of each end, when `cut` bytes at the beginning of each string are left out.
+    fn width(&self, cut: usize) -> usize {
+        match self.bytes - cut * self.count {
+            _ if !self.differ => 0,
+            bytes if bytes <= usize::from(u16::MAX) => 2,
+            _ => 4,
+        }
+    }
+
+    fn total(&self, cut: usize) -> usize {
+        let width = self.width(cut);
+        let ends = if width == 0 { 4 } else { width * self.count };
+        1 + ends + self.bytes - cut * self.count
+    }
+
+    /// Writes the strings, without `cut` bytes at the beginning of each.
+    pub(in super::super) fn encode(
+        &self,
+        texts: &Texts,
+        cut: usize,
+        rows: Range<usize>,
+        out: &mut Vec<u8>,
+    ) {
+        let width = self.width(cut);
+        out.push(width as u8);
+        if width == 0 {
+            out.extend_from_slice(&((self.length - cut) as u32).to_le_bytes());
+        } else {
+            let start = texts.start(rows.start);
+            for (place, end) in texts.ends[rows.clone()].iter().enumerate() {
+                let end = end - start - cut * (place + 1);
+                out.extend_from_slice(&(end as u32).to_le_bytes()[..width]);
+            }
+        }
+        if cut == 0 {
+            let start = texts.start(rows.start);
+            out.extend_from_slice(&texts.bytes[start..start + self.bytes]);
+        } else {
+            rows.for_each(|row| out.extend_from_slice(&texts.get(row)[cut..]));
+        }
+    }
+}
+
+/// The size of a column in a block.
+#[derive(Debug)]
+pub(in super::super) struct ColumnSize {
+    pub(in super::super) has_nulls: bool,
+    /// The values as unsigned numbers of the same order.
+    smallest: u64,
+    largest: u64,
+    /// A decimal that is no 64-bit number.
+    is_wide: bool,
+    text: TextSize,
+}
+
+const SIGN: u64 = 1 << 63;
+
+impl ColumnSize {
+    fn of(all: &Rows, number: usize, rows: Range<usize>) -> Self {
+        let nulls = &all.nulls[number];
+        let nulls = nulls.get(rows.start..rows.end.min(nulls.len()));
+        let nulls = nulls.unwrap_or_default();
+        let mut size = Self {
+            has_nulls: nulls.contains(&true),
+            smallest: u64::MAX,
+            largest: 0,
+            is_wide: false,
+            text: TextSize::default(),
+        };
+        let nulls = if size.has_nulls { nulls } else { &[] };
+        match &all.columns[number] {
+            Column::Signed(values) => {
+                size.add_all(&values[rows], nulls, |value| Some(value ^ SIGN));
+            }
+            Column::Unsigned(values) => size.add_all(&values[rows], nulls, Some),
+            Column::Bits(_) => {}
+            Column::Text(texts) => size.text = TextSize::of(texts, rows),
+            Column::Coded { strings, .. } => {
+                size.text = TextSize::of(strings, 0..strings.ends.len());
+            }
+            Column::Wide(values) => size.add_all(&values[rows], nulls, |value| {
+                let value = i64::try_from(value).ok()?;
+                Some(value as u64 ^ SIGN)
+            }),
+            Column::Huge(values) => size.add_all(&values[rows], nulls, |value| {
+                let value = i64::try_from(value.to_i128()?).ok()?;
+                Some(value as u64 ^ SIGN)
+            }),
+        }
+        size
+    }
+
+    /// Looks at all values that are not NULL; `ordered` gives those that are 64-bit numbers.
+    #[inline]
+    fn add_all<T: Copy>(
+        &mut self,
+        values: &[T],
+        nulls: &[bool],
+        ordered: impl Fn(T) -> Option<u64>,
+    ) {
+        let mut add = |value: T| match ordered(value) {
+            Some(value) => {
+                self.smallest = self.smallest.min(value);
+                self.largest = self.largest.max(value);
+            }
+            None => self.is_wide = true,
+        };
+        if nulls.is_empty() {
+            values.iter().for_each(|value| add(*value));
+            return;
+        }
+        let is_null = |row: usize| nulls.get(row).copied().unwrap_or(false);
+        let values = values.iter().enumerate();
+        values
+            .filter(|(row, _)| !is_null(*row))
+            .for_each(|(_, value)| add(*value));
+    }
+
+    fn width(&self, column: &Column) -> usize {
+        match column {
+            Column::Bits(_) => 8,
+            Column::Wide(_) if self.is_wide => 16,
+            Column::Huge(_) if self.is_wide => 32,
+            Column::Text(_) => STRINGS,
+            Column::Coded { .. } => CODED,
+            _ if self.smallest > self.largest => 0,
+            _ => match self.largest - self.smallest {
+                0 => 0,
+                1..=0xFF => 1,
+                0x100..=0xFFFF => 2,
+                0x1_0000..=0xFFFF_FFFF => 4,
+                _ => 8,
+            },
+        }
+    }
+
+    fn total(&self, column: &Column, rows: usize) -> usize {
+        let bits = if self.has_nulls { rows.div_ceil(8) } else { 0 };
+        2 + bits
+            + match self.width(column) {
+                STRINGS => self.text.total(0),
+                CODED => 8 + self.text.total(0) + code_width(self.text.count) * rows,
+                width @ (16 | 32) => width * rows,
+                width => 8 + width * rows,
+            }
+    }
+
+    /// Writes the values of a column.
+    pub(in super::super) fn encode(
+        &self,
+        all: &Rows,
+        number: usize,
+        rows: Range<usize>,
+        out: &mut Vec<u8>,
+    ) {
+        let column = &all.columns[number];
+        let width = self.width(column);
+        out.push(width as u8);
+        let sign = if matches!(column, Column::Unsigned(_)) {
+            0
+        } else {
+            SIGN
+        };
+        let base = match column {
+            Column::Bits(_) => 0,
+            _ if self.smallest > self.largest => 0,
+            _ => self.smallest ^ sign,
+        };
+        if width < 16 {
+            out.extend_from_slice(&base.to_le_bytes());
+        }
+        let first = rows.start;
+        // A NULL has the value of the base: any that fits will do.
+        let is_null = |place: usize| self.has_nulls && all.is_null(number, first + place);
+        let narrow = Narrow { base, width };
+        match column {
+            Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values) => {
+                narrow.encode(&values[rows], |value| value, is_null, out);
+            }
+            Column::Wide(values) if width < 16 => {
+                narrow.encode(&values[rows], |value| value as u64, is_null, out);
+            }
+            Column::Wide(values) => {
+                let values = values[rows].iter();
+                values.for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+            }
+            Column::Huge(values) if width < 16 => {
+                narrow.encode(&values[rows], |value| value.as_i128() as u64, is_null, out);
+            }
+            Column::Huge(values) => {
+                let values = values[rows].iter();
+                values.for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+            }
+            Column::Text(texts) => self.text.encode(texts, 0, rows, out),
+            Column::Coded { strings, codes } => {
+                let count = strings.ends.len();
+                let start = out.len() + 8 + self.text.total(0);
+                out.extend_from_slice(&(count as u32).to_le_bytes());
+                out.extend_from_slice(&(start as u32).to_le_bytes());
+                self.text.encode(strings, 0, 0..count, out);
+                let codes = codes[rows].iter();
+                match code_width(count) {
+                    1 => out.extend(codes.map(|code| *code as u8)),
+                    _ => codes.for_each(|code| out.extend_from_slice(&code.to_le_bytes())),
+                }
+            }
+        }
+    }
+}
+
+/// Numbers as differences from a base, in few bytes.
+struct Narrow {
+    base: u64,
+    width: usize,
+}
+
+impl Narrow {
+    #[inline]
+    fn encode<T: Copy>(
+        &self,
+        values: &[T],
+        number: impl Fn(T) -> u64,
+        is_null: impl Fn(usize) -> bool,
+        out: &mut Vec<u8>,
+    ) {
+        let values = values.iter().enumerate();
+        let differences = values.map(|(place, value)| match is_null(place) {
+            true => 0,
+            false => number(*value).wrapping_sub(self.base),
+        });
+        match self.width {
+            0 => {}
+            1 => out.extend(differences.map(|value| value as u8)),
+            2 => differences.for_each(|value| out.extend_from_slice(&(value as u16).to_le_bytes())),
+            4 => differences.for_each(|value| out.extend_from_slice(&(value as u32).to_le_bytes())),
+            _ => differences.for_each(|value| out.extend_from_slice(&value.to_le_bytes())),
+        }
+    }
+}
