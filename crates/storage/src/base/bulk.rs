@@ -86,7 +86,7 @@ impl BulkTree {
         types: &Arc<[PhysicalType]>,
     ) -> Option<Self> {
         Some(Self {
-            fill: Fill::new(store, tree)?,
+            fill: Fill::new(&store.environment, &store.committer.filling, tree)?,
             limits,
             tree,
             types: Arc::clone(types),

@@ -12,12 +12,14 @@ use mayfly_memory::{Budget, BudgetKind, Reservation};
 use mayfly_types::Result;
 
 use super::overlay::Change;
-use super::transaction::NAME;
 use crate::key_encoding::ByteRange;
 use crate::temptable::{
     MapMoment, OrderedMap, Purpose, Resources, StatementOwner, UndoLog, UserTableContext,
     UserTableEngine,
 };
+
+/// What users call the changes of a transaction.
+pub(super) const NAME: &str = "(transaction)";
 
 /// Changes are not kept in memory when they need more than this, nor more than half of what one table
 /// should have.

@@ -10,10 +10,8 @@ use mayfly_types::{Interrupt, Result};
 
 use super::block::Block;
 use super::definition::{IndexTree, TableDefinition};
-use super::file_writer::{count_of, row_count_name};
-use super::fill;
 use super::gather::Pieces;
-use super::record_key::{META, TreeId};
+use super::record_key::{META, TreeId, count_of, row_count_name};
 use super::snapshot::Snapshot;
 use super::store::DurableStore;
 
@@ -28,7 +26,7 @@ impl DurableStore {
             check_table(&snapshot, table, &Interrupt::default())?;
         }
         // Not yet of any table, or not any more.
-        known.extend(fill::marked(&snapshot)?);
+        known.extend(snapshot.filling()?);
         known.sort_unstable();
         let mut tree = META;
         while let Some(next) = snapshot.tree_after(tree)? {

@@ -13,13 +13,11 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::environment::Environment;
-use super::file_writer::row_count_name;
 use super::fill::{self, Filling, LeftOver};
 use super::overlay::{Filled, Overlay, TreeChanges};
 use super::pipeline::{Changes, Logging};
-use super::record_key::{META, TreeId, record_key};
-use super::redo::Redo;
-use super::tree::RowChange;
+use super::record_key::{META, TreeId, record_key, row_count_name};
+use super::redo::{Redo, RowChange};
 
 /// When a commit is on disk (`innodb_flush_log_at_trx_commit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +56,7 @@ struct Queue {
 pub(super) struct Committer {
     queue: Mutex<Queue>,
     durability: AtomicU8,
-    pub(super) filling: Filling,
+    pub(super) filling: Arc<Filling>,
 }
 
 /// The right to write the queue, until it is dropped: then the first of those that came meanwhile has it.
@@ -101,9 +99,6 @@ impl Waiting {
 
 /// Changes of more bytes are made in the file: they would fill the memory, and are many at once.
 const SMALL_BYTES: usize = 64 << 10;
-
-/// The record with the largest number that a tree ever had.
-pub(super) const LAST_TREE: &[u8] = b"\0last tree";
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

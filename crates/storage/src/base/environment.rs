@@ -28,9 +28,9 @@ use super::data_file::{DATA_FILE, DataFile, KEPT_MOMENTS, SnapshotNumber, io_err
 use super::file_writer::FileWriter;
 use super::kept::KeptSnapshots;
 use super::log::{Header, Log};
+use super::options::{StoreOptions, StorePlace};
 use super::pipeline::Making;
 use super::snapshot::Snapshot;
-use super::store::{StoreOptions, StorePlace};
 use super::write_buffer::WriteBuffer;
 
 /// How long a commit waits for others to end, so that a file that was given up can be opened anew.

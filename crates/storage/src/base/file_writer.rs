@@ -8,10 +8,9 @@ use mayfly_types::Result;
 
 use super::block::{Block, Checked};
 use super::block_key::Found;
-use super::commit::LAST_TREE;
 use super::data_file::DataFile;
 use super::environment::Environment;
-use super::record_key::{META, TreeId, record_key};
+use super::record_key::{LAST_TREE, META, TreeId, count_of, record_key, row_count_name};
 use super::redo::Redo;
 use super::tree;
 use super::write_buffer::{LaidOver, WriteBuffer};
@@ -211,16 +210,4 @@ impl<'f> FileWriter<'f> {
             }
         }
     }
-}
-
-/// The name of the record with a tree's number of rows.
-pub(super) fn row_count_name(tree: TreeId) -> Vec<u8> {
-    let mut name = b"\0rows".to_vec();
-    name.extend_from_slice(&tree.to_be_bytes());
-    name
-}
-
-/// The number in such a record.
-pub(super) fn count_of(record: &[u8]) -> u64 {
-    record.try_into().map_or(0, u64::from_le_bytes)
 }

@@ -13,17 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_types::Result;
 
+use super::environment::Environment;
 use super::pipeline::{Changes, Logging};
-use super::record_key::{META, TreeId, record_key};
+use super::record_key::{META, TreeId, mark_of, record_key};
 use super::redo::Redo;
 use super::snapshot::Snapshot;
-use super::store::Store;
 
 /// About so many bytes of a fill are logged.
 const LOGGED_BYTES: u64 = 2 << 20;
-
-/// The records that mark trees begin so.
-const MARK: &[u8] = b"\0filling";
 
 /// The trees that are being filled by this process, and those whose fills have left blocks behind.
 #[derive(Debug, Default)]
@@ -47,6 +44,22 @@ impl Filling {
             trees: std::mem::take(&mut self.trees().left_over),
             filling: self,
         }
+    }
+
+    /// Removes what fills left behind that ended with their process.
+    pub(super) fn remove_left_over(&self, environment: &Environment) -> Result<()> {
+        let left = environment.newest()?.filling()?;
+        self.trees().left_over = left;
+        self.clean_up(environment)
+    }
+
+    fn clean_up(&self, environment: &Environment) -> Result<()> {
+        let left = self.left_over();
+        if !left.trees.is_empty() {
+            environment.write(&left, Logging::Unsynced, || {})?;
+            left.removed();
+        }
+        Ok(())
     }
 }
 
@@ -88,17 +101,6 @@ impl Drop for LeftOver<'_> {
     }
 }
 
-fn mark_of(tree: TreeId) -> Vec<u8> {
-    [MARK, &tree.to_be_bytes()].concat()
-}
-
-/// The trees that a snapshot finds marked.
-pub(super) fn marked(snapshot: &Snapshot) -> Result<Vec<TreeId>> {
-    let records = snapshot.records(MARK)?;
-    let tree = |name: &[u8]| name.last_chunk::<4>().map(|tree| u32::from_be_bytes(*tree));
-    Ok(records.iter().filter_map(|(name, _)| tree(name)).collect())
-}
-
 /// Removes the mark of a tree, with the changes that make its blocks visible or remove them.
 pub(super) fn remove_mark(
     tree: TreeId,
@@ -112,22 +114,6 @@ pub(super) fn clear(tree: TreeId, change: &mut dyn FnMut(Redo<'_>) -> Result<()>
     let low = record_key(tree, &[]);
     let high = record_key(tree.saturating_add(1), &[]);
     change(Redo::Clear(&low, &high))
-}
-
-/// Removes what fills left behind that ended with their process.
-pub(super) fn remove_left_over(store: &Store) -> Result<()> {
-    let left = marked(&*store.environment.newest()?)?;
-    store.committer.filling.trees().left_over = left;
-    clean_up(store)
-}
-
-fn clean_up(store: &Store) -> Result<()> {
-    let left = store.committer.filling.left_over();
-    if !left.trees.is_empty() {
-        store.environment.write(&left, Logging::Unsynced, || {})?;
-        left.removed();
-    }
-    Ok(())
 }
 
 /// Blocks of a fill.
@@ -157,7 +143,8 @@ impl Changes for Blocks<'_> {
 
 /// A tree that its transaction fills as a whole.
 pub(super) struct Fill {
-    store: Arc<Store>,
+    environment: Arc<Environment>,
+    filling: Arc<Filling>,
     tree: TreeId,
     /// How often the file was opened anew before the first write.
     replays: AtomicU64,
@@ -179,10 +166,15 @@ impl std::fmt::Debug for Fill {
 
 impl Fill {
     /// Begins to fill a tree that is empty; `None` when a fill of it is not cleaned up yet.
-    pub(super) fn new(store: &Arc<Store>, tree: TreeId) -> Option<Self> {
-        let is_first = store.committer.filling.trees().taken.insert(tree);
+    pub(super) fn new(
+        environment: &Arc<Environment>,
+        filling: &Arc<Filling>,
+        tree: TreeId,
+    ) -> Option<Self> {
+        let is_first = filling.trees().taken.insert(tree);
         is_first.then(|| Self {
-            store: Arc::clone(store),
+            environment: Arc::clone(environment),
+            filling: Arc::clone(filling),
             tree,
             replays: AtomicU64::new(0),
             begun: AtomicBool::new(false),
@@ -209,7 +201,7 @@ impl Fill {
             anew,
             blocks,
         };
-        self.store.environment.write(&changes, logging, || {})?;
+        self.environment.write(&changes, logging, || {})?;
         let bytes = blocks.iter().map(|(key, block)| key.len() + block.len());
         let bytes = bytes.sum::<usize>() as u64;
         self.logged.fetch_add(bytes, Ordering::Relaxed);
@@ -232,8 +224,7 @@ impl Fill {
 
     /// What is written until now.
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>> {
-        let environment = &self.store.environment;
-        let snapshot = environment.snapshot()?;
+        let snapshot = self.environment.snapshot()?;
         Ok(Arc::new(snapshot.that_sees(self.tree)))
     }
 
@@ -246,13 +237,13 @@ impl Fill {
 impl Drop for Fill {
     fn drop(&mut self) {
         let begun = self.begun.load(Ordering::Relaxed);
-        let filling = &self.store.committer.filling;
+        let filling = &self.filling;
         if !begun || self.kept.load(Ordering::Relaxed) {
             filling.trees().taken.remove(&self.tree);
             return;
         }
         filling.trees().left_over.push(self.tree);
         // If it fails, the next commit does it.
-        let _ = clean_up(&self.store);
+        let _ = filling.clean_up(&self.environment);
     }
 }

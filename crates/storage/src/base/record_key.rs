@@ -6,6 +6,12 @@ pub type TreeId = u32;
 /// The tree of records with a name.
 pub(super) const META: TreeId = 0;
 
+/// The record with the largest number that a tree ever had.
+pub(super) const LAST_TREE: &[u8] = b"\0last tree";
+
+/// The names of the records that mark trees which are being filled begin so.
+pub(super) const MARK: &[u8] = b"\0filling";
+
 /// The key of a tree's block or record.
 pub(super) fn record_key(tree: TreeId, separator: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(4 + separator.len());
@@ -18,4 +24,21 @@ pub(super) fn record_key(tree: TreeId, separator: &[u8]) -> Vec<u8> {
 pub(super) fn separator_of(tree: TreeId, key: &[u8]) -> Option<&[u8]> {
     let (number, separator) = key.split_first_chunk::<4>()?;
     (u32::from_be_bytes(*number) == tree).then_some(separator)
+}
+
+/// The name of the record with a tree's number of rows.
+pub(super) fn row_count_name(tree: TreeId) -> Vec<u8> {
+    let mut name = b"\0rows".to_vec();
+    name.extend_from_slice(&tree.to_be_bytes());
+    name
+}
+
+/// The number in such a record.
+pub(super) fn count_of(record: &[u8]) -> u64 {
+    record.try_into().map_or(0, u64::from_le_bytes)
+}
+
+/// The name of the record that marks a tree that is being filled.
+pub(super) fn mark_of(tree: TreeId) -> Vec<u8> {
+    [MARK, &tree.to_be_bytes()].concat()
 }

@@ -18,7 +18,6 @@ use std::sync::Arc;
 use mayfly_types::PhysicalType;
 
 use super::record_key::TreeId;
-use super::tree::RowChange;
 
 const PUT: u8 = 0;
 const REMOVE: u8 = 1;
@@ -27,6 +26,9 @@ const TREE: u8 = 3;
 const ROW: u8 = 4;
 const REMOVE_ROW: u8 = 5;
 const COUNT: u8 = 6;
+
+/// A key and its new row (see [`super::row`]); none when it is removed.
+pub(super) type RowChange<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// A change of the data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use mayfly_types::Result;
 use super::block::{Block, Checked};
 use super::block_key::{Found, end_of, floor};
 use super::data_file::{DataFile, SnapshotNumber, user_error};
-use super::record_key::{META, TreeId, record_key};
+use super::record_key::{MARK, META, TreeId, record_key};
 use super::write_buffer::{Entry, LaidOver, Record, WriteBuffer};
 
 /// A read transaction. The library wants its use to be synchronized.
@@ -84,11 +84,18 @@ impl Snapshot {
         let hidden = match self.hidden.get() {
             Some(hidden) => hidden,
             None => {
-                let marked = super::fill::marked(self)?;
+                let marked = self.filling()?;
                 self.hidden.get_or_init(|| marked)
             }
         };
         Ok(hidden.contains(&tree) && self.own != Some(tree))
+    }
+
+    /// The trees that it finds marked: they are being filled, or a fill has left blocks in them.
+    pub(super) fn filling(&self) -> Result<Vec<TreeId>> {
+        let records = self.records(MARK)?;
+        let tree = |name: &[u8]| name.last_chunk::<4>().map(|tree| u32::from_be_bytes(*tree));
+        Ok(records.iter().filter_map(|(name, _)| tree(name)).collect())
     }
 
     /// The commits before it.

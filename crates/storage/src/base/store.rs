@@ -1,47 +1,25 @@
 //! The store of durable tables: a data directory that is open.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mayfly_memory::{Budget, StableRanges, TempDirectory};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use super::change_map::ChangeStorage;
-use super::commit::{Committer, Durability, LAST_TREE};
+use super::commit::{Committer, Durability};
 use super::environment::Environment;
-use super::file_writer::{count_of, row_count_name};
 use super::locks::{LockOwner, Locks};
-use super::record_key::TreeId;
+use super::options::StoreOptions;
+use super::record_key::{LAST_TREE, TreeId, count_of, row_count_name};
 use super::transaction::{DurableTransaction, Transaction};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-/// Where a store's files are.
-#[derive(Debug)]
-pub enum StorePlace {
-    /// A data directory, made if it is not there.
-    DataDirectory(PathBuf),
-    /// A directory that goes with the store: nothing is ever synced.
-    Temporary(TempDirectory),
-}
-
-/// How a store is opened.
-#[derive(Debug)]
-pub struct StoreOptions {
-    /// Where its files are.
-    pub place: StorePlace,
-    /// The file's map is registered here: temporary tables may point into it.
-    pub stable: StableRanges,
-    /// Memory for what was committed and is not in the file yet. Without any, every commit writes to the
-    /// file.
-    pub write_buffer: Budget,
-}
 
 /// An open data directory. Cloning gives another handle.
 #[derive(Debug, Clone)]
@@ -83,7 +61,8 @@ impl DurableStore {
             row_numbers: Mutex::default(),
             estimates: Mutex::default(),
         });
-        super::fill::remove_left_over(&store)?;
+        let filling = &store.committer.filling;
+        filling.remove_left_over(&store.environment)?;
         Ok(Self(store))
     }
 

@@ -12,13 +12,12 @@ use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
-use super::change_map::ChangeStorage;
+use super::change_map::{ChangeStorage, NAME};
 use super::definition::TableDefinition;
-use super::file_writer::row_count_name;
 use super::kept::KeptSnapshot;
 use super::locks::{Held, LockOwner};
 use super::overlay::{Change, Changes, Overlay, TreeChanges};
-use super::record_key::{META, TreeId};
+use super::record_key::{META, TreeId, row_count_name};
 use super::snapshot::Snapshot;
 use super::store::Store;
 use super::table::DurableTable;
@@ -29,9 +28,6 @@ use crate::error::user_error;
 use crate::key_encoding::ByteRange;
 use crate::table::ReadLock;
 use crate::transaction::Participant;
-
-/// What users call the changes of a transaction.
-pub(super) const NAME: &str = "(transaction)";
 
 /// What rows a statement's reads see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

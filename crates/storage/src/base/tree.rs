@@ -12,14 +12,12 @@ use super::block::{BLOCK_BYTES, Block, Checked};
 use super::block_key::{Found, NewKeys, floor};
 use super::file_writer::FileWriter;
 use super::record_key::{TreeId, record_key};
+use super::redo::RowChange;
 use super::rows::block_sizes::{FREE_PREFIX_BYTES, Sizes};
 use super::rows::{Rows, common};
 
 /// A block of fewer bytes is joined with the next.
 const SMALL_BYTES: usize = BLOCK_BYTES / 4;
-
-/// A key and its new row (see [`super::row`]); none when it is removed.
-pub(super) type RowChange<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// Changes a tree's rows, whose keys rise; by how many they became more.
 pub(super) fn apply(

@@ -1,0 +1,26 @@
+//! How a store is opened.
+
+use std::path::PathBuf;
+
+use mayfly_memory::{Budget, StableRanges, TempDirectory};
+
+/// Where a store's files are.
+#[derive(Debug)]
+pub enum StorePlace {
+    /// A data directory, made if it is not there.
+    DataDirectory(PathBuf),
+    /// A directory that goes with the store: nothing is ever synced.
+    Temporary(TempDirectory),
+}
+
+/// How a store is opened.
+#[derive(Debug)]
+pub struct StoreOptions {
+    /// Where its files are.
+    pub place: StorePlace,
+    /// The file's map is registered here: temporary tables may point into it.
+    pub stable: StableRanges,
+    /// Memory for what was committed and is not in the file yet. Without any, every commit writes to the
+    /// file.
+    pub write_buffer: Budget,
+}
