@@ -20,6 +20,8 @@ use crate::temptable::{
 
 /// What users call the changes of a transaction.
 pub(super) const NAME: &str = "(transaction)";
+/// Memory is reserved for changes in steps of so many bytes.
+pub(super) const RESERVE_BYTES: u64 = 64 << 10;
 
 /// Changes are not kept in memory when they need more than this, nor more than half of what one table
 /// should have.

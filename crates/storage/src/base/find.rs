@@ -8,10 +8,9 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use super::table::no_index;
 use super::writer::DurableWriter;
 use crate::key_encoding::ByteRange;
-use crate::table::{IndexId, LockMode};
+use crate::table::{IndexId, LockMode, no_index};
 
 impl DurableWriter {
     /// See [`crate::TableWriter::find`].

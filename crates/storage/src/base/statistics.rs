@@ -13,26 +13,15 @@ use mayfly_types::Result;
 use super::block::Block;
 use super::definition::TableDefinition;
 use super::record_key::TreeId;
-use super::store::{DurableStore, Store};
+use super::store::{DurableStore, Estimate, Store};
 use super::view::TreeView;
 use crate::key_encoding::ByteRange;
-use crate::table::{IndexId, TableStatistics};
+use crate::table::{IndexId, TableStatistics, no_index};
 
 /// So many blocks are looked at.
 const SAMPLE_BLOCKS: usize = 24;
 /// A range of so many blocks is counted.
 const COUNTED_BLOCKS: usize = 64;
-
-/// What a sample of a tree told.
-#[derive(Debug)]
-pub(super) struct Estimate {
-    /// Rows of the tree at the time.
-    rows: u64,
-    blocks: u64,
-    /// How often a row differs from the one before in its first 1, 2, … parts, of how many rows.
-    steps: Vec<u64>,
-    sampled: u64,
-}
 
 fn known(store: &Store, tree: TreeId) -> Option<Arc<Estimate>> {
     let known = store
@@ -118,9 +107,7 @@ fn sample(
     rows: u64,
 ) -> Result<Arc<Estimate>> {
     let Some(tree) = definition.index(index) else {
-        return Err(super::table::internal(
-            &"the table has no index of that number",
-        ));
+        return Err(no_index());
     };
     let parts = tree.encoder.part_count();
     let snapshot = store.environment.newest()?;

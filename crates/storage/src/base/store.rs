@@ -37,7 +37,20 @@ pub(super) struct Store {
     last_transaction: AtomicU64,
     /// The next hidden row number of trees that have them.
     row_numbers: Mutex<HashMap<TreeId, Arc<AtomicU64>>>,
-    pub(super) estimates: Mutex<HashMap<TreeId, Arc<super::statistics::Estimate>>>,
+    pub(super) estimates: Mutex<HashMap<TreeId, Arc<Estimate>>>,
+}
+
+/// What a sample of a tree told.
+#[derive(Debug)]
+pub(super) struct Estimate {
+    /// Rows of the tree at the time.
+    pub(super) rows: u64,
+    /// Its blocks at the time.
+    pub(super) blocks: u64,
+    /// How often a row differs from the one before in its first 1, 2, … parts, of how many rows.
+    pub(super) steps: Vec<u64>,
+    /// So many rows were compared with the one before.
+    pub(super) sampled: u64,
 }
 
 impl DurableStore {

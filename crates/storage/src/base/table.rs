@@ -21,7 +21,7 @@ use crate::base::locks::ranges::RangeMode;
 use crate::key_encoding::ByteRange;
 use crate::table::{
     ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock, Table,
-    TableScan, TableStatistics, TableWriter,
+    TableScan, TableStatistics, TableWriter, no_index,
 };
 
 /// One statement's handle to a durable table.
@@ -321,10 +321,6 @@ impl TableInner {
         }
         transaction.reserve_locks()
     }
-}
-
-pub(super) fn no_index() -> mayfly_types::Error {
-    internal(&"the table has no index of that number")
 }
 
 fn vanished() -> mayfly_types::Error {

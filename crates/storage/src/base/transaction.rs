@@ -12,7 +12,7 @@ use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
-use super::change_map::{ChangeStorage, NAME};
+use super::change_map::{ChangeStorage, NAME, RESERVE_BYTES};
 use super::definition::TableDefinition;
 use super::kept::KeptSnapshot;
 use super::locks::{Held, LockOwner};
@@ -20,9 +20,7 @@ use super::overlay::{Change, Changes, Overlay, TreeChanges};
 use super::record_key::{META, TreeId, row_count_name};
 use super::snapshot::Snapshot;
 use super::store::Store;
-use super::table::DurableTable;
 use super::view::TreeView;
-use super::writer::RESERVE_BYTES;
 use crate::base::locks::ranges::RangeMode;
 use crate::error::user_error;
 use crate::key_encoding::ByteRange;
@@ -87,11 +85,7 @@ struct State {
     new_trees: bool,
 }
 
-/// A statement of a transaction: all tables that it opens are of one moment. Cloning gives another
-/// handle.
-#[derive(Debug, Clone)]
-pub struct Statement(pub(super) Arc<StatementState>);
-
+/// What the tables of a statement share.
 #[derive(Debug)]
 pub(super) struct StatementState {
     pub(super) transaction: Arc<Transaction>,
@@ -136,15 +130,6 @@ impl DurableTransaction {
         let newest = self.0.store.environment.newest()?;
         self.0.snapshot.set(newest);
         Ok(())
-    }
-
-    /// Begins a statement.
-    pub fn statement(&self, options: StatementOptions) -> Statement {
-        Statement(Arc::new(StatementState {
-            transaction: Arc::clone(&self.0),
-            options,
-            snapshot: OnceLock::new(),
-        }))
     }
 
     /// The number of a new, empty tree. It is never given again, whether or not this transaction
@@ -471,15 +456,15 @@ impl Participant for DurableTransaction {
     }
 }
 
-impl Statement {
-    /// A handle to a table.
-    pub fn table(&self, definition: &Arc<TableDefinition>) -> Result<DurableTable> {
-        let snapshot = self.0.snapshot()?;
-        Ok(DurableTable::new(&self.0, definition, snapshot))
-    }
-}
-
 impl StatementState {
+    pub(super) fn new(transaction: &Arc<Transaction>, options: StatementOptions) -> Arc<Self> {
+        Arc::new(Self {
+            transaction: Arc::clone(transaction),
+            options,
+            snapshot: OnceLock::new(),
+        })
+    }
+
     /// The moment of its tables.
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>> {
         if let Some(snapshot) = self.snapshot.get() {

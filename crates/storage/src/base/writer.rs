@@ -16,6 +16,7 @@ use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::block::Block;
 use super::bulk::Bulk;
+use super::change_map::RESERVE_BYTES;
 use super::cursor::Projection;
 use super::definition::IndexTree;
 use super::gather::Pieces;
@@ -34,9 +35,6 @@ use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten
 
 /// The key of the lock of a whole table, in the tree of its rows.
 pub(super) const WHOLE_TABLE: &[u8] = &[];
-/// Memory is reserved for changes in steps of so many bytes.
-pub(super) const RESERVE_BYTES: u64 = 64 << 10;
-
 /// A statement's changes of one table.
 pub(super) struct DurableWriter {
     pub(super) table: Arc<TableInner>,

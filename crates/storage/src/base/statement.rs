@@ -1,0 +1,29 @@
+//! A statement of a transaction, which opens tables.
+
+use std::sync::Arc;
+
+use mayfly_types::Result;
+
+use super::definition::TableDefinition;
+use super::table::DurableTable;
+use super::transaction::{DurableTransaction, StatementOptions, StatementState};
+
+/// A statement of a transaction: all tables that it opens are of one moment. Cloning gives another
+/// handle.
+#[derive(Debug, Clone)]
+pub struct Statement(pub(super) Arc<StatementState>);
+
+impl DurableTransaction {
+    /// Begins a statement.
+    pub fn statement(&self, options: StatementOptions) -> Statement {
+        Statement(StatementState::new(&self.0, options))
+    }
+}
+
+impl Statement {
+    /// A handle to a table.
+    pub fn table(&self, definition: &Arc<TableDefinition>) -> Result<DurableTable> {
+        let snapshot = self.0.snapshot()?;
+        Ok(DurableTable::new(&self.0, definition, snapshot))
+    }
+}
