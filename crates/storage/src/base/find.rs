@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use super::writer::DurableWriter;
+use super::table::writer::DurableWriter;
 use crate::key_encoding::ByteRange;
 use crate::table::{IndexId, LockMode, no_index};
 

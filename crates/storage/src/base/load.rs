@@ -10,7 +10,7 @@ use mayfly_types::{Batch, Result};
 
 use super::bulk::{Bulk, BulkTree, Limits};
 use super::row_source::BatchKeys;
-use super::writer::{DurableWriter, WHOLE_TABLE, written};
+use super::table::writer::{DurableWriter, WHOLE_TABLE, written};
 use crate::table::{Duplicate, LockMode, LockWait, RowsWritten};
 
 /// An insert of so many rows at a time into an empty table fills it as a whole.

@@ -7,13 +7,13 @@ use mayfly_types::{PhysicalType, Result, Value};
 
 use super::definition::TableDefinition;
 use super::row;
-use super::row_changes::Scratch;
 use super::row_source::ValueRow;
 use super::snapshot::Snapshot;
 use super::statement::Statement;
+use super::table::row_changes::Scratch;
+use super::table::writer::DurableWriter;
 use super::table::{DurableTable, TableInner};
 use super::view::{Spot, TreeView};
-use super::writer::DurableWriter;
 use crate::key_encoding::ByteRange;
 use crate::table::{IndexId, LockMode, RowChange, TableWriter, no_index};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mayfly_types::Result;
 
 use super::definition::TableDefinition;
+use super::store::transaction::{DurableTransaction, StatementOptions, StatementState};
 use super::table::DurableTable;
-use super::transaction::{DurableTransaction, StatementOptions, StatementState};
 
 /// A statement of a transaction: all tables that it opens are of one moment. Cloning gives another
 /// handle.

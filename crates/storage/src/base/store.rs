@@ -1,5 +1,7 @@
 //! The store of durable tables: a data directory that is open.
 
+pub(super) mod transaction;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -17,7 +19,7 @@ use super::environment::Environment;
 use super::locks::{LockOwner, Locks};
 use super::options::StoreOptions;
 use super::record_key::{LAST_TREE, TreeId, count_of, row_count_name};
-use super::transaction::{DurableTransaction, Transaction};
+use transaction::{DurableTransaction, Transaction};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,5 +1,9 @@
 //! One statement's handle to a durable table.
 
+pub(super) mod cursor;
+pub(super) mod row_changes;
+pub(super) mod writer;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray;
@@ -8,21 +12,21 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
 use super::block::Block;
-use super::cursor::{Projection, TreeScan};
 use super::definition::TableDefinition;
 use super::locks::Request;
 use super::record_key::TreeId;
 use super::row;
 use super::snapshot::Snapshot;
-use super::transaction::StatementState;
+use super::store::transaction::StatementState;
 use super::view::{Spot, TreeView};
-use super::writer::{DurableWriter, WHOLE_TABLE};
 use crate::base::locks::ranges::RangeMode;
 use crate::key_encoding::ByteRange;
 use crate::table::{
     ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock, Table,
     TableScan, TableStatistics, TableWriter, no_index,
 };
+use cursor::{Projection, TreeScan};
+use writer::{DurableWriter, WHOLE_TABLE};
 
 /// One statement's handle to a durable table.
 #[derive(Debug)]
@@ -56,7 +60,7 @@ impl DurableTable {
         self.0
     }
 
-    /// Before rows are read: see [`super::transaction::Transaction::check_definition`].
+    /// Before rows are read: see [`super::store::transaction::Transaction::check_definition`].
     fn check_definition(&self) -> Result<()> {
         let inner = &self.0;
         inner

@@ -1,7 +1,7 @@
 //! A session's transactions in the store, one after the other.
 //!
 //! A transaction begins with its first statement and ends with commit or roll back; the next
-//! statement begins another. What it has changed is an [`Overlay`](super::overlay::Overlay) that its
+//! statement begins another. What it has changed is an [`Overlay`](crate::base::overlay::Overlay) that its
 //! own reads look through.
 
 use std::collections::BTreeMap;
@@ -12,16 +12,16 @@ use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
-use super::change_map::{ChangeStorage, NAME, RESERVE_BYTES};
-use super::definition::TableDefinition;
-use super::kept::KeptSnapshot;
-use super::locks::{Held, LockOwner};
-use super::overlay::{Change, Changes, Overlay, TreeChanges};
-use super::record_key::{META, TreeId, row_count_name};
-use super::snapshot::Snapshot;
-use super::store::Store;
-use super::view::TreeView;
+use crate::base::change_map::{ChangeStorage, NAME, RESERVE_BYTES};
+use crate::base::definition::TableDefinition;
+use crate::base::kept::KeptSnapshot;
 use crate::base::locks::ranges::RangeMode;
+use crate::base::locks::{Held, LockOwner};
+use crate::base::overlay::{Change, Changes, Overlay, TreeChanges};
+use crate::base::record_key::{META, TreeId, row_count_name};
+use crate::base::snapshot::Snapshot;
+use crate::base::store::Store;
+use crate::base::view::TreeView;
 use crate::error::user_error;
 use crate::key_encoding::ByteRange;
 use crate::table::ReadLock;
@@ -54,18 +54,18 @@ pub struct StatementOptions {
 
 /// A session's transaction. Cloning gives another handle to it.
 #[derive(Debug, Clone)]
-pub struct DurableTransaction(pub(super) Arc<Transaction>);
+pub struct DurableTransaction(pub(in crate::base) Arc<Transaction>);
 
 #[derive(Debug)]
-pub(super) struct Transaction {
-    pub(super) store: Arc<Store>,
-    pub(super) owner: LockOwner,
+pub(in crate::base) struct Transaction {
+    pub(in crate::base) store: Arc<Store>,
+    pub(in crate::base) owner: LockOwner,
     state: Mutex<State>,
     /// What [`ReadView::Transaction`] sees.
-    pub(super) snapshot: Arc<KeptSnapshot>,
+    pub(in crate::base) snapshot: Arc<KeptSnapshot>,
     /// Where its changes are.
-    pub(super) storage: ChangeStorage,
-    pub(super) held: Mutex<Held>,
+    pub(in crate::base) storage: ChangeStorage,
+    pub(in crate::base) held: Mutex<Held>,
     /// The changes of statements that run.
     writing: Mutex<Vec<WriterTrees>>,
     /// Its number among those of the store.
@@ -73,7 +73,7 @@ pub(super) struct Transaction {
 }
 
 /// The changes of a statement, which those look into who want to hold ranges.
-pub(super) type WriterTrees = Arc<Mutex<BTreeMap<TreeId, TreeChanges>>>;
+pub(in crate::base) type WriterTrees = Arc<Mutex<BTreeMap<TreeId, TreeChanges>>>;
 
 #[derive(Debug)]
 struct State {
@@ -87,14 +87,14 @@ struct State {
 
 /// What the tables of a statement share.
 #[derive(Debug)]
-pub(super) struct StatementState {
-    pub(super) transaction: Arc<Transaction>,
-    pub(super) options: StatementOptions,
+pub(in crate::base) struct StatementState {
+    pub(in crate::base) transaction: Arc<Transaction>,
+    pub(in crate::base) options: StatementOptions,
     snapshot: OnceLock<Arc<Snapshot>>,
 }
 
 impl DurableTransaction {
-    pub(super) fn new(store: &Arc<Store>, storage: ChangeStorage) -> Self {
+    pub(in crate::base) fn new(store: &Arc<Store>, storage: ChangeStorage) -> Self {
         Self::of_owner(store.next_lock_owner(), store, storage)
     }
 
@@ -197,14 +197,14 @@ impl Transaction {
     }
 
     /// A statement begins to change rows.
-    pub(super) fn begin_writing(&self) -> WriterTrees {
+    pub(in crate::base) fn begin_writing(&self) -> WriterTrees {
         let trees = WriterTrees::default();
         self.writing().push(Arc::clone(&trees));
         trees
     }
 
     /// It has ended. What it did is the transaction's, or forgotten.
-    pub(super) fn end_writing(&self, trees: &WriterTrees) {
+    pub(in crate::base) fn end_writing(&self, trees: &WriterTrees) {
         self.writing().retain(|other| !Arc::ptr_eq(other, trees));
         self.store.locks.undone(self.owner);
     }
@@ -241,12 +241,12 @@ impl Transaction {
     }
 
     /// What it has done to a tree.
-    pub(super) fn tree_changes(&self, tree: TreeId) -> Option<Arc<TreeChanges>> {
+    pub(in crate::base) fn tree_changes(&self, tree: TreeId) -> Option<Arc<TreeChanges>> {
         self.state().changes.overlay.tree(tree).cloned()
     }
 
     /// 1412 when a table, or an index of it, was made after the moment that the transaction sees.
-    pub(super) fn check_definition(&self, definition: &TableDefinition) -> Result<()> {
+    pub(in crate::base) fn check_definition(&self, definition: &TableDefinition) -> Result<()> {
         let Some(snapshot) = self.snapshot.get()? else {
             return Ok(());
         };
@@ -268,7 +268,11 @@ impl Transaction {
     }
 
     /// Empties a tree.
-    pub(super) fn clear_tree(&self, tree: TreeId, types: &Arc<[mayfly_types::PhysicalType]>) {
+    pub(in crate::base) fn clear_tree(
+        &self,
+        tree: TreeId,
+        types: &Arc<[mayfly_types::PhysicalType]>,
+    ) {
         self.state().changes.clear(tree, types, false);
     }
 
@@ -293,7 +297,7 @@ impl Transaction {
     }
 
     /// Reserves memory for the locks that it holds.
-    pub(super) fn reserve_locks(&self) -> Result<()> {
+    pub(in crate::base) fn reserve_locks(&self) -> Result<()> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let needed = held.bytes();
         let empty = || self.storage.memory.reservation();
@@ -310,7 +314,7 @@ impl Transaction {
     }
 
     /// Joins the changes of a statement.
-    pub(super) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) -> Result<()> {
+    pub(in crate::base) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) -> Result<()> {
         let mut state = self.state();
         for (tree, mut changes) in trees {
             if changes.filled.is_some() || state.changes.overlay.tree(tree).is_none() {
@@ -403,7 +407,7 @@ fn is_in_the_way(
 impl Store {
     /// Who has changed something in ranges of a tree that ranges of this mode keep others from, and has
     /// not committed it.
-    pub(super) fn changers(
+    pub(in crate::base) fn changers(
         &self,
         owner: LockOwner,
         tree: TreeId,
@@ -457,7 +461,10 @@ impl Participant for DurableTransaction {
 }
 
 impl StatementState {
-    pub(super) fn new(transaction: &Arc<Transaction>, options: StatementOptions) -> Arc<Self> {
+    pub(in crate::base) fn new(
+        transaction: &Arc<Transaction>,
+        options: StatementOptions,
+    ) -> Arc<Self> {
         Arc::new(Self {
             transaction: Arc::clone(transaction),
             options,
@@ -466,7 +473,7 @@ impl StatementState {
     }
 
     /// The moment of its tables.
-    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>> {
+    pub(in crate::base) fn snapshot(&self) -> Result<Arc<Snapshot>> {
         if let Some(snapshot) = self.snapshot.get() {
             return Ok(Arc::clone(snapshot));
         }

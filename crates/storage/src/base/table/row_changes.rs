@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use mayfly_types::Result;
 
-use super::gather::Pieces;
-use super::overlay::TreeChanges;
-use super::row_source::RowSource;
-use super::snapshot::Snapshot;
-use super::writer::{DurableWriter, has, lock};
+use crate::base::gather::Pieces;
 use crate::base::locks::ranges::KeyUse;
+use crate::base::overlay::TreeChanges;
+use crate::base::row_source::RowSource;
+use crate::base::snapshot::Snapshot;
+use crate::base::table::writer::{DurableWriter, has, lock};
 use crate::table::{Duplicate, LockMode};
 
 /// Memory for the bytes of one row and its keys, used for row after row.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(in crate::base) struct Scratch {
     position: Vec<u8>,
     key: Vec<u8>,
     bytes: Vec<u8>,
@@ -66,7 +66,7 @@ impl DurableWriter {
 
     /// Adds a row, or says which row is in its way. `check`: it need not be new. `snapshot`: the
     /// transaction's, if it may have the row's position.
-    pub(super) fn insert_row(
+    pub(in crate::base) fn insert_row(
         &mut self,
         row: &impl RowSource,
         check: bool,
@@ -118,7 +118,7 @@ impl DurableWriter {
     }
 
     /// Puts a row in the place of the one at a position, which is locked, or says which row is in its way.
-    pub(super) fn update_row(
+    pub(in crate::base) fn update_row(
         &mut self,
         position: &[u8],
         (old, new): (&impl RowSource, &impl RowSource),
@@ -201,7 +201,7 @@ impl DurableWriter {
     }
 
     /// Removes the row at a position, which is locked.
-    pub(super) fn delete_row(
+    pub(in crate::base) fn delete_row(
         &mut self,
         position: &[u8],
         row: &impl RowSource,

@@ -14,43 +14,43 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_memory::Reservation;
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use super::block::Block;
-use super::bulk::Bulk;
-use super::change_map::RESERVE_BYTES;
-use super::cursor::Projection;
-use super::definition::IndexTree;
-use super::gather::Pieces;
-use super::locks::Request;
-use super::overlay::TreeChanges;
-use super::record_key::TreeId;
-use super::row_changes::Scratch;
-use super::row_source::{BatchKeys, BatchRow};
-use super::snapshot::Snapshot;
-use super::table::TableInner;
-use super::transaction::WriterTrees;
-use super::view::Spot;
+use crate::base::block::Block;
+use crate::base::bulk::Bulk;
+use crate::base::change_map::RESERVE_BYTES;
+use crate::base::definition::IndexTree;
+use crate::base::gather::Pieces;
+use crate::base::locks::Request;
 use crate::base::locks::ranges::KeyUse;
+use crate::base::overlay::TreeChanges;
+use crate::base::record_key::TreeId;
+use crate::base::row_source::{BatchKeys, BatchRow};
+use crate::base::snapshot::Snapshot;
+use crate::base::store::transaction::WriterTrees;
+use crate::base::table::TableInner;
+use crate::base::table::cursor::Projection;
+use crate::base::table::row_changes::Scratch;
+use crate::base::view::Spot;
 use crate::key_encoding::ByteRange;
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
 
 /// The key of the lock of a whole table, in the tree of its rows.
-pub(super) const WHOLE_TABLE: &[u8] = &[];
+pub(in crate::base) const WHOLE_TABLE: &[u8] = &[];
 /// A statement's changes of one table.
-pub(super) struct DurableWriter {
-    pub(super) table: Arc<TableInner>,
-    pub(super) trees: WriterTrees,
+pub(in crate::base) struct DurableWriter {
+    pub(in crate::base) table: Arc<TableInner>,
+    pub(in crate::base) trees: WriterTrees,
     /// Bytes of `trees` in memory, and of `bulk`.
     reservation: Reservation,
     bytes: u64,
-    pub(super) newest: Arc<Snapshot>,
+    pub(in crate::base) newest: Arc<Snapshot>,
     /// Rows that fill an empty table.
-    pub(super) bulk: Option<Bulk>,
+    pub(in crate::base) bulk: Option<Bulk>,
     /// Nothing was written yet.
-    pub(super) is_new: bool,
+    pub(in crate::base) is_new: bool,
 }
 
 impl DurableWriter {
-    pub(super) fn new(table: &Arc<TableInner>) -> Result<Self> {
+    pub(in crate::base) fn new(table: &Arc<TableInner>) -> Result<Self> {
         // Who fills the table as a whole has it locked as a whole.
         let wait = LockWait::For(table.statement.options.lock_wait);
         table.lock_key(table.definition.rows(), WHOLE_TABLE, LockMode::Shared, wait)?;
@@ -66,18 +66,18 @@ impl DurableWriter {
         })
     }
 
-    pub(super) fn wait(&self) -> LockWait {
+    pub(in crate::base) fn wait(&self) -> LockWait {
         LockWait::For(self.table.statement.options.lock_wait)
     }
 
-    pub(super) fn lock(&self, tree: TreeId, key: &[u8], mode: LockMode) -> Result<()> {
+    pub(in crate::base) fn lock(&self, tree: TreeId, key: &[u8], mode: LockMode) -> Result<()> {
         self.table
             .lock_key(tree, key, mode, self.wait())
             .map(|_| ())
     }
 
     /// Sees what was committed until now.
-    pub(super) fn refresh(&mut self) -> Result<()> {
+    pub(in crate::base) fn refresh(&mut self) -> Result<()> {
         let environment = &self.table.statement.transaction.store.environment;
         if self.newest.version() != environment.version() {
             self.newest = environment.newest()?;
@@ -94,7 +94,7 @@ impl DurableWriter {
 
     /// The row of a key as it is now: changed by this statement, by the transaction, or committed.
     /// `near` is a block of the newest rows where it may be.
-    pub(super) fn existing(
+    pub(in crate::base) fn existing(
         &self,
         tree: TreeId,
         key: &[u8],
@@ -129,7 +129,7 @@ impl DurableWriter {
     }
 
     /// The first key in a range of a tree, as it is now, and whether it is a committed one.
-    pub(super) fn first_in(
+    pub(in crate::base) fn first_in(
         &self,
         tree: TreeId,
         range: &ByteRange,
@@ -202,7 +202,7 @@ impl DurableWriter {
     }
 
     /// Another row with the same key of a unique index. The key is locked.
-    pub(super) fn duplicate(
+    pub(in crate::base) fn duplicate(
         &mut self,
         id: IndexId,
         index: &IndexTree,
@@ -232,7 +232,7 @@ impl DurableWriter {
     /// Memory for it is reserved when the row is whole: a row is never changed by half, but by a
     /// statement that fails. Whoever has read a range that the key lies in, and keeps others from
     /// changing it, is waited for.
-    pub(super) fn set(
+    pub(in crate::base) fn set(
         &mut self,
         tree: TreeId,
         types: &Arc<[PhysicalType]>,
@@ -262,7 +262,7 @@ impl DurableWriter {
     }
 
     /// The same for an entry that says to nobody else what it did not say before: no range is asked.
-    pub(super) fn set_unseen(
+    pub(in crate::base) fn set_unseen(
         &mut self,
         index: &IndexTree,
         key: Vec<u8>,
@@ -274,14 +274,14 @@ impl DurableWriter {
     }
 
     /// Rows with all columns.
-    pub(super) fn all_columns(&self) -> Projection {
+    pub(in crate::base) fn all_columns(&self) -> Projection {
         let columns = self.table.definition.columns().len();
         let all: Vec<ColumnId> = (0..columns).map(ColumnId).collect();
         Projection::of_rows(&self.table, &all)
     }
 
     /// Reserves memory for what there is, or puts it into temporary tables.
-    pub(super) fn reserve(&mut self) -> Result<()> {
+    pub(in crate::base) fn reserve(&mut self) -> Result<()> {
         let needed = self.bytes + self.bulk.as_ref().map_or(0, Bulk::memory);
         let storage = &self.table.statement.transaction.storage;
         let is_much = self.bytes > storage.most_memory();
@@ -296,7 +296,7 @@ impl DurableWriter {
     }
 
     /// Whether a load may have so much.
-    pub(super) fn has_memory_for(&mut self, bulk: u64) -> bool {
+    pub(in crate::base) fn has_memory_for(&mut self, bulk: u64) -> bool {
         let needed = self.bytes + bulk;
         needed <= self.reservation.bytes() || self.reservation.try_resize(needed).is_ok()
     }
@@ -396,7 +396,7 @@ impl DurableWriter {
     }
 }
 
-pub(super) fn written(rows: usize, duplicate: Option<Duplicate>) -> RowsWritten {
+pub(in crate::base) fn written(rows: usize, duplicate: Option<Duplicate>) -> RowsWritten {
     RowsWritten { rows, duplicate }
 }
 
@@ -506,7 +506,7 @@ impl Drop for DurableWriter {
     }
 }
 
-pub(super) fn lock(
+pub(in crate::base) fn lock(
     trees: &Mutex<BTreeMap<TreeId, TreeChanges>>,
 ) -> MutexGuard<'_, BTreeMap<TreeId, TreeChanges>> {
     trees.lock().unwrap_or_else(PoisonError::into_inner)
@@ -528,7 +528,7 @@ fn put(
 }
 
 /// Whether something was done to a key.
-pub(super) fn has(changes: Option<&TreeChanges>, key: &[u8]) -> Result<bool> {
+pub(in crate::base) fn has(changes: Option<&TreeChanges>, key: &[u8]) -> Result<bool> {
     match changes {
         Some(changes) => Ok(changes.get(key)?.is_some()),
         None => Ok(false),

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use super::gather::Pieces;
-use super::table::TableInner;
-use super::view::{Segment, Segments, TreeView};
+use crate::base::gather::Pieces;
+use crate::base::table::TableInner;
+use crate::base::view::{Segment, Segments, TreeView};
 use crate::key_encoding::ByteRange;
 use crate::table::{ColumnId, TableScan};
 
@@ -23,7 +23,7 @@ enum Slot {
 
 /// How rows of a tree become columns of the table.
 #[derive(Debug)]
-pub(super) struct Projection {
+pub(in crate::base) struct Projection {
     /// Columns of the tree.
     read: Vec<(usize, PhysicalType)>,
     slots: Vec<Slot>,
@@ -35,13 +35,13 @@ pub(super) struct Projection {
 
 impl Projection {
     /// Columns of the table, read in the tree of its rows.
-    pub(super) fn of_rows(table: &TableInner, columns: &[ColumnId]) -> Self {
+    pub(in crate::base) fn of_rows(table: &TableInner, columns: &[ColumnId]) -> Self {
         let all: Vec<usize> = (0..table.definition.columns().len()).collect();
         Self::new(columns, &all, table.definition.columns(), None)
     }
 
     /// Columns of the table, read in an index if that has them.
-    pub(super) fn of_index(
+    pub(in crate::base) fn of_index(
         table: &TableInner,
         index: crate::table::IndexId,
         columns: &[ColumnId],
@@ -88,7 +88,11 @@ impl Projection {
     }
 
     /// The columns of some rows.
-    pub(super) fn batch(&self, table: &Arc<TableInner>, pieces: &mut Pieces) -> Result<Batch> {
+    pub(in crate::base) fn batch(
+        &self,
+        table: &Arc<TableInner>,
+        pieces: &mut Pieces,
+    ) -> Result<Batch> {
         let all = 0..pieces.rows();
         self.batch_of(table, pieces, all)
     }
@@ -151,7 +155,7 @@ struct State {
 }
 
 /// One worker's scan.
-pub(super) struct TreeScan {
+pub(in crate::base) struct TreeScan {
     shared: Arc<Shared>,
     /// Rows that did not fit into the last batch.
     rest: Option<Batch>,
@@ -160,7 +164,7 @@ pub(super) struct TreeScan {
 }
 
 impl TreeScan {
-    pub(super) fn new(
+    pub(in crate::base) fn new(
         table: &Arc<TableInner>,
         view: TreeView,
         ranges: Vec<ByteRange>,
@@ -258,7 +262,7 @@ impl Shared {
         let backwards = UInt32Array::from_iter_values((0..rows as u32).rev());
         let columns = batch.columns().iter().map(|column| {
             arrow_select::take::take(column, &backwards, None)
-                .map_err(|error| super::table::internal(&error))
+                .map_err(|error| crate::base::table::internal(&error))
         });
         Ok(Some(Batch::new(columns.collect::<Result<_>>()?, rows)))
     }
