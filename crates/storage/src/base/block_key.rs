@@ -15,21 +15,18 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use mayfly_types::Result;
-
 use super::block::{Block, Checked, Damaged};
-use super::file_writer::FileWriter;
 use super::record_key::{TreeId, record_key, separator_of};
 use super::write_buffer::{LaidOver, Record};
 
 /// LMDB's longest key.
 pub(super) const MAX_KEY: usize = 511;
 /// A separator of more bytes is cut.
-const PREFIX_BYTES: usize = 500;
+pub(super) const PREFIX_BYTES: usize = 500;
 /// Bytes of an ordinal, the most significant first.
-const ORDINAL_BYTES: usize = MAX_KEY - 4 - PREFIX_BYTES;
+pub(super) const ORDINAL_BYTES: usize = MAX_KEY - 4 - PREFIX_BYTES;
 /// Ordinals are smaller.
-const ORDINALS: u64 = 1 << (8 * ORDINAL_BYTES);
+pub(super) const ORDINALS: u64 = 1 << (8 * ORDINAL_BYTES);
 /// From the last ordinal of a group to the one of a block behind it.
 const STRIDE: u64 = 1 << 28;
 
@@ -91,7 +88,7 @@ fn in_group(place: &[u8]) -> Option<(&[u8], u64)> {
 }
 
 /// The key of a block of a group.
-fn group_key(tree: TreeId, prefix: &[u8], ordinal: u64) -> Vec<u8> {
+pub(super) fn group_key(tree: TreeId, prefix: &[u8], ordinal: u64) -> Vec<u8> {
     let mut key = record_key(tree, prefix);
     key.extend_from_slice(&ordinal.to_be_bytes()[8 - ORDINAL_BYTES..]);
     key
@@ -149,15 +146,15 @@ pub(super) fn end_of(all: LaidOver<'_>, tree: TreeId, end: &[u8]) -> heed::Resul
 }
 
 /// Blocks whose separators begin with the same bytes.
-struct Group<'t, 'p> {
-    all: LaidOver<'t>,
-    tree: TreeId,
-    prefix: &'p [u8],
+pub(super) struct Group<'t, 'p> {
+    pub(super) all: LaidOver<'t>,
+    pub(super) tree: TreeId,
+    pub(super) prefix: &'p [u8],
 }
 
 impl<'t> Group<'t, '_> {
     /// A record's block and ordinal, if it is in the group.
-    fn member(&self, record: Option<Record<'t>>) -> Option<(Found<'t>, u64)> {
+    pub(super) fn member(&self, record: Option<Record<'t>>) -> Option<(Found<'t>, u64)> {
         let found = Found::of(self.tree, record?)?;
         let (prefix, ordinal) = in_group(found.place)?;
         (prefix == self.prefix).then_some((found, ordinal))
@@ -221,11 +218,11 @@ fn ordinal_between(left: Option<u64>, right: Option<u64>, count: u64) -> Option<
 /// Keys for new blocks, each behind the one before.
 #[derive(Debug)]
 pub(super) struct NewKeys {
-    tree: TreeId,
+    pub(super) tree: TreeId,
     /// The key of the last one: the tree's number, and its place.
-    last: Vec<u8>,
+    pub(super) last: Vec<u8>,
     /// The place of the block behind them, if that is in a group.
-    next: Option<Vec<u8>>,
+    pub(super) next: Option<Vec<u8>>,
 }
 
 impl NewKeys {
@@ -248,7 +245,7 @@ impl NewKeys {
         &self.last
     }
 
-    fn ordinal_in(&self, place: Option<&[u8]>, prefix: &[u8]) -> Option<u64> {
+    pub(super) fn ordinal_in(&self, place: Option<&[u8]>, prefix: &[u8]) -> Option<u64> {
         let (group, ordinal) = place.and_then(in_group)?;
         (group == prefix).then_some(ordinal)
     }
@@ -271,105 +268,6 @@ impl NewKeys {
         self.last = group_key(self.tree, prefix, ordinal);
         true
     }
-
-    /// The same, where blocks that are in the way may get other keys. The last block is written.
-    pub(super) fn advance_in(
-        &mut self,
-        writer: &mut FileWriter<'_>,
-        separator: &[u8],
-        count: usize,
-    ) -> Result<()> {
-        if self.advance(separator, count) {
-            return Ok(());
-        }
-        self.make_room(writer, &separator[..PREFIX_BYTES], count as u64)?;
-        match self.advance(separator, count) {
-            true => Ok(()),
-            false => Err(Damaged.into()),
-        }
-    }
-
-    /// Gives other ordinals to blocks of a group, so that `count` ones get room behind the last block.
-    fn make_room(&mut self, writer: &mut FileWriter<'_>, prefix: &[u8], count: u64) -> Result<()> {
-        let left = self.ordinal_in(self.last.get(4..), prefix);
-        let mut window = Vec::new();
-        for bits in 1..=8 * ORDINAL_BYTES {
-            let size: u64 = 1 << bits;
-            let base = left.unwrap_or(0) & !(size - 1);
-            window.clear();
-            self.ordinals(writer, prefix, base..base + size, &mut window)?;
-            let all = window.len() as u64 + count + 1;
-            let is_sparse = all.saturating_mul(all) <= size;
-            if !is_sparse && (size < ORDINALS || all > size) {
-                continue;
-            }
-            let step = size / all;
-            let before = window.partition_point(|(ordinal, _)| Some(*ordinal) <= left);
-            let moved = |place: usize| {
-                let skipped = if place < before { 0 } else { count };
-                base + step * (place as u64 + 1 + skipped)
-            };
-            // A block's new place is free once those in its way have left it.
-            let goes_down = |place: &usize| moved(*place) <= window[*place].0;
-            let down = (0..window.len()).filter(goes_down);
-            let up = (0..window.len()).rev().filter(|place| !goes_down(place));
-            for place in down.chain(up) {
-                let (ordinal, length) = window[place];
-                let mut old = group_key(self.tree, prefix, ordinal);
-                old.truncate(length);
-                let new = group_key(self.tree, prefix, moved(place));
-                if old != new {
-                    move_record(writer, &old, &new)?;
-                }
-            }
-            if let Some(last) = before.checked_sub(1) {
-                self.last = group_key(self.tree, prefix, moved(last));
-            }
-            let next = moved(before).min(ORDINALS - 1);
-            self.next = Some(group_key(self.tree, prefix, next)[4..].to_vec());
-            return Ok(());
-        }
-        Err(Damaged.into())
-    }
-
-    /// The ordinals that are in use, and the lengths of their keys.
-    fn ordinals(
-        &self,
-        writer: &FileWriter<'_>,
-        prefix: &[u8],
-        range: std::ops::Range<u64>,
-        out: &mut Vec<(u64, usize)>,
-    ) -> Result<()> {
-        let all = writer.read();
-        let failed = |error: heed::Error| writer.environment().error(&error);
-        let group = Group {
-            all,
-            tree: self.tree,
-            prefix,
-        };
-        // A shorter key of the same ordinal would be before it.
-        let mut start = group_key(self.tree, prefix, range.start);
-        while start.len() > 4 + PREFIX_BYTES + 1 && start.last() == Some(&0) {
-            start.pop();
-        }
-        let mut next = all.from(&start).map_err(failed)?;
-        while let Some((found, ordinal)) = group.member(next)
-            && ordinal < range.end
-        {
-            let key = record_key(self.tree, found.place);
-            out.push((ordinal, key.len()));
-            next = all.after(&key).map_err(failed)?;
-        }
-        Ok(())
-    }
-}
-
-fn move_record(writer: &mut FileWriter<'_>, old: &[u8], new: &[u8]) -> Result<()> {
-    let value = writer.read().get(old);
-    let value = value.map_err(|error| writer.environment().error(&error))?;
-    let value = value.ok_or(Damaged)?.to_vec();
-    writer.remove(old)?;
-    writer.put(new, &value)
 }
 
 #[cfg(test)]
@@ -379,10 +277,10 @@ mod tests {
 
     use arrow_array::{Array, ArrayRef, BinaryViewArray};
     use mayfly_memory::{Budget, BudgetKind, StableRanges};
-    use mayfly_types::{Batch, Interrupt, PhysicalType};
+    use mayfly_types::{Batch, Interrupt, PhysicalType, Result};
 
     use super::*;
-    use crate::base::pipeline::{Changes, Logging};
+    use crate::base::environment::pipeline::{Changes, Logging};
     use crate::base::redo::Redo;
     use crate::base::{
         ChangeStorage, DurableStore, DurableTransaction, ReadView, StatementOptions, StoreOptions,

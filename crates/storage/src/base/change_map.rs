@@ -7,16 +7,20 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use mayfly_memory::{Budget, BudgetKind, Reservation};
 use mayfly_types::Result;
 
-use super::overlay::Change;
 use crate::key_encoding::ByteRange;
 use crate::temptable::{
     MapMoment, OrderedMap, Purpose, Resources, StatementOwner, UndoLog, UserTableContext,
     UserTableEngine,
 };
+
+/// A row as bytes (see [`super::row`]), or a record's value in the tree of records; `None` when it is
+/// removed.
+pub(super) type Change = Option<Arc<[u8]>>;
 
 /// What users call the changes of a transaction.
 pub(super) const NAME: &str = "(transaction)";

@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError};
 use mayfly_types::Result;
 
 use super::data_file::{DATA_FILE, DataFile, io_error};
+use super::environment::file_writer::FileWriter;
 use super::environment::{Claim, Environment};
-use super::file_writer::FileWriter;
 use super::format;
 use super::log::{Log, Step};
 use super::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! Making transactions durable, several at a time (group commit: DeWitt et al., SIGMOD 1984).
 //!
 //! Who commits puts its changes into a queue. The first of the queue takes all that is in it as a group as
-//! soon as the group before is in the redo log, and writes that one ([`super::pipeline`]) with one sync of
+//! soon as the group before is in the redo log, and writes that one ([`super::environment::pipeline`]) with one sync of
 //! the log and one transaction of the file. Transactions of one group never change the same key, nor do
 //! those of groups that are on their way at the same time: they hold locks until they are done.
 
@@ -13,9 +13,9 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::environment::Environment;
+use super::environment::pipeline::{Changes, Logging};
 use super::fill::{self, Filling, LeftOver};
 use super::overlay::{Filled, Overlay, TreeChanges};
-use super::pipeline::{Changes, Logging};
 use super::record_key::{META, TreeId, record_key, row_count_name};
 use super::redo::{Redo, RowChange};
 

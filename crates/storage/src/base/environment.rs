@@ -13,6 +13,11 @@
 //! A file that is not ephemeral has a redo log ([`super::log`]). What was committed last may be in memory
 //! still, laid over the file ([`super::write_buffer`]).
 
+pub(super) mod file_writer;
+pub(super) mod pipeline;
+mod room;
+pub(super) mod tree;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -25,13 +30,13 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::data_file::{DATA_FILE, DataFile, KEPT_MOMENTS, SnapshotNumber, io_error, user_error};
-use super::file_writer::FileWriter;
 use super::kept::KeptSnapshots;
 use super::log::{Header, Log};
 use super::options::{StoreOptions, StorePlace};
-use super::pipeline::Making;
 use super::snapshot::Snapshot;
 use super::write_buffer::WriteBuffer;
+use file_writer::FileWriter;
+use pipeline::Making;
 
 /// How long a commit waits for others to end, so that a file that was given up can be opened anew.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -59,7 +64,7 @@ pub(super) struct Environment {
     /// Of all its versions that somebody has.
     pub(super) buffer_memory: Budget,
     log: Option<Mutex<Log>>,
-    /// Who has the log takes this before it lets go of the log ([`super::pipeline`]).
+    /// Who has the log takes this before it lets go of the log ([`pipeline`]).
     making: Mutex<Making>,
     /// The state of the last checkpoint: its pages must not be used for something else.
     pub(super) checkpoint: Mutex<Option<Arc<Snapshot>>>,

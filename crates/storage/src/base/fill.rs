@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mayfly_types::Result;
 
 use super::environment::Environment;
-use super::pipeline::{Changes, Logging};
+use super::environment::pipeline::{Changes, Logging};
 use super::record_key::{META, TreeId, mark_of, record_key};
 use super::redo::Redo;
 use super::snapshot::Snapshot;

@@ -10,7 +10,7 @@ use std::path::Path;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::file_writer::FileWriter;
+use super::environment::file_writer::FileWriter;
 use super::record_key::{META, record_key};
 use super::snapshot::Snapshot;
 

@@ -7,7 +7,7 @@
 //! of it is used for something else. Opening a directory puts those pages back, whatever of the later
 //! ones came to disk, and makes the changes of the log again (ARIES' redo: Mohan et al., TODS 1992).
 //! It holds the rows that were changed, not the blocks: those come from the state of the checkpoint, by
-//! the code that changed them first ([`super::file_writer`]).
+//! the code that changed them first ([`super::environment::file_writer`]).
 //!
 //! ```text
 //! file:   header | header | frames                the valid header of the greatest generation counts

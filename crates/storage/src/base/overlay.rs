@@ -10,17 +10,13 @@ use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, Result};
 
-use super::change_map::{ChangeMap, ChangeStorage};
+use super::change_map::{Change, ChangeMap, ChangeStorage};
 use super::fill::Fill;
 use super::record_key::TreeId;
 use super::snapshot::Snapshot;
 use crate::key_encoding::ByteRange;
 use crate::temptable::UndoLog;
 use crate::transaction::Participant;
-
-/// A row as bytes (see [`super::row`]), or a record's value in the tree of records; `None` when it is
-/// removed.
-pub(super) type Change = Option<Arc<[u8]>>;
 
 /// The changes of a tree.
 #[derive(Debug, Clone)]

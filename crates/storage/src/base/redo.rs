@@ -1,6 +1,6 @@
 //! Changes of the data file, as the redo log ([`super::log`]) has them.
 //!
-//! A commit gives its changes to the log first and to the file then ([`super::pipeline`]); a change that
+//! A commit gives its changes to the log first and to the file then ([`super::environment::pipeline`]); a change that
 //! is read from the log is the same again.
 //!
 //! ```text

@@ -7,8 +7,9 @@ use mayfly_types::{PhysicalType, Result};
 
 use super::block::Block;
 use super::block_key::Found;
+use super::change_map::Change;
 use super::gather::Pieces;
-use super::overlay::{Change, TreeChanges};
+use super::overlay::TreeChanges;
 use super::record_key::TreeId;
 use super::snapshot::{Snapshot, Walk};
 use crate::key_encoding::ByteRange;

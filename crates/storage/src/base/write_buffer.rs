@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::base::block_key::Found;
     use crate::base::environment::Environment;
-    use crate::base::pipeline::{Changes, Logging};
+    use crate::base::environment::pipeline::{Changes, Logging};
     use crate::base::record_key::{TreeId, record_key};
     use crate::base::redo::Redo;
     use crate::base::snapshot::Snapshot;

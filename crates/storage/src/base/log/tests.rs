@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mayfly_types::PhysicalType;
 
-use super::super::tree::RowChange;
+use super::super::redo::RowChange;
 use super::*;
 
 fn directory(name: &str) -> (std::path::PathBuf, DataDirectory) {

@@ -12,12 +12,13 @@ use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
+use crate::base::change_map::Change;
 use crate::base::change_map::{ChangeStorage, NAME, RESERVE_BYTES};
 use crate::base::definition::TableDefinition;
 use crate::base::kept::KeptSnapshot;
 use crate::base::locks::ranges::RangeMode;
 use crate::base::locks::{Held, LockOwner};
-use crate::base::overlay::{Change, Changes, Overlay, TreeChanges};
+use crate::base::overlay::{Changes, Overlay, TreeChanges};
 use crate::base::record_key::{META, TreeId, row_count_name};
 use crate::base::snapshot::Snapshot;
 use crate::base::store::Store;

@@ -1,6 +1,6 @@
 //! Changing a tree of blocks: changes in key order, each block rewritten once.
 //!
-//! A block keeps its key as long as it lives, but for what [`super::block_key`] says; what is split off gets
+//! A block keeps its key as long as it lives, but for what [`crate::base::block_key`] says; what is split off gets
 //! the shortest separator that divides it from what comes before. A block that has become small takes in the
 //! next.
 
@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use mayfly_types::PhysicalType;
 
-use super::block::{BLOCK_BYTES, Block, Checked};
-use super::block_key::{Found, NewKeys, floor};
-use super::file_writer::FileWriter;
-use super::record_key::{TreeId, record_key};
-use super::redo::RowChange;
-use super::rows::block_sizes::{FREE_PREFIX_BYTES, Sizes};
-use super::rows::{Rows, common};
+use crate::base::block::{BLOCK_BYTES, Block, Checked};
+use crate::base::block_key::{Found, NewKeys, floor};
+use crate::base::environment::file_writer::FileWriter;
+use crate::base::record_key::{TreeId, record_key};
+use crate::base::redo::RowChange;
+use crate::base::rows::block_sizes::{FREE_PREFIX_BYTES, Sizes};
+use crate::base::rows::{Rows, common};
 
 /// A block of fewer bytes is joined with the next.
 const SMALL_BYTES: usize = BLOCK_BYTES / 4;
 
 /// Changes a tree's rows, whose keys rise; by how many they became more.
-pub(super) fn apply(
+pub(in crate::base) fn apply(
     writer: &mut FileWriter<'_>,
     tree: TreeId,
     types: &Arc<[PhysicalType]>,

@@ -1,19 +1,19 @@
 //! Changes of records: those of a commit and those of the redo log are made by the same code, in the file
-//! or in memory ([`super::write_buffer`]).
+//! or in memory ([`crate::base::write_buffer`]).
 
 use std::ops::Bound;
 
 use heed::{RoTxn, RwTxn, WithoutTls};
 use mayfly_types::Result;
 
-use super::block::{Block, Checked};
-use super::block_key::Found;
-use super::data_file::DataFile;
-use super::environment::Environment;
-use super::record_key::{LAST_TREE, META, TreeId, count_of, record_key, row_count_name};
-use super::redo::Redo;
-use super::tree;
-use super::write_buffer::{LaidOver, WriteBuffer};
+use crate::base::block::{Block, Checked};
+use crate::base::block_key::Found;
+use crate::base::data_file::DataFile;
+use crate::base::environment::Environment;
+use crate::base::environment::tree;
+use crate::base::record_key::{LAST_TREE, META, TreeId, count_of, record_key, row_count_name};
+use crate::base::redo::Redo;
+use crate::base::write_buffer::{LaidOver, WriteBuffer};
 use crate::user_error;
 
 /// What changes are made in.
@@ -25,7 +25,7 @@ enum Target<'f> {
 }
 
 /// The writer of records. There is one at a time.
-pub(super) struct FileWriter<'f> {
+pub(in crate::base) struct FileWriter<'f> {
     environment: &'f Environment,
     file: &'f DataFile,
     target: Target<'f>,
@@ -37,7 +37,7 @@ pub(super) struct FileWriter<'f> {
 
 impl<'f> FileWriter<'f> {
     /// Begins to change the file, without what is laid over it: [`Environment::flush`] comes first.
-    pub(super) fn begin(environment: &'f Environment, file: &'f DataFile) -> Result<Self> {
+    pub(in crate::base) fn begin(environment: &'f Environment, file: &'f DataFile) -> Result<Self> {
         let txn = file.env.write_txn();
         let txn = txn.map_err(|error| environment.error(&error))?;
         let target = Target::File(txn);
@@ -45,7 +45,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// Begins to change what is laid over the file.
-    pub(super) fn begin_in_memory(
+    pub(in crate::base) fn begin_in_memory(
         environment: &'f Environment,
         file: &'f DataFile,
     ) -> Result<Self> {
@@ -75,7 +75,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// What there is, with the changes that were made here.
-    pub(super) fn read(&self) -> LaidOver<'_> {
+    pub(in crate::base) fn read(&self) -> LaidOver<'_> {
         LaidOver {
             records: self.file.records,
             txn: match &self.target {
@@ -87,17 +87,17 @@ impl<'f> FileWriter<'f> {
     }
 
     /// What was found there, with its checksum compared.
-    pub(super) fn block<'b>(&self, found: Found<'b>) -> Checked<Block<'b>> {
+    pub(in crate::base) fn block<'b>(&self, found: Found<'b>) -> Checked<Block<'b>> {
         self.file.verified.block(found.block)
     }
 
     /// What is written to.
-    pub(super) fn environment(&self) -> &'f Environment {
+    pub(in crate::base) fn environment(&self) -> &'f Environment {
         self.environment
     }
 
     /// Whether a change has failed because there was no memory for it.
-    pub(super) fn is_out_of_memory(&self) -> bool {
+    pub(in crate::base) fn is_out_of_memory(&self) -> bool {
         self.is_out_of_memory
     }
 
@@ -106,7 +106,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// Makes a change.
-    pub(super) fn redo(&mut self, change: Redo<'_>) -> Result<()> {
+    pub(in crate::base) fn redo(&mut self, change: Redo<'_>) -> Result<()> {
         match change {
             Redo::Put(key, value) if key[..] == record_key(META, LAST_TREE) => {
                 // Transactions need not commit in the order in which they made trees.
@@ -133,17 +133,17 @@ impl<'f> FileWriter<'f> {
     }
 
     /// Gives a record a value.
-    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    pub(in crate::base) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.set(key, Some(value))
     }
 
     /// Removes a record, if it is there.
-    pub(super) fn remove(&mut self, key: &[u8]) -> Result<()> {
+    pub(in crate::base) fn remove(&mut self, key: &[u8]) -> Result<()> {
         self.set(key, None)
     }
 
     /// Gives a record a value, or removes it.
-    pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    pub(in crate::base) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let done = match (&mut self.target, value) {
             (Target::File(txn), Some(value)) => self.file.records.put(txn, key, value),
             (Target::File(txn), None) => self.file.records.delete(txn, key).map(|_| ()),
@@ -189,7 +189,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// Makes the changes visible.
-    pub(super) fn commit(self) -> Result<()> {
+    pub(in crate::base) fn commit(self) -> Result<()> {
         let environment = self.environment;
         self.finish()?;
         environment.committed();
@@ -197,7 +197,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// The same of what is no change for anybody.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(in crate::base) fn finish(self) -> Result<()> {
         let (environment, file) = (self.environment, self.file);
         match self.target {
             Target::File(txn) => txn.commit().map_err(|error| {

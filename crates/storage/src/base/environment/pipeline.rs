@@ -13,14 +13,14 @@ use std::sync::MutexGuard;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::data_file::{DataFile, io_error};
-use super::environment::Environment;
-use super::file_writer::FileWriter;
-use super::log::Log;
-use super::redo::Redo;
+use crate::base::data_file::{DataFile, io_error};
+use crate::base::environment::Environment;
+use crate::base::environment::file_writer::FileWriter;
+use crate::base::log::Log;
+use crate::base::redo::Redo;
 
 /// Changes that are committed together.
-pub(super) trait Changes {
+pub(in crate::base) trait Changes {
     /// Gives them in order. They are the same each time.
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()>;
 
@@ -38,7 +38,7 @@ pub(super) trait Changes {
 
 /// What of a commit is in the log before it is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Logging {
+pub(in crate::base) enum Logging {
     /// Its changes, on disk.
     Synced,
     /// Its changes.
@@ -49,7 +49,7 @@ pub(super) enum Logging {
 
 /// What the one who makes changes knows.
 #[derive(Debug, Default)]
-pub(super) struct Making {
+pub(in crate::base) struct Making {
     /// Where a group begins in the log that is not made.
     unmade: Option<u64>,
 }
@@ -66,15 +66,15 @@ impl Making {
 }
 
 /// The right to begin the log anew: it says nothing that the file does not.
-pub(super) struct Quiet<'e> {
+pub(in crate::base) struct Quiet<'e> {
     /// None of an ephemeral file.
-    pub(super) log: Option<MutexGuard<'e, Log>>,
+    pub(in crate::base) log: Option<MutexGuard<'e, Log>>,
     _making: MutexGuard<'e, Making>,
 }
 
 impl Environment {
     /// Waits until all that is in the log is made.
-    pub(super) fn quiet(&self) -> Quiet<'_> {
+    pub(in crate::base) fn quiet(&self) -> Quiet<'_> {
         let mut log = self.log();
         let mut making = self.making();
         if let Some(log) = &mut log {
@@ -87,7 +87,7 @@ impl Environment {
     }
 
     /// Makes changes durable and visible. `logged` is called as soon as others may write to the log.
-    pub(super) fn write(
+    pub(in crate::base) fn write(
         &self,
         changes: &impl Changes,
         logging: Logging,

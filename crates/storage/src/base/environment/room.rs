@@ -1,0 +1,109 @@
+//! Room for new keys among those of blocks that are in their way.
+
+use mayfly_types::Result;
+
+use super::file_writer::FileWriter;
+use crate::base::block::Damaged;
+use crate::base::block_key::{Group, NewKeys, ORDINAL_BYTES, ORDINALS, PREFIX_BYTES, group_key};
+use crate::base::record_key::record_key;
+
+impl NewKeys {
+    /// The same, where blocks that are in the way may get other keys. The last block is written.
+    pub(super) fn advance_in(
+        &mut self,
+        writer: &mut FileWriter<'_>,
+        separator: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        if self.advance(separator, count) {
+            return Ok(());
+        }
+        self.make_room(writer, &separator[..PREFIX_BYTES], count as u64)?;
+        match self.advance(separator, count) {
+            true => Ok(()),
+            false => Err(Damaged.into()),
+        }
+    }
+
+    /// Gives other ordinals to blocks of a group, so that `count` ones get room behind the last block.
+    fn make_room(&mut self, writer: &mut FileWriter<'_>, prefix: &[u8], count: u64) -> Result<()> {
+        let left = self.ordinal_in(self.last.get(4..), prefix);
+        let mut window = Vec::new();
+        for bits in 1..=8 * ORDINAL_BYTES {
+            let size: u64 = 1 << bits;
+            let base = left.unwrap_or(0) & !(size - 1);
+            window.clear();
+            self.ordinals(writer, prefix, base..base + size, &mut window)?;
+            let all = window.len() as u64 + count + 1;
+            let is_sparse = all.saturating_mul(all) <= size;
+            if !is_sparse && (size < ORDINALS || all > size) {
+                continue;
+            }
+            let step = size / all;
+            let before = window.partition_point(|(ordinal, _)| Some(*ordinal) <= left);
+            let moved = |place: usize| {
+                let skipped = if place < before { 0 } else { count };
+                base + step * (place as u64 + 1 + skipped)
+            };
+            // A block's new place is free once those in its way have left it.
+            let goes_down = |place: &usize| moved(*place) <= window[*place].0;
+            let down = (0..window.len()).filter(goes_down);
+            let up = (0..window.len()).rev().filter(|place| !goes_down(place));
+            for place in down.chain(up) {
+                let (ordinal, length) = window[place];
+                let mut old = group_key(self.tree, prefix, ordinal);
+                old.truncate(length);
+                let new = group_key(self.tree, prefix, moved(place));
+                if old != new {
+                    move_record(writer, &old, &new)?;
+                }
+            }
+            if let Some(last) = before.checked_sub(1) {
+                self.last = group_key(self.tree, prefix, moved(last));
+            }
+            let next = moved(before).min(ORDINALS - 1);
+            self.next = Some(group_key(self.tree, prefix, next)[4..].to_vec());
+            return Ok(());
+        }
+        Err(Damaged.into())
+    }
+
+    /// The ordinals that are in use, and the lengths of their keys.
+    fn ordinals(
+        &self,
+        writer: &FileWriter<'_>,
+        prefix: &[u8],
+        range: std::ops::Range<u64>,
+        out: &mut Vec<(u64, usize)>,
+    ) -> Result<()> {
+        let all = writer.read();
+        let failed = |error: heed::Error| writer.environment().error(&error);
+        let group = Group {
+            all,
+            tree: self.tree,
+            prefix,
+        };
+        // A shorter key of the same ordinal would be before it.
+        let mut start = group_key(self.tree, prefix, range.start);
+        while start.len() > 4 + PREFIX_BYTES + 1 && start.last() == Some(&0) {
+            start.pop();
+        }
+        let mut next = all.from(&start).map_err(failed)?;
+        while let Some((found, ordinal)) = group.member(next)
+            && ordinal < range.end
+        {
+            let key = record_key(self.tree, found.place);
+            out.push((ordinal, key.len()));
+            next = all.after(&key).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+fn move_record(writer: &mut FileWriter<'_>, old: &[u8], new: &[u8]) -> Result<()> {
+    let value = writer.read().get(old);
+    let value = value.map_err(|error| writer.environment().error(&error))?;
+    let value = value.ok_or(Damaged)?.to_vec();
+    writer.remove(old)?;
+    writer.put(new, &value)
+}
