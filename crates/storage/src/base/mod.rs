@@ -5,7 +5,7 @@
 //! [`DurableTransaction`] for all of its transactions, one after the other; what it has changed is an
 //! overlay in memory ([`overlay`]) that only its own reads see ([`view`]), until the one writer commits
 //! it, with others that wait ([`commit`]). A [`Statement`] opens tables at one moment; reads take a
-//! snapshot ([`snapshot`]), changes take locks ([`locks`]) and look at the newest rows ([`writer`]). A statement that fills an empty table writes full blocks at once
+//! snapshot ([`snapshot`]), changes take locks ([`locks`]) and look at the newest rows ([`table::writer`]). A statement that fills an empty table writes full blocks at once
 //! ([`bulk`], [`fill`]).
 //!
 //! ```text
