@@ -16,10 +16,11 @@
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::budget::{Budget, Reservation};
 use crate::error::{MemoryError, Result};
+use crate::sync::lock;
 
 mod pages;
 
@@ -255,9 +256,7 @@ impl BlockPool {
 
 impl PoolInner {
     fn lock(&self, class: SizeClass) -> std::sync::MutexGuard<'_, ClassState> {
-        self.classes[class as usize]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.classes[class as usize])
     }
 
     fn take_place(&self, class: SizeClass) -> Result<(NonNull<u8>, u32)> {

@@ -160,9 +160,10 @@ impl<'a> Coded<'a> {
             count,
             codes,
         };
-        match codes.len() == rows.checked_mul(coded.width()).ok_or(Damaged)? {
-            true => Ok(coded),
-            false => Err(Damaged),
+        if codes.len() == rows.checked_mul(coded.width()).ok_or(Damaged)? {
+            Ok(coded)
+        } else {
+            Err(Damaged)
         }
     }
 

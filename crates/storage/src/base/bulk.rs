@@ -175,9 +175,10 @@ impl BulkTree {
         let anew = block_end.is_none();
         let mut blocks = Vec::new();
         // So few bytes would never fill a block if they waited.
-        let (limit, keep_rest) = match rows.code_texts() {
-            true => (CODED_BLOCK_BYTES, false),
-            false => (BULK_BLOCK_BYTES, keep_rest),
+        let (limit, keep_rest) = if rows.code_texts() {
+            (CODED_BLOCK_BYTES, false)
+        } else {
+            (BULK_BLOCK_BYTES, keep_rest)
         };
         let taken = rows.divide(0, limit, keep_rest, |range| {
             if let Some(end) = &*block_end

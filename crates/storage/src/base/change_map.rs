@@ -67,9 +67,10 @@ impl ChangeStorage {
 
     /// How many bytes of changes may be in memory.
     pub(super) fn most_memory(&self) -> u64 {
-        match self.force_overflow {
-            true => LEAST_MEMORY,
-            false => MOST_MEMORY.min(self.memory.share() / 2),
+        if self.force_overflow {
+            LEAST_MEMORY
+        } else {
+            MOST_MEMORY.min(self.memory.share() / 2)
         }
     }
 
@@ -83,9 +84,10 @@ impl ChangeStorage {
             resources: self.resources.clone(),
             memory: self.memory.clone(),
             temp_space: self.temp_space.clone(),
-            memory_limit: match self.force_overflow {
-                true => crate::temptable::FORCED_OVERFLOW_LIMIT,
-                false => MOST_MEMORY,
+            memory_limit: if self.force_overflow {
+                crate::temptable::FORCED_OVERFLOW_LIMIT
+            } else {
+                MOST_MEMORY
             },
             owner: self.owner.clone(),
             purpose: Purpose::TransactionChanges,
@@ -231,9 +233,10 @@ impl ChangeMap {
 
     /// Puts what is in memory, if anything, into the table; by how many bytes it needs less now.
     pub(super) fn overflow(&mut self, storage: &ChangeStorage) -> Result<u64> {
-        match self.memory.keys().all(|key| is_long(key)) {
-            true => Ok(0),
-            false => self.move_to_table(storage),
+        if self.memory.keys().all(|key| is_long(key)) {
+            Ok(0)
+        } else {
+            self.move_to_table(storage)
         }
     }
 

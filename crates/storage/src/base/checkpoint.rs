@@ -1,9 +1,10 @@
 //! Checkpoints: the data file is brought to disk as a whole, and the redo log begins anew; and what is
 //! done with both when a directory is opened.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::data_file::{DATA_FILE, DataFile, io_error};
@@ -152,9 +153,10 @@ impl Environment {
     /// Brings to the file what is only in memory, if nothing was committed since the last call.
     pub(super) fn flush_if_idle(&self) -> Result<()> {
         let version = self.version();
-        match self.seen.swap(version, Ordering::Relaxed) == version {
-            true => self.flush_now(),
-            false => Ok(()),
+        if self.seen.swap(version, Ordering::Relaxed) == version {
+            self.flush_now()
+        } else {
+            Ok(())
         }
     }
 
@@ -171,9 +173,6 @@ impl Environment {
 
     fn set_checkpoint(&self, file: &DataFile, snapshot: Arc<Snapshot>) {
         self.checkpoint_bytes.store(file.bytes(), Ordering::Relaxed);
-        *self
-            .checkpoint
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(snapshot);
+        *lock(&self.checkpoint) = Some(snapshot);
     }
 }

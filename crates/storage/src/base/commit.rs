@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -100,10 +101,6 @@ impl Waiting {
 /// Changes of more bytes are made in the file: they would fill the memory, and are many at once.
 const SMALL_BYTES: usize = 64 << 10;
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Committer {
     pub(super) fn set_durability(&self, durability: Durability) {
         let number = u8::from(durability == Durability::EverySecond);
@@ -130,9 +127,10 @@ impl Committer {
         let result = self.write(environment, group, move || drop(turn));
         for waiting in group {
             // Who is to blame shall fail alone.
-            let result = match group.len() > 1 && result.is_err() {
-                true => self.write(environment, std::slice::from_ref(waiting), || {}),
-                false => result.clone(),
+            let result = if group.len() > 1 && result.is_err() {
+                self.write(environment, std::slice::from_ref(waiting), || {})
+            } else {
+                result.clone()
             };
             waiting.set(State::Done(result));
         }

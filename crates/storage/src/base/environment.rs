@@ -20,11 +20,12 @@ pub(super) mod tree;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use heed::MdbError;
 use mayfly_memory::io::{DataDirectory, DirectoryFile};
+use mayfly_memory::sync::{lock, read_lock, write_lock};
 use mayfly_memory::{Budget, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -244,7 +245,7 @@ impl Environment {
 
     /// The open file.
     pub(super) fn file(&self) -> Result<Arc<DataFile>> {
-        let file = self.file.read().unwrap_or_else(PoisonError::into_inner);
+        let file = read_lock(&self.file);
         let file = file.as_ref().map(Arc::clone);
         file.ok_or_else(|| self.error(&heed::Error::Mdb(MdbError::Panic)))
     }
@@ -319,7 +320,7 @@ impl Environment {
         loop {
             let mut quiet = self.quiet();
             let mut newest = lock(&self.newest);
-            let mut file = self.file.write().unwrap_or_else(PoisonError::into_inner);
+            let mut file = write_lock(&self.file);
             if !self.is_given_up() {
                 return Ok(());
             }
@@ -365,10 +366,6 @@ impl Environment {
         self.replay(&file, log)?;
         Ok(file)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts the pages back that say which state is the last one.

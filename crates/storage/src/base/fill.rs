@@ -9,8 +9,9 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::environment::Environment;
@@ -35,7 +36,7 @@ struct Trees {
 
 impl Filling {
     fn trees(&self) -> MutexGuard<'_, Trees> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// What fills have left behind, for who removes it.
@@ -187,9 +188,10 @@ impl Fill {
     /// Writes blocks, with their keys; after `anew`, in place of all that was written before.
     pub(super) fn write(&self, anew: bool, blocks: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
         let is_logged = self.logged.load(Ordering::Relaxed) < LOGGED_BYTES;
-        let logging = match is_logged {
-            true => Logging::Unsynced,
-            false => Logging::Nothing,
+        let logging = if is_logged {
+            Logging::Unsynced
+        } else {
+            Logging::Nothing
         };
         if !is_logged {
             self.needs_checkpoint.store(true, Ordering::Relaxed);

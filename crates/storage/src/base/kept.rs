@@ -6,8 +6,9 @@
 //! from its transactions, which are told when they want to read again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -36,7 +37,7 @@ fn taken_away() -> mayfly_types::Error {
 
 impl KeptSnapshot {
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// The snapshot, if the transaction has one already.
@@ -90,7 +91,7 @@ impl KeptSnapshots {
     /// The place for the snapshots of a session's transactions.
     pub(super) fn add(&self) -> Arc<KeptSnapshot> {
         let added = Arc::new(KeptSnapshot::default());
-        let mut transactions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut transactions = lock(&self.0);
         if transactions.all.len() >= transactions.most {
             transactions.all.retain(|one| one.strong_count() > 0);
             transactions.most = 2 * transactions.all.len().max(32);
@@ -102,7 +103,7 @@ impl KeptSnapshots {
     /// Takes the oldest snapshot that no statement is using away from its transactions; whether there was
     /// one.
     pub(super) fn end_oldest(&self) -> bool {
-        let transactions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let transactions = lock(&self.0);
         let all: Vec<Arc<KeptSnapshot>> =
             transactions.all.iter().filter_map(Weak::upgrade).collect();
         drop(transactions);

@@ -22,6 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::Reservation;
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -713,8 +714,4 @@ impl Locks {
         drop(state);
         woken.iter().for_each(|sleep| sleep.wake());
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

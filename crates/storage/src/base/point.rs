@@ -85,9 +85,10 @@ impl Statement {
         let transaction = &self.0.transaction;
         transaction.check_definition(definition)?;
         let newest = transaction.store.environment.newest()?;
-        let position = match definition.is_clustered(index) {
-            true => Some(key.to_vec()),
-            false => self.position(&newest, definition, index, key)?,
+        let position = if definition.is_clustered(index) {
+            Some(key.to_vec())
+        } else {
+            self.position(&newest, definition, index, key)?
         };
         let Some(position) = position else {
             return Ok(None);

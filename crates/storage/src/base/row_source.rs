@@ -141,9 +141,10 @@ impl ValueRow<'_> {
             })
         };
         index.encoder.append_stored(stored, key);
-        match is_wrong.get() {
-            true => Err(wrong_type()),
-            false => Ok(()),
+        if is_wrong.get() {
+            Err(wrong_type())
+        } else {
+            Ok(())
         }
     }
 

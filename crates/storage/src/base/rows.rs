@@ -230,9 +230,10 @@ impl Rows {
     /// How many bytes the first key has in common with others.
     pub(super) fn common_with_first(&self, bytes: &[u8]) -> usize {
         let length = common(&self.shared, bytes);
-        match length == self.shared.len() {
-            true => length + common(self.key(0), &bytes[length..]),
-            false => length,
+        if length == self.shared.len() {
+            length + common(self.key(0), &bytes[length..])
+        } else {
+            length
         }
     }
 
@@ -437,9 +438,12 @@ impl Rows {
                 Column::Text(out)
             }
         };
-        let nulls = |column: usize| match self.nulls[column].is_empty() {
-            true => Vec::new(),
-            false => rows().map(|row| self.is_null(column, row)).collect(),
+        let nulls = |column: usize| {
+            if self.nulls[column].is_empty() {
+                Vec::new()
+            } else {
+                rows().map(|row| self.is_null(column, row)).collect()
+            }
         };
         Self {
             types: Arc::clone(&self.types),

@@ -8,10 +8,11 @@
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use heed::types::Bytes;
 use heed::{RoRange, RoRevRange, RoTxn, WithoutTls};
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::block::{Block, Checked};
@@ -124,7 +125,7 @@ impl Snapshot {
     }
 
     fn lock(&self) -> MutexGuard<'_, RoTxn<'static, WithoutTls>> {
-        self.txn.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.txn)
     }
 
     fn run<'s, T>(&'s self, read: impl FnOnce(LaidOver<'s>) -> heed::Result<T>) -> Result<T> {
@@ -230,9 +231,10 @@ impl Snapshot {
             tree,
             snapshot: Arc::clone(self),
         };
-        walk.buffered = match reverse {
-            false => walk.within(self.buffer.from(Bound::Included(&low))),
-            true => walk.within(self.buffer.up_to(Bound::Excluded(&high))),
+        walk.buffered = if reverse {
+            walk.within(self.buffer.up_to(Bound::Excluded(&high)))
+        } else {
+            walk.within(self.buffer.from(Bound::Included(&low)))
         };
         Ok(walk)
     }
@@ -312,9 +314,12 @@ impl Walk {
         reason = "entries are kept beside the snapshot that has them"
     )]
     fn within(&self, entry: Option<Entry<'_>>) -> Option<Entry<'static>> {
-        let entry = entry.filter(|(key, _)| match self.is_up() {
-            true => **key < *self.far,
-            false => **key >= *self.far,
+        let entry = entry.filter(|(key, _)| {
+            if self.is_up() {
+                **key < *self.far
+            } else {
+                **key >= *self.far
+            }
         })?;
         // SAFETY: it stays where it is as long as the snapshot, which the walk holds, has its buffer.
         Some(unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) })
@@ -340,9 +345,10 @@ impl Walk {
                 return Ok(there);
             };
             if let Some(record) = there {
-                let order = match self.is_up() {
-                    true => record.0.cmp(key),
-                    false => key.cmp(record.0),
+                let order = if self.is_up() {
+                    record.0.cmp(key)
+                } else {
+                    key.cmp(record.0)
                 };
                 match order {
                     Ordering::Less => return Ok(Some(record)),
@@ -352,9 +358,10 @@ impl Walk {
                 }
             }
             let buffer = &self.snapshot.buffer;
-            self.buffered = match self.is_up() {
-                true => self.within(buffer.from(Bound::Excluded(key))),
-                false => self.within(buffer.up_to(Bound::Excluded(key))),
+            self.buffered = if self.is_up() {
+                self.within(buffer.from(Bound::Excluded(key)))
+            } else {
+                self.within(buffer.up_to(Bound::Excluded(key)))
             };
             if let Some(value) = value {
                 return Ok(Some((key, value)));

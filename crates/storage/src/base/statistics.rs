@@ -6,8 +6,9 @@
 //! but plans.
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::block::Block;
@@ -24,10 +25,7 @@ const SAMPLE_BLOCKS: usize = 24;
 const COUNTED_BLOCKS: usize = 64;
 
 fn known(store: &Store, tree: TreeId) -> Option<Arc<Estimate>> {
-    let known = store
-        .estimates
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let known = lock(&store.estimates);
     known.get(&tree).cloned()
 }
 
@@ -146,10 +144,7 @@ fn sample(
         steps,
         sampled,
     });
-    let mut known = store
-        .estimates
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut known = lock(&store.estimates);
     known.insert(tree.tree, Arc::clone(&estimate));
     Ok(estimate)
 }
@@ -195,9 +190,10 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
     if low >= high {
         return Ok(all.max(counted));
     }
-    let start = match range.start <= first {
-        true => low,
-        false => place(&range.start).clamp(low, high),
+    let start = if range.start <= first {
+        low
+    } else {
+        place(&range.start).clamp(low, high)
     };
     let end = match &range.end {
         Some(end) if *end < last => place(end).clamp(low, high),

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -99,9 +100,10 @@ impl DurableStore {
     pub fn sync(&self) -> Result<()> {
         let environment = &self.0.environment;
         environment.sync()?;
-        match environment.is_checkpoint_due() {
-            true => environment.checkpoint(),
-            false => environment.flush_if_idle(),
+        if environment.is_checkpoint_due() {
+            environment.checkpoint()
+        } else {
+            environment.flush_if_idle()
         }
     }
 
@@ -135,8 +137,7 @@ impl DurableStore {
 
 impl Store {
     fn all_transactions(&self) -> MutexGuard<'_, HashMap<u64, Weak<Transaction>>> {
-        let transactions = self.transactions.lock();
-        transactions.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.transactions)
     }
 
     pub(super) fn next_transaction(&self) -> u64 {
@@ -178,10 +179,7 @@ impl Store {
 
     /// Hidden numbers for so many new rows; the first of them.
     pub(super) fn row_numbers(&self, tree: TreeId, rows: u64) -> Result<u64> {
-        let mut numbers = self
-            .row_numbers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut numbers = lock(&self.row_numbers);
         let next = match numbers.get(&tree) {
             Some(next) => Arc::clone(next),
             None => {

@@ -4,10 +4,11 @@ pub(super) mod cursor;
 pub(super) mod row_changes;
 pub(super) mod writer;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array};
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
@@ -95,7 +96,7 @@ impl TableInner {
     }
 
     fn reads(&self) -> MutexGuard<'_, Reads> {
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.reads)
     }
 
     fn snapshot(&self) -> Arc<Snapshot> {

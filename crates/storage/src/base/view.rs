@@ -320,9 +320,10 @@ impl Segments {
                 start: middle.clone(),
                 end: bounds.end.replace(middle),
             };
-            let rest = match self.reverse {
-                true => std::mem::replace(&mut bounds, upper),
-                false => upper,
+            let rest = if self.reverse {
+                std::mem::replace(&mut bounds, upper)
+            } else {
+                upper
             };
             self.rest = Some((block, rest));
         }

@@ -111,9 +111,10 @@ impl<'f> FileWriter<'f> {
             Redo::Put(key, value) if key[..] == record_key(META, LAST_TREE) => {
                 // Transactions need not commit in the order in which they made trees.
                 let number = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
-                match self.record(key, number)? < Some(number(value)) {
-                    true => self.put(key, value),
-                    false => Ok(()),
+                if self.record(key, number)? < Some(number(value)) {
+                    self.put(key, value)
+                } else {
+                    Ok(())
                 }
             }
             Redo::Put(key, value) => self.put(key, value),
@@ -180,9 +181,10 @@ impl<'f> FileWriter<'f> {
             return Ok(());
         }
         let key = record_key(META, &row_count_name(tree));
-        let before = match anew {
-            true => 0,
-            false => self.record(&key, count_of)?.unwrap_or(0),
+        let before = if anew {
+            0
+        } else {
+            self.record(&key, count_of)?.unwrap_or(0)
         };
         let count = before.saturating_add_signed(more);
         self.put(&key, &count.to_le_bytes())

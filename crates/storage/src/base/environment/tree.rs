@@ -143,9 +143,10 @@ impl Merge {
             writer.put(&first_key, bytes)?;
             return Ok((done, difference));
         }
-        let limit = match at_end {
-            true => BLOCK_BYTES,
-            false => even_limit(&sizes),
+        let limit = if at_end {
+            BLOCK_BYTES
+        } else {
+            even_limit(&sizes)
         };
         let mut parts = Vec::new();
         let taken = rows.divide(0, limit, false, |range| {

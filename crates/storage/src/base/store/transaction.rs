@@ -5,10 +5,11 @@
 //! own reads look through.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use mayfly_memory::Reservation;
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
@@ -190,11 +191,11 @@ impl DurableTransaction {
 
 impl Transaction {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn writing(&self) -> MutexGuard<'_, Vec<WriterTrees>> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.writing)
     }
 
     /// A statement begins to change rows.
@@ -221,7 +222,7 @@ impl Transaction {
         // What a statement did is among its own changes until it is among the transaction's.
         let writing = self.writing().clone();
         for trees in writing {
-            let trees = trees.lock().unwrap_or_else(PoisonError::into_inner);
+            let trees = lock(&trees);
             if let Some(changes) = trees.get(&tree)
                 && is_in_the_way(changes, tree, mode, newest, ranges)?
             {
@@ -299,7 +300,7 @@ impl Transaction {
 
     /// Reserves memory for the locks that it holds.
     pub(in crate::base) fn reserve_locks(&self) -> Result<()> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         let needed = held.bytes();
         let empty = || self.storage.memory.reservation();
         let reservation = held.reservation.get_or_insert_with(empty);

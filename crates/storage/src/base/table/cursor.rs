@@ -2,9 +2,10 @@
 //! on its own.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, UInt32Array};
+use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::base::gather::Pieces;
@@ -193,15 +194,16 @@ impl TreeScan {
 impl Shared {
     /// The next segments, of about so many rows, and the range that they are of.
     fn take(&self, wanted: usize) -> Result<Option<(usize, Vec<Segment>)>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         loop {
             let number = state.range;
             if number >= self.ranges.len() {
                 return Ok(None);
             }
-            let range = match self.reverse {
-                true => self.ranges.len() - 1 - number,
-                false => number,
+            let range = if self.reverse {
+                self.ranges.len() - 1 - number
+            } else {
+                number
             };
             let mut segments = match state.segments.take() {
                 Some(segments) => segments,
@@ -249,9 +251,10 @@ impl Shared {
         if all == 0 {
             return Ok(None);
         }
-        let places = match self.reverse {
-            true => all.saturating_sub(enough)..all,
-            false => 0..all.min(enough),
+        let places = if self.reverse {
+            all.saturating_sub(enough)..all
+        } else {
+            0..all.min(enough)
         };
         let projection = &self.projection;
         let batch = projection.batch_of(&self.table, &mut pieces, places)?;

@@ -10,8 +10,9 @@ use crate::base::locks::ranges::KeyUse;
 use crate::base::overlay::TreeChanges;
 use crate::base::row_source::RowSource;
 use crate::base::snapshot::Snapshot;
-use crate::base::table::writer::{DurableWriter, has, lock};
+use crate::base::table::writer::{DurableWriter, has};
 use crate::table::{Duplicate, LockMode};
+use mayfly_memory::sync::lock;
 
 /// Memory for the bytes of one row and its keys, used for row after row.
 #[derive(Default)]

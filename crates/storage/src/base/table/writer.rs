@@ -7,11 +7,12 @@
 //! for.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_memory::Reservation;
+use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::base::block::Block;
@@ -177,9 +178,10 @@ impl DurableWriter {
                 }
                 if !is_removed(&key)? {
                     let is_first = changed.as_ref().is_none_or(|own| key < *own);
-                    return Ok(match is_first {
-                        true => Some((key, is_committed)),
-                        false => own_first(),
+                    return Ok(if is_first {
+                        Some((key, is_committed))
+                    } else {
+                        own_first()
                     });
                 }
                 place += 1;
@@ -289,9 +291,10 @@ impl DurableWriter {
             return Ok(());
         }
         let wanted = needed.max(self.reservation.bytes() + RESERVE_BYTES);
-        match is_much || self.reservation.try_resize(wanted).is_err() {
-            true => self.overflow(),
-            false => Ok(()),
+        if is_much || self.reservation.try_resize(wanted).is_err() {
+            self.overflow()
+        } else {
+            Ok(())
         }
     }
 
@@ -504,12 +507,6 @@ impl Drop for DurableWriter {
         let transaction = &self.table.statement.transaction;
         transaction.end_writing(&self.trees);
     }
-}
-
-pub(in crate::base) fn lock(
-    trees: &Mutex<BTreeMap<TreeId, TreeChanges>>,
-) -> MutexGuard<'_, BTreeMap<TreeId, TreeChanges>> {
-    trees.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sets what is done to a key. `bytes`: of the changes of all trees.

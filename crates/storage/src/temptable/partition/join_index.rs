@@ -5,10 +5,11 @@
 //! time, each step asking the memory for what the next one needs, so that cache misses overlap.
 
 use std::ptr::null;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use arrow_array::ArrayRef;
 use mayfly_memory::Reservation;
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use crate::error::ANONYMOUS_TABLE;
@@ -399,7 +400,7 @@ impl JoinIndex {
             .iter()
             .map(|row| self.rows.get(row.0 as usize).copied().unwrap_or(null_row))
             .collect();
-        let lock = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || lock(&self.scratch);
         let mut gather = lock().pop().unwrap_or_default();
         // SAFETY: the rows are in the index's blocks, or the one row of NULLs.
         let arrays = unsafe {

@@ -212,9 +212,10 @@ impl Content {
         pager: &Pager,
         row: &[u8],
     ) -> Result<Option<Loaded>> {
-        match pager.has_overflowed() {
-            true => self.load_values(shape, pager, row).map(Some),
-            false => Ok(None),
+        if pager.has_overflowed() {
+            self.load_values(shape, pager, row).map(Some)
+        } else {
+            Ok(None)
         }
     }
 
@@ -481,9 +482,10 @@ impl Content {
             let value = value_bytes(resolver, &view);
             let is_same = view.0 as u64 == old_view.0 as u64
                 && value == value_bytes(self.resolver(), &old_view);
-            let kept = match is_same {
-                true => Ok(old_view),
-                false => self.blobs.append(pager, view, value),
+            let kept = if is_same {
+                Ok(old_view)
+            } else {
+                self.blobs.append(pager, view, value)
             };
             match kept {
                 Ok(view) => set_view(cell, row, view),

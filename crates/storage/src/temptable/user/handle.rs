@@ -1,11 +1,12 @@
 //! One statement's view of a table.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt32Array};
 use arrow_buffer::ScalarBuffer;
+use mayfly_memory::sync::{lock, read_lock};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result};
 
@@ -44,12 +45,11 @@ impl Pin {
             lookups: AtomicU32::new(0),
             version: core.version.load(Ordering::Relaxed),
         });
-        let state = core.state.read();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let state = read_lock(&core.state);
         if let Some(published) = &state.published {
             pin.keep(published);
         }
-        let mut pins = state.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pins = lock(&state.pins);
         if pins.len() == pins.capacity() {
             pins.retain(|pin| pin.strong_count() > 0);
         }
@@ -313,9 +313,10 @@ impl Handle {
                 Ok(Some(piece.gather(&mut Gather::default())))
             })?;
             let piece = piece.ok_or_else(lost)?;
-            pieces.push(match first < ids.len() || !pieces.is_empty() {
-                true => piece.with_own_strings(),
-                false => piece,
+            pieces.push(if first < ids.len() || !pieces.is_empty() {
+                piece.with_own_strings()
+            } else {
+                piece
             });
         }
         joined(&pieces)
@@ -366,9 +367,12 @@ impl Table for Handle {
             if whole && spec.unique {
                 return Ok(tree.len());
             }
-            tree.distinct(&self.core.pager, |key| match whole {
-                true => key.len(),
-                false => encoder.parts_length(key, parts),
+            tree.distinct(&self.core.pager, |key| {
+                if whole {
+                    key.len()
+                } else {
+                    encoder.parts_length(key, parts)
+                }
             })
         });
         distinct.unwrap_or_else(|_| self.statistics().rows)
@@ -479,9 +483,12 @@ impl Table for Handle {
                     }
                 };
                 let locked = write_lock.lock(self.undo.owner(), time, interrupt);
-                locked.map_err(|error| match error.is(&codes::ER_LOCK_WAIT_TIMEOUT) {
-                    true => refused.error(),
-                    false => error,
+                locked.map_err(|error| {
+                    if error.is(&codes::ER_LOCK_WAIT_TIMEOUT) {
+                        refused.error()
+                    } else {
+                        error
+                    }
                 })
             })?;
             // Whoever holds the lock already has made all changes since.

@@ -29,6 +29,7 @@ mod writer;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
+use mayfly_memory::sync::{read_lock, write_lock};
 use mayfly_memory::{Budget, MemoryError, SizeClass};
 use mayfly_types::{Error, PhysicalType, Result};
 
@@ -125,7 +126,7 @@ pub(crate) struct Core {
 
 impl Core {
     fn read(&self) -> Result<RwLockReadGuard<'_, State>> {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let state = read_lock(&self.state);
         match &state.broken {
             None => Ok(state),
             Some(error) => Err(error.clone()),
@@ -133,7 +134,7 @@ impl Core {
     }
 
     fn write(&self) -> Result<RwLockWriteGuard<'_, State>> {
-        let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let state = write_lock(&self.state);
         match &state.broken {
             None => Ok(state),
             Some(error) => Err(error.clone()),
@@ -183,8 +184,7 @@ impl Core {
         if let Some(lock) = &self.write_lock
             && lock.unlock()
         {
-            let state = self.state.write();
-            state.unwrap_or_else(PoisonError::into_inner).published = None;
+            write_lock(&self.state).published = None;
         }
     }
 
@@ -307,8 +307,7 @@ impl UserTable {
     /// Counts a table of the MEMORY engine from here on as one that is made with these limits; it has
     /// no rows.
     pub fn empty_under(&self, limits: &MemoryLimits) {
-        let state = self.0.state.write();
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let mut state = write_lock(&self.0.state);
         if let Some(account) = &mut state.account {
             *account = Account::new(limits);
         }

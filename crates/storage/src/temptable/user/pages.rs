@@ -10,8 +10,9 @@
 //! several readers may want the same page.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
+use mayfly_memory::sync::lock;
 use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile};
 
 use crate::temptable::context::Resources;
@@ -102,7 +103,7 @@ impl Pager {
     }
 
     fn old(&self) -> MutexGuard<'_, Vec<Weak<PageCell>>> {
-        self.old.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.old)
     }
 
     fn add_old(&self, cell: &Arc<PageCell>) {
@@ -163,7 +164,7 @@ impl PageCell {
     }
 
     fn home(&self) -> MutexGuard<'_, Home> {
-        self.home.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.home)
     }
 
     #[inline(always)]

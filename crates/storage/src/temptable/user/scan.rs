@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, Result};
 
 use super::content::Content;
@@ -176,7 +177,7 @@ impl IndexScan {
 
     /// The rows of the next batch.
     fn take(&self) -> mayfly_memory::Result<Vec<u64>> {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = lock(&self.progress);
         let progress = &mut *progress;
         let most = progress
             .rows
@@ -189,9 +190,10 @@ impl IndexScan {
             && let Some(range) = self.ranges.get(progress.range)
         {
             let (pager, room) = (&self.core.pager, most - ids.len());
-            let room = match pager.has_overflowed() {
-                true => room.min(FIRST_ROWS),
-                false => room,
+            let room = if pager.has_overflowed() {
+                room.min(FIRST_ROWS)
+            } else {
+                room
             };
             let cursor = &mut progress.cursor;
             let tree = &self.content.trees[self.index];

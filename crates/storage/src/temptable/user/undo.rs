@@ -12,8 +12,9 @@
 //! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use mayfly_memory::sync::lock;
 use mayfly_memory::{Extent, MemoryError, Reservation, Result};
 use mayfly_types::error::codes;
 
@@ -316,8 +317,7 @@ impl UndoLog {
     }
 
     fn records(&self) -> MutexGuard<'_, Records> {
-        let records = self.0.records.lock();
-        records.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.records)
     }
 
     /// The records, if there may be any.

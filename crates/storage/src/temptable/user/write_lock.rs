@@ -4,6 +4,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
@@ -20,7 +21,7 @@ pub(super) struct WriteLock {
 
 impl WriteLock {
     fn owner(&self) -> MutexGuard<'_, Option<(usize, u32)>> {
-        self.owner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.owner)
     }
 
     /// Waits until no other session writes.

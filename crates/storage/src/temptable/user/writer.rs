@@ -399,15 +399,17 @@ impl TableWriter for Writer {
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
         let count = batch.row_count();
         // In a table that is larger than memory each row of each index may be a page of a file.
-        let step = match self.core.shape.indexes.is_empty() {
-            true => count.max(1),
-            false => ROWS_UNASKED,
+        let step = if self.core.shape.indexes.is_empty() {
+            count.max(1)
+        } else {
+            ROWS_UNASKED
         };
         let mut done = 0;
         loop {
-            let part = match step >= count {
-                true => batch.clone(),
-                false => batch.slice(done, step.min(count - done)),
+            let part = if step >= count {
+                batch.clone()
+            } else {
+                batch.slice(done, step.min(count - done))
             };
             let (rows, duplicate) = self.change(Some(&part), |change, rows| {
                 for row in 0..rows.count {
