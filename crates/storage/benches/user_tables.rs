@@ -11,8 +11,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_storage::{
-    ColumnId, IndexId, IndexPart, IndexSpec, KeyMode, KeyRange, Participant, Resources,
-    StatementOwner, Table, TempTableContext, UndoLog, UserTable, UserTableContext, UserTableEngine,
+    ColumnId, IndexId, IndexSpec, KeyRange, Participant, Resources, StatementOwner, Table,
+    TempTableContext, UndoLog, UserTable, UserTableContext, UserTableEngine,
 };
 use mayfly_types::{Batch, PhysicalType};
 
@@ -36,17 +36,6 @@ impl Bench {
     }
 
     fn table(&self, memory_limit: u64) -> UserTable {
-        let index = |column, unique| IndexSpec {
-            parts: vec![IndexPart {
-                column,
-                mode: KeyMode::Binary,
-                prefix: None,
-                descending: false,
-            }],
-            unique,
-            clustered: unique,
-            hash: false,
-        };
         let context = UserTableContext {
             resources: self.resources.clone(),
             memory: self.memory.clone(),
@@ -62,7 +51,14 @@ impl Bench {
             PhysicalType::Int64,
             PhysicalType::Bytes,
         ];
-        UserTable::new(context, columns, vec![index(0, true), index(1, false)])
+        UserTable::new(
+            context,
+            columns,
+            vec![
+                IndexSpec::binary(&[0], true, true),
+                IndexSpec::binary(&[1], false, false),
+            ],
+        )
     }
 
     fn open(&self, table: &UserTable) -> Arc<dyn Table> {

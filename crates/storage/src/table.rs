@@ -46,6 +46,18 @@ pub struct IndexPart {
     pub descending: bool,
 }
 
+impl IndexPart {
+    /// A whole column, smallest first.
+    pub fn new(column: usize, mode: KeyMode) -> Self {
+        Self {
+            column,
+            mode,
+            prefix: None,
+            descending: false,
+        }
+    }
+}
+
 /// An index of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSpec {
@@ -57,6 +69,19 @@ pub struct IndexSpec {
     pub clustered: bool,
     /// HASH: finds equal keys only and gives no order.
     pub hash: bool,
+}
+
+impl IndexSpec {
+    /// An index with an order, of whole columns compared as numbers or bytes.
+    pub fn binary(columns: &[usize], unique: bool, clustered: bool) -> Self {
+        let part = |column: &usize| IndexPart::new(*column, KeyMode::Binary);
+        Self {
+            parts: columns.iter().map(part).collect(),
+            unique,
+            clustered,
+            hash: false,
+        }
+    }
 }
 
 /// Where a range of keys begins or ends: values for the first parts of an index. Of fewer values

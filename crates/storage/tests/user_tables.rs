@@ -8,9 +8,9 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use common::Fixture;
 use mayfly_storage::{
-    ColumnId, IndexId, IndexPart, IndexSpec, KeyBound, KeyMode, KeyRange, Participant,
-    StatementOwner, Table, TableScan, TempTableContext, TempTableOptions, UndoLog, UserTable,
-    UserTableContext, UserTableEngine,
+    ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, Participant, StatementOwner, Table,
+    TableScan, TempTableContext, TempTableOptions, UndoLog, UserTable, UserTableContext,
+    UserTableEngine,
 };
 use mayfly_types::{Batch, PhysicalType, Value};
 
@@ -27,19 +27,15 @@ fn table(fixture: &Fixture) -> UserTable {
         name: "t".into(),
         engine: UserTableEngine::Transactional,
     };
-    let index = |column, unique| IndexSpec {
-        parts: vec![IndexPart {
-            column,
-            mode: KeyMode::Binary,
-            prefix: None,
-            descending: false,
-        }],
-        unique,
-        clustered: unique,
-        hash: false,
-    };
     let columns = vec![PhysicalType::Int64, PhysicalType::Bytes];
-    UserTable::new(context, columns, vec![index(0, true), index(1, false)])
+    UserTable::new(
+        context,
+        columns,
+        vec![
+            IndexSpec::binary(&[0], true, true),
+            IndexSpec::binary(&[1], false, false),
+        ],
+    )
 }
 
 fn batch(rows: &[(i64, &str)]) -> Batch {

@@ -276,7 +276,7 @@ mod tests {
     use std::time::Duration;
 
     use arrow_array::{Array, ArrayRef, BinaryViewArray};
-    use mayfly_memory::{Budget, BudgetKind, StableRanges};
+    use mayfly_memory::{Budget, BudgetKind};
     use mayfly_types::{Batch, Interrupt, PhysicalType, Result};
 
     use super::*;
@@ -284,9 +284,9 @@ mod tests {
     use crate::base::redo::Redo;
     use crate::base::{
         ChangeStorage, DurableStore, DurableTransaction, ReadView, StatementOptions, StoreOptions,
-        StorePlace, TableDefinition,
+        TableDefinition,
     };
-    use crate::{ColumnId, IndexPart, IndexSpec, KeyMode, ReadLock, Table};
+    use crate::{ColumnId, IndexSpec, ReadLock, Table};
 
     #[test]
     fn places_are_read_as_they_are_written() {
@@ -364,26 +364,11 @@ mod tests {
     #[test]
     fn blocks_of_before_are_read_and_changed() {
         let directory = tempfile::tempdir().unwrap();
-        let store = DurableStore::open(StoreOptions {
-            place: StorePlace::DataDirectory(directory.path().to_path_buf()),
-            stable: StableRanges::new(),
-            write_buffer: Budget::unlimited(BudgetKind::Memory),
-        })
-        .unwrap();
+        let store = DurableStore::open(StoreOptions::of_directory(directory.path())).unwrap();
         let memory = Budget::unlimited(BudgetKind::Memory);
         let session = store.session(ChangeStorage::for_tests(&memory));
         let trees = [session.new_tree().unwrap(), session.new_tree().unwrap()];
-        let primary = IndexSpec {
-            parts: vec![IndexPart {
-                column: 0,
-                mode: KeyMode::Binary,
-                prefix: None,
-                descending: false,
-            }],
-            unique: true,
-            clustered: true,
-            hash: false,
-        };
+        let primary = IndexSpec::binary(&[0], true, true);
         let columns = vec![PhysicalType::Bytes];
         let definition = TableDefinition::new(columns, vec![primary], trees[0], vec![trees[1]]);
         let definition = Arc::new(definition);

@@ -5,6 +5,11 @@
 //! do not change until it ends, nor does the snapshot's version of what is in memory, so whoever holds
 //! the [`Snapshot`] may hold slices of blocks.
 
+#![expect(
+    unsafe_code,
+    reason = "blocks and cursors are kept beside the snapshot that they are of"
+)]
+
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 use std::path::Path;
@@ -245,10 +250,6 @@ const WINDOW_BYTES: usize = 2 << 30;
 const LARGEST_IN_WINDOW: usize = 1 << 30;
 
 /// What is read in the transaction stays as long as the snapshot.
-#[expect(
-    unsafe_code,
-    reason = "the lock is needed for calls, not for what they return"
-)]
 fn for_ever<'s>(
     _snapshot: &'s Snapshot,
     txn: &RoTxn<'static, WithoutTls>,
@@ -259,16 +260,11 @@ fn for_ever<'s>(
     unsafe { &*std::ptr::from_ref(txn) }
 }
 
-#[expect(
-    unsafe_code,
-    reason = "bytes are kept beside the snapshot that they are of"
-)]
 fn held(found: Found<'_>) -> Found<'static> {
     // SAFETY: the callers of `held_block_of` keep the snapshot at least as long as what is found.
     unsafe { std::mem::transmute(found) }
 }
 
-#[expect(unsafe_code, reason = "a cursor is kept beside its transaction")]
 fn for_ever_static(txn: &RoTxn<'static, WithoutTls>) -> &'static RoTxn<'static, WithoutTls> {
     // SAFETY: used by `Walk` alone, which holds the snapshot and drops its cursor before.
     unsafe { &*std::ptr::from_ref(txn) }
@@ -295,10 +291,6 @@ pub(super) struct Walk {
     snapshot: Arc<Snapshot>,
 }
 
-#[expect(
-    unsafe_code,
-    reason = "a cursor of a transaction that may be used by any thread"
-)]
 // SAFETY: transactions are opened without thread-local storage, and the cursor is only moved while
 // the snapshot's lock is held.
 unsafe impl Send for Walk {}
@@ -309,10 +301,6 @@ impl Walk {
     }
 
     /// An entry of the snapshot's buffer, if it is within the walk.
-    #[expect(
-        unsafe_code,
-        reason = "entries are kept beside the snapshot that has them"
-    )]
     fn within(&self, entry: Option<Entry<'_>>) -> Option<Entry<'static>> {
         let entry = entry.filter(|(key, _)| {
             if self.is_up() {

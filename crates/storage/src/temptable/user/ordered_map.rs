@@ -15,8 +15,7 @@ use super::undo::UndoLog;
 use super::writer::{Change, Stopped};
 use super::{Core, UserTable, UserTableContext, point};
 use crate::key_encoding::{ByteRange, KeyEncoder, StoredValue};
-use crate::table::{IndexPart, IndexSpec};
-use crate::temptable::KeyMode;
+use crate::table::IndexSpec;
 use crate::temptable::rows::Cell;
 
 /// A value; `None` is one too.
@@ -65,18 +64,7 @@ impl OrderedMap {
 
     /// An empty map.
     pub(crate) fn new(context: UserTableContext) -> Self {
-        let part = IndexPart {
-            column: KEY,
-            mode: KeyMode::Binary,
-            prefix: None,
-            descending: false,
-        };
-        let index = IndexSpec {
-            parts: vec![part],
-            unique: true,
-            clustered: true,
-            hash: false,
-        };
+        let index = IndexSpec::binary(&[KEY], true, true);
         let columns = vec![PhysicalType::Bytes, PhysicalType::Bytes];
         Self(UserTable::new(context, columns, vec![index]))
     }
