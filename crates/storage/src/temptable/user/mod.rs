@@ -41,7 +41,7 @@ use super::spec::Purpose;
 use crate::error::user_error;
 use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexSpec, Table};
-use content::{ColumnSet, Content, Shape};
+use content::{ColumnSet, Content, Fixed, Shape};
 use handle::{Handle, Pin};
 use memory_engine::Account;
 use pages::Pager;
@@ -138,6 +138,14 @@ impl Core {
         match &state.broken {
             None => Ok(state),
             Some(error) => Err(error.clone()),
+        }
+    }
+
+    /// What changes of its content need.
+    fn fixed(&self) -> Fixed<'_> {
+        Fixed {
+            shape: &self.shape,
+            pager: &self.pager,
         }
     }
 

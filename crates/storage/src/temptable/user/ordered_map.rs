@@ -206,7 +206,7 @@ fn entry<T>(
     let Some(row) = content.heap.read(pager, id)? else {
         return Ok(None);
     };
-    let _loaded = content.load_overflowed(&core.shape, pager, row)?;
+    let _loaded = content.load_overflowed(core.fixed(), row)?;
     let cells = core.shape.layout.cells();
     let is_null = |cell: &Cell| row[cell.null_byte] & cell.null_mask != 0;
     let views = [view_of(&cells[KEY], row), view_of(&cells[VALUE], row)];

@@ -74,7 +74,7 @@ impl UserTable {
             let Some(row) = content.heap.read(pager, id)? else {
                 return Ok(false);
             };
-            let loaded = content.load_overflowed(&core.shape, pager, row)?;
+            let loaded = content.load_overflowed(core.fixed(), row)?;
             values.resize(columns.len(), Value::Null);
             for (value, column) in values.iter_mut().zip(columns) {
                 let cell = &core.shape.layout.cells()[*column];
@@ -123,9 +123,7 @@ impl UserTable {
             row.resize(core.shape.layout.width / 8, 0);
             let row = bytes(row);
             row.copy_from_slice(old);
-            let loaded = change
-                .content
-                .load_overflowed(&core.shape, &core.pager, old);
+            let loaded = change.content.load_overflowed(core.fixed(), old);
             let loaded = loaded.map_err(failed)?;
             let mut changed = ColumnSet::default();
             let mut same = true;
@@ -176,7 +174,7 @@ impl UserTable {
         let core: &Arc<Core> = &self.0;
         let (done, duplicate) = core.change(undo, None, |change, row| {
             // First what may fail: nobody could undo the change.
-            let compacted = change.content.compact(&core.shape, &core.pager);
+            let compacted = change.content.compact(core.fixed());
             let compacted = compacted.map_err(|error| Stopped::Error(core.error(&error)));
             match compacted.and_then(|()| work(change, row)) {
                 Ok(done) => (done, None),

@@ -469,7 +469,7 @@ fn undo_in(
                     content.relieve(pager)?;
                 }
                 let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
-                let deleted = content.delete(shape, pager, (id, None), scratch, nothing);
+                let deleted = content.delete(core.fixed(), (id, None), scratch, nothing);
                 deleted.map_err(failed)?;
             }
         }
@@ -483,13 +483,13 @@ fn undo_in(
             match record.kind {
                 Kind::Deleted => {
                     let restored =
-                        content.restore(shape, pager, record.id, (row, &transient), scratch);
+                        content.restore(core.fixed(), record.id, (row, &transient), scratch);
                     restored.map_err(failed)?;
                 }
                 _ => {
                     let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
                     let row = (row, &transient[..], ColumnSet::ALL);
-                    let updated = content.update(shape, pager, record.id, row, scratch, nothing);
+                    let updated = content.update(core.fixed(), record.id, row, scratch, nothing);
                     updated.map_err(failed)?;
                 }
             }
