@@ -199,6 +199,17 @@ pub(super) struct Request<'a> {
     pub(super) interrupt: &'a Interrupt,
 }
 
+impl Request<'_> {
+    /// How long it waits; `None` when what others hold is to be skipped.
+    fn patience(&self) -> Result<Option<Duration>> {
+        match self.wait {
+            LockWait::For(patience) => Ok(Some(patience)),
+            LockWait::No => Err(codes::ER_LOCK_NOWAIT.error()),
+            LockWait::Skip => Ok(None),
+        }
+    }
+}
+
 fn conflict(a: LockMode, b: LockMode) -> bool {
     a == LockMode::Exclusive || b == LockMode::Exclusive
 }
@@ -233,11 +244,15 @@ impl Lock {
         found.map(|(_, mode)| *mode)
     }
 
+    /// Whether another holds it in a way that keeps an owner from it.
+    fn is_held_against(&self, owner: LockOwner, mode: LockMode) -> bool {
+        let mut holders = self.holders();
+        holders.any(|(other, held)| *other != owner && conflict(*held, mode))
+    }
+
     fn is_free_for(&self, owner: LockOwner, mode: LockMode) -> bool {
-        let is_in_the_way =
-            |(other, held): &(LockOwner, LockMode)| *other != owner && conflict(*held, mode);
         // Who is first in line is there because of the holders, so that everybody else is too.
-        !self.holders().any(is_in_the_way)
+        !self.is_held_against(owner, mode)
             && (!self.is_in_demand() || self.mode_of(owner).is_some())
     }
 
@@ -279,9 +294,7 @@ impl Lock {
             let Some((owner, mode)) = waiters.map(|next| (next.owner, next.mode)).next() else {
                 return;
             };
-            let is_in_the_way =
-                |(other, held): &(LockOwner, LockMode)| *other != owner && conflict(*held, mode);
-            if self.holders().any(is_in_the_way) {
+            if self.is_held_against(owner, mode) {
                 return;
             }
             if let Some(next) = self.contention().waiters.pop_front() {
@@ -474,10 +487,8 @@ impl Locks {
         mut state: MutexGuard<'s, State>,
     ) -> Result<bool> {
         let (owner, mode) = (request.owner, request.mode);
-        let patience = match request.wait {
-            LockWait::For(patience) => patience,
-            LockWait::No => return Err(codes::ER_LOCK_NOWAIT.error()),
-            LockWait::Skip => return Ok(false),
+        let Some(patience) = request.patience()? else {
+            return Ok(false);
         };
         let others = match state.locks.get(&name) {
             Some(lock) => lock.blockers(owner, mode),
@@ -560,10 +571,8 @@ impl Locks {
         mut state: MutexGuard<'s, State>,
         start: Instant,
     ) -> Result<Option<MutexGuard<'s, State>>> {
-        let patience = match request.wait {
-            LockWait::For(patience) => patience,
-            LockWait::No => return Err(codes::ER_LOCK_NOWAIT.error()),
-            LockWait::Skip => return Ok(None),
+        let Some(patience) = request.patience()? else {
+            return Ok(None);
         };
         if state.is_deadlock(request.owner, others.clone()) {
             return Err(codes::ER_LOCK_DEADLOCK.error());

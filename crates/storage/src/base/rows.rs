@@ -271,32 +271,10 @@ impl Rows {
             match (&mut self.columns[number], from.values) {
                 (
                     Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values),
-                    Values::Narrow { base, width, bytes },
-                ) => {
-                    values.reserve(rows.len());
-                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
-                        values.push(value);
-                    })?;
-                }
-                (Column::Wide(values), Values::Narrow { base, width, bytes }) => {
-                    values.reserve(rows.len());
-                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
-                        values.push(i128::from(value as i64));
-                    })?;
-                }
-                (Column::Wide(values), Values::Wide(words)) => {
-                    let words = words.get(rows.clone()).ok_or(Damaged)?;
-                    values.extend(words.iter().map(|word| i128::from_le_bytes(*word)));
-                }
-                (Column::Huge(values), Values::Narrow { base, width, bytes }) => {
-                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
-                        values.push(i256::from(value as i64));
-                    })?;
-                }
-                (Column::Huge(values), Values::Huge(words)) => {
-                    let words = words.get(rows.clone()).ok_or(Damaged)?;
-                    values.extend(words.iter().map(|word| i256::from_le_bytes(*word)));
-                }
+                    from,
+                ) => from.append_words(rows.clone(), values)?,
+                (Column::Wide(values), from) => from.append_wide(rows.clone(), values)?,
+                (Column::Huge(values), from) => from.append_huge(rows.clone(), values)?,
                 (Column::Text(texts), Values::Strings(strings)) => {
                     texts.append(&strings, rows.clone())?;
                 }
@@ -305,7 +283,7 @@ impl Rows {
                         texts.push(values.text(row)?);
                     }
                 }
-                _ => return Err(Damaged),
+                (Column::Coded { .. }, _) => return Err(Damaged),
             }
         }
         let (prefix, suffixes) = block.keys();

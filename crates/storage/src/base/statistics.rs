@@ -206,10 +206,6 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
 impl DurableStore {
     /// ANALYZE TABLE: looks at a sample of each index now.
     pub fn analyze(&self, definition: &TableDefinition) -> Result<()> {
-        let rows = self.0.row_count(definition.rows())?;
-        for number in 0..definition.indexes().len() {
-            sample(&self.0, definition, IndexId(number), rows)?;
-        }
-        Ok(())
+        analyze(&self.0, definition)
     }
 }

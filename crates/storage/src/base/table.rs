@@ -12,9 +12,7 @@ use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
-use super::block::Block;
 use super::definition::TableDefinition;
-use super::locks::Request;
 use super::record_key::TreeId;
 use super::row;
 use super::snapshot::Snapshot;
@@ -141,13 +139,7 @@ impl TableInner {
             if wanted.is_empty() {
                 return Ok(());
             }
-            let request = Request {
-                owner: transaction.owner,
-                held: &transaction.held,
-                mode: LockMode::Shared,
-                wait,
-                interrupt: &self.statement.options.interrupt,
-            };
+            let request = self.statement.request(LockMode::Shared, wait);
             let store = &transaction.store;
             let changers =
                 |ranges: &[ByteRange]| store.changers(transaction.owner, tree, mode, ranges);
@@ -223,12 +215,7 @@ impl TableInner {
                     own.push((*row, bytes));
                 }
                 Some(Spot::Block(block, place)) => {
-                    let is_last = |last: &Block<'_>| last.bytes.as_ptr() == block.bytes.as_ptr();
-                    let number = match pieces.last_block() {
-                        Some((number, last)) if is_last(&last) => number,
-                        _ => pieces.add_block(block),
-                    };
-                    spots[*row as usize] = (number, place as u32);
+                    spots[*row as usize] = (pieces.block_number(block), place as u32);
                 }
             }
         }
@@ -308,19 +295,13 @@ impl TableInner {
             keys.for_each(|_| locked(true));
             return Ok(());
         }
-        let request = |mode, wait| Request {
-            owner: transaction.owner,
-            held,
-            mode,
-            wait,
-            interrupt: &self.statement.options.interrupt,
-        };
-        locks.acquire(&request(mode, wait), tree, keys, locked)?;
+        let request = self.statement.request(mode, wait);
+        locks.acquire(&request, tree, keys, locked)?;
         let Err(error) = transaction.reserve_locks() else {
             return Ok(());
         };
         let trees = self.definition.all_trees();
-        let whole = request(LockMode::Exclusive, LockWait::Skip);
+        let whole = self.statement.request(LockMode::Exclusive, LockWait::Skip);
         if !locks.acquire_whole(&whole, &trees, WHOLE_TABLE)? {
             return Err(error);
         }

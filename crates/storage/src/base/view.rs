@@ -67,6 +67,25 @@ pub(super) enum Spot {
     Own(Arc<[u8]>),
 }
 
+impl Spot {
+    /// Adds the row, which has this key, to others.
+    pub(super) fn add_to(
+        self,
+        pieces: &mut Pieces,
+        types: &Arc<[PhysicalType]>,
+        key: &[u8],
+    ) -> Result<()> {
+        match self {
+            Self::Own(bytes) => pieces.push_own(types, key, &bytes)?,
+            Self::Block(block, row) => {
+                let number = pieces.block_number(block);
+                pieces.push(number, row, row + 1);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl TreeView {
     pub(super) fn new(
         snapshot: &Arc<Snapshot>,

@@ -18,7 +18,7 @@ use crate::base::change_map::{ChangeStorage, NAME, RESERVE_BYTES};
 use crate::base::definition::TableDefinition;
 use crate::base::kept::KeptSnapshot;
 use crate::base::locks::ranges::RangeMode;
-use crate::base::locks::{Held, LockOwner};
+use crate::base::locks::{Held, LockOwner, Request};
 use crate::base::overlay::{Changes, Overlay, TreeChanges};
 use crate::base::record_key::{META, TreeId, row_count_name};
 use crate::base::snapshot::Snapshot;
@@ -26,7 +26,7 @@ use crate::base::store::Store;
 use crate::base::view::TreeView;
 use crate::error::user_error;
 use crate::key_encoding::ByteRange;
-use crate::table::ReadLock;
+use crate::table::{LockMode, LockWait, ReadLock};
 use crate::transaction::Participant;
 
 /// What rows a statement's reads see.
@@ -472,6 +472,17 @@ impl StatementState {
             options,
             snapshot: OnceLock::new(),
         })
+    }
+
+    /// A request for locks.
+    pub(in crate::base) fn request(&self, mode: LockMode, wait: LockWait) -> Request<'_> {
+        Request {
+            owner: self.transaction.owner,
+            held: &self.transaction.held,
+            mode,
+            wait,
+            interrupt: &self.options.interrupt,
+        }
     }
 
     /// The moment of its tables.

@@ -20,11 +20,10 @@ use crate::base::bulk::Bulk;
 use crate::base::change_map::RESERVE_BYTES;
 use crate::base::definition::IndexTree;
 use crate::base::gather::Pieces;
-use crate::base::locks::Request;
 use crate::base::locks::ranges::KeyUse;
 use crate::base::overlay::TreeChanges;
 use crate::base::record_key::TreeId;
-use crate::base::row_source::{BatchKeys, BatchRow};
+use crate::base::row_source::BatchKeys;
 use crate::base::snapshot::Snapshot;
 use crate::base::store::transaction::WriterTrees;
 use crate::base::table::TableInner;
@@ -252,13 +251,8 @@ impl DurableWriter {
                 return Ok(());
             }
             drop(trees);
-            let request = Request {
-                owner,
-                held: &transaction.held,
-                mode: LockMode::Exclusive,
-                wait: self.wait(),
-                interrupt: &self.table.statement.options.interrupt,
-            };
+            let statement = &self.table.statement;
+            let request = statement.request(LockMode::Exclusive, self.wait());
             locks.wait_for_ranges(&request, tree, &key, usage)?;
         }
     }
@@ -349,12 +343,7 @@ impl DurableWriter {
         };
         let mut scratch = Scratch::default();
         for place in 0..batch.row_count() {
-            let row = BatchRow {
-                definition: &definition,
-                arrays,
-                keys: &keys,
-                place,
-            };
+            let row = keys.row(place);
             let found = self.insert_row(&row, check, snapshot.as_ref(), &mut scratch)?;
             if found.is_some() {
                 return Ok(written(place, found));
@@ -378,21 +367,10 @@ impl DurableWriter {
                 continue;
             };
             let near = pieces.last_block().map(|(_, block)| block);
-            match self.existing(tree, position, near)? {
-                None => continue,
-                Some(Spot::Own(bytes)) => {
-                    pieces.push_own(definition.types(), position, &bytes)?;
-                }
-                Some(Spot::Block(block, row)) => {
-                    let is_last = |last: &Block<'_>| last.bytes.as_ptr() == block.bytes.as_ptr();
-                    let number = match pieces.last_block() {
-                        Some((number, last)) if is_last(&last) => number,
-                        _ => pieces.add_block(block),
-                    };
-                    pieces.push(number, row, row + 1);
-                }
+            if let Some(row) = self.existing(tree, position, near)? {
+                row.add_to(&mut pieces, definition.types(), position)?;
+                found.push(place);
             }
-            found.push(place);
         }
         let rows = self.all_columns().batch(&self.table, &mut pieces)?;
         Ok((rows, found))
@@ -423,14 +401,7 @@ impl TableWriter for DurableWriter {
         let snapshot = self.table.statement.transaction.snapshot.get()?;
         let mut scratch = Scratch::default();
         for (was, place) in found.into_iter().enumerate() {
-            let of = |arrays, keys, place| BatchRow {
-                definition: &definition,
-                arrays,
-                keys,
-                place,
-            };
-            let old = of(old.columns(), &old_keys, was);
-            let new = of(rows.columns(), &new_keys, place);
+            let (old, new) = (old_keys.row(was), new_keys.row(place));
             let position = positions.value(place);
             let duplicate =
                 self.update_row(position, (&old, &new), snapshot.as_ref(), &mut scratch)?;
@@ -450,13 +421,8 @@ impl TableWriter for DurableWriter {
         let keys = BatchKeys::of_positioned(&definition, old.columns());
         let snapshot = self.table.statement.transaction.snapshot.get()?;
         for (was, place) in found.iter().enumerate() {
-            let row = BatchRow {
-                definition: &definition,
-                arrays: old.columns(),
-                keys: &keys,
-                place: was,
-            };
-            self.delete_row(positions.value(*place), &row, snapshot.as_ref())?;
+            let position = positions.value(*place);
+            self.delete_row(position, &keys.row(was), snapshot.as_ref())?;
         }
         Ok(found.len() as u64)
     }
@@ -465,16 +431,10 @@ impl TableWriter for DurableWriter {
         self.leave_bulk()?;
         let definition = &self.table.definition;
         let mut pieces = Pieces::new(&self.base(definition.rows()));
-        match self.existing(definition.rows(), position, None)? {
-            None => return Ok(None),
-            Some(Spot::Own(bytes)) => {
-                pieces.push_own(definition.types(), position, &bytes)?;
-            }
-            Some(Spot::Block(block, row)) => {
-                let number = pieces.add_block(block);
-                pieces.push(number, row, row + 1);
-            }
-        }
+        let Some(row) = self.existing(definition.rows(), position, None)? else {
+            return Ok(None);
+        };
+        row.add_to(&mut pieces, definition.types(), position)?;
         let rows = self.all_columns().batch(&self.table, &mut pieces)?;
         Ok(Some(rows))
     }

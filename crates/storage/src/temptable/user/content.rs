@@ -279,13 +279,8 @@ impl Content {
     ) -> std::result::Result<(), Failure> {
         scratch.keys.resize_with(self.trees.len(), Default::default);
         for (index, keys) in scratch.keys.iter_mut().enumerate() {
-            append_key(
-                fixed.shape,
-                index,
-                row,
-                self.resolver_of(transient),
-                &mut keys.new,
-            );
+            let resolver = self.resolver_of(transient);
+            append_key(fixed.shape, index, row, resolver, &mut keys.new);
             keys.place = if is_checked {
                 self.place_of_new(fixed, row, index, &keys.new)?
             } else {
@@ -462,9 +457,9 @@ impl Content {
         transient: &[*const u8],
     ) -> Result<()> {
         let cells = &fixed.shape.layout.bytes_cells;
-        let old_view = |cell: &Cell| old.map_or(View(0), |old| view_of(cell, old));
+        let old_of = |cell: &Cell| old.map_or(View(0), |old| view_of(cell, old));
         for (index, cell) in cells.iter().enumerate() {
-            let (view, old_view) = (view_of(cell, row), old_view(cell));
+            let (view, old_view) = (view_of(cell, row), old_of(cell));
             if view.is_inline() || view == old_view {
                 continue;
             }
@@ -481,7 +476,7 @@ impl Content {
                 Err(error) => {
                     for cell in &cells[..index] {
                         let view = view_of(cell, row);
-                        if view != old.map_or(View(0), |old| view_of(cell, old)) {
+                        if view != old_of(cell) {
                             self.free_value(view);
                         }
                     }
