@@ -1,7 +1,7 @@
 //! The trait of tables with a name: what the layers above may ask of any of them.
 //!
 //! A table is columns of physical types, numbered from 0. A [`Table`] is one statement's handle to
-//! it, opened for a transaction: it sees the rows of one moment, and what the transaction itself has
+//! it, opened for a transaction: it sees a snapshot, and what the transaction itself has
 //! changed before. It is scanned in batches by several workers at once, or read through an index;
 //! rows are added, changed and removed by a [`TableWriter`], for whose statement they become visible
 //! when it finishes.
@@ -147,7 +147,7 @@ pub enum LockMode {
 /// locked by [`Table::lock`] beside that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReadLock {
-    /// Nothing: what is read are the rows of one moment.
+    /// Nothing: what is read is a snapshot.
     #[default]
     None,
     /// Adding rows to the ranges that are read.

@@ -14,7 +14,7 @@ use mayfly_types::Result;
 
 use crate::key_encoding::ByteRange;
 use crate::temptable::{
-    MapMoment, OrderedMap, Purpose, Resources, StatementOwner, UndoLog, UserTableContext,
+    MapSnapshot, OrderedMap, Purpose, Resources, StatementOwner, UndoLog, UserTableContext,
     UserTableEngine,
 };
 
@@ -154,11 +154,15 @@ impl ChangeMap {
         }
     }
 
-    /// What was done to a key at a moment.
-    pub(super) fn get_at(&self, moment: Option<&MapMoment>, key: &[u8]) -> Result<Option<Change>> {
-        match (self.memory.get(key), moment) {
+    /// What was done to a key, as a snapshot of the table has it.
+    pub(super) fn get_at(
+        &self,
+        snapshot: Option<&MapSnapshot>,
+        key: &[u8],
+    ) -> Result<Option<Change>> {
+        match (self.memory.get(key), snapshot) {
             (Some(change), _) => Ok(Some(change.clone())),
-            (None, Some(moment)) => moment.get(key),
+            (None, Some(snapshot)) => snapshot.get(key),
             (None, None) => Ok(None),
         }
     }
@@ -253,14 +257,14 @@ impl ChangeMap {
     }
 
     /// The table as it is now, whatever is changed later.
-    pub(super) fn moment(&self) -> Option<MapMoment> {
-        self.table.as_ref().map(OrderedMap::moment)
+    pub(super) fn snapshot(&self) -> Option<MapSnapshot> {
+        self.table.as_ref().map(OrderedMap::snapshot)
     }
 
-    /// Gives the changes of a range at a moment to `each` in order, until that says that it is enough.
+    /// Gives the changes of a range, with a snapshot of the table, to `each` in order, until that says that it is enough.
     pub(super) fn each(
         &self,
-        moment: Option<&MapMoment>,
+        snapshot: Option<&MapSnapshot>,
         range: &ByteRange,
         mut each: impl FnMut(&[u8], &Change) -> Result<bool>,
     ) -> Result<()> {
@@ -268,12 +272,12 @@ impl ChangeMap {
             return Ok(());
         }
         let mut memory = self.memory.range::<[u8], _>(bounds(range)).peekable();
-        if let Some(moment) = moment {
-            let mut rest = moment.range(range, false);
+        if let Some(snapshot) = snapshot {
+            let mut rest = snapshot.range(range, false);
             let mut entries = Vec::new();
             let mut most = 8;
             while !rest.is_done() {
-                moment.next(&mut rest, most, &mut entries)?;
+                snapshot.next(&mut rest, most, &mut entries)?;
                 let bytes = entries.iter().map(|(key, change)| entry_bytes(key, change));
                 let of_one = bytes.sum::<u64>() as usize / entries.len().max(1);
                 most = TURN.min(most * 8).min(TURN_BYTES / of_one.max(1)).max(1);
@@ -301,7 +305,7 @@ impl ChangeMap {
     /// Where to divide a range that has more than about so many changes, seen from where it is read.
     pub(super) fn divide(
         &self,
-        moment: Option<&MapMoment>,
+        snapshot: Option<&MapSnapshot>,
         range: &ByteRange,
         reverse: bool,
         most: usize,
@@ -322,8 +326,8 @@ impl ChangeMap {
             };
             here = entry.map(|(key, _)| key.clone());
         }
-        let there = match moment {
-            Some(moment) => moment.divide(range, reverse, most)?,
+        let there = match snapshot {
+            Some(snapshot) => snapshot.divide(range, reverse, most)?,
             None => None,
         };
         Ok(match (here, there) {

@@ -19,8 +19,8 @@ const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
 /// Moments that are read at one time.
 const READERS: u32 = 8192;
-/// So many transactions may keep a moment each. The rest is for statements, and for those that commit.
-pub(super) const KEPT_MOMENTS: usize = 8000;
+/// So many transactions may keep a snapshot each. The rest is for statements, and for those that commit.
+pub(super) const MOST_SNAPSHOTS: usize = 8000;
 
 pub(super) type Records = Database<'static, Bytes, Bytes>;
 

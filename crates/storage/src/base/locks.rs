@@ -2,7 +2,7 @@
 //!
 //! A lock has a name, made of a tree and a key, and exists while somebody holds or wants it. Waiters
 //! are served in the order in which they came; who holds a lock already may go on to a stronger one
-//! before them. Whoever lets go of a lock hands it to those who are next, and wakes nobody else. Locks
+//! before them. Who releases a lock grants it to those who are next, and wakes nobody else. Locks
 //! belong to sessions, which wait for one at a time whichever of their transactions wants it, so that
 //! who waits for whom is a graph that is walked before each wait: the one that would close a circle
 //! gives up (1213).
@@ -33,7 +33,7 @@ use crate::key_encoding::ByteRange;
 use crate::table::{LockMode, LockWait};
 
 /// So often a waiter looks whether its statement was killed.
-const MOMENT: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// About how many bytes a lock needs, here and among those that its transaction holds.
 const LOCK_BYTES: u64 = 128;
@@ -372,7 +372,7 @@ impl State {
     }
 
     /// Nobody waits any more for what an owner holds or has changed: they look again.
-    fn let_look(&mut self, owner: LockOwner) -> Vec<Arc<Sleep>> {
+    fn wake_waiters(&mut self, owner: LockOwner) -> Vec<Arc<Sleep>> {
         let mut woken = Vec::new();
         for wait in self.waits.values_mut().flatten() {
             if let WaitsFor::Owners(others) = &mut wait.on
@@ -470,7 +470,7 @@ impl Locks {
         held.names = needed;
         held.whole.push(*rows);
         drop(held);
-        self.let_go(request.owner, others);
+        self.release_locks(request.owner, others);
         Ok(true)
     }
 
@@ -512,7 +512,7 @@ impl Locks {
         let start = Instant::now();
         let error = loop {
             let left = patience.saturating_sub(start.elapsed());
-            if sleep.wait(left.min(MOMENT)) {
+            if sleep.wait(left.min(POLL_INTERVAL)) {
                 return Ok(true);
             }
             if let Err(error) = request.interrupt.check() {
@@ -563,7 +563,7 @@ impl Locks {
         }
     }
 
-    /// Waits until one of these has let go of something, or for a moment.
+    /// Waits until one of these has released something, or for [`POLL_INTERVAL`].
     fn wait_for_owners<'s>(
         &'s self,
         request: &Request<'_>,
@@ -585,7 +585,7 @@ impl Locks {
         let sleep = state.begin_wait(request.owner, WaitsFor::Owners(others));
         self.range_waiters.fetch_add(1, Ordering::SeqCst);
         drop(state);
-        sleep.wait(left.min(MOMENT));
+        sleep.wait(left.min(POLL_INTERVAL));
         let mut state = lock(&self.state);
         state.end_wait(request.owner, &sleep);
         self.range_waiters.fetch_sub(1, Ordering::SeqCst);
@@ -631,7 +631,7 @@ impl Locks {
                 }
                 self.note_ranges(&state);
                 // Who has waited for what was to come goes on before.
-                let woken = state.let_look(owner);
+                let woken = state.wake_waiters(owner);
                 woken.iter().for_each(|sleep| sleep.wake());
                 others = changed?;
             }
@@ -683,7 +683,7 @@ impl Locks {
     /// An owner has undone changes: whoever waits for them looks again.
     pub(super) fn undone(&self, owner: LockOwner) {
         if self.range_waiters.load(Ordering::SeqCst) > 0 {
-            let woken = lock(&self.state).let_look(owner);
+            let woken = lock(&self.state).wake_waiters(owner);
             woken.iter().for_each(|sleep| sleep.wake());
         }
     }
@@ -696,11 +696,11 @@ impl Locks {
             state.ranges.release(owner, &held.range_trees);
             self.note_ranges(&state);
         }
-        self.let_go(owner, held.names);
+        self.release_locks(owner, held.names);
         self.undone(owner);
     }
 
-    fn let_go(&self, owner: LockOwner, names: Vec<(TreeId, Name)>) {
+    fn release_locks(&self, owner: LockOwner, names: Vec<(TreeId, Name)>) {
         if names.is_empty() {
             return;
         }

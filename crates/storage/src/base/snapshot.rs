@@ -1,4 +1,4 @@
-//! The rows of one moment: a read transaction of the file, with what is in memory laid over it
+//! Snapshots: a read transaction of the file, with what is in memory laid over it
 //! ([`super::write_buffer`]), and how trees are read in both.
 //!
 //! Blocks are read where they are, in the map of the file or in memory. The pages of a read transaction
@@ -24,7 +24,7 @@ use super::block::{Block, Checked};
 use super::block_key::{Found, end_of, floor};
 use super::data_file::{DataFile, SnapshotNumber, user_error};
 use super::record_key::{MARK, META, TreeId, record_key};
-use super::write_buffer::{Entry, LaidOver, Record, WriteBuffer};
+use super::write_buffer::{Entry, MergedRecords, Record, WriteBuffer};
 
 /// A read transaction. The library wants its use to be synchronized.
 pub(super) struct Snapshot {
@@ -80,7 +80,7 @@ impl Snapshot {
         })
     }
 
-    /// The same moment, with the blocks of a tree that is being filled.
+    /// The same snapshot, with the blocks of a tree that is being loaded.
     pub(super) fn that_sees(self, tree: TreeId) -> Self {
         let own = Some(tree);
         Self { own, ..self }
@@ -90,15 +90,15 @@ impl Snapshot {
         let hidden = match self.hidden.get() {
             Some(hidden) => hidden,
             None => {
-                let marked = self.filling()?;
+                let marked = self.loading()?;
                 self.hidden.get_or_init(|| marked)
             }
         };
         Ok(hidden.contains(&tree) && self.own != Some(tree))
     }
 
-    /// The trees that it finds marked: they are being filled, or a fill has left blocks in them.
-    pub(super) fn filling(&self) -> Result<Vec<TreeId>> {
+    /// The trees that it finds marked: a bulk load fills them, or has left orphaned blocks in them.
+    pub(super) fn loading(&self) -> Result<Vec<TreeId>> {
         let records = self.records(MARK)?;
         let tree = |name: &[u8]| name.last_chunk::<4>().map(|tree| u32::from_be_bytes(*tree));
         Ok(records.iter().filter_map(|(name, _)| tree(name)).collect())
@@ -133,11 +133,11 @@ impl Snapshot {
         lock(&self.txn)
     }
 
-    fn run<'s, T>(&'s self, read: impl FnOnce(LaidOver<'s>) -> heed::Result<T>) -> Result<T> {
+    fn run<'s, T>(&'s self, read: impl FnOnce(MergedRecords<'s>) -> heed::Result<T>) -> Result<T> {
         let guard = self.lock();
-        let all = LaidOver {
+        let all = MergedRecords {
             records: self.file.records,
-            txn: for_ever(self, &guard),
+            txn: extend_lifetime(self, &guard),
             buffer: &self.buffer,
         };
         read(all).map_err(|error| user_error(&error, &self.directory))
@@ -214,7 +214,7 @@ impl Snapshot {
             },
         };
         let guard = self.lock();
-        let txn = for_ever_static(&guard);
+        let txn = extend_cursor_lifetime(&guard);
         let bounds = (
             Bound::Included(low.as_slice()),
             Bound::Excluded(high.as_slice()),
@@ -250,7 +250,7 @@ const WINDOW_BYTES: usize = 2 << 30;
 const LARGEST_IN_WINDOW: usize = 1 << 30;
 
 /// What is read in the transaction stays as long as the snapshot.
-fn for_ever<'s>(
+fn extend_lifetime<'s>(
     _snapshot: &'s Snapshot,
     txn: &RoTxn<'static, WithoutTls>,
 ) -> &'s RoTxn<'static, WithoutTls> {
@@ -265,7 +265,7 @@ fn held(found: Found<'_>) -> Found<'static> {
     unsafe { std::mem::transmute(found) }
 }
 
-fn for_ever_static(txn: &RoTxn<'static, WithoutTls>) -> &'static RoTxn<'static, WithoutTls> {
+fn extend_cursor_lifetime(txn: &RoTxn<'static, WithoutTls>) -> &'static RoTxn<'static, WithoutTls> {
     // SAFETY: used by `Walk` alone, which holds the snapshot and drops its cursor before.
     unsafe { &*std::ptr::from_ref(txn) }
 }

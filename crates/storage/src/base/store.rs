@@ -77,8 +77,8 @@ impl DurableStore {
             row_numbers: Mutex::default(),
             estimates: Mutex::default(),
         });
-        let filling = &store.committer.filling;
-        filling.remove_left_over(&store.environment)?;
+        let bulk_loads = &store.committer.bulk_loads;
+        bulk_loads.remove_orphans(&store.environment)?;
         Ok(Self(store))
     }
 
@@ -225,11 +225,11 @@ pub struct SyncThread {
 }
 
 impl SyncThread {
-    /// Starts it. It keeps the store open. `told` hears of the first sync of several that fail, and of the
+    /// Starts it. It keeps the store open. `report` hears of the first sync of several that fail, and of the
     /// first one that succeeds again; the last one of all is when this is dropped.
     pub fn start(
         store: &DurableStore,
-        told: impl Fn(Option<&Error>) + Send + 'static,
+        report: impl Fn(Option<&Error>) + Send + 'static,
     ) -> Result<Self> {
         let store = store.clone();
         let (stop, stopped) = channel();
@@ -237,7 +237,7 @@ impl SyncThread {
         let mut sync = move || {
             let synced = store.sync();
             if synced.is_err() != has_failed {
-                told(synced.as_ref().err());
+                report(synced.as_ref().err());
             }
             has_failed = synced.is_err();
         };

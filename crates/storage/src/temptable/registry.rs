@@ -81,7 +81,7 @@ pub(crate) struct TempTableRecord {
     budgets: (Budget, Budget),
 }
 
-/// A table as it was at one moment.
+/// A table as it was when the registry was read.
 #[derive(Debug, Clone)]
 pub struct RegistryEntry {
     /// Distinct for the life of the process.

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod bulk_load;
 mod damage;
-mod fill;
 mod find;
 mod kill;
 mod large_transactions;

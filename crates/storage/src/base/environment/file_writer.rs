@@ -13,7 +13,7 @@ use crate::base::environment::Environment;
 use crate::base::environment::tree;
 use crate::base::record_key::{LAST_TREE, META, TreeId, count_of, record_key, row_count_name};
 use crate::base::redo::Redo;
-use crate::base::write_buffer::{LaidOver, WriteBuffer};
+use crate::base::write_buffer::{MergedRecords, WriteBuffer};
 use crate::user_error;
 
 /// What changes are made in.
@@ -75,8 +75,8 @@ impl<'f> FileWriter<'f> {
     }
 
     /// What there is, with the changes that were made here.
-    pub(in crate::base) fn read(&self) -> LaidOver<'_> {
-        LaidOver {
+    pub(in crate::base) fn read(&self) -> MergedRecords<'_> {
+        MergedRecords {
             records: self.file.records,
             txn: match &self.target {
                 Target::File(txn) => txn,

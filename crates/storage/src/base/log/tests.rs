@@ -9,7 +9,7 @@ use super::*;
 
 fn directory(name: &str) -> (std::path::PathBuf, DataDirectory) {
     let path = std::env::temp_dir().join(format!("mayfly-log-{name}-{}", std::process::id()));
-    let directory = DataDirectory::claim(&path).expect("it can be made");
+    let directory = DataDirectory::lock(&path).expect("it can be made");
     (path, directory.expect("nobody has it"))
 }
 

@@ -9,7 +9,7 @@ use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::base::gather::Pieces;
-use crate::base::table::TableInner;
+use crate::base::table::TableHandle;
 use crate::base::view::{Segment, Segments, TreeView};
 use crate::key_encoding::ByteRange;
 use crate::table::{ColumnId, TableScan};
@@ -36,14 +36,14 @@ pub(in crate::base) struct Projection {
 
 impl Projection {
     /// Columns of the table, read in the tree of its rows.
-    pub(in crate::base) fn of_rows(table: &TableInner, columns: &[ColumnId]) -> Self {
+    pub(in crate::base) fn of_rows(table: &TableHandle, columns: &[ColumnId]) -> Self {
         let all: Vec<usize> = (0..table.definition.columns().len()).collect();
         Self::new(columns, &all, table.definition.columns(), None)
     }
 
     /// Columns of the table, read in an index if that has them.
     pub(in crate::base) fn of_index(
-        table: &TableInner,
+        table: &TableHandle,
         index: crate::table::IndexId,
         columns: &[ColumnId],
     ) -> Option<Self> {
@@ -91,7 +91,7 @@ impl Projection {
     /// The columns of some rows.
     pub(in crate::base) fn batch(
         &self,
-        table: &Arc<TableInner>,
+        table: &Arc<TableHandle>,
         pieces: &mut Pieces,
     ) -> Result<Batch> {
         let all = 0..pieces.rows();
@@ -101,7 +101,7 @@ impl Projection {
     /// The columns of the rows at these places.
     fn batch_of(
         &self,
-        table: &Arc<TableInner>,
+        table: &Arc<TableHandle>,
         pieces: &mut Pieces,
         places: Range<usize>,
     ) -> Result<Batch> {
@@ -139,7 +139,7 @@ impl Projection {
 const BATCH_BYTES: usize = 1 << 20;
 
 struct Shared {
-    table: Arc<TableInner>,
+    table: Arc<TableHandle>,
     view: TreeView,
     ranges: Vec<ByteRange>,
     reverse: bool,
@@ -166,7 +166,7 @@ pub(in crate::base) struct TreeScan {
 
 impl TreeScan {
     pub(in crate::base) fn new(
-        table: &Arc<TableInner>,
+        table: &Arc<TableHandle>,
         view: TreeView,
         ranges: Vec<ByteRange>,
         reverse: bool,

@@ -40,7 +40,7 @@ impl DurableWriter {
         let definition = Arc::clone(&self.table.definition);
         let tree = definition.rows();
         let is_own = |changes: Option<&TreeChanges>| match changes {
-            Some(changes) if changes.cleared || changes.filled.is_some() => Ok(true),
+            Some(changes) if changes.cleared || changes.bulk_loaded.is_some() => Ok(true),
             changes => has(changes, position),
         };
         if is_own(lock(&self.trees).get(&tree))?

@@ -26,10 +26,10 @@ use crate::base::record_key::TreeId;
 use crate::base::row_source::BatchKeys;
 use crate::base::snapshot::Snapshot;
 use crate::base::store::transaction::WriterTrees;
-use crate::base::table::TableInner;
+use crate::base::table::TableHandle;
 use crate::base::table::cursor::Projection;
 use crate::base::table::row_changes::Scratch;
-use crate::base::view::Spot;
+use crate::base::view::RowLocation;
 use crate::key_encoding::ByteRange;
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
 
@@ -37,7 +37,7 @@ use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten
 pub(in crate::base) const WHOLE_TABLE: &[u8] = &[];
 /// A statement's changes of one table.
 pub(in crate::base) struct DurableWriter {
-    pub(in crate::base) table: Arc<TableInner>,
+    pub(in crate::base) table: Arc<TableHandle>,
     pub(in crate::base) trees: WriterTrees,
     /// Bytes of `trees` in memory, and of `bulk`.
     reservation: Reservation,
@@ -50,7 +50,7 @@ pub(in crate::base) struct DurableWriter {
 }
 
 impl DurableWriter {
-    pub(in crate::base) fn new(table: &Arc<TableInner>) -> Result<Self> {
+    pub(in crate::base) fn new(table: &Arc<TableHandle>) -> Result<Self> {
         // Who fills the table as a whole has it locked as a whole.
         let wait = LockWait::For(table.statement.options.lock_wait);
         table.lock_key(table.definition.rows(), WHOLE_TABLE, LockMode::Shared, wait)?;
@@ -88,8 +88,8 @@ impl DurableWriter {
     /// What lies under the transaction's changes of a tree.
     fn base(&self, tree: TreeId) -> Arc<Snapshot> {
         let changes = self.table.statement.transaction.tree_changes(tree);
-        let filled = changes.as_ref().and_then(|tree| tree.filled.as_ref());
-        Arc::clone(filled.map_or(&self.newest, |filled| &filled.snapshot))
+        let bulk_loaded = changes.as_ref().and_then(|tree| tree.bulk_loaded.as_ref());
+        Arc::clone(bulk_loaded.map_or(&self.newest, |bulk_loaded| &bulk_loaded.snapshot))
     }
 
     /// The row of a key as it is now: changed by this statement, by the transaction, or committed.
@@ -99,16 +99,16 @@ impl DurableWriter {
         tree: TreeId,
         key: &[u8],
         near: Option<Block<'static>>,
-    ) -> Result<Option<Spot>> {
+    ) -> Result<Option<RowLocation>> {
         if let Some(own) = lock(&self.trees).get(&tree)
             && let Some(change) = own.get(key)?
         {
-            return Ok(change.map(Spot::Own));
+            return Ok(change.map(RowLocation::Own));
         }
         let before = self.table.statement.transaction.tree_changes(tree);
         if let Some(before) = before {
             if let Some(change) = before.get(key)? {
-                return Ok(change.map(Spot::Own));
+                return Ok(change.map(RowLocation::Own));
             }
             if before.cleared {
                 return Ok(None);
@@ -117,7 +117,7 @@ impl DurableWriter {
         if let Some(block) = near
             && let Ok(place) = block.search(key)?
         {
-            return Ok(Some(Spot::Block(block, place)));
+            return Ok(Some(RowLocation::Block(block, place)));
         }
         let base = self.base(tree);
         let Some(found) = base.held_block_of(tree, key)? else {
@@ -125,7 +125,7 @@ impl DurableWriter {
         };
         let block = base.block(found)?;
         let place = block.search(key)?;
-        Ok(place.ok().map(|place| Spot::Block(block, place)))
+        Ok(place.ok().map(|place| RowLocation::Block(block, place)))
     }
 
     /// The first key in a range of a tree, as it is now, and whether it is a committed one.

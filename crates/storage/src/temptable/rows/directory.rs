@@ -209,11 +209,11 @@ impl Directory {
     pub(crate) fn unload(&self, number: u32) {
         let mut entries = write_lock(&self.entries);
         entries.heap[number as usize].is_resident = false;
-        self.let_go(&mut entries, number);
+        self.release_unused(&mut entries, number);
     }
 
     /// Memory goes when nobody needs the block to be there, its number when no row names it either.
-    fn let_go(&self, entries: &mut Entries, number: u32) {
+    fn release_unused(&self, entries: &mut Entries, number: u32) {
         let entry = &mut entries.heap[number as usize];
         if entry.readers > 0 || entry.is_resident {
             return;
@@ -258,7 +258,7 @@ impl Directory {
     pub(crate) fn release(&self, number: u32) {
         let mut entries = write_lock(&self.entries);
         entries.heap[number as usize].readers -= 1;
-        self.let_go(&mut entries, number);
+        self.release_unused(&mut entries, number);
     }
 
     /// No row names this number any more.
@@ -266,7 +266,7 @@ impl Directory {
         let mut entries = write_lock(&self.entries);
         let entry = &mut entries.heap[number as usize];
         (entry.is_named, entry.is_resident) = (false, false);
-        self.let_go(&mut entries, number);
+        self.release_unused(&mut entries, number);
     }
 
     /// The Arrow buffers of these numbers, none transient, all in memory.

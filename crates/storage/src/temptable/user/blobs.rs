@@ -1,7 +1,7 @@
 //! Long values of rows, in blocks that grow at their ends.
 //!
 //! Bytes that were written never change while a block lives, so that batches can share them. A block
-//! goes when the last row that has a value in it is gone, for older moments and batches with the last
+//! goes when the last row that has a value in it is gone, for older snapshots and batches with the last
 //! of those. [`Blobs::is_sparse`] tells when much of the blocks is of rows that are gone; then the
 //! table moves what is left (see [`Content::compact`](super::content::Content::compact)).
 

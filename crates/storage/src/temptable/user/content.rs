@@ -1,4 +1,4 @@
-//! What a table holds at one moment, and the changes of single rows.
+//! The rows and indexes of a table, and the changes of single rows.
 //!
 //! A change is done wholly or not at all: what may fail for lack of memory or because of a file is
 //! done first, and where a later index fails the earlier ones are put back. Only when that fails too
@@ -180,7 +180,7 @@ fn set_view(cell: &Cell, row: &mut [u8], view: View) {
     row[cell.offset..cell.offset + 16].copy_from_slice(&view.0.to_le_bytes());
 }
 
-/// The rows and indexes of one moment. Cloning it is a snapshot.
+/// The rows and indexes of a table. A clone is a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     pub(super) heap: Heap,

@@ -26,11 +26,11 @@ use crate::table::{
 use crate::temptable::rows::{Cell, Gather};
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
 
-/// The moment that a handle sees.
+/// Keeps what a handle sees from changing.
 #[derive(Debug)]
 pub(super) struct Pin {
-    /// Kept once somebody begins to change the table.
-    moment: OnceLock<Arc<Content>>,
+    /// What the handle sees; none as long as nobody has changed the table since it was opened.
+    snapshot: OnceLock<Arc<Content>>,
     /// How often rows were looked up: more than once by who goes on reading while it writes.
     lookups: AtomicU32,
     /// How often the table was changed before.
@@ -41,7 +41,7 @@ impl Pin {
     /// Sees a table as it is now.
     pub(super) fn new(core: &Core) -> Arc<Self> {
         let pin = Arc::new(Self {
-            moment: OnceLock::new(),
+            snapshot: OnceLock::new(),
             lookups: AtomicU32::new(0),
             version: core.version.load(Ordering::Relaxed),
         });
@@ -74,22 +74,23 @@ impl Pin {
     }
 
     fn content<'a>(&'a self, state: &'a State) -> &'a Content {
-        match self.moment.get() {
-            Some(moment) => moment,
+        match self.snapshot.get() {
+            Some(snapshot) => snapshot,
             None => &state.content,
         }
     }
 
-    /// Whether the handle will miss the moment that is about to pass; `own` is the writing one's.
-    pub(super) fn needs_moment(self: &Arc<Self>, own: Option<&Arc<Self>>) -> bool {
+    /// Whether a snapshot is to be taken for the handle before the table is changed; `own` is the pin
+    /// of the statement that changes it.
+    pub(super) fn needs_snapshot(self: &Arc<Self>, own: Option<&Arc<Self>>) -> bool {
         let is_other = own.is_none_or(|own| !Arc::ptr_eq(self, own));
         let reads_on = is_other || self.lookups.load(Ordering::Relaxed) > 1;
-        reads_on && self.moment.get().is_none()
+        reads_on && self.snapshot.get().is_none()
     }
 
-    pub(super) fn keep(&self, moment: &Arc<Content>) {
+    pub(super) fn keep(&self, snapshot: &Arc<Content>) {
         // Only one thread has the table's lock to write.
-        let _ = self.moment.set(Arc::clone(moment));
+        let _ = self.snapshot.set(Arc::clone(snapshot));
     }
 }
 
@@ -287,11 +288,11 @@ impl Handle {
         self.pin.see(&self.core, work)
     }
 
-    /// The moment that the handle sees, for a scan.
-    fn moment(&self) -> Result<Arc<Content>> {
+    /// The snapshot that the handle sees, for a scan.
+    fn snapshot(&self) -> Result<Arc<Content>> {
         let state = self.core.read()?;
-        Ok(match self.pin.moment.get() {
-            Some(moment) => Arc::clone(moment),
+        Ok(match self.pin.snapshot.get() {
+            Some(snapshot) => Arc::clone(snapshot),
             None => Arc::new(state.content.clone()),
         })
     }
@@ -384,8 +385,8 @@ impl Table for Handle {
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
-        let moment = self.moment()?;
-        let scan = HeapScan::new(&self.core, &self.statement, moment, columns);
+        let snapshot = self.snapshot()?;
+        let scan = HeapScan::new(&self.core, &self.statement, snapshot, columns);
         Ok(Box::new(scan))
     }
 
@@ -401,11 +402,11 @@ impl Table for Handle {
         if reverse {
             ranges.reverse();
         }
-        let moment = self.moment()?;
+        let snapshot = self.snapshot()?;
         let scan = IndexScan::new(
             &self.core,
             &self.statement,
-            moment,
+            snapshot,
             (index.0, ranges, reverse),
             columns,
         );

@@ -1,15 +1,15 @@
 //! The tables of CREATE TEMPORARY TABLE, of ENGINE=MEMORY, and of the engines without transactions.
 //!
 //! A [`UserTable`] is created once and opened by each statement: [`UserTable::open`] gives the
-//! statement's [`Table`](crate::Table), which sees the rows of that moment. Rows keep their position,
+//! statement's [`Table`](crate::Table), which sees a snapshot. Rows keep their position,
 //! eight bytes, from when they are added until they are deleted. What a transactional table's writer
 //! does is recorded in the session's [`UndoLog`]; the records die with the table.
 //!
 //! Rows are in the layout of all temporary tables ([`heap`]), their long values beside them
 //! ([`blobs`]), the indexes are trees ([`tree`]); all of that is in [`pages`] that go to a temporary
-//! file when the budget says so, the coldest first. Changes are made in place. A moment that somebody
-//! still looks at is kept by copying a page before it is changed; a handle says that it looks only
-//! when somebody else begins to write, so that a statement that finds its row and changes it copies
+//! file when the budget says so, the coldest first. Changes are made in place. A page of a snapshot
+//! that is still in use is copied before it is changed. A snapshot is taken for the open handles when
+//! another statement begins to write, so that a statement that finds its row and changes it copies
 //! nothing.
 
 mod blobs;
@@ -49,12 +49,12 @@ use write_lock::WriteLock;
 use writer::WriterScratch;
 
 pub use memory_engine::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
-pub(crate) use ordered_map::{MapMoment, OrderedMap};
+pub(crate) use ordered_map::{MapSnapshot, OrderedMap};
 pub use undo::UndoLog;
 
 /// With less memory than this, rows are in small pages.
 const LARGE_PAGES_MEMORY: u64 = 4 << 20;
-/// A table with less in memory is not asked to let go of it.
+/// A table with less in memory is not asked to release it.
 const RECLAIM_MIN: u64 = 64 << 10;
 
 /// How a table takes part in transactions, and where its rows may go.
@@ -158,8 +158,8 @@ impl Core {
         user_error(error, &self.name)
     }
 
-    /// Lets every statement that has the table open keep the moment that it sees, but the writing
-    /// one unless it may read on.
+    /// Takes a snapshot for every statement that has the table open. The writing one gets none unless
+    /// it goes on reading.
     fn pin_others(&self, state: &mut State, own: Option<&Arc<Pin>>) {
         let pins = state.pins.get_mut();
         let pins = pins.unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +172,7 @@ impl Core {
             let Some(pin) = pin.upgrade() else {
                 return false;
             };
-            if pin.needs_moment(own) {
+            if pin.needs_snapshot(own) {
                 let shared = shared.get_or_insert_with(|| Arc::new(content.clone()));
                 pin.keep(shared);
             }
@@ -306,7 +306,7 @@ impl UserTable {
 
     /// One statement's handle. What its writers do is recorded in `undo`, the session's.
     ///
-    /// The handle sees the rows of this moment, whatever others write. When a statement writes
+    /// The handle sees a snapshot of the rows. When a statement writes
     /// through a handle and goes on reading through it, it may meet its own changes: open another
     /// one to read from.
     pub fn open(&self, statement: &TempTableContext, undo: &UndoLog) -> Arc<dyn Table> {

@@ -2,7 +2,7 @@
 //! commits, when that is more than it shall have in memory.
 //!
 //! A key has a value, or is known to have none. Changes can be undone by an [`UndoLog`], as those of
-//! any table; [`OrderedMap::moment`] sees the map as it is now, whatever is changed later.
+//! any table; [`OrderedMap::snapshot`] sees the map as it is now, whatever is changed later.
 
 use std::sync::Arc;
 
@@ -30,14 +30,14 @@ const TURN: usize = 256;
 #[derive(Debug, Clone)]
 pub(crate) struct OrderedMap(UserTable);
 
-/// The map as it was at one moment.
+/// A snapshot of the map.
 #[derive(Debug)]
-pub(crate) struct MapMoment {
+pub(crate) struct MapSnapshot {
     core: Arc<Core>,
     pin: Arc<Pin>,
 }
 
-/// A range of a moment that is read in turns.
+/// A range of a snapshot, which is read a few entries at a time.
 #[derive(Debug)]
 pub(crate) struct MapRange {
     encoded: ByteRange,
@@ -130,8 +130,8 @@ impl OrderedMap {
     }
 
     /// As it is now.
-    pub(crate) fn moment(&self) -> MapMoment {
-        MapMoment {
+    pub(crate) fn snapshot(&self) -> MapSnapshot {
+        MapSnapshot {
             core: Arc::clone(self.core()),
             pin: Pin::new(self.core()),
         }
@@ -215,7 +215,7 @@ fn entry<T>(
     Ok(Some(take(key, value)))
 }
 
-impl MapMoment {
+impl MapSnapshot {
     /// The value of a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<MapValue>> {
         self.see(|content| get(&self.core, content, key))

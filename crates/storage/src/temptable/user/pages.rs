@@ -1,4 +1,4 @@
-//! Pages that are in memory or in a temporary file, and that several moments of a table share.
+//! Pages that are in memory or in a temporary file, and that several snapshots of a table share.
 //!
 //! A [`PageSet`] is a list of pages by number. Cloning it is a snapshot: from then on, who writes a
 //! page of either copies it first. Whether a page is shared is its reference count; a table that
@@ -33,7 +33,7 @@ pub(super) struct Pager {
     pressure: AtomicBool,
     /// How often that was so.
     forced: AtomicU64,
-    /// Pages that were copied and that older moments still see.
+    /// Pages that were copied and that older snapshots still see.
     old: Mutex<Vec<Weak<PageCell>>>,
     pub(super) bytes_overflowed: AtomicU64,
 }
@@ -114,7 +114,7 @@ impl Pager {
         old.push(Arc::downgrade(cell));
     }
 
-    /// Sends pages away that only older moments see. The caller holds the table's lock to write.
+    /// Sends pages away that only older snapshots see. The caller holds the table's lock to write.
     pub(super) fn evict_old(&self, wanted: u64) -> Result<u64> {
         let mut freed = 0;
         let mut old = self.old();

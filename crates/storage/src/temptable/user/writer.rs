@@ -265,7 +265,10 @@ impl Change<'_> {
     ) -> std::result::Result<Option<u64>, Stopped> {
         let relieved = self.relieve();
         relieved.map_err(|failure| self.stopped(failure))?;
-        let mark = self.undo.as_ref().map_or(0, |(undo, _)| undo.mark());
+        let start = self
+            .undo
+            .as_ref()
+            .map_or(0, |(undo, _)| undo.record_start());
         let mut before = Before {
             core: self.core,
             account: self.account.as_deref(),
@@ -285,9 +288,9 @@ impl Change<'_> {
             && is_recorded
         {
             if is_changed {
-                undo.end(mark, is_delete, *table, id);
+                undo.end(start, is_delete, *table, id);
             } else {
-                undo.cancel(mark);
+                undo.cancel(start);
             }
         }
         let changed = changed.map_err(|failure| self.stopped(failure))?;
@@ -335,7 +338,7 @@ impl Writer {
             statement: statement.clone(),
             undo: undo.clone(),
             pin: Arc::clone(pin),
-            start: Some(undo.moment()),
+            start: Some(undo.position()),
         })
     }
 
