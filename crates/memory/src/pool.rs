@@ -134,7 +134,7 @@ struct ClassState {
 
 struct PoolInner {
     classes: [Mutex<ClassState>; 4],
-    idle_limit: AtomicU64,
+    idle_limit: u64,
     live_bytes: AtomicU64,
     empty_bytes: AtomicU64,
     mapped_bytes: AtomicU64,
@@ -158,7 +158,7 @@ impl BlockPool {
     pub fn new(options: PoolOptions) -> Self {
         Self(Arc::new(PoolInner {
             classes: Default::default(),
-            idle_limit: AtomicU64::new(options.idle_limit),
+            idle_limit: options.idle_limit,
             live_bytes: AtomicU64::new(0),
             empty_bytes: AtomicU64::new(0),
             mapped_bytes: AtomicU64::new(0),
@@ -321,7 +321,7 @@ impl PoolInner {
             state.empty.push(index);
             let slab_bytes = class.slab_bytes() as u64;
             let idle = self.empty_bytes.fetch_add(slab_bytes, Ordering::Relaxed) + slab_bytes;
-            if idle > self.idle_limit.load(Ordering::Relaxed) {
+            if idle > self.idle_limit {
                 let pages = self.remove_empty(&mut state, class);
                 drop(state);
                 drop(pages);

@@ -123,8 +123,8 @@ extern "C" fn on_bus_error(
                 libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
             }
         }
-        // The load is tried again when this returns, and is then for the one who had the signal before: in the
-        // end the kernel, which ends the process.
+        // The load is tried again when this returns, and is then for the one who had the signal before:
+        // in the end the kernel, which ends the process.
         if let Some(before) = BEFORE.get()
             && libc::sigaction(libc::SIGBUS, &raw const *before, std::ptr::null_mut()) == 0
         {

@@ -261,7 +261,8 @@ impl ChangeMap {
         self.table.as_ref().map(OrderedMap::snapshot)
     }
 
-    /// Gives the changes of a range, with a snapshot of the table, to `each` in order, until that says that it is enough.
+    /// Gives the changes of a range, with a snapshot of the table, to `each` in order, until that says
+    /// that it is enough.
     pub(super) fn each(
         &self,
         snapshot: Option<&MapSnapshot>,

@@ -1,9 +1,10 @@
 //! Making transactions durable, several at a time (group commit: DeWitt et al., SIGMOD 1984).
 //!
 //! Who commits puts its changes into a queue. The first of the queue takes all that is in it as a group as
-//! soon as the group before is in the redo log, and writes that one ([`super::environment::pipeline`]) with one sync of
-//! the log and one transaction of the file. Transactions of one group never change the same key, nor do
-//! those of groups that are on their way at the same time: they hold locks until they are done.
+//! soon as the group before is in the redo log, and writes that one ([`super::environment::pipeline`])
+//! with one sync of the log and one transaction of the file. Transactions of one group never change the
+//! same key, nor do those of groups that are on their way at the same time: they hold locks until they
+//! are done.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};

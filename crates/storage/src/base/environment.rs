@@ -160,7 +160,8 @@ impl Environment {
         if number.0 >= MOST_SNAPSHOTS && self.kept.expire_oldest() {
             number = self.snapshot_number();
         }
-        // What leaves the buffer is in the file before: a snapshot needs both, read while the buffer is locked.
+        // What leaves the buffer is in the file before: a snapshot needs both, read while the buffer is
+        // locked.
         let buffer = lock(&self.buffer);
         let snapshot = Snapshot::new(file, buffer.clone(), &self.directory, version, number);
         drop(buffer);
@@ -406,8 +407,9 @@ fn check_length(file: &DirectoryFile) -> std::io::Result<()> {
     is_as_long(file, pages.saturating_mul(page_bytes))
 }
 
-/// What a meta page says (`MDB_meta` of LMDB's source): how long a page is, which is the last one, and the number of
-/// the transaction that wrote it. The first two pages are meta pages, of which the newer one counts.
+/// What a meta page says (`MDB_meta` of LMDB's source): how long a page is, which is the last one, and
+/// the number of the transaction that wrote it. The first two pages are meta pages, of which the newer
+/// one counts.
 fn meta_words(file: &DirectoryFile, page: u64) -> std::io::Result<Option<[u64; 3]>> {
     const PLACES: [usize; 3] = [40, 136, 144];
     let mut meta = [0; 152];

@@ -2,8 +2,8 @@
 //! many of them.
 //!
 //! LMDB has a fixed number of readers, and a commit needs one. Transactions that began after the
-//! same commit share one; of more than [`MOST_SNAPSHOTS`], the oldest that no statement is using is taken away
-//! from its transactions, which are told when they want to read again.
+//! same commit share one; of more than [`MOST_SNAPSHOTS`], the oldest that no statement is using is taken
+//! away from its transactions, which are told when they want to read again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};

@@ -5,8 +5,9 @@
 //! [`DurableTransaction`] for all of its transactions, one after the other; what it has changed is an
 //! overlay in memory ([`overlay`]) that only its own reads see ([`view`]), until the one writer commits
 //! it, with others that wait ([`commit`]). A [`Statement`] opens tables of one snapshot; reads take a
-//! snapshot ([`snapshot`]), changes take locks ([`locks`]) and look at the newest rows ([`table::writer`]). A statement that fills an empty table writes full blocks at once
-//! ([`bulk`], [`bulk_load`]).
+//! snapshot ([`snapshot`]), changes take locks ([`locks`]) and look at the newest rows
+//! ([`table::writer`]). A statement that fills an empty table writes full blocks at once ([`bulk`],
+//! [`bulk_load`]).
 //!
 //! ```text
 //! let store = DurableStore::open(StoreOptions { place: StorePlace::DataDirectory(path), stable })?;

@@ -2,8 +2,8 @@
 //! estimated from a sample of blocks.
 //!
 //! A sample is taken when it is first asked for, and again by ANALYZE TABLE and when the table has
-//! grown or shrunk by a fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which nothing follows here
-//! but plans.
+//! grown or shrunk by a fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which
+//! nothing follows here but plans.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -6,7 +6,8 @@
 //! the log is cut off where it begins before anybody hears of it. A group that was logged behind it
 //! meanwhile is logged anew.
 //!
-//! Who has both has a file that is what the log says ([`LogTruncationGuard`]): only then may the log begin anew.
+//! Who has both has a file that is what the log says ([`LogTruncationGuard`]): only then may the log
+//! begin anew.
 
 use std::sync::MutexGuard;
 

@@ -1,8 +1,8 @@
 //! Changing a tree of blocks: changes in key order, each block rewritten once.
 //!
-//! A block keeps its key as long as it lives, but for what [`crate::base::block_key`] says; what is split off gets
-//! the shortest separator that divides it from what comes before. A block that has become small takes in the
-//! next.
+//! A block keeps its key as long as it lives, but for what [`crate::base::block_key`] says; what is split
+//! off gets the shortest separator that divides it from what comes before. A block that has become small
+//! takes in the next.
 
 use std::sync::Arc;
 

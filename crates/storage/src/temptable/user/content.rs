@@ -72,6 +72,9 @@ pub(super) enum Failure {
     Broken(MemoryError),
 }
 
+/// What a change of a row gives.
+pub(super) type Changed<T> = std::result::Result<T, Failure>;
+
 impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         Self::Memory(error)
@@ -250,7 +253,7 @@ impl Content {
         row: &[u8],
         index: usize,
         key: &[u8],
-    ) -> std::result::Result<Place, Failure> {
+    ) -> Changed<Place> {
         if !fixed.shape.indexes[index].unique {
             return Ok(Place::UNKNOWN);
         }
@@ -276,7 +279,7 @@ impl Content {
         transient: &[*const u8],
         scratch: &mut Scratch,
         is_checked: bool,
-    ) -> std::result::Result<(), Failure> {
+    ) -> Changed<()> {
         scratch.keys.resize_with(self.trees.len(), Default::default);
         for (index, keys) in scratch.keys.iter_mut().enumerate() {
             let resolver = self.resolver_of(transient);
@@ -298,7 +301,7 @@ impl Content {
         row: &mut [u8],
         transient: &[*const u8],
         scratch: &mut Scratch,
-    ) -> std::result::Result<u64, Failure> {
+    ) -> Changed<u64> {
         self.find_new_keys(fixed, row, transient, scratch, true)?;
         self.keep_values(fixed, None, row, transient)?;
         let id = match self.heap.insert(fixed.pager, row) {
@@ -317,12 +320,7 @@ impl Content {
     }
 
     /// Adds a row's new keys to all indexes or to none.
-    fn add_entries(
-        &mut self,
-        pager: &Pager,
-        id: u64,
-        scratch: &mut Scratch,
-    ) -> std::result::Result<(), Failure> {
+    fn add_entries(&mut self, pager: &Pager, id: u64, scratch: &mut Scratch) -> Changed<()> {
         for index in 0..self.trees.len() {
             let Keys { new, place, .. } = &mut scratch.keys[index];
             push_id(new, id);
@@ -345,7 +343,7 @@ impl Content {
         (id, found): (u64, Option<(IndexId, Place)>),
         scratch: &mut Scratch,
         before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
-    ) -> std::result::Result<bool, Failure> {
+    ) -> Changed<bool> {
         let Some(row) = self.heap.read(fixed.pager, id)? else {
             return Ok(false);
         };
@@ -395,7 +393,7 @@ impl Content {
         (row, transient, columns): (&mut [u8], &[*const u8], ColumnSet),
         scratch: &mut Scratch,
         before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
-    ) -> std::result::Result<bool, Failure> {
+    ) -> Changed<bool> {
         let Some(old) = self.heap.read(fixed.pager, id)? else {
             return Ok(false);
         };
@@ -488,12 +486,7 @@ impl Content {
     }
 
     /// Exchanges a row's old keys for its new ones, in all indexes where they differ or in none.
-    fn change_entries(
-        &mut self,
-        pager: &Pager,
-        id: u64,
-        scratch: &mut Scratch,
-    ) -> std::result::Result<(), Failure> {
+    fn change_entries(&mut self, pager: &Pager, id: u64, scratch: &mut Scratch) -> Changed<()> {
         for index in 0..self.trees.len() {
             let Keys { new, old, place } = &mut scratch.keys[index];
             if new.is_empty() && old.is_empty() {
@@ -533,7 +526,7 @@ impl Content {
         id: u64,
         (row, transient): (&mut [u8], &[*const u8]),
         scratch: &mut Scratch,
-    ) -> std::result::Result<(), Failure> {
+    ) -> Changed<()> {
         self.find_new_keys(fixed, row, transient, scratch, false)?;
         self.keep_values(fixed, None, row, transient)?;
         self.heap.restore(fixed.pager, id, row)?;

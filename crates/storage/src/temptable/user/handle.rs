@@ -13,7 +13,7 @@ use mayfly_types::{Batch, PhysicalType, Result};
 use super::blobs::Loaded;
 use super::content::{Content, view_of};
 use super::memory_engine::Account;
-use super::scan::{HeapScan, IndexScan};
+use super::scan::{HeapScan, IndexScan, Reader};
 use super::tree::{Cursor, shorten_key};
 use super::undo::UndoLog;
 use super::writer::Writer;
@@ -65,12 +65,7 @@ impl Pin {
         core: &Core,
         work: impl FnOnce(&Content) -> mayfly_memory::Result<T>,
     ) -> Result<T> {
-        let state = core.read()?;
-        let content = self.content(&state);
-        let result = work(content).map_err(|error| core.error(&error));
-        drop(state);
-        core.relieve();
-        result
+        core.see(|state| work(self.content(state)))
     }
 
     fn content<'a>(&'a self, state: &'a State) -> &'a Content {
@@ -192,14 +187,11 @@ pub(super) struct Piece<'a> {
 impl<'a> Piece<'a> {
     pub(super) fn new(core: &'a Core, content: &'a Content, columns: &'a [ColumnId]) -> Self {
         let cells = core.shape.layout.cells();
-        let strings = match core.pager.has_overflowed() {
-            true => columns
-                .iter()
-                .filter_map(|column| cells.get(column.0))
-                .filter(|cell| cell.ty == PhysicalType::Bytes)
-                .collect(),
-            false => Vec::new(),
-        };
+        let mut strings: Vec<&Cell> = Vec::new();
+        if core.pager.has_overflowed() {
+            strings.extend(columns.iter().filter_map(|column| cells.get(column.0)));
+            strings.retain(|cell| cell.ty == PhysicalType::Bytes);
+        }
         Self {
             core,
             content,
@@ -288,12 +280,18 @@ impl Handle {
         self.pin.see(&self.core, work)
     }
 
-    /// The snapshot that the handle sees, for a scan.
-    fn snapshot(&self) -> Result<Arc<Content>> {
+    /// Reads columns of the snapshot that the handle sees.
+    fn reader(&self, columns: &[ColumnId]) -> Result<Reader> {
         let state = self.core.read()?;
-        Ok(match self.pin.snapshot.get() {
+        let content = match self.pin.snapshot.get() {
             Some(snapshot) => Arc::clone(snapshot),
             None => Arc::new(state.content.clone()),
+        };
+        Ok(Reader {
+            core: Arc::clone(&self.core),
+            statement: self.statement.clone(),
+            content,
+            columns: columns.to_vec(),
         })
     }
 
@@ -356,12 +354,11 @@ impl Table for Handle {
     }
 
     fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {
-        let (Some(encoder), Some(spec)) = (
-            self.core.shape.encoders.get(index.0),
-            self.core.shape.indexes.get(index.0),
-        ) else {
+        let shape = &self.core.shape;
+        let Some(spec) = shape.indexes.get(index.0) else {
             return 0;
         };
+        let encoder = &shape.encoders[index.0];
         let whole = parts >= spec.parts.len();
         let distinct = self.see(|content| {
             let tree = &content.trees[index.0];
@@ -385,9 +382,7 @@ impl Table for Handle {
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
-        let snapshot = self.snapshot()?;
-        let scan = HeapScan::new(&self.core, &self.statement, snapshot, columns);
-        Ok(Box::new(scan))
+        Ok(Box::new(HeapScan::new(self.reader(columns)?)))
     }
 
     fn index_scan(
@@ -402,15 +397,8 @@ impl Table for Handle {
         if reverse {
             ranges.reverse();
         }
-        let snapshot = self.snapshot()?;
-        let scan = IndexScan::new(
-            &self.core,
-            &self.statement,
-            snapshot,
-            (index.0, ranges, reverse),
-            columns,
-        );
-        Ok(Box::new(scan))
+        let reader = self.reader(columns)?;
+        Ok(Box::new(IndexScan::new(reader, index.0, ranges, reverse)))
     }
 
     fn index_lookup(
@@ -424,8 +412,8 @@ impl Table for Handle {
         let count = keys.first().map_or(0, |keys| keys.len());
         let lookups = count.min(2) as u32;
         self.pin.lookups.fetch_add(lookups, Ordering::Relaxed);
-        let is_unique = self.core.shape.indexes[index.0].unique
-            && keys.len() == self.core.shape.indexes[index.0].parts.len();
+        let spec = &self.core.shape.indexes[index.0];
+        let is_unique = spec.unique && keys.len() == spec.parts.len();
         let encoded = encoder.parts(keys);
         let mut lookup = Lookup {
             handle: self,
@@ -567,14 +555,8 @@ impl Lookup<'_> {
             }
             self.range.end = after_prefix(&self.range.start);
         }
-        tree.read_range(
-            pager,
-            &self.range,
-            false,
-            &mut self.cursor,
-            most,
-            &mut self.ids,
-        )?;
+        let (range, cursor) = (&self.range, &mut self.cursor);
+        tree.read_range(pager, range, false, cursor, most, &mut self.ids)?;
         self.found.resize(self.ids.len(), key as u32);
         if matches!(self.cursor, Cursor::End) {
             self.cursor = Cursor::Start;

@@ -149,6 +149,15 @@ impl Core {
         }
     }
 
+    /// Reads while the table is locked.
+    fn see<T>(&self, read: impl FnOnce(&State) -> mayfly_memory::Result<T>) -> Result<T> {
+        let state = self.read()?;
+        let found = read(&state).map_err(|error| self.error(&error));
+        drop(state);
+        self.relieve();
+        found
+    }
+
     fn is_transactional(&self) -> bool {
         self.engine == UserTableEngine::Transactional
     }

@@ -12,7 +12,7 @@ use super::content::{ColumnSet, Content, value_bytes, view_of};
 use super::handle::Pin;
 use super::tree::Cursor;
 use super::undo::UndoLog;
-use super::writer::{Change, Stopped};
+use super::writer::{Change, Done, Stopped};
 use super::{Core, UserTable, UserTableContext, point};
 use crate::key_encoding::{ByteRange, KeyEncoder, StoredValue};
 use crate::table::IndexSpec;
@@ -82,11 +82,7 @@ impl OrderedMap {
     /// The value of a key as it is now.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<MapValue>> {
         let core = self.core();
-        let state = core.read()?;
-        let found = get(core, &state.content, key);
-        drop(state);
-        core.relieve();
-        found.map_err(|error| core.error(&error))
+        core.see(|state| get(core, &state.content, key))
     }
 
     /// Sets the values of some keys. Without `undo` that stands; after an error a part of it does.
@@ -160,12 +156,7 @@ fn refill(value: &mut Value, room: &mut Vec<u8>, bytes: Option<&[u8]>) {
 }
 
 /// Adds or changes a row.
-fn set(
-    change: &mut Change<'_>,
-    row: &mut Vec<u64>,
-    encoded: &[u8],
-    values: &[Value],
-) -> std::result::Result<(), Stopped> {
+fn set(change: &mut Change<'_>, row: &mut Vec<u64>, encoded: &[u8], values: &[Value]) -> Done<()> {
     let core = change.core;
     let layout = &core.shape.layout;
     row.resize(layout.width / 8, 0);

@@ -8,7 +8,7 @@ use mayfly_types::{PhysicalType, Result, Value};
 use super::content::{ColumnSet, Content, value_bytes, view_of};
 use super::tree::Place;
 use super::undo::UndoLog;
-use super::writer::{Change, Stopped};
+use super::writer::{Change, Done, Stopped};
 use super::{Core, UserTable};
 use crate::table::{IndexId, RowChange, no_index, wrong_type};
 use crate::temptable::rows::{Cell, Resolver};
@@ -64,10 +64,8 @@ impl UserTable {
         values: &mut Vec<Value>,
     ) -> Result<bool> {
         let core = &*self.0;
-        let state = core.read()?;
-        let content = &state.content;
-        let mut read = || -> mayfly_memory::Result<bool> {
-            let pager = &core.pager;
+        core.see(|state| {
+            let (content, pager) = (&state.content, &core.pager);
             let (_, Some(id)) = content.trees[index.0].find(pager, key)? else {
                 return Ok(false);
             };
@@ -83,11 +81,7 @@ impl UserTable {
             }
             drop(loaded);
             Ok(true)
-        };
-        let found = read().map_err(|error| core.error(&error));
-        drop(state);
-        core.relieve();
-        found
+        })
     }
 
     /// Adds a row of values of all columns. Without `undo`, here and below, the change stands: it is
@@ -169,7 +163,7 @@ impl UserTable {
     pub(super) fn change(
         &self,
         undo: Option<&UndoLog>,
-        work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> std::result::Result<RowChange, Stopped>,
+        work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> Done<RowChange>,
     ) -> Result<RowChange> {
         let core: &Arc<Core> = &self.0;
         let (done, duplicate) = core.change(undo, None, |change, row| {

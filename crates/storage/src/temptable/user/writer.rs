@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
-use super::content::{ColumnSet, Content, Failure, Scratch};
+use super::content::{Changed, ColumnSet, Content, Failure, Scratch};
 use super::handle::{Pin, fetch, number, numbers};
 use super::memory_engine::Account;
 use super::tree::Place;
@@ -72,6 +72,9 @@ pub(super) enum Stopped {
     Error(Error),
     Broken(Error),
 }
+
+/// What a change gives, or why it stopped.
+pub(super) type Done<T> = std::result::Result<T, Stopped>;
 
 impl Core {
     /// Changes rows while the table is locked; `own` is the pin of the statement's handle. `work` is
@@ -158,14 +161,14 @@ impl Change<'_> {
 
     /// Before each row: what has to go to a file goes now, while no page is in use.
     #[inline]
-    fn relieve(&mut self) -> std::result::Result<(), Failure> {
+    fn relieve(&mut self) -> Changed<()> {
         if self.core.pager.is_pressed() {
             self.content.relieve(&self.core.pager)?;
         }
         Ok(())
     }
 
-    pub(super) fn insert(&mut self, row: &mut [u8]) -> std::result::Result<(), Stopped> {
+    pub(super) fn insert(&mut self, row: &mut [u8]) -> Done<()> {
         let core = self.core;
         let mut entries = 0;
         if let Some(account) = &mut self.account {
@@ -199,12 +202,7 @@ impl Change<'_> {
     }
 
     /// Puts a row in place of one that differs from it in no other columns than these.
-    pub(super) fn update(
-        &mut self,
-        id: u64,
-        row: &mut [u8],
-        columns: ColumnSet,
-    ) -> std::result::Result<(), Stopped> {
+    pub(super) fn update(&mut self, id: u64, row: &mut [u8], columns: ColumnSet) -> Done<()> {
         let come = match &self.account {
             Some(account) => account.entry_bytes(&self.core.shape, row, self.resolver()),
             None => 0,
@@ -223,11 +221,7 @@ impl Change<'_> {
     }
 
     /// Deletes a row; `found` is the entry by which it was found. False if there is none.
-    pub(super) fn delete(
-        &mut self,
-        id: u64,
-        found: Option<(IndexId, Place)>,
-    ) -> std::result::Result<bool, Stopped> {
+    pub(super) fn delete(&mut self, id: u64, found: Option<(IndexId, Place)>) -> Done<bool> {
         let fixed = self.core.fixed();
         let deleted = self.change_row(id, true, |content, _, scratch, before| {
             let row = (id, found);
@@ -256,13 +250,8 @@ impl Change<'_> {
         &mut self,
         id: u64,
         is_delete: bool,
-        work: impl FnOnce(
-            &mut Content,
-            &Sources,
-            &mut Scratch,
-            &mut Before<'_>,
-        ) -> std::result::Result<bool, Failure>,
-    ) -> std::result::Result<Option<u64>, Stopped> {
+        work: impl FnOnce(&mut Content, &Sources, &mut Scratch, &mut Before<'_>) -> Changed<bool>,
+    ) -> Done<Option<u64>> {
         let relieved = self.relieve();
         relieved.map_err(|failure| self.stopped(failure))?;
         let start = self
