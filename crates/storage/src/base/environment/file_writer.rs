@@ -45,7 +45,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// Begins to change what is laid over the file.
-    pub(in crate::base) fn begin_in_memory(
+    pub(super) fn begin_in_memory(
         environment: &'f Environment,
         file: &'f DataFile,
     ) -> Result<Self> {
@@ -97,7 +97,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// Whether a change has failed because there was no memory for it.
-    pub(in crate::base) fn is_out_of_memory(&self) -> bool {
+    pub(super) fn is_out_of_memory(&self) -> bool {
         self.is_out_of_memory
     }
 

@@ -1,13 +1,13 @@
-//! How changes get into the data file: first they are in the redo log, on disk, and then they are applied.
+//! How changes get into the data file: they are written to the redo log, on disk, and then applied.
 //!
-//! While the changes of one group are made, the next is already written to the log and synced. Who has the
-//! log takes the file before it lets go of the log, so that groups are made in the order of the log. A
-//! group counts, and is seen, when it is made; who committed it waits for that. If it cannot be made,
-//! the log is cut off where it begins before anybody hears of it. A group that was logged behind it
-//! meanwhile is logged anew.
+//! While the changes of one group are applied, the next is already written to the log and synced. The
+//! writer of the log locks the file before it unlocks the log, so that groups are applied in the order
+//! of the log. A group is committed, and visible, when it is applied; its transactions wait for that. If
+//! it cannot be applied, the log is truncated where it begins before any of them is acknowledged. A
+//! group that was logged behind it meanwhile is logged again.
 //!
-//! Who has both has a file that is what the log says ([`LogTruncationGuard`]): only then may the log
-//! begin anew.
+//! Who holds both locks has a file that is what the log says ([`LogTruncationGuard`]): only then may the
+//! log begin anew.
 
 use std::sync::MutexGuard;
 
@@ -25,12 +25,12 @@ pub(in crate::base) trait Changes {
     /// Gives them in order. They are the same each time.
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()>;
 
-    /// Whether they are so few that they are better made in memory.
+    /// Whether they are so few that they are better applied in memory.
     fn is_small(&self) -> bool {
         false
     }
 
-    /// Whether they can be made in a file that was opened anew so many times: they may need what was
+    /// Whether they can be applied in a file that was opened again so many times: they may need what was
     /// in it before and not in the log.
     fn can_follow(&self, _replays: u64) -> bool {
         true
@@ -48,7 +48,7 @@ pub(in crate::base) enum Logging {
     Nothing,
 }
 
-/// What the one who makes changes knows.
+/// The state of the group that is being applied.
 #[derive(Debug, Default)]
 pub(in crate::base) struct Applying {
     /// Where a group begins in the log that is not applied.
@@ -56,7 +56,7 @@ pub(in crate::base) struct Applying {
 }
 
 impl Applying {
-    /// Cuts a group that is not made off the log; whether there was one.
+    /// Truncates the log before a group that is not applied; whether there was one.
     fn cut(&mut self, log: &mut Log) -> bool {
         let place = self.unapplied.take();
         if let Some(place) = place {

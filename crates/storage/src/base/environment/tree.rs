@@ -20,7 +20,7 @@ use crate::base::rows::{Rows, common};
 const SMALL_BYTES: usize = BLOCK_BYTES / 4;
 
 /// Changes a tree's rows, whose keys rise; by how many they became more.
-pub(in crate::base) fn apply(
+pub(super) fn apply(
     writer: &mut FileWriter<'_>,
     tree: TreeId,
     types: &Arc<[PhysicalType]>,

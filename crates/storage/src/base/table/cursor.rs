@@ -24,7 +24,7 @@ enum Slot {
 
 /// How rows of a tree become columns of the table.
 #[derive(Debug)]
-pub(in crate::base) struct Projection {
+pub(super) struct Projection {
     /// Columns of the tree.
     read: Vec<(usize, PhysicalType)>,
     slots: Vec<Slot>,
@@ -156,7 +156,7 @@ struct State {
 }
 
 /// One worker's scan.
-pub(in crate::base) struct TreeScan {
+pub(super) struct TreeScan {
     shared: Arc<Shared>,
     /// Rows that did not fit into the last batch.
     rest: Option<Batch>,

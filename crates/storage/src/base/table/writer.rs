@@ -258,7 +258,7 @@ impl DurableWriter {
     }
 
     /// The same for an entry that says to nobody else what it did not say before: no range is asked.
-    pub(in crate::base) fn set_unseen(
+    pub(super) fn set_unseen(
         &mut self,
         index: &IndexTree,
         key: Vec<u8>,
@@ -270,7 +270,7 @@ impl DurableWriter {
     }
 
     /// Rows with all columns.
-    pub(in crate::base) fn all_columns(&self) -> Projection {
+    pub(super) fn all_columns(&self) -> Projection {
         let columns = self.table.definition.columns().len();
         let all: Vec<ColumnId> = (0..columns).map(ColumnId).collect();
         Projection::of_rows(&self.table, &all)

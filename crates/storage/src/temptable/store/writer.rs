@@ -346,18 +346,28 @@ impl RowWriter {
         row: *mut u8,
         transient: &[*const u8],
     ) -> Result<*const u8> {
+        let copying = (!transient.is_empty()).then_some(Copying::Transient(transient));
+        // SAFETY: as promised by the caller.
+        unsafe { self.append_one(row, copying) }
+    }
+
+    /// Copies long values of a row, if any are to be copied, and places it; its address.
+    unsafe fn append_one(
+        &mut self,
+        row: *mut u8,
+        copying: Option<Copying<'_>>,
+    ) -> Result<*const u8> {
         debug_assert!(self.pinned && self.parts.len() == 1);
         self.run += 1;
         // SAFETY: as promised by the caller, for one row.
         unsafe {
-            if !transient.is_empty() {
-                self.copy_values(row, 1, Copying::Transient(transient))?;
+            if let Some(copying) = copying {
+                self.copy_values(row, 1, copying)?;
             }
             self.place(row, 1)?;
         }
-        Ok(self.row_cursors[0]
-            .next
-            .wrapping_sub(self.store.layout.width))
+        let next = self.row_cursors[0].next;
+        Ok(next.wrapping_sub(self.store.layout.width))
     }
 
     /// As [`Self::append_encoded`], for a copy of a row of this store whose long values are copied
@@ -366,16 +376,8 @@ impl RowWriter {
     /// # Safety
     /// `row` is a copy of a row of the store whose values are in memory. It is changed.
     pub(crate) unsafe fn append_stored(&mut self, row: *mut u8) -> Result<*const u8> {
-        debug_assert!(self.pinned && self.parts.len() == 1);
-        self.run += 1;
-        // SAFETY: as promised by the caller, for one row.
-        unsafe {
-            self.copy_values(row, 1, Copying::Heap)?;
-            self.place(row, 1)?;
-        }
-        Ok(self.row_cursors[0]
-            .next
-            .wrapping_sub(self.store.layout.width))
+        // SAFETY: as promised by the caller.
+        unsafe { self.append_one(row, Some(Copying::Heap)) }
     }
 
     /// Forgets all rows.
