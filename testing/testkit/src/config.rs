@@ -1,7 +1,8 @@
 //! The configurations that every golden file runs under: `tests/configs/*.toml`.
 //!
 //! A configuration changes how the engine works and never what a statement returns, so all of
-//! them share the same expected results.
+//! them share the same expected results. A file that needs what a configuration lacks says so
+//! (see [`crate::corpus::needs`]), and is skipped there.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,49 +31,31 @@ pub struct Config {
     /// place for a column.
     #[serde(default)]
     pub memory_tables: bool,
-    /// Whether statements run prepared, with their literals as values of `?`.
+    /// Whether statements run prepared, with their literals as values of `?`, and queries twice.
     #[serde(default)]
     pub prepared: bool,
-    /// Whether queries run three times, so that the last one is known by its text.
-    #[serde(default)]
-    pub repeated: bool,
     /// Whether statements come over the wire.
     #[serde(default)]
     pub wire: bool,
-    /// A configuration whose skips are this one's too.
-    #[serde(default)]
-    pub skips_of: Option<String>,
     /// Statements run at the start of every session.
     #[serde(default)]
     pub statements: Vec<String>,
-    /// Files not run under this configuration.
-    #[serde(default, rename = "skip")]
-    pub skips: Vec<Skip>,
-    /// Files with options of their own.
+    /// What golden files may need that this configuration has not, and why: such a file is skipped.
+    #[serde(default)]
+    pub lacks: BTreeMap<String, String>,
+    /// What golden files may need that other options of the database give.
     #[serde(default, rename = "change")]
-    pub changes: Vec<Change>,
+    pub changes: BTreeMap<String, Change>,
 }
 
-/// Options of the database for one golden file, instead of the configuration's.
+/// Options of the database for the golden files with one need, instead of the configuration's.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// `area/topic`.
-    pub file: String,
     /// Why.
     pub reason: String,
     /// The options.
     pub options: BTreeMap<String, toml::Value>,
-}
-
-/// A golden file that a configuration leaves out.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Skip {
-    /// `area/topic`.
-    pub file: String,
-    /// Why.
-    pub reason: String,
 }
 
 impl Config {
@@ -89,39 +72,34 @@ impl Config {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        if let Some(other) = &config.skips_of {
-            let other = Self::read(&path.with_file_name(format!("{other}.toml")))?;
-            config.skips.extend(other.skips);
-        }
+        let reasons = config.changes.values().map(|change| &change.reason);
         if config
-            .skips
-            .iter()
-            .map(|skip| &skip.reason)
-            .chain(config.changes.iter().map(|change| &change.reason))
+            .lacks
+            .values()
+            .chain(reasons)
             .any(|reason| reason.trim().is_empty())
         {
-            return Err(show(&"a skip or change needs a reason"));
+            return Err(show(&"what is lacking or changed needs a reason"));
         }
         Ok(config)
     }
 
-    /// This configuration with the options that a file has.
+    /// Whether this configuration says anything about a need of golden files.
     #[must_use]
-    pub fn for_file(&self, file: &str) -> Self {
-        let mut config = self.clone();
-        let changes = self.changes.iter().filter(|change| change.file == file);
-        for change in changes {
-            config.options.extend(change.options.clone());
-        }
-        config
+    pub fn knows(&self, need: &str) -> bool {
+        self.lacks.contains_key(need) || self.changes.contains_key(need)
     }
 
-    /// Why `file` is not run under this configuration, if it is not.
+    /// This configuration for a file with these needs; `None` when it lacks one of them.
     #[must_use]
-    pub fn skip_reason(&self, file: &str) -> Option<&str> {
-        self.skips
-            .iter()
-            .find(|skip| skip.file == file)
-            .map(|skip| skip.reason.as_str())
+    pub fn for_needs(&self, needs: &[String]) -> Option<Self> {
+        if needs.iter().any(|need| self.lacks.contains_key(need)) {
+            return None;
+        }
+        let mut config = self.clone();
+        for change in needs.iter().filter_map(|need| self.changes.get(need)) {
+            config.options.extend(change.options.clone());
+        }
+        Some(config)
     }
 }

@@ -35,13 +35,22 @@ pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
 /// A file's short name: `area/topic`.
 #[must_use]
 pub fn short_name(path: &Path) -> String {
-    let tests = root().join("tests");
-    let folders = ["slt", "slt-next"].map(|folder| tests.join(folder));
-    folders
-        .iter()
-        .find_map(|folder| path.strip_prefix(folder).ok())
+    path.strip_prefix(root().join("tests/slt"))
         .unwrap_or(path)
         .with_extension("")
         .display()
         .to_string()
+}
+
+/// What a golden file needs of the configuration it runs under: the words of its first line,
+/// `# needs: transactions, views`, if it has one.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn needs(path: &Path) -> std::io::Result<Vec<String>> {
+    let text = std::fs::read_to_string(path)?;
+    let first = text.lines().next().unwrap_or_default();
+    let needs = first.strip_prefix("# needs: ").unwrap_or_default();
+    let words = needs.split(", ").filter(|need| !need.is_empty());
+    Ok(words.map(str::to_owned).collect())
 }

@@ -42,7 +42,6 @@ pub struct Embedded {
     temporary_tables: bool,
     memory_tables: bool,
     prepared: bool,
-    repeated: bool,
     paths: Paths,
     tmpdir: PathBuf,
 }
@@ -72,7 +71,6 @@ impl Embedded {
             temporary_tables: config.temporary_tables,
             memory_tables: config.memory_tables,
             prepared: config.prepared,
-            repeated: config.repeated,
             paths,
             tmpdir,
         })
@@ -95,7 +93,6 @@ impl Embedded {
             temporary_tables: self.temporary_tables,
             memory_tables: self.memory_tables,
             prepared: self.prepared.then(HashMap::new),
-            repeated: self.repeated,
             paths: self.paths.clone(),
         };
         for statement in &self.statements {
@@ -191,7 +188,6 @@ pub struct EmbeddedSession {
     /// Statements by their text, if statements run prepared.
     prepared: Option<HashMap<String, Arc<Prepared>>>,
     /// Whether queries run three times.
-    repeated: bool,
     paths: Paths,
 }
 
@@ -250,10 +246,6 @@ impl DB for EmbeddedSession {
         let results = match &mut self.prepared {
             _ if self.memory_tables && creates_table(&sql) => execute_in_memory(session, &sql),
             Some(prepared) => execute(session, prepared, &sql),
-            None if self.repeated && is_repeatable(&sql) => {
-                let before = session.execute(&sql).and_then(|_| session.execute(&sql));
-                before.and_then(|_| session.execute(&sql))
-            }
             None => session.execute(&sql),
         };
         let results = results.map_err(|error| StatementError {
@@ -280,7 +272,7 @@ impl DB for EmbeddedSession {
     }
 }
 
-/// Whether a statement is a query that gives the same again, and leaves nothing but its warnings.
+/// Whether a statement is a query that gives the same when it runs again, and leaves nothing but its warnings.
 fn is_repeatable(sql: &str) -> bool {
     const STATEFUL: [&str; 20] = [
         "@",
@@ -311,37 +303,33 @@ fn is_repeatable(sql: &str) -> bool {
     is_query && !STATEFUL.iter().any(|word| sql.contains(word))
 }
 
-/// Runs a statement prepared if it has literals that `?` can stand for. Statements that differ in them
-/// alone are one prepared statement; a SELECT runs twice, the second time with the plan of the first.
+/// Runs a statement prepared if it has literals that `?` can stand for, and by its text otherwise.
+/// Statements that differ in such literals alone are one prepared statement; a query runs twice, the
+/// second time by the plan of the first.
 fn execute(
     session: &mut Session,
     prepared: &mut HashMap<String, Arc<Prepared>>,
     sql: &str,
 ) -> mayfly_engine::Result<Vec<StatementResult>> {
-    let Some(changed) = parameterize(sql, session.connection_collation()) else {
-        return session.execute(sql);
-    };
-    let key = format!("{:?} {}", session.current_database(), changed.text);
-    let statement = match prepared.get(&key) {
-        Some(statement) => Arc::clone(statement),
-        None => {
-            let Ok(statement) = session.prepare(&changed.text) else {
-                return session.execute(sql);
-            };
-            prepared.insert(key, Arc::clone(&statement));
-            statement
+    let changed = parameterize(sql, session.connection_collation());
+    let statement = changed.as_ref().and_then(|changed| {
+        let key = format!("{:?} {}", session.current_database(), changed.text);
+        if let Some(statement) = prepared.get(&key) {
+            return Some(Arc::clone(statement));
         }
-    };
-    let mut run = || {
-        session
-            .execute_prepared(&statement, &changed.values)?
-            .into_result()
+        let statement = session.prepare(&changed.text).ok()?;
+        prepared.insert(key, Arc::clone(&statement));
+        Some(statement)
+    });
+    let mut run = || match (&statement, &changed) {
+        (Some(statement), Some(changed)) => {
+            let outcome = session.execute_prepared(statement, &changed.values)?;
+            outcome.into_result().map(|result| vec![result])
+        }
+        _ => session.execute(sql),
     };
     let first = run()?;
-    if !first.has_rows() || sql.contains('(') {
-        return Ok(vec![first]);
-    }
-    run().map(|second| vec![second])
+    if is_repeatable(sql) { run() } else { Ok(first) }
 }
 
 fn rows(result: &StatementResult, paths: &Paths) -> DBOutput<ColumnKind> {

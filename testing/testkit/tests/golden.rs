@@ -2,8 +2,8 @@
 //!
 //! `cargo test -p mayfly-testkit --test golden -- '[default] types/'` runs part of it. A trial lists
 //! every record that fails. One that takes too long fails by itself, so that a statement that does
-//! not end is found and named. `MAYFLY_GOLDEN_FOLDER=slt-next` runs the files of another folder of
-//! `tests`: statements that wait for what they test.
+//! not end is found and named. A file that needs what a configuration lacks is ignored there, and
+//! counted as such.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,31 +22,43 @@ const TRIAL_TIME_MAX: Duration = Duration::from_secs(300);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
+    let trials = trials().unwrap_or_else(|message| {
+        let failed = move || Err(message.into());
+        vec![Trial::test("configurations and needs", failed)]
+    });
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trials() -> Result<Vec<Trial>, String> {
+    let configs = corpus::files("configs", "toml");
+    let mut configs: Vec<_> = configs
+        .iter()
+        .map(|path| Config::read(path))
+        .collect::<Result<_, _>>()?;
+    let default = configs.iter().find(|config| config.name == "default");
+    let lacks = default.ok_or("no default configuration")?.lacks.clone();
+    for config in &mut configs {
+        config.lacks.extend(lacks.clone());
+    }
     let mut trials = Vec::new();
-    let folder = std::env::var("MAYFLY_GOLDEN_FOLDER").unwrap_or_else(|_| "slt".to_owned());
-    let files = corpus::files(&folder, "slt");
-    for path in corpus::files("configs", "toml") {
-        let config = match Config::read(&path) {
-            Ok(config) => config,
-            Err(message) => {
-                trials.push(Trial::test(path.display().to_string(), || {
-                    Err(message.into())
-                }));
-                continue;
+    for file in corpus::files("slt", "slt") {
+        let name = corpus::short_name(&file);
+        let needs = corpus::needs(&file).map_err(|error| format!("{name}: {error}"))?;
+        for need in &needs {
+            if !configs.iter().any(|config| config.knows(need)) {
+                return Err(format!("{name}: no configuration lacks or changes {need}"));
             }
-        };
-        for file in &files {
-            let name = corpus::short_name(file);
-            let skipped = config.skip_reason(&name).is_some();
-            let (config, file) = (config.for_file(&name), file.clone());
-            trials.push(
-                Trial::test(name, move || run_in_time(config, file))
-                    .with_kind(path.file_stem().unwrap_or_default().to_string_lossy())
-                    .with_ignored_flag(skipped),
-            );
+        }
+        for config in &configs {
+            let kind = config.name.clone();
+            let (config, file) = (config.for_needs(&needs), file.clone());
+            let skipped = config.is_none();
+            let run = move || config.map_or(Ok(()), |config| run_in_time(config, file));
+            let trial = Trial::test(name.clone(), run).with_kind(kind);
+            trials.push(trial.with_ignored_flag(skipped));
         }
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    Ok(trials)
 }
 
 /// Runs a trial on a thread of its own, which is left behind when it does not end in time.
