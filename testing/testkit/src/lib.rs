@@ -14,6 +14,7 @@ pub mod config;
 pub mod corpus;
 pub mod embedded;
 pub mod fixture;
+pub mod groups;
 pub mod isolation;
 pub mod prepared;
 pub mod random;

@@ -1,5 +1,7 @@
 //! Random choices that a seed repeats.
 
+use crate::groups::Groups;
+
 /// A generator that the same seed repeats (Steele, Lea and Flood, "Fast Splittable Pseudorandom
 /// Number Generators", 2014).
 #[derive(Debug, Clone)]
@@ -37,6 +39,14 @@ impl Random {
     pub fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
         of[self.below(of.len())]
     }
+}
+
+/// Words and signs that make almost-statements.
+#[must_use]
+pub fn words() -> Vec<String> {
+    let lists = Groups::read(include_str!("words.txt"));
+    let words = lists.items("words").iter();
+    words.map(|word| word.replace("\\0", "\0")).collect()
 }
 
 /// The same numbers as whole ones, for tests that count in them.

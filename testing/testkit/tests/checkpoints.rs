@@ -101,7 +101,7 @@ fn every_check(way: Way, panics: bool) {
     let _ = trap.kill.set(session.kill_handle());
     let memory = fixture.database.memory_used();
     let threads = way.threads as u64;
-    for Statement { name, sql, .. } in STATEMENTS {
+    for Statement { name, sql, .. } in STATEMENTS.iter() {
         trap.arm(0);
         let expected = must(&mut session, sql);
         let checks = trap.reached();
@@ -250,7 +250,7 @@ fn a_kill_at_any_call_on_temporary_files_ends_the_statement_soon() {
 fn every_run_of_workers_gives_the_same_rows() {
     for way in WAYS.iter().filter(|way| way.threads > 1) {
         let (_fixture, mut session) = open(*way, |_| {});
-        for Statement { name, sql, .. } in STATEMENTS {
+        for Statement { name, sql, .. } in STATEMENTS.iter() {
             let expected = must(&mut session, sql);
             for run in 1..=RUNS {
                 assert_eq!(

@@ -5,13 +5,14 @@
 //! `MAYFLY_MUTATION_SECONDS` says for how long, `MAYFLY_MUTATION_SEED` what is tried; a failure
 //! names both the statement and the seed.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mayfly_engine::{FileAccess, KillHandle, Session};
+use mayfly_testkit::corpus;
 use mayfly_testkit::fixture::Fixture;
+use mayfly_testkit::random::words;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -23,19 +24,6 @@ const MUTANTS: usize = 3;
 const LONG: Duration = Duration::from_secs(2);
 /// … and after so long it hangs.
 const TOO_LONG: Duration = Duration::from_secs(60);
-
-fn golden_files(directory: &Path, files: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(directory).expect("the golden files are there");
-    let mut entries: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    for path in entries {
-        if path.is_dir() {
-            golden_files(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "slt") {
-            files.push(path);
-        }
-    }
-}
 
 /// The statements of a golden file.
 fn statements(text: &str) -> Vec<String> {
@@ -73,76 +61,23 @@ fn tokens(sql: &str) -> Vec<&str> {
     tokens
 }
 
-const SPICES: &[&str] = &[
-    "0 ",
-    "-1 ",
-    "18446744073709551615 ",
-    "9223372036854775808 ",
-    "1e308 ",
-    "-0.0 ",
-    "NULL ",
-    "'' ",
-    "'ä\u{1F600}' ",
-    "x'00' ",
-    "b'1' ",
-    "( ",
-    ") ",
-    ", ",
-    ". ",
-    "* ",
-    "; ",
-    "/* ",
-    "-- ",
-    "@x ",
-    "? ",
-    "SELECT ",
-    "FROM ",
-    "WHERE ",
-    "GROUP BY 1 ",
-    "ORDER BY 1 ",
-    "LIMIT 1 ",
-    "DISTINCT ",
-    "WITH ROLLUP ",
-    "UNION ",
-    "JOIN ",
-    "AS ",
-    "NOT ",
-    "IN ",
-    "LIKE ",
-    "IS NULL ",
-    "CAST( ",
-    "INTERVAL ",
-    "JSON_OBJECT( ",
-    "99999999999999999999999999999999999999999999999999999999999999999999 ",
-    "'0000-00-00' ",
-    "'9999-12-31' ",
-    "DATE '2024-02-30' ",
-    "0.00000000000000000000000000000000001 ",
-    "\\",
-    "\u{0}",
-    "'",
-    "`",
-    "EXISTS ( ",
-    "CASE ",
-    "END ",
-    "OVER () ",
-    "COLLATE utf8mb4_bin ",
-    "_latin1 ",
-    "BINARY ",
-    "DIV ",
-    "MOD ",
-    "<=> ",
-    ":= ",
-    "|| ",
-];
-
 struct Mutator {
     random: TestRng,
+    words: Vec<String>,
 }
 
 impl Mutator {
     fn below(&mut self, n: usize) -> usize {
         (self.random.next_u64() % n.max(1) as u64) as usize
+    }
+
+    /// A word with a space behind it, or a quote or the like without one.
+    fn word(&mut self) -> String {
+        let word = &self.words[(self.random.next_u64() % self.words.len() as u64) as usize];
+        match word.as_str() {
+            "\\" | "\0" | "'" | "\"" | "`" => word.clone(),
+            _ => format!("{word} "),
+        }
     }
 
     fn mutate(&mut self, sql: &str, others: &[String]) -> String {
@@ -159,8 +94,8 @@ impl Mutator {
                     let other = self.below(tokens.len());
                     tokens.swap(at, other);
                 }
-                3 => SPICES[self.below(SPICES.len())].clone_into(&mut tokens[at]),
-                4 => tokens.insert(at, SPICES[self.below(SPICES.len())].to_owned()),
+                3 => tokens[at] = self.word(),
+                4 => tokens.insert(at, self.word()),
                 5 => {
                     let end = (at + self.below(8)).min(tokens.len());
                     let part = tokens[at..end].to_vec();
@@ -258,11 +193,9 @@ fn broken_statements_end_in_an_answer() {
     seed_bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let mut mutator = Mutator {
         random: TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes),
+        words: words(),
     };
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/slt");
-    let mut paths = Vec::new();
-    golden_files(&root, &mut paths);
-    let files: Vec<Vec<String>> = paths
+    let files: Vec<Vec<String>> = corpus::files("slt", "slt")
         .iter()
         // Large tables make every mutant slow.
         .filter(|path| !path.to_string_lossy().contains("spill"))

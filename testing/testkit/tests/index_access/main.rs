@@ -6,7 +6,6 @@
 //! `MAYFLY_ACCESS_SECONDS` is how long it looks for a difference, `MAYFLY_ACCESS_SEED` where it
 //! begins.
 
-mod constants;
 mod kinds;
 mod statements;
 mod table;

@@ -1,6 +1,6 @@
 //! Random statements over a table: every way in which an index could be read for them.
 
-use crate::constants::PATTERNS;
+use crate::kinds::LISTS;
 use crate::table::Table;
 use mayfly_testkit::random::Random;
 
@@ -30,7 +30,7 @@ impl Table {
             14 => format!("{name} NOT IN ({x}, {y})"),
             15 => format!("{name} IS NULL"),
             16 => format!("{name} IS NOT NULL"),
-            17 => format!("{name} LIKE {}", random.pick(PATTERNS)),
+            17 => format!("{name} LIKE {}", random.pick(LISTS.items("patterns"))),
             place => {
                 let other = random.below(self.kinds.len());
                 let (u, v) = (self.constant(other, random), self.constant(other, random));

@@ -1,7 +1,6 @@
 //! A table of random columns with random keys.
 
-use crate::constants::CONSTANTS;
-use crate::kinds::{KINDS, Kind};
+use crate::kinds::{KINDS, Kind, LISTS};
 use mayfly_testkit::random::Random;
 
 pub(crate) struct Table {
@@ -128,7 +127,7 @@ impl Table {
     pub(crate) fn value(&self, column: usize, random: &mut Random) -> String {
         match random.one_in(8) {
             true => "NULL".to_owned(),
-            false => random.pick(self.kinds[column].values).to_owned(),
+            false => random.pick(self.kinds[column].values()).to_owned(),
         }
     }
 
@@ -152,7 +151,7 @@ impl Table {
         match is_large || operand.of == "{}" || random.one_in(3) {
             true => self.constant(operand.column, random),
             false => {
-                let value = random.pick(self.kinds[operand.column].values);
+                let value = random.pick(self.kinds[operand.column].values());
                 operand.of.replace("{}", value)
             }
         }
@@ -160,8 +159,8 @@ impl Table {
 
     pub(crate) fn constant(&self, column: usize, random: &mut Random) -> String {
         match random.below(5) {
-            0 | 1 => random.pick(CONSTANTS).to_owned(),
-            _ => random.pick(self.kinds[column].values).to_owned(),
+            0 | 1 => random.pick(LISTS.items("constants")).to_owned(),
+            _ => random.pick(self.kinds[column].values()).to_owned(),
         }
     }
 }

@@ -64,7 +64,7 @@ impl Schema {
     }
 
     fn table(&self, number: usize, random: &mut Random) -> Table {
-        let of = if self.portable { PORTABLE } else { ALL };
+        let of = if self.portable { &*PORTABLE } else { &*ALL };
         let types: Vec<&ColumnType> = (0..3 + random.below(3))
             .map(|at| {
                 let wanted = match at {
@@ -89,7 +89,7 @@ impl Schema {
         let rows = (0..random.below(14)).map(|row| {
             let values = types.iter().map(|ty| match random.below(7) {
                 0 => "NULL".to_owned(),
-                1 | 2 => random.pick(ty.values).to_owned(),
+                1 | 2 => random.pick(&ty.values).to_owned(),
                 _ => random.pick(common(ty.kind)).to_owned(),
             });
             (row, values.collect())
