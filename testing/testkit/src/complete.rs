@@ -25,7 +25,7 @@ use sqllogictest::{
 use crate::client::ServerError;
 use crate::column::ColumnKind;
 use crate::corpus;
-use crate::runner::Paths;
+use crate::runner::{Paths, account_of};
 use crate::server::{Flavour, ServerSession};
 
 /// The slug of a difference nobody has explained yet.
@@ -154,7 +154,8 @@ fn run(
         }
         let key = case.connection.clone().unwrap_or_default();
         if !sessions.contains_key(&key) {
-            let session = ServerSession::connect(socket, flavour, paths.clone())
+            let user = account_of(&key);
+            let session = ServerSession::connect_as(user, socket, flavour, paths.clone())
                 .map_err(|error| error.to_string())?;
             sessions.insert(key.clone(), session);
         }

@@ -42,6 +42,10 @@ pub fn short_name(path: &Path) -> String {
         .to_string()
 }
 
+/// The need of a file that changes accounts or global variables: of the servers at hand, whose sessions others
+/// use at the same time, none has it.
+pub const OWN_SERVER: &str = "own-server";
+
 /// What a golden file needs of the configuration it runs under: the words of its first line,
 /// `# needs: transactions, views`, if it has one.
 ///

@@ -9,15 +9,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mayfly_engine::{
-    Database, DatabaseOptions, HashMode, Prepared, Session, SqlType, StatementResult, TypeKind,
+    Database, DatabaseOptions, HashMode, Prepared, RootPassword, Session, SqlType, StatementResult,
+    TypeKind,
 };
 use sqllogictest::{DB, DBOutput};
 
 use crate::cell;
 use crate::column::ColumnKind;
 use crate::config::Config;
+use crate::fixture;
 use crate::prepared::parameterize;
-use crate::runner::Paths;
+use crate::runner::{Paths, ROOT};
 
 /// An error of a statement, in the form golden files use.
 #[derive(Debug, Clone)]
@@ -33,6 +35,13 @@ impl std::fmt::Display for StatementError {
 }
 
 impl std::error::Error for StatementError {}
+
+fn statement_error(error: &mayfly_engine::Error, paths: &Paths) -> StatementError {
+    StatementError {
+        sqlstate: error.sqlstate(),
+        text: paths.remove(&error.to_string()),
+    }
+}
 
 /// A database opened for one golden file.
 #[derive(Debug)]
@@ -65,6 +74,8 @@ impl Embedded {
                 .ok_or_else(|| format!("{}: option {name} = {value:?}", config.name))?;
         }
         let database = Database::open(options).map_err(|error| error.to_string())?;
+        let root = database.set_up_root(RootPassword::Empty);
+        root.map_err(|error| error.to_string())?;
         Ok(Self {
             database,
             statements: config.statements.clone(),
@@ -87,7 +98,20 @@ impl Embedded {
     /// # Errors
     /// When a statement of the configuration fails.
     pub fn session(&self) -> Result<EmbeddedSession, StatementError> {
-        let session = self.database.session();
+        self.session_of(ROOT)
+    }
+
+    /// A new session of an account without a password; root needs none.
+    ///
+    /// # Errors
+    /// When the account is refused, or a statement of the configuration fails.
+    pub fn session_of(&self, user: &str) -> Result<EmbeddedSession, StatementError> {
+        let session = if user == ROOT {
+            self.database.session()
+        } else {
+            fixture::log_in(&self.database, user)
+                .map_err(|error| statement_error(&error, &self.paths))?
+        };
         let mut session = EmbeddedSession {
             session: Some(session),
             temporary_tables: self.temporary_tables,
@@ -248,10 +272,7 @@ impl DB for EmbeddedSession {
             Some(prepared) => execute(session, prepared, &sql),
             None => session.execute(&sql),
         };
-        let results = results.map_err(|error| StatementError {
-            sqlstate: error.sqlstate(),
-            text: self.paths.remove(&error.to_string()),
-        })?;
+        let results = results.map_err(|error| statement_error(&error, &self.paths))?;
         match results.last() {
             Some(result) if result.has_rows() => Ok(rows(result, &self.paths)),
             Some(result) => Ok(DBOutput::StatementComplete(result.affected_rows)),

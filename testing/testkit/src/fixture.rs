@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mayfly_engine::{Database, DatabaseOptions, Error, Session};
+use mayfly_engine::{Database, DatabaseOptions, Error, Session, SessionOptions};
 
 use crate::cell;
 
@@ -159,6 +159,20 @@ pub fn quiet_panics() {
             }
         }));
     });
+}
+
+/// A session of an account without a password, in no database.
+///
+/// # Errors
+/// The login's.
+pub fn log_in(database: &Arc<Database>, user: &str) -> Result<Session, Error> {
+    let login = database.account_for(user, "localhost");
+    let _ = login.check_password(b"");
+    let options = SessionOptions {
+        database: None,
+        ..SessionOptions::new()
+    };
+    database.log_in(database.accept()?, &login, options)
 }
 
 /// The rows of the last statement of `sql`, one line each, a tab between columns.

@@ -3,11 +3,13 @@
 //! A record that fails does not end the file: a list of all failures shows their common cause,
 //! where the first one alone hides it.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqllogictest::{
-    DB, ExpectedError, Normalizer, QueryExpect, Record, Runner, StatementExpect, TestErrorKind,
+    Connection, DB, ExpectedError, Normalizer, QueryExpect, Record, Runner, StatementExpect,
+    TestErrorKind,
 };
 
 use crate::column::{ColumnKind, same_kinds};
@@ -117,21 +119,36 @@ pub struct Report {
     pub failures: Vec<Failure>,
 }
 
-/// Runs all records of `file`, in order, each on the connection that it names.
+/// The account of the session that a file runs on where it names no other.
+pub const ROOT: &str = "root";
+
+/// The account whose session a connection is: `connection ann@localhost`, with anything behind a `#` where
+/// there are several. A connection of another name is root's.
+#[must_use]
+pub fn account_of(connection: &str) -> &str {
+    connection
+        .split_once("@localhost")
+        .map_or(ROOT, |(user, _)| user)
+}
+
+/// Runs all records of `file`, in order, each on the connection that it names; `connect` opens the session of
+/// an account without a password.
 ///
 /// # Errors
 /// When the file cannot be read or parsed.
 pub fn run_file<D>(
     file: &Path,
     strictness: Strictness,
-    mut connect: impl FnMut() -> Result<D, D::Error>,
+    mut connect: impl FnMut(&str) -> Result<D, D::Error>,
 ) -> Result<Report, String>
 where
     D: DB<ColumnType = ColumnKind> + Send,
 {
     let records = sqllogictest::parse_file::<ColumnKind>(file)
         .map_err(|error| format!("{}: {error}", file.display()))?;
-    let mut runner = Runner::new(|| std::future::ready(connect()));
+    // Whose session the next connection is.
+    let account = RefCell::new(ROOT.to_owned());
+    let mut runner = Runner::new(|| std::future::ready(connect(&account.borrow())));
     runner.with_normalizer(Clone::clone);
     runner.with_validator(same_rows);
     if strictness == Strictness::Exact {
@@ -143,7 +160,23 @@ where
             loosen(&mut record);
         }
         let (line, sql) = match &record {
-            Record::Statement { loc, sql, .. } | Record::Query { loc, sql, .. } => {
+            Record::Statement {
+                loc,
+                sql,
+                connection,
+                ..
+            }
+            | Record::Query {
+                loc,
+                sql,
+                connection,
+                ..
+            } => {
+                let name = match connection {
+                    Connection::Named(name) => account_of(name),
+                    Connection::Default => ROOT,
+                };
+                account.replace(name.to_owned());
                 (loc.line(), sql.clone())
             }
             Record::Halt { .. } => break,

@@ -10,7 +10,7 @@ use sqllogictest::{DB, DBOutput};
 use crate::cell;
 use crate::client::{Answer, Client, ServerError};
 use crate::column::ColumnKind;
-use crate::runner::Paths;
+use crate::runner::{Paths, ROOT};
 
 /// The servers a golden file is run on beside Mayfly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,14 +69,29 @@ pub struct ServerSession {
 }
 
 impl ServerSession {
-    /// Connects and sets the session up.
+    /// Connects as root and sets the session up.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses a setting.
     pub fn connect(socket: &Path, flavour: Flavour, paths: Paths) -> Result<Self, ServerError> {
-        let mut client = Client::connect(socket, "root")?;
+        Self::connect_as(ROOT, socket, flavour, paths)
+    }
+
+    /// Connects as an account without a password, in no database where that is not root, and sets the session up.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or refuses the account or a setting.
+    pub fn connect_as(
+        user: &str,
+        socket: &Path,
+        flavour: Flavour,
+        paths: Paths,
+    ) -> Result<Self, ServerError> {
+        let mut client = Client::connect(socket, user)?;
         for statement in flavour.start() {
-            client.query(statement)?;
+            if user == ROOT || !statement.starts_with("USE") {
+                client.query(statement)?;
+            }
         }
         Ok(Self {
             client,

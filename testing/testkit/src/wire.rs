@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Database, RootPassword};
+use mayfly_engine::Database;
 use mayfly_wire::{Server, ServerOptions, TlsOptions};
 
 use crate::client::ServerError;
@@ -29,8 +29,6 @@ impl Wire {
     /// # Errors
     /// A text that says why it cannot.
     pub fn start(database: &Arc<Database>, paths: Paths) -> Result<Self, String> {
-        let root = database.set_up_root(RootPassword::Empty);
-        root.map_err(|error| error.to_string())?;
         let socket = paths.tmp().join("mayfly.sock");
         let options = ServerOptions {
             socket: Some(socket.clone()),
@@ -45,12 +43,12 @@ impl Wire {
         })
     }
 
-    /// A new session.
+    /// A new session of an account without a password.
     ///
     /// # Errors
     /// The server's error.
-    pub fn session(&self) -> Result<ServerSession, ServerError> {
-        ServerSession::connect(&self.socket, Flavour::Mayfly, self.paths.clone())
+    pub fn session_of(&self, user: &str) -> Result<ServerSession, ServerError> {
+        ServerSession::connect_as(user, &self.socket, Flavour::Mayfly, self.paths.clone())
     }
 
     /// Ends it; false when a connection did not end.

@@ -11,87 +11,18 @@ use std::fmt::Write;
 use mayfly_engine::Session;
 use mayfly_testkit::client::{Answer, Client};
 use mayfly_testkit::fixture::{Fixture, rows};
+use mayfly_testkit::groups::Groups;
 use mayfly_testkit::server::{Flavour, socket};
 
 /// A table's name, its column's type, and values that are hostile to comparisons.
-const TYPES: &[(&str, &str, &str)] = &[
-    ("tinyint_", "TINYINT", "0 1 -1 127 12"),
-    ("uint_", "INT UNSIGNED", "0 1 20240101 4294967295"),
-    (
-        "bigint_",
-        "BIGINT",
-        "0 1 -1 9223372036854775807 9007199254740993",
-    ),
-    (
-        "ubigint_",
-        "BIGINT UNSIGNED",
-        "0 1 18446744073709551615 9223372036854775808",
-    ),
-    (
-        "decimal_",
-        "DECIMAL(20,2)",
-        "0 1 1.5 -1 9007199254740993.00 20240101",
-    ),
-    ("float_", "FLOAT", "0 1 1.5 0.1"),
-    (
-        "double_",
-        "DOUBLE",
-        "0 1 1.5 -0e0 9007199254740992 0.1 1e30",
-    ),
-    ("date_", "DATE", "'2024-01-01' '0000-00-00' '1999-12-31'"),
-    (
-        "time_",
-        "TIME(1)",
-        "'00:00:00' '00:00:01' '12:30:00.5' '-01:00:00'",
-    ),
-    (
-        "datetime_",
-        "DATETIME(1)",
-        "'2024-01-01' '2024-01-01/12:30:00.5' '0000-00-00'",
-    ),
-    ("timestamp_", "TIMESTAMP", "'2024-01-01' '1999-12-31'"),
-    ("year_", "YEAR", "0 2024 1999 2001"),
-    (
-        "char_",
-        "CHAR(12)",
-        "'' 'a' 'A' '1' '1.0' '2024-01-01' 'é' 'abc' '12:30:00.5' 'null' '0'",
-    ),
-    (
-        "bin_",
-        "VARCHAR(12) COLLATE utf8mb4_bin",
-        "'' 'a' 'A' 'a\x1F' '1' '01' '2024-01-01' 'é' 'true'",
-    ),
-    (
-        "varchar_",
-        "VARCHAR(20)",
-        "'' 'a' 'A' 'a\x1F' '1' '1e0' '1abc' '2024-1-1' '20240101' 'é' 'true' '\x1F1' '9007199254740993'",
-    ),
-    (
-        "latin1_",
-        "VARCHAR(12) CHARACTER SET latin1",
-        "'' 'a' 'A\x1F' '1' 'é' 'x'",
-    ),
-    ("binary_", "BINARY(2)", "'' 'a' '1' 'é' 'a\x1F'"),
-    (
-        "varbinary_",
-        "VARBINARY(12)",
-        "'' 'a' 'A' 'a\x1F' 'a\\0' '1' 'é' '2024-01-01'",
-    ),
-    ("text_", "TEXT", "'' 'a' 'A' '1' 'é' '[1,2]'"),
-    ("blob_", "BLOB", "'' 'a' 'A' '1' 'é' 'a\\0'"),
-    (
-        "enum_",
-        "ENUM('a','1','é','2024-01-01','B')",
-        "'a' '1' 'é' '2024-01-01' 'B'",
-    ),
-    ("set_", "SET('a','1','é')", "'' 'a' '1' 'a,1' 'é'"),
-    ("bit_", "BIT(9)", "b'0' b'1' b'1100001' b'100000000'"),
-    (
-        "json_",
-        "JSON",
-        "'null' 'true' 'false' '1' '1.0' '0' '\"a\"' '\"A\"' '\"1\"' '[1,2]' '\"2024-01-01\"' '\"é\"'",
-    ),
-];
+fn types() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    let lists = Groups::read(include_str!("comparisons_types.txt"));
+    let types = lists.iter().map(|(head, values)| {
+        let (name, ty) = head.split_once(' ').expect("a name and a type");
+        (name, ty, values.to_vec())
+    });
+    types.collect()
+}
 
 /// What is asked of each pair of values.
 const OPERATORS: &[(&str, &str)] = &[
@@ -103,46 +34,6 @@ const OPERATORS: &[(&str, &str)] = &[
     ("BETWEEN", "a.v BETWEEN b.v AND b.v"),
     ("CASE", "CASE a.v WHEN b.v THEN 1 ELSE 0 END"),
     ("NULLIF", "NULLIF(a.v, b.v) IS NULL"),
-];
-
-/// What columns are compared with besides.
-const CONSTANTS: &[&str] = &[
-    "0",
-    "1",
-    "-1",
-    "1.0",
-    "1.5",
-    "20240101",
-    "2024",
-    "9223372036854775808",
-    "9007199254740993",
-    "1e0",
-    "0.1",
-    "TRUE",
-    "'a'",
-    "'A'",
-    "'a '",
-    "''",
-    "'1'",
-    "'01'",
-    "'1.0'",
-    "'1abc'",
-    "'2024-01-01'",
-    "'12:30:00.5'",
-    "'é'",
-    "'[1, 2]'",
-    "BINARY 'a'",
-    "BINARY 'é'",
-    "x'61'",
-    "_latin1'x'",
-    "DATE'2024-01-01'",
-    "TIMESTAMP'2024-01-01 12:30:00.5'",
-    "TIME'12:30:00.5'",
-    "CAST('1' AS JSON)",
-    "CAST('\"a\"' AS JSON)",
-    "CAST(TRUE AS JSON)",
-    "CAST(1 AS UNSIGNED)",
-    "NULL",
 ];
 
 /// Where MySQL answers by rules of its own: the types on both sides, the operators, and why it is left out.
@@ -188,14 +79,12 @@ fn tables() -> Vec<String> {
         "SET sql_mode = 'NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'".to_owned(),
         "SET group_concat_max_len = 1000000".to_owned(),
     ];
-    for (name, ty, values) in TYPES {
-        let unquoted = |value: &str| value.replace(['\x1F', '/'], " ");
-        let rows: Vec<String> = values
-            .split(' ')
-            .enumerate()
-            .map(|(index, value)| format!("({}, {})", index + 1, unquoted(value)))
+    for (name, ty, values) in types() {
+        let rows: Vec<String> = (1..)
+            .zip(values)
+            .map(|(id, value)| format!("({id}, {value})"))
             .collect();
-        let key = match *ty {
+        let key = match ty {
             "JSON" => None,
             "TEXT" | "BLOB" => Some(", KEY v (v(10))"),
             _ => Some(", KEY v (v)"),
@@ -215,9 +104,16 @@ fn tables() -> Vec<String> {
 }
 
 fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TYPES
-        .iter()
-        .flat_map(|(a, ..)| TYPES.iter().map(|(b, ..)| (*a, *b)))
+    let names = || types().into_iter().map(|(name, ..)| name);
+    names().flat_map(move |a| names().map(move |b| (a, b)))
+}
+
+/// The table with an index, and the hint to read that; a table of documents has none.
+fn keyed(table: &str) -> (String, &'static str) {
+    match table {
+        "json_" => (table.to_owned(), ""),
+        _ => (format!("{table}k"), "FORCE INDEX (v)"),
+    }
 }
 
 /// The answers for all pairs of rows, NULL as N.
@@ -350,16 +246,7 @@ fn every_way_to_join_gives_the_same_pairs() {
     over_tables(|session| {
         let mut wrong = Vec::new();
         for (a, b) in pairs() {
-            let keyed = |name: &str| match name {
-                "json_" => name.to_owned(),
-                _ => format!("{name}k"),
-            };
-            let force = |name: &str| match name {
-                "json_" => "",
-                _ => "FORCE INDEX (v)",
-            };
-            let (ak, bk) = (keyed(a), keyed(b));
-            let (force_a, force_b) = (force(a), force(b));
+            let ((ak, force_a), (bk, force_b)) = (keyed(a), keyed(b));
             let pairs = "SELECT GROUP_CONCAT(CONCAT(a.id, ':', b.id) ORDER BY a.id, b.id) FROM";
             wrong.extend(disagreeing(
                 session,
@@ -420,13 +307,11 @@ fn every_way_to_join_gives_the_same_pairs() {
 fn every_way_to_compare_with_a_constant_finds_the_same_rows() {
     over_tables(|session| {
         let mut wrong = Vec::new();
-        for (table, ..) in TYPES {
-            let (keyed, force) = match *table {
-                "json_" => ((*table).to_owned(), ""),
-                _ => (format!("{table}k"), "FORCE INDEX (v)"),
-            };
+        let constants = Groups::read(include_str!("comparisons_constants.txt"));
+        for (table, ..) in types() {
+            let (keyed, force) = keyed(table);
             let found = "SELECT GROUP_CONCAT(id ORDER BY id) FROM";
-            for constant in CONSTANTS {
+            for constant in constants.items("constants") {
                 for operator in ["=", "<", ">=", "<=>"] {
                     let condition = format!("v {operator} {constant}");
                     wrong.extend(disagreeing(
@@ -479,7 +364,7 @@ fn every_way_to_compare_with_a_constant_finds_the_same_rows() {
 fn values_are_grouped_by_what_is_equal() {
     over_tables(|session| {
         let mut wrong = Vec::new();
-        for (table, ..) in TYPES {
+        for (table, ..) in types() {
             let least = format!(
                 "SELECT GROUP_CONCAT((SELECT MIN(b.id) FROM {table} b WHERE NOT (NOT b.v <=> a.v)) ORDER BY a.id) FROM {table} a"
             );

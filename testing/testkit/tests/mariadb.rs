@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_testkit::complete::UNEXPLAINED;
-use mayfly_testkit::corpus;
+use mayfly_testkit::corpus::{self, OWN_SERVER};
 use mayfly_testkit::runner::{self, Paths, Strictness};
 use mayfly_testkit::server::{self, Flavour, ServerSession};
 
@@ -20,20 +20,21 @@ fn main() -> ExitCode {
     let mut trials = vec![Trial::test("explained", explained)];
     for file in corpus::files("slt", "slt") {
         let socket = socket.clone();
-        let without_server = socket.is_none();
+        let needs = corpus::needs(&file).unwrap_or_default();
+        let skipped = socket.is_none() || needs.iter().any(|need| need == OWN_SERVER);
         let trial = Trial::test(corpus::short_name(&file), move || match &socket {
             Some(socket) => run(socket, &file),
             None => Err("MAYFLY_MARIADB_SOCKET names no server".into()),
         });
-        trials.push(trial.with_kind("mariadb").with_ignored_flag(without_server));
+        trials.push(trial.with_kind("mariadb").with_ignored_flag(skipped));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 fn run(socket: &Path, file: &Path) -> Result<(), Failed> {
     let paths = Paths::new().map_err(|error| error.to_string())?;
-    let report = runner::run_file(file, Strictness::Family, || {
-        ServerSession::connect(socket, Flavour::MariaDb, paths.clone())
+    let report = runner::run_file(file, Strictness::Family, |user| {
+        ServerSession::connect_as(user, socket, Flavour::MariaDb, paths.clone())
     })?;
     paths.clean();
     if report.failures.is_empty() {

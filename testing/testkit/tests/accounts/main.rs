@@ -9,18 +9,12 @@ mod storage;
 
 use std::sync::Arc;
 
-use mayfly_engine::{Database, Session, SessionOptions};
+use mayfly_engine::{Database, Session};
+use mayfly_testkit::fixture;
 
 /// A session of an account without a password.
 fn log_in(database: &Arc<Database>, user: &str) -> Session {
-    let login = database.account_for(user, "localhost");
-    assert!(login.check_password(b""), "{user}");
-    let options = SessionOptions {
-        database: None,
-        ..SessionOptions::new()
-    };
-    let place = database.accept().unwrap();
-    database.log_in(place, &login, options).unwrap()
+    fixture::log_in(database, user).unwrap()
 }
 
 /// The number of the error that a statement ends with; 0 for none.

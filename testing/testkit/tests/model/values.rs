@@ -1,6 +1,9 @@
 //! Values as the model holds them: how SQL writes them, how a result shows them, and which are equal
 //! and in which order, by weights written by hand for a few characters.
 
+use std::sync::LazyLock;
+
+use mayfly_testkit::groups::Groups;
 use mayfly_testkit::random::Random;
 
 /// A value of a column.
@@ -75,200 +78,86 @@ const fn text(sql: &'static str, collation: Collation, longest: i128) -> Kind {
     }
 }
 
-const fn listed(
-    sql: &'static str,
-    never: &'static str,
-    values: &'static [(&'static str, &'static str)],
-) -> Kind {
+/// Of the values in `listed.txt`.
+fn listed(sql: &'static str, never: &'static str) -> Kind {
+    let values = LISTED.items(sql).iter();
+    let values: Vec<_> = values
+        .filter_map(|value| value.split_once(" => "))
+        .collect();
     Kind {
         sql,
-        family: Family::Listed(values),
+        family: Family::Listed(values.leak()),
         least: 0,
         greatest: 0,
         never,
     }
 }
 
+static LISTED: LazyLock<Groups> = LazyLock::new(|| Groups::read(include_str!("listed.txt")));
+
 pub(crate) const INT: Kind = number("INT", 0, i32::MIN as i128, i32::MAX as i128);
 
-pub(crate) const KINDS: &[Kind] = &[
-    INT,
-    number("TINYINT", 0, -128, 127),
-    number("SMALLINT UNSIGNED", 0, 0, 65_535),
-    number("MEDIUMINT", 0, -8_388_608, 8_388_607),
-    number("BIGINT", 0, i64::MIN as i128, i64::MAX as i128),
-    number("BIGINT UNSIGNED", 0, 0, u64::MAX as i128),
-    number("DECIMAL(13,3)", 3, -9_999_999_999_999, 9_999_999_999_999),
-    number(
-        "DECIMAL(38,0)",
-        0,
-        -(10_i128.pow(38) - 1),
-        10_i128.pow(38) - 1,
-    ),
-    number("BIT(64)", 0, 0, u64::MAX as i128),
-    number("BIT(1)", 0, 0, 1),
-    listed(
-        "DECIMAL(65,30)",
-        "77777777.5",
-        &[
-            (
-                "-99999999999999999999999999999999999.999999999999999999999999999999",
-                "-99999999999999999999999999999999999.999999999999999999999999999999",
-            ),
-            (
-                "-0.000000000000000000000000000001",
-                "-0.000000000000000000000000000001",
-            ),
-            ("0", "0.000000000000000000000000000000"),
-            (
-                "0.000000000000000000000000000001",
-                "0.000000000000000000000000000001",
-            ),
-            ("1.5", "1.500000000000000000000000000000"),
-            (
-                "99999999999999999999999999999999999.999999999999999999999999999999",
-                "99999999999999999999999999999999999.999999999999999999999999999999",
-            ),
-        ],
-    ),
-    listed(
-        "DOUBLE",
-        "77777777.5",
-        &[
-            ("-1.7976931348623157e308", "-1.7976931348623157e308"),
-            ("-1.5", "-1.5"),
-            ("-2.2250738585072014e-308", "-2.2250738585072014e-308"),
-            ("0", "0"),
-            ("2.2250738585072014e-308", "2.2250738585072014e-308"),
-            ("0.1e0", "0.1"),
-            ("1", "1"),
-            ("123456.789e0", "123456.789"),
-            ("1e16", "1e16"),
-            ("1.7976931348623157e308", "1.7976931348623157e308"),
-        ],
-    ),
-    listed(
-        "FLOAT",
-        "77777777.5",
-        &[
-            ("-4096", "-4096"),
-            ("-1.5e0", "-1.5"),
-            ("0", "0"),
-            ("0.25e0", "0.25"),
-            ("1", "1"),
-            ("65536", "65536"),
-        ],
-    ),
-    listed(
-        "DATE",
-        "'2000-07-07'",
-        &[
-            ("'0000-00-00'", "0000-00-00"),
-            ("'1000-01-01'", "1000-01-01"),
-            ("'2024-00-00'", "2024-00-00"),
-            ("'2024-02-00'", "2024-02-00"),
-            ("'2024-02-29'", "2024-02-29"),
-            ("'2024-03-01'", "2024-03-01"),
-            ("'9999-12-31'", "9999-12-31"),
-        ],
-    ),
-    listed(
-        "DATETIME(3)",
-        "'2000-07-07 07:07:07'",
-        &[
-            ("'0000-00-00 00:00:00'", "0000-00-00 00:00:00.000"),
-            ("'1000-01-01 00:00:00'", "1000-01-01 00:00:00.000"),
-            ("'2024-02-29 23:59:59.999'", "2024-02-29 23:59:59.999"),
-            ("'2024-03-01 00:00:00'", "2024-03-01 00:00:00.000"),
-            ("'2024-03-01 00:00:00.001'", "2024-03-01 00:00:00.001"),
-            ("'9999-12-31 23:59:59.999'", "9999-12-31 23:59:59.999"),
-        ],
-    ),
-    listed(
-        "TIMESTAMP(6)",
-        "'2000-07-07 07:07:07'",
-        &[
-            ("'0000-00-00 00:00:00'", "0000-00-00 00:00:00.000000"),
-            ("'1970-01-01 00:00:01'", "1970-01-01 00:00:01.000000"),
-            ("'2024-03-01 00:00:00.000001'", "2024-03-01 00:00:00.000001"),
-            ("'2024-03-01 00:00:00.5'", "2024-03-01 00:00:00.500000"),
-            ("'2038-01-19 03:14:07.999999'", "2038-01-19 03:14:07.999999"),
-        ],
-    ),
-    listed(
-        "TIME(6)",
-        "'07:07:07'",
-        &[
-            ("'-838:59:59'", "-838:59:59.000000"),
-            ("'-838:59:58'", "-838:59:58.000000"),
-            ("'-00:00:00.000001'", "-00:00:00.000001"),
-            ("'00:00:00'", "00:00:00.000000"),
-            ("'12:00:00.000001'", "12:00:00.000001"),
-            ("'838:59:59'", "838:59:59.000000"),
-        ],
-    ),
-    listed(
-        "YEAR",
-        "1999",
-        &[
-            ("1901", "1901"),
-            ("1970", "1970"),
-            ("2024", "2024"),
-            ("2155", "2155"),
-        ],
-    ),
-    listed(
-        "ENUM('z', 'a', 'm')",
-        "'q'",
-        &[("'a'", "a"), ("'m'", "m"), ("'z'", "z")],
-    ),
-    listed(
-        "SET('x', 'y', 'b')",
-        "'q'",
-        &[
-            ("''", "(empty)"),
-            ("'b'", "b"),
-            ("'x'", "x"),
-            ("'x,b'", "x,b"),
-            ("'x,y'", "x,y"),
-            ("'x,y,b'", "x,y,b"),
-            ("'y'", "y"),
-            ("'y,b'", "y,b"),
-        ],
-    ),
-    text("VARCHAR(768)", Collation::Insensitive, 768),
-    text("VARCHAR(700)", Collation::Insensitive, 700),
-    text("VARCHAR(40)", Collation::Insensitive, 40),
-    text("CHAR(10)", Collation::Insensitive, 10),
-    text(
-        "VARCHAR(700) COLLATE utf8mb4_general_ci",
-        Collation::General,
-        700,
-    ),
-    text(
-        "VARCHAR(40) COLLATE utf8mb4_general_ci",
-        Collation::General,
-        40,
-    ),
-    text("VARCHAR(40) COLLATE utf8mb4_bin", Collation::Padded, 40),
-    text("VARCHAR(700) COLLATE utf8mb4_bin", Collation::Padded, 700),
-    text(
-        "VARCHAR(700) COLLATE utf8mb4_0900_bin",
-        Collation::Code,
-        700,
-    ),
-    text("VARCHAR(40) COLLATE utf8mb4_0900_bin", Collation::Code, 40),
-    text("VARBINARY(2000)", Collation::Code, 1900),
-    text("VARBINARY(3072)", Collation::Code, 3072),
-    text("BINARY(4)", Collation::Code, 4),
-    text("TEXT", Collation::Insensitive, 9_000),
-    text(
-        "MEDIUMTEXT COLLATE utf8mb4_general_ci",
-        Collation::General,
-        40_000,
-    ),
-    text("BLOB", Collation::Code, 9_000),
-];
+pub(crate) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    vec![
+        INT,
+        number("TINYINT", 0, -128, 127),
+        number("SMALLINT UNSIGNED", 0, 0, 65_535),
+        number("MEDIUMINT", 0, -8_388_608, 8_388_607),
+        number("BIGINT", 0, i64::MIN as i128, i64::MAX as i128),
+        number("BIGINT UNSIGNED", 0, 0, u64::MAX as i128),
+        number("DECIMAL(13,3)", 3, -9_999_999_999_999, 9_999_999_999_999),
+        number(
+            "DECIMAL(38,0)",
+            0,
+            -(10_i128.pow(38) - 1),
+            10_i128.pow(38) - 1,
+        ),
+        number("BIT(64)", 0, 0, u64::MAX as i128),
+        number("BIT(1)", 0, 0, 1),
+        listed("DECIMAL(65,30)", "77777777.5"),
+        listed("DOUBLE", "77777777.5"),
+        listed("FLOAT", "77777777.5"),
+        listed("DATE", "'2000-07-07'"),
+        listed("DATETIME(3)", "'2000-07-07 07:07:07'"),
+        listed("TIMESTAMP(6)", "'2000-07-07 07:07:07'"),
+        listed("TIME(6)", "'07:07:07'"),
+        listed("YEAR", "1999"),
+        listed("ENUM('z', 'a', 'm')", "'q'"),
+        listed("SET('x', 'y', 'b')", "'q'"),
+        text("VARCHAR(768)", Collation::Insensitive, 768),
+        text("VARCHAR(700)", Collation::Insensitive, 700),
+        text("VARCHAR(40)", Collation::Insensitive, 40),
+        text("CHAR(10)", Collation::Insensitive, 10),
+        text(
+            "VARCHAR(700) COLLATE utf8mb4_general_ci",
+            Collation::General,
+            700,
+        ),
+        text(
+            "VARCHAR(40) COLLATE utf8mb4_general_ci",
+            Collation::General,
+            40,
+        ),
+        text("VARCHAR(40) COLLATE utf8mb4_bin", Collation::Padded, 40),
+        text("VARCHAR(700) COLLATE utf8mb4_bin", Collation::Padded, 700),
+        text(
+            "VARCHAR(700) COLLATE utf8mb4_0900_bin",
+            Collation::Code,
+            700,
+        ),
+        text("VARCHAR(40) COLLATE utf8mb4_0900_bin", Collation::Code, 40),
+        text("VARBINARY(2000)", Collation::Code, 1900),
+        text("VARBINARY(3072)", Collation::Code, 3072),
+        text("BINARY(4)", Collation::Code, 4),
+        text("TEXT", Collation::Insensitive, 9_000),
+        text(
+            "MEDIUMTEXT COLLATE utf8mb4_general_ci",
+            Collation::General,
+            40_000,
+        ),
+        text("BLOB", Collation::Code, 9_000),
+    ]
+});
 
 /// The kind whose SQL is this.
 pub(crate) fn kind_of(sql: &str) -> Option<&'static Kind> {
