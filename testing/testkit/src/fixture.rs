@@ -75,6 +75,13 @@ impl Fixture {
     }
 }
 
+/// System variables as options have them.
+#[must_use]
+pub fn variables<V: ToString>(pairs: &[(&str, V)]) -> Vec<(String, String)> {
+    let owned = |(name, value): &(&str, V)| ((*name).to_owned(), value.to_string());
+    pairs.iter().map(owned).collect()
+}
+
 /// A data directory that is opened again and again, and goes with its test.
 #[derive(Debug)]
 pub struct DataDirectory(PathBuf);
@@ -106,10 +113,22 @@ impl DataDirectory {
     /// When that fails: a test cannot go on.
     #[must_use]
     pub fn open(&self) -> Arc<Database> {
+        self.open_with(|_| {}).expect("a data directory opens")
+    }
+
+    /// Opens it with the options that `change` asks for.
+    ///
+    /// # Errors
+    /// The database's.
+    pub fn open_with(
+        &self,
+        change: impl FnOnce(&mut DatabaseOptions),
+    ) -> Result<Arc<Database>, Error> {
         let mut options = DatabaseOptions::new();
         options.threads = 2;
         options.datadir = Some(self.0.clone());
-        Database::open(options).expect("a data directory opens")
+        change(&mut options);
+        Database::open(options)
     }
 }
 

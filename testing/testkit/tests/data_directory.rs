@@ -168,9 +168,7 @@ fn a_backup_is_a_data_directory_of_its_own() {
 fn a_directory_is_opened_once() {
     let directory = DataDirectory::new("once");
     let database = directory.open();
-    let mut options = DatabaseOptions::new();
-    options.datadir = Some(directory.path().to_owned());
-    let error = Database::open(options).unwrap_err();
+    let error = directory.open_with(|_| {}).unwrap_err();
     let path = directory.path().display().to_string();
     assert!(error.message().contains(&path), "{error}");
     drop(database);
@@ -251,9 +249,7 @@ fn persisted_variables_outlast_the_server() {
     }
     let file = directory.path().join("mysqld-auto.cnf");
     std::fs::write(&file, "{\"Version\": 2, \"mysql_dynamic_variables\": 5}").unwrap();
-    let mut options = DatabaseOptions::new();
-    options.datadir = Some(directory.path().to_owned());
-    let error = Database::open(options).unwrap_err();
+    let error = directory.open_with(|_| {}).unwrap_err();
     assert!(error.message().contains("mysqld-auto.cnf"), "{error}");
     std::fs::remove_file(&file).unwrap();
 }
@@ -395,11 +391,7 @@ fn cut_off(directory: &std::path::Path, bytes: impl Fn(u64) -> u64) {
 
 #[test]
 fn a_data_file_that_was_cut_off_is_refused() {
-    let error_of = |directory: &DataDirectory| {
-        let mut options = DatabaseOptions::new();
-        options.datadir = Some(directory.path().to_owned());
-        Database::open(options).unwrap_err().to_string()
-    };
+    let error_of = |directory: &DataDirectory| directory.open_with(|_| {}).unwrap_err().to_string();
     let directory = with_rows("cut-off");
     let copy = DataDirectory::new("cut-off-copy");
     directory.open().backup(copy.path()).unwrap();

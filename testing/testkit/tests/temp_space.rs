@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use mayfly_engine::{Database, DatabaseOptions};
-use mayfly_testkit::fixture::{Fixture, must};
+use mayfly_testkit::fixture::{Fixture, must, variables};
 
 fn fixture(files: &str) -> Fixture {
     Fixture::open(|options| {
@@ -105,10 +105,7 @@ fn files_are_made_with_their_size_and_do_not_grow_from_round_to_round() {
 #[test]
 fn what_is_no_list_of_files_is_refused_at_the_start() {
     let mut options = DatabaseOptions::new();
-    let setting = ("innodb_temp_data_file_path", "ibtmp1");
-    options
-        .variables
-        .push((setting.0.to_owned(), setting.1.to_owned()));
+    options.variables = variables(&[("innodb_temp_data_file_path", "ibtmp1")]);
     let error = Database::open(options).unwrap_err();
     assert_eq!(error.errno(), 1231, "{error}");
 }

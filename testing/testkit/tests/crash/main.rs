@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_engine::{Database, DatabaseOptions};
-use mayfly_testkit::fixture::{Fixture, must};
+use mayfly_testkit::fixture::{Fixture, must, variables};
 
 use crate::definitions::{BEFORE, CYCLE, look, looks};
 use crate::model::{JOURNAL_EVERY, JOURNAL_ROWS, Model, Numbers, SHARED_EVERY, TABLES, WRITERS};
@@ -58,11 +58,10 @@ fn options(directory: &Path) -> DatabaseOptions {
     options.parallel_rows_min = 500;
     options.datadir = Some(directory.join("data"));
     options.tmpdir = directory.join("tmp");
-    let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    options.variables = vec![
-        variable("temptable_max_ram", "2097152"),
-        variable("innodb_lock_wait_timeout", "5"),
-    ];
+    options.variables = variables(&[
+        ("temptable_max_ram", 2_097_152),
+        ("innodb_lock_wait_timeout", 5),
+    ]);
     options
 }
 

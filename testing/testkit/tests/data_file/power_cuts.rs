@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use mayfly_engine::{Database, DatabaseOptions, Session};
-use mayfly_testkit::fixture::{Watchdog, must, rows};
+use mayfly_testkit::fixture::{Watchdog, must, rows, variables};
 
 use crate::calls::{Fault, Where, arm_for, disarm};
 use crate::definitions::{BEFORE, CYCLE, look, looks};
@@ -100,14 +100,12 @@ pub(crate) fn try_open(directory: &Path, settings: Settings) -> Result<Arc<Datab
     options.parallel_rows_min = 500;
     // A load writes its blocks in smaller steps, and not all of them are in the log.
     options.memory_limit = Some(24 << 20);
-    let variables = [
+    options.variables = variables(&[
         ("write_buffer_size", settings.write_buffer),
         ("innodb_flush_log_at_trx_commit", settings.flush),
         ("innodb_lock_wait_timeout", 5),
         ("cte_max_recursion_depth", 10_000),
-    ];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_string()));
-    options.variables = variables.to_vec();
+    ]);
     options.datadir = Some(directory.join("above").join("data"));
     Database::open(options).map_err(|error| error.to_string())
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use mayfly_engine::{Database, DatabaseOptions, Session};
-use mayfly_testkit::fixture::{DataDirectory, must, rows};
+use mayfly_engine::{Database, Session};
+use mayfly_testkit::fixture::{DataDirectory, must, rows, variables};
 
 use crate::checks;
 use crate::steps::Lock;
@@ -11,27 +11,26 @@ use crate::world::{SESSIONS, Told, World};
 
 /// Opens a directory with options that the seed chooses: small limits now and then.
 pub(crate) fn open(directory: &DataDirectory, seed: u64, flush: u64) -> Arc<Database> {
-    let mut options = DatabaseOptions::new();
-    options.threads = 1 + usize::from(seed.is_multiple_of(2));
-    options.datadir = Some(directory.path().to_owned());
-    options.batch_size = if seed.is_multiple_of(3) { 7 } else { 1024 };
-    if seed.is_multiple_of(4) {
-        options.memory_limit = Some(48 << 20);
-    }
-    options.parallel_rows_min = if seed.is_multiple_of(5) { 100 } else { 10_000 };
     let buffer = [8 << 20, 0, 64 << 10][usize::try_from(seed % 3).unwrap_or(0)];
     let overflow = if seed % 4 == 1 { 32_768 } else { 16 << 20 };
-    let variable = |name: &str, value: u64| (name.to_owned(), value.to_string());
-    options.variables = vec![
-        variable("innodb_flush_log_at_trx_commit", flush),
-        variable("innodb_lock_wait_timeout", 3),
-        variable("lock_wait_timeout", 3),
-        variable("write_buffer_size", buffer),
-        variable("tmp_table_size", overflow),
-        variable("max_heap_table_size", 256 << 20),
-        variable("cte_max_recursion_depth", 1_000_000),
-    ];
-    Database::open(options).expect("a data directory opens")
+    let opened = directory.open_with(|options| {
+        options.threads = 1 + usize::from(seed.is_multiple_of(2));
+        options.batch_size = if seed.is_multiple_of(3) { 7 } else { 1024 };
+        if seed.is_multiple_of(4) {
+            options.memory_limit = Some(48 << 20);
+        }
+        options.parallel_rows_min = if seed.is_multiple_of(5) { 100 } else { 10_000 };
+        options.variables = variables(&[
+            ("innodb_flush_log_at_trx_commit", flush),
+            ("innodb_lock_wait_timeout", 3),
+            ("lock_wait_timeout", 3),
+            ("write_buffer_size", buffer),
+            ("tmp_table_size", overflow),
+            ("max_heap_table_size", 256 << 20),
+            ("cte_max_recursion_depth", 1_000_000),
+        ]);
+    });
+    opened.expect("a data directory opens")
 }
 
 /// The sessions of one database.

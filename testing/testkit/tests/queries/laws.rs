@@ -1,4 +1,4 @@
-//! What holds of every condition over every table: ternary logic partitions the rows (Rigger and Su,
+//! What holds of every condition over every table: two ways to say the same give the same, ternary logic partitions the rows (Rigger and Su,
 //! "Finding Bugs in Database Systems via Query Partitioning", 2020), and a condition keeps as many rows
 //! as it is true for (the same, "Detecting Optimization Bugs in Database Engines via Non-Optimizing
 //! Reference Engine Construction", 2020).
@@ -20,10 +20,26 @@ pub(crate) enum Law {
     Having,
     /// A join keeps what its condition is true for.
     Join,
+    /// A join keeps of all pairs what is equal, NULL too.
+    EqualJoin,
+    /// DISTINCT keeps a row of each group.
+    Groupings,
+    /// All groups together have all rows.
+    Sizes,
+    /// What is in a set already adds nothing to it.
+    Union,
+    /// The rows with a condition and without it are those where it is not NULL.
+    UnionAll,
+    /// COUNT(DISTINCT) counts what DISTINCT keeps and is not NULL.
+    CountDistinct,
+    /// EXISTS with an equality is IN.
+    Exists,
+    /// A common table expression is a derived table.
+    Common,
 }
 
 impl Law {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Counts,
         Self::Rows,
         Self::Distinct,
@@ -31,6 +47,14 @@ impl Law {
         Self::Groups,
         Self::Having,
         Self::Join,
+        Self::EqualJoin,
+        Self::Groupings,
+        Self::Sizes,
+        Self::Union,
+        Self::UnionAll,
+        Self::CountDistinct,
+        Self::Exists,
+        Self::Common,
     ];
 
     /// The two queries, from a table, a condition, a value and a number.
@@ -110,6 +134,66 @@ impl Law {
                      FROM {from} CROSS JOIN t1 AS y) AS d WHERE p"
                 ),
             ],
+            Self::EqualJoin => [
+                format!("SELECT COUNT(*) FROM {from} JOIN t1 AS y ON {number} <=> y.id"),
+                format!("SELECT COUNT(*) FROM {from} CROSS JOIN t1 AS y WHERE {number} <=> y.id"),
+            ],
+            Self::Groupings => [
+                counted(&format!(
+                    "SELECT DISTINCT {value} AS e, {number} AS g FROM {from}"
+                )),
+                counted(&format!(
+                    "SELECT {value} AS e, {number} AS g FROM {from} GROUP BY e, g"
+                )),
+            ],
+            Self::Sizes => [
+                format!(
+                    "SELECT SUM(c) FROM (SELECT {value} AS e, COUNT(*) AS c FROM {from} \
+                     WHERE {condition} GROUP BY e) AS d"
+                ),
+                format!("SELECT NULLIF(COUNT(*), 0) FROM {from} WHERE {condition}"),
+            ],
+            Self::Union => [
+                counted(&format!(
+                    "SELECT {value} AS e FROM {from} UNION SELECT {value} FROM {from} WHERE {condition}"
+                )),
+                counted(&format!("SELECT DISTINCT {value} AS e FROM {from}")),
+            ],
+            Self::UnionAll => [
+                counted(&format!(
+                    "SELECT {value} AS e FROM {from} WHERE {condition}{all}\
+                     SELECT {value} FROM {from} WHERE NOT ({condition})"
+                )),
+                format!("SELECT COUNT(*) FROM {from} WHERE ({condition}) IS NOT NULL"),
+            ],
+            Self::CountDistinct => [
+                format!("SELECT COUNT(DISTINCT {value}) FROM {from}"),
+                counted(&format!("SELECT DISTINCT {value} AS e FROM {from}"))
+                    + " WHERE e IS NOT NULL",
+            ],
+            Self::Exists => [
+                format!(
+                    "SELECT {value} FROM {from} WHERE EXISTS \
+                     (SELECT 1 FROM t1 AS y WHERE y.id = {number} AND {condition})"
+                ),
+                format!(
+                    "SELECT {value} FROM {from} WHERE {number} IN (SELECT y.id FROM t1 AS y) \
+                     AND {condition}"
+                ),
+            ],
+            Self::Common => {
+                let rows =
+                    format!("SELECT {value} AS e, {number} AS g FROM {from} WHERE {condition}");
+                [
+                    format!("SELECT * FROM ({rows}) AS d"),
+                    format!("WITH d AS ({rows}) SELECT * FROM d"),
+                ]
+            }
         })
     }
+}
+
+/// How many rows a query gives.
+fn counted(query: &str) -> String {
+    format!("SELECT COUNT(*) FROM ({query}) AS d")
 }

@@ -163,7 +163,7 @@ impl Databases {
         let plain = Fixture::open(|_| {});
         let tiny = Fixture::open(|options| {
             options.memory_limit = Some(16 << 20);
-            options.batch_size = 3;
+            options.batch_size = 1;
             options.force_overflow = true;
         });
         let simple = Fixture::open(|options| options.optimizer = false);

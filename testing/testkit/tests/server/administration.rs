@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::raw::{Host, Raw};
+use crate::raw::{Host, Raw, errno};
 
 const COM_REFRESH: u8 = 7;
 const COM_SHUTDOWN: u8 = 8;
@@ -22,13 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const REFRESH_GRANT: u8 = 1;
 const REFRESH_ALL: u8 = 0x17;
 const REFRESH_HOSTS: u8 = 8;
-
-fn errno(answer: &[Vec<u8>]) -> u16 {
-    match answer.last().map(Vec::as_slice) {
-        Some([0xFF, low, high, ..]) => u16::from_le_bytes([*low, *high]),
-        _ => 0,
-    }
-}
 
 /// The values of the only row of an answer.
 fn row(answer: &[Vec<u8>]) -> Vec<String> {

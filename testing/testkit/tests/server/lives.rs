@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::raw::{Host, Raw};
+use mayfly_testkit::fixture::variables;
+
+use crate::raw::{Host, Raw, errno};
 
 const COM_PING: u8 = 14;
 const COM_RESET_CONNECTION: u8 = 0x1F;
@@ -15,18 +17,6 @@ const ER_CLIENT_INTERACTION_TIMEOUT: u16 = 4031;
 
 /// So long that an idle connection is parked.
 const PAUSE: Duration = Duration::from_millis(300);
-
-fn errno(answer: &[Vec<u8>]) -> u16 {
-    match answer.last().map(Vec::as_slice) {
-        Some([0xFF, low, high, ..]) => u16::from_le_bytes([*low, *high]),
-        _ => 0,
-    }
-}
-
-fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    pairs.iter().map(owned).collect()
-}
 
 #[test]
 fn a_parked_connection_wakes_up() {

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
+use mayfly_testkit::fixture::variables;
+
 use crate::raw::{CAPABILITIES, Host, Raw};
 
 const COM_CHANGE_USER: u8 = 0x11;
@@ -11,11 +13,6 @@ const ER_ACCESS_DENIED_ERROR: u16 = 1045;
 const ER_CON_COUNT_ERROR: u16 = 1040;
 /// AuthSwitchRequest
 const SWITCH: u8 = 0xFE;
-
-fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    pairs.iter().map(owned).collect()
-}
 
 /// As many files as the system lets the process open: both ends of each connection are here.
 fn open_many_files() {

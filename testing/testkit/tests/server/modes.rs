@@ -2,17 +2,10 @@
 
 use std::time::Duration;
 
-use crate::raw::{Host, Raw};
+use crate::raw::{Host, Raw, errno};
 
 const ER_SERVER_OFFLINE_MODE: u16 = 3032;
 const ER_QUERY_INTERRUPTED: u16 = 1317;
-
-fn errno(answer: &[Vec<u8>]) -> u16 {
-    match answer.last().map(Vec::as_slice) {
-        Some([0xFF, low, high, ..]) => u16::from_le_bytes([*low, *high]),
-        _ => 0,
-    }
-}
 
 #[test]
 fn an_offline_server_is_for_administrators() {

@@ -125,11 +125,7 @@ impl Raw {
 
     /// The number of the error that comes, or 0 for anything else; `None` at the end.
     pub(crate) fn errno(&mut self) -> Option<u16> {
-        let payload = self.read()?;
-        Some(match payload.as_slice() {
-            [0xFF, low, high, ..] => u16::from_le_bytes([*low, *high]),
-            _ => 0,
-        })
+        self.read().map(|payload| errno(&[payload]))
     }
 
     /// The answer to the greeting.
@@ -178,5 +174,13 @@ impl Raw {
     pub(crate) fn works(&mut self) -> bool {
         let answer = self.query("SELECT 6 * 7");
         answer.iter().any(|payload| payload == b"\x0242")
+    }
+}
+
+/// The number of the error that an answer ends with, or 0.
+pub(crate) fn errno(answer: &[Vec<u8>]) -> u16 {
+    match answer.last().map(Vec::as_slice) {
+        Some([0xFF, low, high, ..]) => u16::from_le_bytes([*low, *high]),
+        _ => 0,
     }
 }
