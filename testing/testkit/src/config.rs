@@ -9,6 +9,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+/// The need of a file with RESTART.
+const DATA_DIRECTORY: &str = "data-directory";
+
 /// One configuration.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,16 +87,20 @@ impl Config {
         Ok(config)
     }
 
+    fn is_lacking(&self, need: &str) -> bool {
+        self.lacks.contains_key(need) || need == DATA_DIRECTORY && !self.data_directory
+    }
+
     /// Whether this configuration says anything about a need of golden files.
     #[must_use]
     pub fn knows(&self, need: &str) -> bool {
-        self.lacks.contains_key(need) || self.changes.contains_key(need)
+        self.is_lacking(need) || self.changes.contains_key(need)
     }
 
     /// This configuration for a file with these needs; `None` when it lacks one of them.
     #[must_use]
     pub fn for_needs(&self, needs: &[String]) -> Option<Self> {
-        if needs.iter().any(|need| self.lacks.contains_key(need)) {
+        if needs.iter().any(|need| self.is_lacking(need)) {
             return None;
         }
         let mut config = self.clone();

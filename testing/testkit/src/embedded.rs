@@ -149,6 +149,21 @@ impl Embedded {
         leaks
     }
 
+    /// Closes the database, in which everything must be in order, and opens it anew.
+    ///
+    /// # Errors
+    /// A text that says what is not in order, what is left, or why it cannot be opened.
+    pub fn restart(self, config: &Config) -> Result<Self, String> {
+        self.database.check().map_err(|error| error.to_string())?;
+        let paths = self.paths.clone();
+        let left = self.close();
+        if left.is_empty() {
+            Self::open(config, paths)
+        } else {
+            Err(left.join("\n"))
+        }
+    }
+
     /// Closes the database; gives the temporary files that outlive it.
     #[must_use]
     pub fn close(self) -> Vec<String> {

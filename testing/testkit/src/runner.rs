@@ -131,15 +131,19 @@ pub fn account_of(connection: &str) -> &str {
         .map_or(ROOT, |(user, _)| user)
 }
 
+/// The statement at which the server begins anew, when all of its sessions are gone.
+const RESTART: &str = "RESTART";
+
 /// Runs all records of `file`, in order, each on the connection that it names; `connect` opens the session of
-/// an account without a password.
+/// an account without a password, `restart` does what RESTART says.
 ///
 /// # Errors
 /// When the file cannot be read or parsed.
 pub fn run_file<D>(
     file: &Path,
     strictness: Strictness,
-    mut connect: impl FnMut(&str) -> Result<D, D::Error>,
+    connect: impl FnMut(&str) -> Result<D, D::Error>,
+    mut restart: impl FnMut() -> Result<(), String>,
 ) -> Result<Report, String>
 where
     D: DB<ColumnType = ColumnKind> + Send,
@@ -148,12 +152,18 @@ where
         .map_err(|error| format!("{}: {error}", file.display()))?;
     // Whose session the next connection is.
     let account = RefCell::new(ROOT.to_owned());
-    let mut runner = Runner::new(|| std::future::ready(connect(&account.borrow())));
-    runner.with_normalizer(Clone::clone);
-    runner.with_validator(same_rows);
-    if strictness == Strictness::Exact {
-        runner.with_column_validator(same_kinds);
-    }
+    let connect = RefCell::new(connect);
+    let begin = || {
+        let connect = || connect.borrow_mut()(&account.borrow());
+        let mut runner = Runner::new(move || std::future::ready(connect()));
+        runner.with_normalizer(Clone::clone);
+        runner.with_validator(same_rows);
+        if strictness == Strictness::Exact {
+            runner.with_column_validator(same_kinds);
+        }
+        runner
+    };
+    let mut runner = begin();
     let mut report = Report::default();
     for mut record in records {
         if strictness == Strictness::Family {
@@ -182,6 +192,12 @@ where
             Record::Halt { .. } => break,
             _ => (0, String::new()),
         };
+        if sql == RESTART {
+            runner.shutdown();
+            restart()?;
+            runner = begin();
+            continue;
+        }
         let counts = line != 0;
         match runner.run(record) {
             Ok(sqllogictest::RecordOutput::Nothing) if counts => report.n_skipped += 1,

@@ -176,77 +176,9 @@ fn a_directory_is_opened_once() {
 }
 
 #[test]
-fn numbers_go_on_after_a_restart() {
-    let directory = DataDirectory::new("numbers");
-    let mut expected = 1;
-    for _ in 0..4 {
-        let database = directory.open();
-        let mut session = database.session();
-        must(
-            &mut session,
-            "CREATE TABLE IF NOT EXISTS test.t (id int AUTO_INCREMENT PRIMARY KEY, a int)",
-        );
-        for _ in 0..3 {
-            must(&mut session, "INSERT INTO test.t (a) VALUES (0)");
-            assert_eq!(
-                must(&mut session, "SELECT last_insert_id()"),
-                [expected.to_string()]
-            );
-            expected += 1;
-        }
-        must(&mut session, "DELETE FROM test.t");
-    }
-}
-
-#[test]
-fn persisted_variables_outlast_the_server() {
+fn persisted_variables_that_cannot_be_read_are_refused() {
     let directory = DataDirectory::new("persisted");
-    let shown = "SELECT * FROM performance_schema.persisted_variables";
-    let values =
-        "SELECT @@GLOBAL.max_connections, @@GLOBAL.sort_buffer_size, @@innodb_temp_data_file_path";
-    {
-        let database = directory.open();
-        let mut session = database.session();
-        must(
-            &mut session,
-            "SET PERSIST max_connections = 77, @@persist.sort_buffer_size = 40000",
-        );
-        must(
-            &mut session,
-            "SET PERSIST_ONLY innodb_temp_data_file_path = 'ibtmp1:12M:autoextend:max:5G'",
-        );
-        // What fails changes nothing.
-        rows(
-            &mut session,
-            "SET PERSIST max_connections = 5, PERSIST nothing = 1",
-        )
-        .unwrap_err();
-        let found = must(&mut session, values);
-        assert_eq!(found, ["77\t40000\tibtmp1:12M:autoextend"]);
-    }
-    {
-        let database = directory.open();
-        let mut session = database.session();
-        let found = must(&mut session, values);
-        assert_eq!(found, ["77\t40000\tibtmp1:12M:autoextend:max:5G"]);
-        let expected = [
-            "innodb_temp_data_file_path\tibtmp1:12M:autoextend:max:5G",
-            "max_connections\t77",
-            "sort_buffer_size\t40000",
-        ];
-        assert_eq!(must(&mut session, shown), expected);
-        must(&mut session, "RESET PERSIST max_connections");
-        must(&mut session, "SET GLOBAL sort_buffer_size = 50000");
-        assert_eq!(must(&mut session, shown).len(), 2);
-    }
-    {
-        let database = directory.open();
-        let mut session = database.session();
-        let found = must(&mut session, values);
-        assert_eq!(found, ["151\t40000\tibtmp1:12M:autoextend:max:5G"]);
-        must(&mut session, "RESET PERSIST");
-        assert!(must(&mut session, shown).is_empty());
-    }
+    drop(directory.open());
     let file = directory.path().join("mysqld-auto.cnf");
     std::fs::write(&file, "{\"Version\": 2, \"mysql_dynamic_variables\": 5}").unwrap();
     let error = directory.open_with(|_| {}).unwrap_err();
@@ -295,75 +227,6 @@ fn numbers_are_given_once_whoever_kept_them_rolled_back() {
             .parse()
             .unwrap();
         assert!(number > last, "{number} was given already");
-    }
-}
-
-#[test]
-fn tables_without_transactions_keep_what_statements_do() {
-    let directory = DataDirectory::new("without-transactions");
-    for engine in ["MyISAM", "Aria"] {
-        {
-            let database = directory.open();
-            let mut session = database.session();
-            must(&mut session, "USE test");
-            must(&mut session, "DROP TABLE IF EXISTS m, i");
-            must(
-                &mut session,
-                &format!("CREATE TABLE m (a INT PRIMARY KEY) ENGINE={engine}"),
-            );
-            must(&mut session, "CREATE TABLE i (a INT PRIMARY KEY)");
-            let warned =
-                ["Warning\t1196\tSome non-transactional changed tables couldn't be rolled back"];
-            must(
-                &mut session,
-                "BEGIN; INSERT INTO i VALUES (1); INSERT INTO m VALUES (2)",
-            );
-            must(&mut session, "ROLLBACK");
-            assert_eq!(must(&mut session, "SHOW WARNINGS"), warned);
-            assert_eq!(
-                must(&mut session, "SELECT (SELECT COUNT(*) FROM i), a FROM m"),
-                ["0\t2"]
-            );
-            must(
-                &mut session,
-                "BEGIN; INSERT INTO m VALUES (3); COMMIT; BEGIN; INSERT INTO i VALUES (1)",
-            );
-            must(&mut session, "ROLLBACK");
-            assert!(must(&mut session, "SHOW WARNINGS").is_empty());
-            // Others see it at once.
-            must(
-                &mut session,
-                "BEGIN; UPDATE m SET a = a + 10; DELETE FROM m WHERE a = 13",
-            );
-            let mut other = database.session();
-            assert_eq!(must(&mut other, "SELECT a FROM test.m"), ["12"]);
-            must(&mut other, "INSERT INTO test.m VALUES (4)");
-            must(&mut session, "ROLLBACK");
-            // A statement that fails in the middle keeps what it did.
-            let error = rows(&mut session, "INSERT INTO m VALUES (5), (6), (5), (7)").unwrap_err();
-            assert_eq!(error.errno(), 1062);
-            let error =
-                rows(&mut session, "UPDATE m SET a = 100 WHERE a > 4 ORDER BY a").unwrap_err();
-            assert_eq!(error.errno(), 1062);
-            assert_eq!(
-                must(&mut session, "SELECT a FROM m ORDER BY a"),
-                ["4", "6", "12", "100"]
-            );
-            must(&mut session, "ALTER TABLE m ADD COLUMN b INT DEFAULT 7");
-        }
-        let database = directory.open();
-        assert_eq!(database.check().unwrap(), 2);
-        let mut session = database.session();
-        must(&mut session, "USE test");
-        assert_eq!(
-            must(&mut session, "SELECT COUNT(*), SUM(b) FROM m"),
-            ["4\t28"]
-        );
-        must(&mut session, "TRUNCATE TABLE m");
-        must(&mut session, "ALTER TABLE m ENGINE = InnoDB");
-        must(&mut session, "BEGIN; INSERT INTO m VALUES (1, 1); ROLLBACK");
-        assert!(must(&mut session, "SHOW WARNINGS").is_empty());
-        assert_eq!(must(&mut session, "SELECT COUNT(*) FROM m"), ["0"]);
     }
 }
 
@@ -438,34 +301,4 @@ fn a_process_whose_data_file_is_cut_off_says_so_before_it_ends() {
     );
     let signal = std::os::unix::process::ExitStatusExt::signal(&child.status);
     assert_eq!(signal, Some(7), "SIGBUS: {:?}", child.status);
-}
-
-/// Keys over expressions are written in another order than they come back in.
-#[test]
-fn keys_over_expressions_find_their_rows_after_a_restart() {
-    let directory = DataDirectory::new("key-expressions");
-    let mut session = directory.open().session();
-    let statements = [
-        "CREATE TABLE test.t (id INT NOT NULL, c INT, KEY k ((c IS NULL), id), UNIQUE KEY u ((id MOD 70)))",
-        "INSERT INTO test.t VALUES (1, NULL), (6, 5), (9, NULL)",
-        "CREATE TABLE test.a (id INT NOT NULL, c INT, KEY k ((c IS NULL), id))",
-        "INSERT INTO test.a SELECT * FROM test.t",
-        "ALTER TABLE test.a ADD UNIQUE KEY u ((id MOD 70))",
-    ];
-    for statement in statements {
-        must(&mut session, statement);
-    }
-    drop(session);
-    for removed in [6, 9] {
-        let database = directory.open();
-        let mut session = database.session();
-        for table in ["t", "a"] {
-            let by_index = format!("SELECT id FROM test.{table} FORCE INDEX (k) WHERE (c IS NULL)");
-            assert_eq!(must(&mut session, &by_index), ["1", "9"]);
-            let delete = format!("DELETE FROM test.{table} WHERE id = {removed}");
-            must(&mut session, &delete);
-        }
-        drop(session);
-        database.check().unwrap();
-    }
 }

@@ -5,6 +5,7 @@
 //! not end is found and named. A file that needs what a configuration lacks is ignored there, and
 //! counted as such.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -81,13 +82,30 @@ fn run_in_time(config: Config, file: PathBuf) -> Result<(), Failed> {
 
 fn run(config: &Config, file: &Path) -> Result<(), Failed> {
     let paths = Paths::new().map_err(|error| error.to_string())?;
-    let embedded = Embedded::open(config, paths.clone())?;
+    let mut embedded = Embedded::open(config, paths.clone())?;
     let (report, has_ended) = if config.wire {
         let wire = Wire::start(embedded.database(), paths.clone())?;
-        let report = runner::run_file(file, Strictness::Exact, |user| wire.session_of(user))?;
+        let restart = || Err("a server does not restart".to_owned());
+        let connect = |user: &str| wire.session_of(user);
+        let report = runner::run_file(file, Strictness::Exact, connect, restart)?;
         (report, wire.stop())
     } else {
-        let report = runner::run_file(file, Strictness::Exact, |user| embedded.session_of(user))?;
+        let current = RefCell::new(Some(embedded));
+        let closed = || "the database is closed".to_owned();
+        let connect = |user: &str| {
+            let current = current.borrow();
+            let open = current
+                .as_ref()
+                .expect("a restart that fails ends the file");
+            open.session_of(user)
+        };
+        let restart = || {
+            let before = current.take().ok_or_else(closed)?;
+            current.replace(Some(before.restart(config)?));
+            Ok(())
+        };
+        let report = runner::run_file(file, Strictness::Exact, connect, restart)?;
+        embedded = current.take().ok_or_else(closed)?;
         (report, true)
     };
     let mut problems: Vec<String> = report.failures.iter().map(ToString::to_string).collect();

@@ -17,9 +17,6 @@ use mayfly_testkit::runner::Paths;
 use mayfly_testkit::server::{Flavour, ServerSession, socket};
 use sqllogictest::DB;
 
-/// Scripts that Mayfly cannot run yet.
-const NOT_YET: &[&str] = &[];
-
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let writes = std::env::var_os("MAYFLY_ISOLATION_COMPLETE").is_some();
@@ -28,8 +25,7 @@ fn main() -> ExitCode {
         let name = topic(&file);
         if !writes {
             let file = file.clone();
-            let trial = Trial::test(name.clone(), move || on_mayfly(&file)).with_kind("mayfly");
-            trials.push(trial.with_ignored_flag(NOT_YET.contains(&name.as_str())));
+            trials.push(Trial::test(name.clone(), move || on_mayfly(&file)).with_kind("mayfly"));
         }
         let flavours = [Flavour::MariaDb, Flavour::MySql];
         for flavour in flavours.into_iter().take(if writes { 1 } else { 2 }) {

@@ -1,28 +1,21 @@
 //! Every n-th write or sync of the data file or its log fails, for every n: the statement or COMMIT fails with
 //! MySQL's error, everything is as it was before, nothing that was committed is lost, and the process
 //! goes on: the same statement succeeds as soon as the disk does its part.
+#![cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod calls;
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[allow(dead_code, reason = "another test writes more kinds of rows")]
 #[path = "../crash/definitions.rs"]
 mod definitions;
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod disk;
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod every_sync;
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod failed_commits;
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[allow(dead_code, reason = "another test writes more kinds of rows")]
 #[path = "../crash/model.rs"]
 mod model;
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod power_cuts;
 
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod faults {
     use std::path::{Path, PathBuf};
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
