@@ -12,9 +12,7 @@ use std::time::{Duration, Instant};
 use mayfly_engine::{FileAccess, KillHandle, Session};
 use mayfly_testkit::corpus;
 use mayfly_testkit::fixture::Fixture;
-use mayfly_testkit::random::words;
-use proptest::prelude::Rng;
-use proptest::test_runner::{RngAlgorithm, TestRng};
+use mayfly_testkit::random::{Random, words};
 
 /// Without a word about it, so long.
 const SECONDS: u64 = 20;
@@ -62,18 +60,18 @@ fn tokens(sql: &str) -> Vec<&str> {
 }
 
 struct Mutator {
-    random: TestRng,
+    random: Random,
     words: Vec<String>,
 }
 
 impl Mutator {
     fn below(&mut self, n: usize) -> usize {
-        (self.random.next_u64() % n.max(1) as u64) as usize
+        self.random.below(n.max(1))
     }
 
     /// A word with a space behind it, or a quote or the like without one.
     fn word(&mut self) -> String {
-        let word = &self.words[(self.random.next_u64() % self.words.len() as u64) as usize];
+        let word = &self.words[self.random.below(self.words.len())];
         match word.as_str() {
             "\\" | "\0" | "'" | "\"" | "`" => word.clone(),
             _ => format!("{word} "),
@@ -118,7 +116,7 @@ impl Mutator {
                     let mut bytes = tokens[at].clone().into_bytes();
                     let place = self.below(bytes.len());
                     if let Some(byte) = bytes.get_mut(place) {
-                        *byte = self.random.next_u32() as u8;
+                        *byte = self.random.next_number() as u8;
                     }
                     tokens[at] = String::from_utf8_lossy(&bytes).into_owned();
                 }
@@ -189,10 +187,8 @@ fn broken_statements_end_in_an_answer() {
     };
     let until = Instant::now() + Duration::from_secs(number("MAYFLY_MUTATION_SECONDS", SECONDS));
     let seed = number("MAYFLY_MUTATION_SEED", 1);
-    let mut seed_bytes = [0; 32];
-    seed_bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let mut mutator = Mutator {
-        random: TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes),
+        random: Random(seed),
         words: words(),
     };
     let files: Vec<Vec<String>> = corpus::files("slt", "slt")

@@ -11,13 +11,11 @@ use mayfly_testkit::fixture::{Fixture, must, variables};
 
 fn fixture(files: &str) -> Fixture {
     Fixture::open(|options| {
-        let variables = [
+        options.variables = variables(&[
             ("innodb_temp_data_file_path", files),
             ("tmp_table_size", "65536"),
             ("temptable_max_ram", "2097152"),
-        ];
-        let text = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        options.variables.extend(variables.map(text));
+        ]);
     })
 }
 
