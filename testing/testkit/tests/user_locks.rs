@@ -1,4 +1,5 @@
-//! GET_LOCK() among several sessions: waits and what ends them, circles, and sessions that go.
+//! GET_LOCK() among several sessions, where an isolation script cannot say it: waits that end with their time or
+//! by KILL, sessions that begin anew, and numbers that are given once.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
@@ -58,44 +59,6 @@ fn answer(text: &str) -> Answer {
 }
 
 #[test]
-fn a_lock_is_handed_to_whoever_waits_longest() {
-    let fixture = Fixture::open(|_| ());
-    let [mut holder, first, second] = [(); 3].map(|()| fixture.database.session());
-    assert_eq!(must(&mut holder, "SELECT GET_LOCK('a', 0)"), ["1"]);
-    assert_eq!(must(&mut holder, "SELECT GET_LOCK('A', 0)"), ["1"]);
-    let first = Asking::wait(first, "SELECT GET_LOCK('a', -1)", &mut holder);
-    let second = Asking::wait(second, "SELECT GET_LOCK('a', 1000)", &mut holder);
-    assert_eq!(must(&mut holder, "SELECT RELEASE_LOCK('a')"), ["1"]);
-    assert!(first.answer.try_recv().is_err(), "it was taken twice");
-    // Neither the end of a transaction nor a new one lets go of it.
-    must(&mut holder, "BEGIN");
-    must(&mut holder, "COMMIT");
-    assert_eq!(
-        must(&mut holder, "SELECT IS_USED_LOCK('a') = CONNECTION_ID()"),
-        ["1"]
-    );
-    assert_eq!(must(&mut holder, "SELECT RELEASE_LOCK('a')"), ["1"]);
-    let (mut first, got) = first.end();
-    assert_eq!(got, answer("1"));
-    assert_eq!(
-        must(
-            &mut holder,
-            &format!("SELECT IS_USED_LOCK('a') = {}", first.id())
-        ),
-        ["1"]
-    );
-    assert_eq!(must(&mut holder, "SELECT RELEASE_LOCK('a')"), ["0"]);
-    assert_eq!(must(&mut holder, "SELECT GET_LOCK('a', 0)"), ["0"]);
-    assert_eq!(must(&mut first, "SELECT RELEASE_ALL_LOCKS()"), ["1"]);
-    let (second, got) = second.end();
-    assert_eq!(got, answer("1"));
-    drop(second);
-    assert_eq!(must(&mut holder, "SELECT IS_FREE_LOCK('a')"), ["1"]);
-    drop((holder, first));
-    fixture.finish();
-}
-
-#[test]
 fn a_wait_ends_with_its_time() {
     let fixture = Fixture::open(|_| ());
     let [mut holder, mut other] = [(); 2].map(|()| fixture.database.session());
@@ -129,45 +92,7 @@ fn a_kill_ends_a_wait() {
 }
 
 #[test]
-fn a_circle_is_broken_by_who_closes_it() {
-    let fixture = Fixture::open(|_| ());
-    let [mut first, mut second, mut third, mut watcher] =
-        [(); 4].map(|()| fixture.database.session());
-    must(&mut first, "SELECT GET_LOCK('a', 0)");
-    must(&mut second, "SELECT GET_LOCK('b', 0)");
-    must(&mut third, "SELECT GET_LOCK('c', 0)");
-    let first = Asking::wait(first, "SELECT GET_LOCK('b', -1)", &mut watcher);
-    let second = Asking::wait(second, "SELECT GET_LOCK('c', -1)", &mut watcher);
-    let error = rows(&mut third, "SELECT GET_LOCK('a', -1)").expect_err("a circle");
-    assert_eq!(error.errno(), 3058);
-    // Without a wait there is no circle, and what the session holds it holds still.
-    assert_eq!(must(&mut third, "SELECT GET_LOCK('a', 0)"), ["0"]);
-    assert_eq!(must(&mut third, "SELECT RELEASE_LOCK('c')"), ["1"]);
-    // The second one has what it waited for: whoever waits for it closes no circle.
-    let (mut second, got) = second.end();
-    assert_eq!(got, answer("1"));
-    let third = Asking::wait(third, "SELECT GET_LOCK('c', -1)", &mut watcher);
-    must(&mut second, "SELECT RELEASE_ALL_LOCKS()");
-    assert_eq!(third.end().1, answer("1"));
-    assert_eq!(first.end().1, answer("1"));
-}
-
-#[test]
-fn a_circle_through_a_table_is_broken() {
-    let fixture = Fixture::open(|_| ());
-    let [mut first, mut second, mut watcher] = [(); 3].map(|()| fixture.database.session());
-    must(&mut first, "CREATE TABLE t (i INT)");
-    must(&mut first, "LOCK TABLES t WRITE");
-    must(&mut second, "SELECT GET_LOCK('a', 0)");
-    let first = Asking::wait(first, "SELECT GET_LOCK('a', -1)", &mut watcher);
-    let error = rows(&mut second, "SELECT * FROM t").expect_err("a circle");
-    assert_eq!(error.errno(), 1213);
-    must(&mut second, "SELECT RELEASE_LOCK('a')");
-    assert_eq!(first.end().1, answer("1"));
-}
-
-#[test]
-fn a_session_that_goes_or_begins_anew_holds_nothing() {
+fn a_session_that_begins_anew_holds_nothing() {
     let fixture = Fixture::open(|_| ());
     let [mut holder, mut other] = [(); 2].map(|()| fixture.database.session());
     must(&mut holder, "SELECT GET_LOCK('a', 0), GET_LOCK('b', 0)");
@@ -177,12 +102,6 @@ fn a_session_that_goes_or_begins_anew_holds_nothing() {
     must(&mut holder, "SELECT GET_LOCK('a', 0)");
     holder.change_user(SessionOptions::new());
     assert_eq!(must(&mut other, "SELECT IS_FREE_LOCK('a')"), ["1"]);
-    must(&mut holder, "SELECT GET_LOCK('a', 0)");
-    let mut watcher = fixture.database.session();
-    let waiting = Asking::wait(other, "SELECT GET_LOCK('a', -1)", &mut watcher);
-    drop(holder);
-    assert_eq!(waiting.end().1, answer("1"));
-    assert_eq!(must(&mut watcher, "SELECT IS_FREE_LOCK('a')"), ["1"]);
 }
 
 #[test]
