@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use mayfly_types::Result;
-use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
 use super::environment::Environment;
 use super::environment::pipeline::{Changes, Logging};
@@ -178,8 +177,8 @@ impl Drop for Acknowledged {
 }
 
 /// Whoever wrote it has panicked.
-fn unfinished() -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&"the commit was not finished"])
+fn unfinished() -> Error {
+    Error::internal("the commit was not finished")
 }
 
 /// The changes of several transactions.

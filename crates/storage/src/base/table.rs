@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType, Result, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use super::block::Block;
 use super::definition::TableDefinition;
@@ -51,8 +50,8 @@ struct Reads {
     begun: bool,
 }
 
-pub(super) fn internal(error: &dyn std::fmt::Display) -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&error])
+pub(super) fn internal(error: &dyn std::fmt::Display) -> Error {
+    Error::internal(error)
 }
 
 impl DurableTable {
@@ -269,7 +268,7 @@ impl TableInner {
     ) -> Result<bool> {
         let block = |snapshot: &Arc<Snapshot>| {
             let found = snapshot.block_of(self.definition.rows(), position)?;
-            Ok::<_, mayfly_types::Error>(found.map(|found| found.block.as_ptr_range()))
+            Ok::<_, Error>(found.map(|found| found.block.as_ptr_range()))
         };
         // Bytes that two living snapshots share are never written to.
         Ok(block(one)? == block(other)?
@@ -327,7 +326,7 @@ impl TableInner {
     }
 }
 
-fn vanished() -> mayfly_types::Error {
+fn vanished() -> Error {
     internal(&"a row is no longer where it was found")
 }
 
