@@ -20,6 +20,7 @@ use crate::connections::{Encryption, SessionOptions};
 use crate::database::Database;
 use crate::ddl::account;
 use crate::session::{ConnectionPlace, LoggedIn, Session, StatementContext};
+use crate::variables::typed;
 
 /// What no password gives; of the form that a real one has.
 const NO_PASSWORD: &[u8] =
@@ -254,14 +255,14 @@ impl Database {
             return Err(login.denied(login.has_password()));
         }
         let globals = self.globals();
-        let expired = account.is_expired(now, globals.unsigned("default_password_lifetime"));
+        let expired = account.is_expired(now, globals.get(typed::DEFAULT_PASSWORD_LIFETIME));
         if expired && !options.changes_expired_password {
             return Err(codes::ER_MUST_CHANGE_PASSWORD_LOGIN.error());
         }
         let logged_in = LoggedIn {
             roles: self
                 .accounts
-                .roles_at_login(&account, globals.boolean("activate_all_roles_on_login")),
+                .roles_at_login(&account, globals.get(typed::ACTIVATE_ALL_ROLES_ON_LOGIN)),
             account: Some(account.name.clone()),
             expired,
         };

@@ -10,6 +10,7 @@ use crate::accounts::privileges::SUPER;
 use crate::accounts::rights::Rights;
 use crate::database::Database;
 use crate::variables::Settings;
+use crate::variables::typed;
 
 /// The variables as each statement asks for them.
 #[derive(Debug)]
@@ -33,10 +34,11 @@ impl ServerModes {
 
     /// The variables may have changed.
     pub(crate) fn set(&self, globals: &Settings) {
-        let set = |mode: &AtomicBool, name| mode.store(globals.boolean(name), Ordering::Release);
-        set(&self.read_only, "read_only");
-        set(&self.super_read_only, "super_read_only");
-        set(&self.offline, "offline_mode");
+        let set =
+            |mode: &AtomicBool, variable| mode.store(globals.get(variable), Ordering::Release);
+        set(&self.read_only, typed::READ_ONLY);
+        set(&self.super_read_only, typed::SUPER_READ_ONLY);
+        set(&self.offline, typed::OFFLINE_MODE);
     }
 }
 

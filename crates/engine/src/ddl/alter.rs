@@ -11,7 +11,7 @@ use mayfly_syntax::ast::{
     self, AlterAction, AlterTable, ColumnAttribute, ColumnPosition, KeyKind, TableElement,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, TypeKind};
+use mayfly_types::{CollationId, Error, Result, TypeKind};
 
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{
@@ -315,7 +315,7 @@ impl Alteration<'_> {
                     written: false,
                 })
             }
-            _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"no change of a column"])),
+            _ => Err(Error::internal("no change of a column")),
         }
     }
 

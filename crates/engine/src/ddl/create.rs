@@ -21,6 +21,7 @@ use crate::ddl::{checks, partitioning};
 use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::storing::Storing;
+use crate::variables::typed;
 
 /// The longest name of a table or column, in characters.
 const NAME_LENGTH_MAX: usize = 64;
@@ -170,14 +171,14 @@ fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool 
 }
 
 fn default_engine(context: &StatementContext<'_>, temporary: bool) -> String {
-    let name = if temporary {
-        "default_tmp_storage_engine"
+    let variable = if temporary {
+        typed::DEFAULT_TMP_STORAGE_ENGINE
     } else {
-        "default_storage_engine"
+        typed::DEFAULT_STORAGE_ENGINE
     };
     context
         .settings()
-        .text(name)
+        .get(variable)
         .map_or("InnoDB", |name| name)
         .to_owned()
 }

@@ -15,6 +15,7 @@ use crate::catalog::{BaseTable, engines};
 use crate::locks::table::{HeldTable, TableUse};
 use crate::names::same_name;
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 /// Checks the foreign keys of a new definition and completes them: names as the parent has them. `old`
 /// is what the table was.
@@ -207,7 +208,7 @@ fn complete(
     }
     if context
         .settings()
-        .boolean("restrict_fk_on_non_standard_key")
+        .get(typed::RESTRICT_FK_ON_NON_STANDARD_KEY)
     {
         return Err(codes::ER_FK_NO_UNIQUE_INDEX_PARENT.with(&[&name, &parent.name]));
     }
@@ -259,7 +260,7 @@ fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Re
         }
         let restricts = context
             .settings()
-            .boolean("restrict_fk_on_non_standard_key");
+            .get(typed::RESTRICT_FK_ON_NON_STANDARD_KEY);
         if restricts && !has_standard_key(table, &columns) {
             let missing = codes::ER_FK_NO_UNIQUE_INDEX_PARENT;
             return Err(missing.with(&[&foreign.name, &table.name]));

@@ -10,6 +10,7 @@ use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::ddl::create;
 use crate::names::same_name;
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 /// The column of a generated key, as MySQL names it.
 const COLUMN: &str = "my_row_id";
@@ -27,7 +28,7 @@ pub(crate) fn definition_with_key(
     };
     let generates = context
         .settings()
-        .boolean("sql_generate_invisible_primary_key");
+        .get(typed::SQL_GENERATE_INVISIBLE_PRIMARY_KEY);
     if !generates {
         let definition = define(statement, extra_columns)?;
         require(context, &definition)?;
@@ -68,7 +69,7 @@ fn takes_generated(definition: &TableDefinition) -> bool {
 
 /// 3750 for a table without a primary key where there must be one.
 pub(crate) fn require(context: &StatementContext<'_>, definition: &TableDefinition) -> Result<()> {
-    let required = context.settings().boolean("sql_require_primary_key");
+    let required = context.settings().get(typed::SQL_REQUIRE_PRIMARY_KEY);
     match required && definition.identifying_columns().is_empty() {
         true => Err(codes::ER_TABLE_WITHOUT_PK.error()),
         false => Ok(()),
@@ -84,7 +85,7 @@ pub(crate) fn require_of_altered(
     require(context, after)?;
     let generates = context
         .settings()
-        .boolean("sql_generate_invisible_primary_key");
+        .get(typed::SQL_GENERATE_INVISIBLE_PRIMARY_KEY);
     if generates && takes_generated(after) && !before.identifying_columns().is_empty() {
         let what = "an operation that leaves the table without a PRIMARY KEY or a UNIQUE NOT NULL \
                     key while @@sql_generate_invisible_primary_key=ON.";

@@ -55,6 +55,7 @@ use crate::locks::user::SessionLocks;
 use crate::result::StatementSummary;
 use crate::statement_cache::TextScope;
 use crate::status::Counters;
+use crate::variables::typed;
 use crate::variables::{Setting, Settings};
 
 /// One client's session. Dropping it drops its temporary tables and gives back all its memory.
@@ -253,10 +254,6 @@ impl Session {
         self.change_settings(|variables| variables.set(position, setting));
     }
 
-    pub(crate) fn set_setting_by_name(&mut self, name: &'static str, setting: Setting) {
-        self.change_settings(|variables| variables.set_by_name(name, setting));
-    }
-
     fn change_settings(&mut self, change: impl FnOnce(&mut Settings)) {
         self.settings.change(change);
         self.memory.set_limits(self.settings.options());
@@ -312,7 +309,7 @@ impl Drop for Session {
 fn identity(database: &Database, options: &SessionOptions, login: &LoggedIn) -> Arc<Identity> {
     let globals = database.globals.read();
     let globals = globals.unwrap_or_else(PoisonError::into_inner);
-    let bytes_max = globals.unsigned("performance_schema_session_connect_attrs_size");
+    let bytes_max = globals.get(typed::PERFORMANCE_SCHEMA_SESSION_CONNECT_ATTRS_SIZE);
     Arc::new(Identity {
         attributes: ConnectAttributes::within(bytes_max, &options.attributes),
         user: options.user.clone(),

@@ -12,6 +12,7 @@ use crate::connections::{
     ARRIVING_MAX, Arriving, ConnectionError, FIRST, KillHandle, SessionOptions, host_and_port,
 };
 use crate::database::Database;
+use crate::variables::typed;
 
 /// A place for a connection. It is free again when this is dropped.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ impl ConnectionPlace {
             kill: KillHandle::default(),
         };
         let kill = arriving.kill.clone();
-        let connected = self.database.globals().unsigned("max_connections");
+        let connected = self.database.globals().get(typed::MAX_CONNECTIONS);
         let most = usize::try_from(connected).unwrap_or(usize::MAX);
         let connections = &self.database.connections;
         connections.arrive(self.id, arriving, most.max(ARRIVING_MAX));
@@ -60,7 +61,7 @@ impl ConnectionPlace {
     /// flag says that it is the place beyond `max_connections`, which is left for an administrator.
     pub(crate) fn enter(&mut self) -> Result<bool> {
         let connected = self.count();
-        let most = self.database.globals().unsigned("max_connections");
+        let most = self.database.globals().get(typed::MAX_CONNECTIONS);
         match connected > most + 1 {
             true => Err(self.database.too_many_connections()),
             false => Ok(connected > most),
@@ -113,7 +114,7 @@ impl Database {
         let place = self.place();
         let connections = &self.connections;
         let connected = connections.connected.load(Ordering::Relaxed);
-        if connected > self.globals().unsigned("max_connections") {
+        if connected > self.globals().get(typed::MAX_CONNECTIONS) {
             return Err(self.too_many_connections());
         }
         connections.threads_created.fetch_add(1, Ordering::Relaxed);
@@ -142,7 +143,7 @@ impl Database {
 
     /// 1203 when a user has as many sessions as `max_user_connections` allows.
     pub(crate) fn refuse_many_of(&self, user: &str) -> Result<()> {
-        let most = self.globals().unsigned("max_user_connections");
+        let most = self.globals().get(typed::MAX_USER_CONNECTIONS);
         if most == 0 {
             return Ok(());
         }

@@ -21,6 +21,7 @@ use crate::connections::{Identity, SessionOptions, SessionShared};
 use crate::database::Database;
 use crate::database::server_modes::is_exempt;
 use crate::files::NoFiles;
+use crate::variables::typed;
 
 static ROLE_ADMIN: LazyLock<DynamicSet> =
     LazyLock::new(|| DynamicSet::of("ROLE_ADMIN").unwrap_or(DynamicSet::ALL));
@@ -183,7 +184,7 @@ impl SessionPrivileges {
                 let all = self
                     .database
                     .globals()
-                    .boolean("activate_all_roles_on_login");
+                    .get(typed::ACTIVATE_ALL_ROLES_ON_LOGIN);
                 self.database.accounts.roles_at_login(&account, all)
             }),
             ..self.login.clone()

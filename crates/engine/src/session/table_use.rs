@@ -11,6 +11,7 @@ use mayfly_types::error::codes;
 use super::{SessionTransaction, StatementContext};
 use crate::catalog::BaseTable;
 use crate::locks::table::{self, HeldTable, TableLock, TableUse, Waiting};
+use crate::variables::typed;
 
 /// A table of LOCK TABLES.
 #[derive(Debug)]
@@ -163,7 +164,7 @@ impl StatementContext<'_> {
     fn take(&self, lock: &Arc<TableLock>, how: TableUse) -> Result<HeldTable> {
         let waiting = Waiting {
             session: self.id(),
-            longest: Duration::from_secs(self.settings().unsigned("lock_wait_timeout")),
+            longest: Duration::from_secs(self.settings().get(typed::LOCK_WAIT_TIMEOUT)),
             interrupt: self.interrupt(),
             waits: &self.database().waits,
         };

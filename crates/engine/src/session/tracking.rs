@@ -7,6 +7,7 @@ use std::ops::BitOr;
 
 use super::Session;
 use crate::transaction::{Characteristics, Isolation};
+use crate::variables::typed;
 use crate::variables::{self, Setting};
 
 /// What a statement has changed in its session.
@@ -108,7 +109,7 @@ impl Session {
         let transaction = self
             .settings
             .variables()
-            .unsigned("session_track_transaction_info");
+            .get(typed::SESSION_TRACK_TRANSACTION_INFO);
         let state = (transaction >= 1).then(|| self.transaction_state());
         let characteristics = (transaction >= 2).then(|| self.transaction_characteristics());
         let database = self.settings.current_database.clone();
@@ -145,7 +146,7 @@ impl Session {
             && self
                 .settings
                 .variables()
-                .boolean("session_track_state_change")
+                .get(typed::SESSION_TRACK_STATE_CHANGE)
             && let Some(tracker) = &mut self.client.tracker
         {
             tracker.changes.state = true;
@@ -155,7 +156,7 @@ impl Session {
     pub(super) fn note_database(&mut self) {
         self.note_state_change();
         if self.client.tracker.is_some()
-            && self.settings.variables().boolean("session_track_schema")
+            && self.settings.variables().get(typed::SESSION_TRACK_SCHEMA)
             && let Some(tracker) = &mut self.client.tracker
         {
             tracker.schema = true;
@@ -172,7 +173,7 @@ impl Session {
         let listed = self
             .settings
             .variables()
-            .text("session_track_system_variables");
+            .get(typed::SESSION_TRACK_SYSTEM_VARIABLES);
         let is_tracked = listed.is_some_and(|listed| {
             let mut names = listed.split(',').map(str::trim);
             names.any(|tracked| tracked == "*" || tracked.eq_ignore_ascii_case(name))
@@ -185,7 +186,7 @@ impl Session {
     /// Whether the client is told what its transaction does.
     pub(crate) fn tracks_transaction(&self) -> bool {
         let variables = self.settings.variables();
-        self.client.tracker.is_some() && variables.unsigned("session_track_transaction_info") > 0
+        self.client.tracker.is_some() && variables.get(typed::SESSION_TRACK_TRANSACTION_INFO) > 0
     }
 
     /// A statement is about to run that does this in the transaction, or begins or ends one.

@@ -31,12 +31,11 @@ use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, writable_table};
 use crate::statements::writers::foreign_keys::check_rows;
-use crate::status::Counter;
-use crate::variables::{self, Setting, sql_mode};
+use crate::variables::typed;
+use crate::variables::{Setting, sql_mode};
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
-    context.count(Counter::ComAlterTable);
     alter(context, statement)
 }
 
@@ -45,7 +44,6 @@ pub(super) fn create_index(
     context: &mut StatementContext<'_>,
     statement: &CreateIndex,
 ) -> Result<Outcome> {
-    context.count(Counter::ComCreateIndex);
     let add = AlterAction::Add(TableElement::Key(statement.key.clone()));
     let options = statement.options.iter().cloned().map(AlterAction::Option);
     alter(
@@ -62,7 +60,6 @@ pub(super) fn drop_index(
     context: &mut StatementContext<'_>,
     statement: &DropIndex,
 ) -> Result<Outcome> {
-    context.count(Counter::ComDropIndex);
     let drop = AlterAction::DropKey(statement.name.clone());
     let options = statement.options.iter().cloned().map(AlterAction::Option);
     alter(
@@ -254,8 +251,8 @@ fn copy(
     let new = Arc::new(new);
     let replaced = copying_settings(context, &old, &new.definition, &sources);
     let copied = copy_rows(context, table, &new, &sources, actions, by_copy);
-    for (name, setting) in replaced {
-        context.session.set_setting_by_name(name, setting);
+    for (position, setting) in replaced {
+        context.session.set_setting(position, setting);
     }
     let rows = copied?;
     check_rows(context, &new, new_keys)?;
@@ -270,18 +267,18 @@ fn copying_settings(
     old: &TableDefinition,
     new: &TableDefinition,
     sources: &[Option<usize>],
-) -> Vec<(&'static str, Setting)> {
+) -> Vec<(usize, Setting)> {
     let pairs = || {
         let columns = new.columns.iter().zip(sources);
         columns.map(|(new, source)| (source.map(|source| &old.columns[source]), new))
     };
-    let mut changes: Vec<(&'static str, Setting)> = Vec::new();
+    let mut changes = Vec::new();
     let keeps_numbers = |(old, new): (Option<&ColumnDefinition>, &ColumnDefinition)| {
         new.auto_increment && old.is_some_and(|old| old.auto_increment)
     };
     if pairs().any(keeps_numbers) {
-        let mode = context.settings().unsigned("sql_mode") | sql_mode::bit("NO_AUTO_VALUE_ON_ZERO");
-        changes.push(("sql_mode", Setting::Unsigned(mode)));
+        let mode = context.settings().get(typed::SQL_MODE) | sql_mode::bit("NO_AUTO_VALUE_ON_ZERO");
+        changes.push(typed::SQL_MODE.setting(mode));
     }
     let is_moment = |column: &ColumnDefinition| column.ty.kind == TypeKind::Timestamp;
     let plain = |(old, new): (Option<&ColumnDefinition>, &ColumnDefinition)| {
@@ -297,14 +294,12 @@ fn copying_settings(
             }
     };
     if old.columns.iter().any(is_moment) && new.checks.is_empty() && pairs().all(plain) {
-        changes.push(("time_zone", Setting::Text(Some(Arc::from("+00:00")))));
+        changes.push(typed::TIME_ZONE.setting(Some(Arc::from("+00:00"))));
     }
     let mut replaced = Vec::with_capacity(changes.len());
-    for (name, setting) in changes {
-        if let Some(position) = variables::position(name) {
-            replaced.push((name, context.settings().at(position).clone()));
-            context.session.set_setting_by_name(name, setting);
-        }
+    for (position, setting) in changes {
+        replaced.push((position, context.settings().at(position).clone()));
+        context.session.set_setting(position, setting);
     }
     replaced
 }
@@ -492,7 +487,7 @@ fn rows_query(table: &TableDefinition, selected: &[String]) -> Result<Box<Query>
     let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
     match parsed.statement {
         Statement::Query(query) => Ok(query),
-        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&text])),
+        _ => Err(Error::internal(format_args!("{text} is no query"))),
     }
 }
 

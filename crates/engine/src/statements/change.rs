@@ -21,6 +21,7 @@ use crate::session::{StatementContext, StatementTables};
 use crate::spool::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
 use crate::statements::table_names::{changeable_table, note_write};
 use crate::status::Counter;
+use crate::variables::typed;
 
 /// What an UPDATE or DELETE comes to.
 #[derive(Debug)]
@@ -195,7 +196,7 @@ fn run(
         handle.lock_reads(lock, lock_wait(context));
         changed.push((table, handle));
     }
-    if context.settings().boolean("sql_safe_updates") && !plan.is_safe {
+    if context.settings().get(typed::SQL_SAFE_UPDATES) && !plan.is_safe {
         return Err(codes::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
     }
     let planned = Planned::new(&plan.query, tables);

@@ -21,12 +21,10 @@ use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
-use crate::status::Counter;
 use crate::transaction::NotUndone;
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -> Result<Outcome> {
-    context.count(Counter::ComCreateTable);
     if statement.or_replace && statement.if_not_exists {
         return Err(codes::ER_WRONG_USAGE.with(&[&"OR REPLACE", &"IF NOT EXISTS"]));
     }

@@ -10,9 +10,8 @@ use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{Session, StatementContext};
 use crate::statements::table_names::refuse_system_schema;
-use crate::status::Counter;
 use crate::system_schemas;
-use crate::variables::Setting;
+use crate::variables::typed::{self, Text, Variable};
 
 fn collation(
     context: &StatementContext<'_>,
@@ -34,7 +33,6 @@ pub(super) fn create(
     context: &mut StatementContext<'_>,
     statement: &CreateDatabase,
 ) -> Result<Outcome> {
-    context.count(Counter::ComCreateDb);
     let name = statement.name.as_str();
     names::check_name(name, &codes::ER_WRONG_DB_NAME)?;
     if name.eq_ignore_ascii_case("sys") {
@@ -99,7 +97,6 @@ pub(super) fn drop(
     context: &mut StatementContext<'_>,
     statement: &DropDatabase,
 ) -> Result<Outcome> {
-    context.count(Counter::ComDropDb);
     let name = statement.name.as_str();
     refuse_system_schema(context, name)?;
     let mut held = Vec::new();
@@ -155,9 +152,12 @@ impl Session {
         };
         self.set_current_database(Some(&name));
         let row = crate::character_sets::row(collation);
-        let text = |text: &str| Setting::Text(Some(std::sync::Arc::from(text)));
-        self.set_setting_by_name("collation_database", text(row.name));
-        self.set_setting_by_name("character_set_database", text(row.charset.name()));
+        let mut put = |variable: Variable<Text>, text: &str| {
+            let (position, setting) = variable.setting(Some(text.into()));
+            self.set_setting(position, setting);
+        };
+        put(typed::COLLATION_DATABASE, row.name);
+        put(typed::CHARACTER_SET_DATABASE, row.charset.name());
         Ok(())
     }
 }

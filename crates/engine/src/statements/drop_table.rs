@@ -10,12 +10,10 @@ use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
-use crate::status::Counter;
 use crate::transaction::NotUndone;
 
 /// DROP TABLE: a temporary table goes before the base table that it hides.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> Result<Outcome> {
-    context.count(Counter::ComDropTable);
     let mut names = Vec::with_capacity(statement.tables.len());
     for table in &statement.tables {
         let (database, name) = qualified(context, table)?;
@@ -140,7 +138,6 @@ fn refuse_referenced(context: &StatementContext<'_>, table: &TableDefinition) ->
 
 /// TRUNCATE TABLE
 pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) -> Result<Outcome> {
-    context.count(Counter::ComTruncate);
     let (database, name) = qualified(context, table)?;
     refuse_system_schema(context, &database)?;
     if let Some(table) = context.session.temporary_tables.get(&database, &name) {

@@ -87,7 +87,7 @@ impl Replacement<'_, '_> {
         let parsed = mayfly_syntax::parse_one(text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
         let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
         let Statement::Query(mut all) = parsed.statement else {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&text]));
+            return Err(Error::internal(format_args!("{text} is no query")));
         };
         if let SetExpr::Select(select) = &mut *all.body
             && let [SelectItem::Wildcard(_)] = select.projection.as_slice()

@@ -5,7 +5,7 @@ use mayfly_functions::derive;
 use mayfly_syntax::ast::{Query, Statement, TableMaintenance, TableVerb};
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType, Value};
+use mayfly_types::{CollationId, Error, Result, SqlType, Value};
 
 use super::select::{self, Reading};
 use super::simple::{NAME, text_rows};
@@ -189,6 +189,6 @@ fn parse(text: &str) -> Result<Box<Query>> {
         .statement
     {
         Statement::Query(query) => Ok(query),
-        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&text])),
+        _ => Err(Error::internal(format_args!("{text} is no query"))),
     }
 }

@@ -15,6 +15,7 @@ use super::select::{self, Planned, Reading};
 use crate::delimited::{Format, fixed_width};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
+use crate::variables::typed;
 use crate::{character_sets, convert, files};
 
 /// Runs the statement.
@@ -201,7 +202,7 @@ impl Writer {
             false => None,
         };
         let file = files::create(&context.database().file_rules, path)?;
-        let capacity = usize::try_from(context.settings().unsigned("select_into_buffer_size"));
+        let capacity = usize::try_from(context.settings().get(typed::SELECT_INTO_BUFFER_SIZE));
         Ok(Self {
             file: BufWriter::with_capacity(capacity.unwrap_or(128 << 10), file),
             path: path.to_owned(),

@@ -16,8 +16,8 @@ use crate::persisted::PersistedVariable;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::admission;
-use crate::status::Counter;
 use crate::variable_checks::Check;
+use crate::variables::typed;
 use crate::variables::{self, Scope, Setting, SystemVariable};
 
 /// A change that was checked.
@@ -49,7 +49,6 @@ enum Change {
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, items: &[SetItem]) -> Result<Outcome> {
-    context.count(Counter::ComSetOption);
     let mut changes = Vec::with_capacity(items.len());
     for item in items {
         if let SetItem::Assign {
@@ -125,7 +124,6 @@ pub(super) fn reset_persist(
     name: Option<&str>,
     if_exists: bool,
 ) -> Result<Outcome> {
-    context.count(Counter::ComReset);
     let persisted = &context.database().persisted;
     match name {
         None => persisted.clear()?,
@@ -194,7 +192,7 @@ fn check(context: &StatementContext<'_>, item: &SetItem, changes: &mut Vec<Chang
         }
         SetItem::CharacterSet { charset } => {
             let set = named_set(context, charset.as_deref())?;
-            let database = context.settings().text("collation_database");
+            let database = context.settings().get(typed::COLLATION_DATABASE);
             let collation = database.and_then(|name| character_sets::collation_by_name(name));
             let collation = collation.unwrap_or(character_sets::row(set.default_collation));
             let connection = collation.charset.name();

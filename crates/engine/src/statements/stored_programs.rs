@@ -8,19 +8,12 @@ use crate::accounts::privileges::PrivilegeSet;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
-use crate::status::Counter;
 
 /// DROP PROCEDURE, FUNCTION, TRIGGER and EVENT: a note with IF EXISTS, an error without.
 pub(super) fn drop(
     context: &mut StatementContext<'_>,
     statement: &DropStoredProgram,
 ) -> Result<Outcome> {
-    context.count(match statement.kind {
-        StoredProgramKind::Procedure => Counter::ComDropProcedure,
-        StoredProgramKind::Function => Counter::ComDropFunction,
-        StoredProgramKind::Trigger => Counter::ComDropTrigger,
-        StoredProgramKind::Event => Counter::ComDropEvent,
-    });
     let name = &statement.name;
     let missing = if statement.kind == StoredProgramKind::Function
         && name.database.is_none()

@@ -14,6 +14,7 @@ use mayfly_syntax::ast::{
 };
 use mayfly_syntax::encodings::{Variable, variable};
 
+use super::properties::properties;
 use crate::catalog::{BaseTable, engines};
 use crate::names::same_name;
 use crate::session::{Session, TransactionWork};
@@ -22,10 +23,7 @@ use crate::session::{Session, TransactionWork};
 pub(crate) fn note(session: &mut Session, statement: &Statement) {
     if session.tracks_transaction() {
         let work = work_of(session, statement);
-        session.note_work(
-            work,
-            super::transactions::begins_or_ends_transaction(statement),
-        );
+        session.note_work(work, properties(statement).ends_transaction());
     }
 }
 

@@ -24,14 +24,13 @@ use crate::names::same_name;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
-use crate::status::Counter;
+use crate::variables::typed;
 
 /// CREATE VIEW and ALTER VIEW.
 pub(super) fn create(
     context: &mut StatementContext<'_>,
     statement: &CreateView,
 ) -> Result<Outcome> {
-    context.count(Counter::ComCreateView);
     let (database, name) = qualified(context, &statement.name)?;
     refuse_system_schema(context, &database)?;
     names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
@@ -124,13 +123,7 @@ fn definition(
             return Err(codes::ER_DUP_FIELDNAME.with(&[column]));
         }
     }
-    let text = |name| {
-        context
-            .settings()
-            .text(name)
-            .map_or("", |text| text)
-            .to_owned()
-    };
+    let text = |variable| context.settings().text(variable).to_owned();
     let mut written = ViewDefinition {
         definer: definer(context, statement)?,
         ..ViewDefinition::of_full_text(
@@ -163,8 +156,8 @@ fn definition(
     Ok(ViewDefinition {
         columns_named: !given.is_empty(),
         created: context.now(),
-        character_set: text("character_set_client"),
-        collation: text("collation_connection"),
+        character_set: text(typed::CHARACTER_SET_CLIENT),
+        collation: text(typed::COLLATION_CONNECTION),
         ..view
     })
 }
@@ -211,7 +204,6 @@ fn refuse_variables(query: &Query) -> Result<()> {
 
 /// DROP VIEW: all of the list or none.
 pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> Result<Outcome> {
-    context.count(Counter::ComDropView);
     let mut names = Vec::with_capacity(statement.views.len());
     let mut missing = Vec::new();
     for view in &statement.views {

@@ -12,6 +12,7 @@ mod server;
 mod settings;
 pub(crate) mod sql_mode;
 mod temporary_tables;
+pub(crate) mod typed;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

@@ -12,6 +12,7 @@ use crate::accounts::privileges::{DYNAMIC, PrivilegeSet, STATIC};
 use crate::ddl::account::{create_text, named};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
 
@@ -89,7 +90,7 @@ pub(in super::super) fn create(
         )
     };
     let account = account(context, &name).ok_or_else(missing)?;
-    let as_hex = context.settings().boolean("print_identified_with_as_hex");
+    let as_hex = context.settings().get(typed::PRINT_IDENTIFIED_WITH_AS_HEX);
     let title = format!("CREATE USER for {}@{}", name.user, name.host);
     let text = create_text(&account, as_hex);
     let result = text_rows(&[(title.as_str(), 256)], &[[text]]);

@@ -19,6 +19,7 @@ use crate::accounts::privileges::PrivilegeSet;
 use crate::ddl::account::{define, named, records};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
 const UPDATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
@@ -188,7 +189,7 @@ fn check_current(
             let globals = context.database().globals();
             let required = account
                 .require_current
-                .unwrap_or_else(|| globals.boolean("password_require_current"));
+                .unwrap_or_else(|| globals.get(typed::PASSWORD_REQUIRE_CURRENT));
             let rights = context.privileges().rights();
             // Who may set the passwords of all need not know them.
             let is_privileged = rights.global().has(CREATE_USER)
