@@ -10,6 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use super::account::{Account, AccountName};
+use crate::error::refuse;
 
 /// So many hosts' and accounts' failures are remembered; more are an attack, and each of them alone
 /// is then of little use to it.
@@ -148,14 +149,9 @@ impl Usage {
             hour.connections += 1;
             hour.connections
         });
-        match used > limits.connections {
-            true => Err(exceeded(
-                account,
-                "max_connections_per_hour",
-                limits.connections,
-            )),
-            false => Ok(()),
-        }
+        refuse(used > limits.connections, || {
+            exceeded(account, "max_connections_per_hour", limits.connections)
+        })
     }
 
     /// A statement of an account: 1226 when it has run too many.

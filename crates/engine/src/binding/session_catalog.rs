@@ -17,6 +17,7 @@ use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
 use crate::catalog::BaseTable;
 use crate::catalog::view::ViewDefinition;
+use crate::error::ensure;
 use crate::information_schema;
 use crate::locks::table::TableUse;
 use crate::session::{StatementContext, StatementTables, locked_rows};
@@ -56,7 +57,7 @@ impl<'s> SessionCatalog<'s> {
             named: RefCell::default(),
             told_of_moment: Cell::new(false),
             values_told: RefCell::default(),
-            rights: RefCell::new(vec![context.privileges().rights()]),
+            rights: RefCell::new(vec![context.rights()]),
             below_views: RefCell::default(),
             explains: context.explains && !context.privileges().is_unrestricted(),
             is_hidden: Cell::new(false),
@@ -84,7 +85,7 @@ impl<'s> SessionCatalog<'s> {
     fn rights(&self, number: usize) -> Arc<Rights> {
         let rights = self.rights.borrow();
         let known = rights.get(number).or(rights.first());
-        known.map_or_else(|| self.context.privileges().rights(), Arc::clone)
+        known.map_or_else(|| self.context.rights(), Arc::clone)
     }
 
     /// The values of `?` that the plan is made for.
@@ -155,22 +156,10 @@ impl<'s> SessionCatalog<'s> {
             let name = name.to_uppercase();
             return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
         }
-        if self
-            .context
-            .database()
-            .catalog
-            .database_collation(database)
-            .is_none()
-        {
+        if !self.context.catalog().has_database(database) {
             return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
         }
-        if self
-            .context
-            .database()
-            .catalog
-            .view(database, name)
-            .is_some()
-        {
+        if self.context.catalog().view(database, name).is_some() {
             // It is asked for as a table by statements that change rows.
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
         }
@@ -280,16 +269,10 @@ impl Catalog for SessionCatalog<'_> {
 
     fn view(&self, database: Option<&str>, name: &str) -> Option<Arc<ViewSource>> {
         let database = database.or_else(|| self.context.current_database())?;
-        if self
-            .context
-            .session
-            .temporary_tables
-            .get(database, name)
-            .is_some()
-        {
+        if self.context.temporary_table(database, name).is_some() {
             return None;
         }
-        let view = self.context.database().catalog.view(database, name)?;
+        let view = self.context.catalog().view(database, name)?;
         // Tables below it may be other ones the next time.
         self.told_of_moment.set(true);
         Some(Arc::clone(&view.source))
@@ -335,12 +318,7 @@ impl Catalog for SessionCatalog<'_> {
             return Err(codes::ER_NO_DB_ERROR.error());
         };
         let is_own = self.below_views.borrow().is_empty()
-            && self
-                .context
-                .session
-                .temporary_tables
-                .get(database, name)
-                .is_some();
+            && self.context.temporary_table(database, name).is_some();
         if is_own || rights::is_open(database) {
             return Ok(());
         }
@@ -378,10 +356,9 @@ impl Catalog for SessionCatalog<'_> {
         let wanted = privilege(usage);
         if usage == Usage::ReadAll {
             let on_column = rights.on_column(database, table, column);
-            return match on_column.has(wanted) {
-                true => Ok(()),
-                false => Err(rights.denied_table(&wanted.names(), table)),
-            };
+            return ensure(on_column.has(wanted), || {
+                rights.denied_table(&wanted.names(), table)
+            });
         }
         rights.require_on_column((database, table), column, wanted)
     }
@@ -417,7 +394,7 @@ impl Catalog for SessionCatalog<'_> {
 
     fn warn(&self, warning: Error) {
         self.told_of_moment.set(true);
-        self.context.diagnostics().warn(warning);
+        self.context.warn(warning);
     }
 
     fn user_variable_type(&self, name: &str) -> SqlType {

@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result};
+use mayfly_types::{CollationId, Error, Result};
 
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition};
@@ -202,6 +202,20 @@ impl Catalog {
         self.read().get(name).map(|entry| entry.collation)
     }
 
+    /// Whether there is a database of a name.
+    pub(crate) fn has_database(&self, name: &str) -> bool {
+        self.database_collation(name).is_some()
+    }
+
+    /// The error of a table that is not there: 1049 without its database, or else 1146.
+    pub(crate) fn missing_table(&self, database: &str, name: &str) -> Error {
+        if self.has_database(database) {
+            codes::ER_NO_SUCH_TABLE.with(&[&database, &name])
+        } else {
+            codes::ER_BAD_DB_ERROR.with(&[&database])
+        }
+    }
+
     /// Makes a database; whether there was none of that name.
     pub(crate) fn create_database(
         &self,
@@ -209,7 +223,7 @@ impl Catalog {
         name: &str,
         collation: CollationId,
     ) -> Result<bool> {
-        if self.database_collation(name).is_some() {
+        if self.has_database(name) {
             return Ok(false);
         }
         let entry = DatabaseEntry {

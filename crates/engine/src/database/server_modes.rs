@@ -9,6 +9,7 @@ use mayfly_types::error::codes;
 use crate::accounts::privileges::SUPER;
 use crate::accounts::rights::Rights;
 use crate::database::Database;
+use crate::error::refuse;
 use crate::variables::Settings;
 use crate::variables::typed;
 
@@ -50,10 +51,10 @@ pub(crate) fn is_exempt(rights: &Rights) -> bool {
 impl Database {
     /// 3032 while the server is offline, but for administrators.
     pub(crate) fn refuse_offline(&self, rights: &Rights) -> Result<()> {
-        match self.modes.offline.load(Ordering::Acquire) && !is_exempt(rights) {
-            true => Err(codes::ER_SERVER_OFFLINE_MODE.error()),
-            false => Ok(()),
-        }
+        refuse(
+            self.modes.offline.load(Ordering::Acquire) && !is_exempt(rights),
+            || codes::ER_SERVER_OFFLINE_MODE.error(),
+        )
     }
 
     /// The server goes offline: the sessions of all but administrators end.

@@ -12,6 +12,7 @@ use crate::binding::expressions;
 use crate::catalog::definition::{
     ColumnDefault, ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition,
 };
+use crate::error::refuse;
 use crate::session::StatementContext;
 
 /// The most parts of a key.
@@ -263,10 +264,7 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
         "MyISAM" => 1000,
         _ => 3072,
     };
-    if length > limit {
-        return Err(codes::ER_TOO_LONG_KEY.with(&[&limit]));
-    }
-    Ok(())
+    refuse(length > limit, || codes::ER_TOO_LONG_KEY.with(&[&limit]))
 }
 
 /// The bytes of a part of a key as MySQL counts them.

@@ -18,6 +18,7 @@ use crate::catalog::definition::{
 use crate::catalog::{engines, expression_text, zoned_table};
 use crate::ddl::column_type::{self, DeclaredCollation};
 use crate::ddl::{checks, partitioning};
+use crate::error::refuse;
 use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::storing::Storing;
@@ -48,10 +49,9 @@ pub(crate) fn check_name(name: &str, wrong: &mayfly_types::ErrorCode) -> Result<
     if name.chars().count() > NAME_LENGTH_MAX {
         return Err(codes::ER_TOO_LONG_IDENT.with(&[&name]));
     }
-    if name.is_empty() || name.ends_with(' ') {
-        return Err(wrong.with(&[&name]));
-    }
-    Ok(())
+    refuse(name.is_empty() || name.ends_with(' '), || {
+        wrong.with(&[&name])
+    })
 }
 
 /// The most columns of a table.
@@ -62,10 +62,9 @@ const KEYS_MAX: usize = 64;
 
 /// 1069: a table has no more than so many keys. Asked before any of them is looked at.
 pub(super) fn check_key_count(keys: usize) -> Result<()> {
-    match keys > KEYS_MAX {
-        true => Err(codes::ER_TOO_MANY_KEYS.with(&[&KEYS_MAX])),
-        false => Ok(()),
-    }
+    refuse(keys > KEYS_MAX, || {
+        codes::ER_TOO_MANY_KEYS.with(&[&KEYS_MAX])
+    })
 }
 
 /// Whether a column's attribute asks for a key.

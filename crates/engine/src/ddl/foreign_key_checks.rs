@@ -116,7 +116,7 @@ fn check_new(
     foreign: &mut ForeignKeyDefinition,
     old: Option<&TableDefinition>,
 ) -> Result<Option<HeldTable>> {
-    let catalog = context.database().catalog.databases();
+    let catalog = context.catalog().databases();
     let others = catalog.get(&table.database).map(|entry| &entry.tables);
     let others = others.into_iter().flat_map(|tables| tables.values());
     let is_itself = |other: &TableDefinition| old.is_some_and(|old| old.name == other.name);
@@ -233,7 +233,7 @@ fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Re
     if !waited_for {
         return Ok(());
     }
-    let catalog = context.database().catalog.databases();
+    let catalog = context.catalog().databases();
     for (child, place) in catalog.children_of(table) {
         let Some(foreign) = child.definition.foreign_keys.get(*place) else {
             continue;

@@ -42,11 +42,7 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
     let mut rows = Vec::new();
     for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
-            if !context
-                .privileges()
-                .rights()
-                .sees_table(schema, &source.name)
-            {
+            if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
             match logs::definition(schema, &source.name) {
@@ -55,7 +51,7 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
             }
         }
     }
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     // The rows say that everything may be done with a column.
     let may_all = rights.global().has(PrivilegeSet::COLUMN);
     let mut add = |database: &str, name: &str, own: Vec<Row>| {
@@ -105,9 +101,7 @@ fn view_rows(
     let columns = planned.iter().zip(&view.source.columns);
     let columns = columns.zip(1_u64..).map(|((column, name), position)| {
         let base = column.origin.as_ref().and_then(|origin| {
-            let table = context
-                .session
-                .find_table(&origin.database, &origin.table)?;
+            let table = context.find_table(&origin.database, &origin.table)?;
             let position = table.definition.column_position(&origin.column)?;
             table.definition.columns.get(position).cloned()
         });

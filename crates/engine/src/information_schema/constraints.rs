@@ -51,7 +51,7 @@ pub(super) fn table_constraints(context: &StatementContext<'_>) -> Vec<Row> {
 
 fn key_column_usage(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     for table in context.privileges().visible_tables() {
         let definition = &table.definition;
         let start = |constraint: &str, column: &str, position: u64| {
@@ -123,7 +123,7 @@ fn referenced_key(
     foreign: &ForeignKeyDefinition,
 ) -> Option<String> {
     let (database, name) = foreign.parent(&child.database);
-    let parent = context.database().catalog.table(database, name)?;
+    let parent = context.catalog().table(database, name)?;
     let parent = &parent.definition;
     let columns = parent.column_positions(&foreign.references.columns)?;
     let mut exact = parent.unique_keys();

@@ -24,12 +24,7 @@ pub(super) const RELATIONS: &[Relation] = &[
 fn accounts(context: &StatementContext<'_>) -> Vec<Arc<Account>> {
     const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
     let mut accounts = context.privileges().shown_accounts();
-    if !context
-        .privileges()
-        .rights()
-        .on_database("mysql")
-        .has(SELECT)
-    {
+    if !context.rights().on_database("mysql").has(SELECT) {
         let own = context.privileges().own_account();
         accounts.retain(|account| account.name == own);
     }

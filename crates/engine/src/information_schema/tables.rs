@@ -18,11 +18,7 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
-            if !context
-                .privileges()
-                .rights()
-                .sees_table(schema, &source.name)
-            {
+            if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
             let log = logs::definition(schema, &source.name);

@@ -16,7 +16,7 @@ pub(super) const RELATIONS: &[Relation] = &[
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let views = context.privileges().visible_views();
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     let row = |view: &std::sync::Arc<ViewDefinition>| {
         vec![
             text("def"),
@@ -56,7 +56,7 @@ fn joins_tables(item: &TableWithJoins) -> bool {
 /// The tables and views that views read.
 fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     let mut views = context.privileges().visible_views();
     views.retain(|view| rights.sees_query(view.database(), view.name()));
     for view in views {

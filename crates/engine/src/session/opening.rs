@@ -12,6 +12,7 @@ use crate::connections::{
     ARRIVING_MAX, Arriving, ConnectionError, FIRST, KillHandle, SessionOptions, host_and_port,
 };
 use crate::database::Database;
+use crate::error::refuse;
 use crate::variables::typed;
 
 /// A place for a connection. It is free again when this is dropped.
@@ -149,10 +150,9 @@ impl Database {
         }
         let living = self.connections.living();
         let own = living.iter().filter(|other| other.identity().user == user);
-        match own.count() as u64 >= most {
-            true => Err(codes::ER_TOO_MANY_USER_CONNECTIONS.with(&[&user])),
-            false => Ok(()),
-        }
+        refuse(own.count() as u64 >= most, || {
+            codes::ER_TOO_MANY_USER_CONNECTIONS.with(&[&user])
+        })
     }
 
     /// A session of some user, however many there are. It is a part of this process: no account is

@@ -20,6 +20,7 @@ use crate::catalog::view::ViewDefinition;
 use crate::connections::{Identity, SessionOptions, SessionShared};
 use crate::database::Database;
 use crate::database::server_modes::is_exempt;
+use crate::error::refuse;
 use crate::files::NoFiles;
 use crate::variables::typed;
 
@@ -231,10 +232,9 @@ impl SessionPrivileges {
 
     /// 1820 while its password is expired.
     pub(crate) fn refuse_expired(&self) -> Result<()> {
-        match self.login.expired {
-            true => Err(codes::ER_MUST_CHANGE_PASSWORD.error()),
-            false => Ok(()),
-        }
+        refuse(self.login.expired, || {
+            codes::ER_MUST_CHANGE_PASSWORD.error()
+        })
     }
 
     /// The session has a new password.

@@ -17,6 +17,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
 use super::{Session, SessionPrivileges, TreeMemory};
+use crate::accounts::rights::Rights;
+use crate::catalog::{BaseTable, Catalog};
 use crate::connections::Work;
 use crate::database::Database;
 use crate::result::{Outcome, StatementSummary};
@@ -261,6 +263,32 @@ impl<'s> StatementContext<'s> {
     #[inline]
     pub(crate) fn database(&self) -> &Arc<Database> {
         &self.session.database
+    }
+
+    /// All definitions.
+    #[inline]
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.database().catalog
+    }
+
+    /// What the session may do now.
+    pub(crate) fn rights(&self) -> Arc<Rights> {
+        self.privileges().rights()
+    }
+
+    /// The session's temporary table of a name.
+    pub(crate) fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        self.session.temporary_tables.get(database, name)
+    }
+
+    /// A table of a name: the session's temporary table, or else the base table.
+    pub(crate) fn find_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        self.session.find_table(database, name)
+    }
+
+    /// A warning of the statement.
+    pub(crate) fn warn(&self, error: Error) {
+        self.diagnostics().warn(error);
     }
 
     /// `CONNECTION_ID()`

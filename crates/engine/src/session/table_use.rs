@@ -10,6 +10,7 @@ use mayfly_types::error::codes;
 
 use super::{SessionTransaction, StatementContext};
 use crate::catalog::BaseTable;
+use crate::error::refuse;
 use crate::locks::table::{self, HeldTable, TableLock, TableUse, Waiting};
 use crate::variables::typed;
 
@@ -55,10 +56,9 @@ impl SessionTransaction {
 
     /// 1100 for a table that is made while tables are locked.
     pub(crate) fn refuse_new_table(&self, name: &str) -> Result<()> {
-        match self.has_locked_tables() {
-            true => Err(codes::ER_TABLE_NOT_LOCKED.with(&[&name])),
-            false => Ok(()),
-        }
+        refuse(self.has_locked_tables(), || {
+            codes::ER_TABLE_NOT_LOCKED.with(&[&name])
+        })
     }
 }
 

@@ -20,6 +20,7 @@ use mayfly_types::error::codes;
 use super::properties::properties;
 use crate::accounts::privileges::{PrivilegeSet, SUPER};
 use crate::accounts::rights::Rights;
+use crate::error::refuse;
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
 
@@ -65,7 +66,7 @@ pub(crate) fn admit(context: &StatementContext<'_>, statement: &Statement) -> Re
     if !properties.sets_password {
         context.privileges().refuse_expired()?;
     }
-    if context.privileges().rights().counts_statements() {
+    if context.rights().counts_statements() {
         let (privileges, now) = (context.privileges(), context.now());
         privileges.count_against_limits(properties.is_update, now)?;
     }
@@ -79,7 +80,7 @@ pub(crate) fn statement(context: &StatementContext<'_>, statement: &Statement) -
     }
     let check = Check {
         context,
-        rights: context.privileges().rights(),
+        rights: context.rights(),
     };
     check.statement(statement)
 }
@@ -161,7 +162,7 @@ impl Check<'_> {
     /// The full name of a table, unless it means a temporary one, which is the session's own.
     fn lasting(&self, table: &TableName) -> Result<Option<(String, String)>> {
         let (database, name) = qualified(self.context, table)?;
-        let own = self.context.session.temporary_tables.get(&database, &name);
+        let own = self.context.temporary_table(&database, &name);
         Ok(own.is_none().then_some((database, name)))
     }
 
@@ -203,10 +204,9 @@ impl Check<'_> {
     }
 
     fn load(&self, load: &LoadData) -> Result<()> {
-        if !load.local && !self.rights.global().has(FILE) {
-            return Err(self.context.privileges().access_denied());
-        }
-        Ok(())
+        refuse(!load.local && !self.rights.global().has(FILE), || {
+            self.context.privileges().access_denied()
+        })
     }
 
     fn into_target(&self, target: &IntoTarget) -> Result<()> {
@@ -342,12 +342,7 @@ impl Check<'_> {
                     return Ok(());
                 };
                 let rights = &self.rights;
-                let is_view = self
-                    .context
-                    .database()
-                    .catalog
-                    .view(&database, &name)
-                    .is_some();
+                let is_view = self.context.catalog().view(&database, &name).is_some();
                 match rights.on_table(&database, &name).meets(PrivilegeSet::TABLE) {
                     _ if crate::accounts::rights::is_open(&database) => Ok(()),
                     false => Err(rights.denied_table("SHOW", &name)),

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use mayfly_syntax::ast::{
-    AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query, Statement,
-    TableElement,
+    AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query, TableElement,
 };
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
@@ -25,6 +24,7 @@ use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinitio
 use crate::ddl::alter::{self, Altered};
 use crate::ddl::foreign_key_checks::{self, NewForeignKeys};
 use crate::ddl::{create as names, primary_keys};
+use crate::error::parse_own_query;
 use crate::locks::table::TableUse;
 use crate::names::same_name;
 use crate::result::{Outcome, StatementResult};
@@ -74,11 +74,7 @@ pub(super) fn drop_index(
 fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
     let (database, name) = qualified(context, &statement.table)?;
     refuse_view(context, &database, &name)?;
-    let hidden = context
-        .session
-        .temporary_tables
-        .get(&database, &name)
-        .is_some();
+    let hidden = context.temporary_table(&database, &name).is_some();
     let _held = match hidden {
         true => None,
         false => context.hold_table(&database, &name, TableUse::Alone)?,
@@ -104,7 +100,7 @@ fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<O
             &new_keys,
         )?
     } else {
-        let id = context.database().catalog.next_table_id();
+        let id = context.catalog().next_table_id();
         let start = altered.definition.auto_increment_start;
         let numbered = altered.definition.auto_increment_column();
         let new = Arc::new(table.redefined(id, altered.definition));
@@ -130,12 +126,8 @@ fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<O
 
 /// 1347: a view is no table.
 fn refuse_view(context: &StatementContext<'_>, database: &str, name: &str) -> Result<()> {
-    let hidden = context
-        .session
-        .temporary_tables
-        .get(database, name)
-        .is_some();
-    match context.database().catalog.view(database, name) {
+    let hidden = context.temporary_table(database, name).is_some();
+    match context.catalog().view(database, name) {
         Some(_) if !hidden => Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"BASE TABLE"])),
         _ => Ok(()),
     }
@@ -156,7 +148,7 @@ pub(super) fn replace(
         context.session.add_temporary_table(new);
         return Ok(());
     }
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     catalog.replace_table(context, old, new, renamed_columns)
 }
 
@@ -179,16 +171,12 @@ fn rename(
     if (&database, &name) == (&definition.database, &definition.name) {
         return Ok(());
     }
-    let catalog = &context.database().catalog;
-    if catalog.database_collation(&database).is_none() {
+    let catalog = context.catalog();
+    if !catalog.has_database(&database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
     let taken = match definition.temporary {
-        true => context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_some(),
+        true => context.temporary_table(&database, &name).is_some(),
         false => catalog.has(&database, &name),
     };
     if taken {
@@ -246,7 +234,7 @@ fn copy(
         renamed_columns,
     } = altered;
     let old = Arc::clone(&table.definition);
-    let id = context.database().catalog.next_table_id();
+    let id = context.catalog().next_table_id();
     let new = BaseTable::new(id, definition, context)?.under_lock_of(table);
     let new = Arc::new(new);
     let replaced = copying_settings(context, &old, &new.definition, &sources);
@@ -483,12 +471,7 @@ fn rows_query(table: &TableDefinition, selected: &[String]) -> Result<Box<Query>
         quoted_identifier(&table.database),
         quoted_identifier(&table.name)
     );
-    let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
-    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
-    match parsed.statement {
-        Statement::Query(query) => Ok(query),
-        _ => Err(Error::internal(format_args!("{text} is no query"))),
-    }
+    parse_own_query(&text)
 }
 
 /// ORDER BY, unless the primary key keeps the table in order.

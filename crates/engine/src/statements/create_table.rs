@@ -30,7 +30,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
     }
     let (database, name) = qualified(context, &statement.name)?;
     refuse_system_schema(context, &database)?;
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     let collation = catalog
         .database_collation(&database)
         .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&database]))?;
@@ -43,11 +43,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         context.session.transaction.refuse_new_table(&name)?;
     }
     let exists = if statement.temporary {
-        context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_some()
+        context.temporary_table(&database, &name).is_some()
     } else {
         // Whoever brings a copy of a whole server has the logs in it.
         let is_log = || information_schema::logs::definition(&database, &name).is_some();
@@ -216,9 +212,7 @@ fn selected_column(
         _ => ty.clone(),
     };
     let source = column.origin.as_ref().and_then(|origin| {
-        let table = context
-            .session
-            .find_table(&origin.database, &origin.table)?;
+        let table = context.find_table(&origin.database, &origin.table)?;
         let position = table.definition.column_position(&origin.column)?;
         Some(table.definition.columns[position].clone())
     });
@@ -264,18 +258,10 @@ fn default_of_computed(context: &StatementContext<'_>, ty: &SqlType) -> ColumnDe
 }
 
 fn like(context: &StatementContext<'_>, database: &str, name: &str) -> Result<TableDefinition> {
-    if let Some(table) = context.session.find_table(database, name) {
+    if let Some(table) = context.find_table(database, name) {
         return Ok(TableDefinition::clone(&table.definition));
     }
-    if context
-        .database()
-        .catalog
-        .database_collation(database)
-        .is_none()
-    {
-        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
-    }
-    Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+    Err(context.catalog().missing_table(&database, &name))
 }
 
 /// An empty table of a definition, where its like live.
@@ -283,7 +269,7 @@ pub(super) fn new_table(
     context: &StatementContext<'_>,
     definition: TableDefinition,
 ) -> Result<Arc<BaseTable>> {
-    let id = context.database().catalog.next_table_id();
+    let id = context.catalog().next_table_id();
     BaseTable::new(id, definition, context).map(Arc::new)
 }
 
@@ -310,6 +296,6 @@ fn put(
         context.transaction_mut().note(NotUndone::TablesMade);
         return Ok(());
     }
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     catalog.add_table(context, table, statement.or_replace)
 }

@@ -42,7 +42,7 @@ pub(super) fn create(
     refuse_system_schema(context, name)?;
     let collation = collation(context, &statement.options)?;
     let collation = collation.unwrap_or(context.options().collation_server);
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     if !catalog.create_database(context, name, collation)? {
         return exists(context, statement);
     }
@@ -82,7 +82,7 @@ pub(super) fn alter(
     };
     refuse_system_schema(context, &name)?;
     if let Some(collation) = collation(context, &statement.options)? {
-        let catalog = &context.database().catalog;
+        let catalog = context.catalog();
         catalog.alter_database(context, &name, collation)?;
     }
     Ok(StatementResult {
@@ -100,7 +100,7 @@ pub(super) fn drop(
     let name = statement.name.as_str();
     refuse_system_schema(context, name)?;
     let mut held = Vec::new();
-    if let Some(entry) = context.database().catalog.databases().get(name) {
+    if let Some(entry) = context.catalog().databases().get(name) {
         let tables = entry.tables.keys();
         let tables: Vec<_> = tables
             .map(|table| (name.to_owned(), table.clone()))
@@ -110,7 +110,7 @@ pub(super) fn drop(
             held.extend(context.hold_table(name, table, TableUse::Alone)?);
         }
     }
-    let Some(tables) = context.database().catalog.drop_database(context, name)? else {
+    let Some(tables) = context.catalog().drop_database(context, name)? else {
         let error = codes::ER_DB_DROP_EXISTS.with(&[&name]);
         if !statement.if_exists {
             return Err(error);

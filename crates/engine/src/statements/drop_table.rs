@@ -27,12 +27,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     }
     // Nothing is dropped when a table is missing: the statement is atomic.
     let exists = |context: &StatementContext<'_>, (database, name): &(String, String)| {
-        context
-            .session
-            .temporary_tables
-            .get(database, name)
-            .is_some()
-            || (!statement.temporary && context.database().catalog.table(database, name).is_some())
+        context.temporary_table(database, name).is_some()
+            || (!statement.temporary && context.catalog().table(database, name).is_some())
     };
     let missing: Vec<&(String, String)> =
         names.iter().filter(|name| !exists(context, name)).collect();
@@ -52,23 +48,13 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
         let mut sorted: Vec<&(String, String)> = names.iter().collect();
         sorted.sort();
         for (database, name) in sorted {
-            if context
-                .session
-                .temporary_tables
-                .get(database, name)
-                .is_none()
-            {
+            if context.temporary_table(database, name).is_none() {
                 held.extend(context.hold_table(database, name, TableUse::Alone)?);
             }
         }
     }
     let is_base = |(database, name): &&(String, String)| {
-        !statement.temporary
-            && context
-                .session
-                .temporary_tables
-                .get(database, name)
-                .is_none()
+        !statement.temporary && context.temporary_table(database, name).is_none()
     };
     let base: Vec<(String, String)> = names.iter().filter(is_base).cloned().collect();
     refuse_parents(context, &base)?;
@@ -80,7 +66,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
         !(dropped || statement.temporary)
     });
     if !names.is_empty() {
-        context.database().catalog.drop_tables(context, &names)?;
+        context.catalog().drop_tables(context, &names)?;
     }
     Ok(StatementResult::default().into())
 }
@@ -93,16 +79,12 @@ pub(super) fn refuse_parents(
     if !context.options().foreign_key_checks {
         return Ok(());
     }
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     for (database, name) in names {
         let Some(table) = catalog.table(database, name) else {
             continue;
         };
-        for (child, foreign) in context
-            .database()
-            .catalog
-            .foreign_references(&table.definition)
-        {
+        for (child, foreign) in context.catalog().foreign_references(&table.definition) {
             let child = &child.definition;
             let goes_too = |(database, name): &(String, String)| {
                 (database, name) == (&child.database, &child.name)
@@ -121,7 +103,7 @@ fn refuse_referenced(context: &StatementContext<'_>, table: &TableDefinition) ->
     if !context.options().foreign_key_checks {
         return Ok(());
     }
-    for (child, foreign) in context.database().catalog.foreign_references(table) {
+    for (child, foreign) in context.catalog().foreign_references(table) {
         let child = &child.definition;
         if (&child.database, &child.name) != (&table.database, &table.name) {
             let constraint = format!(
@@ -140,7 +122,7 @@ fn refuse_referenced(context: &StatementContext<'_>, table: &TableDefinition) ->
 pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) -> Result<Outcome> {
     let (database, name) = qualified(context, table)?;
     refuse_system_schema(context, &database)?;
-    if let Some(table) = context.session.temporary_tables.get(&database, &name) {
+    if let Some(table) = context.temporary_table(&database, &name) {
         table.truncate(context)?;
         table.set_auto_increment(1);
         return Ok(StatementResult::default().into());

@@ -6,6 +6,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::set;
+use crate::error::parse_own;
 use crate::session::StatementContext;
 use crate::variables;
 
@@ -51,10 +52,8 @@ fn set_variable(context: &mut StatementContext<'_>, name: &str, value: &str) -> 
         return Err(codes::ER_NOT_HINT_UPDATABLE_VARIABLE.with(&[&name]));
     }
     let text = format!("SET SESSION {name} = {value}");
-    let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
-    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
-    if let Statement::Set(items) = &parsed.statement {
-        for (position, setting) in set::session_settings(context, items)? {
+    if let Statement::Set(items) = parse_own(&text)? {
+        for (position, setting) in set::session_settings(context, &items)? {
             context.set_hinted(position, setting);
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn run(
     if !context.privileges().is_unrestricted() && account != context.privileges().identity().account
     {
         const NAMES: &str = "SUPER or CONNECTION_ADMIN";
-        let rights = context.privileges().rights();
+        let rights = context.rights();
         let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
         allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
     }

@@ -44,6 +44,7 @@ mod simple;
 mod stored_programs;
 mod table_change;
 mod table_names;
+mod table_references;
 mod templates;
 mod texts;
 mod transaction_work;

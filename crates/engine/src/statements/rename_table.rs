@@ -26,7 +26,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -
     for (database, name) in names {
         held.extend(context.hold_table(database, name, TableUse::Alone)?);
     }
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     catalog.rename(context, &renames, |table, (database, name)| {
         let mut definition = TableDefinition::clone(&table.definition);
         rename_definition(&mut definition, database.clone(), name.clone());

@@ -70,20 +70,12 @@ impl RowTarget {
         additions: Additions<'_>,
     ) -> Result<Self> {
         let (database, name) = qualified(context, name)?;
-        let own = context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_some();
+        let own = context.temporary_table(&database, &name).is_some();
         if !own && !context.privileges().is_unrestricted() {
-            admission::added_rows(
-                &context.privileges().rights(),
-                (&database, &name),
-                additions,
-            )?;
+            admission::added_rows(&context.rights(), (&database, &name), additions)?;
         }
         let list = additions.listed.map(|names| names.iter().copied());
-        let catalog = &context.database().catalog;
+        let catalog = context.catalog();
         if !own && let Some(view) = catalog.view(&database, &name) {
             if !partitions.is_empty() {
                 return Err(mayfly_plan::refuse_partitions(false));

@@ -12,6 +12,7 @@ use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
 use super::locking_subqueries;
 use crate::binding::expressions;
 use crate::character_sets;
+use crate::error::refuse;
 use crate::persisted::PersistedVariable;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -131,7 +132,7 @@ pub(super) fn reset_persist(
             if !persisted.remove(&name.to_ascii_lowercase())? {
                 let error = codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]);
                 match if_exists {
-                    true => context.diagnostics().warn(error),
+                    true => context.warn(error),
                     false => return Err(error),
                 }
             }
@@ -162,10 +163,9 @@ fn refuse_while_open(context: &StatementContext<'_>, changes: &[Change]) -> Resu
     });
     let is_open =
         context.transaction().has_written() || context.session.transaction.has_locked_tables();
-    match makes_read_only && is_open {
-        true => Err(codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()),
-        false => Ok(()),
-    }
+    refuse(makes_read_only && is_open, || {
+        codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()
+    })
 }
 
 fn check(context: &StatementContext<'_>, item: &SetItem, changes: &mut Vec<Change>) -> Result<()> {
@@ -297,8 +297,8 @@ fn system(
     }
     match global {
         _ if context.privileges().is_unrestricted() => {}
-        true => admission::global_variable(&context.privileges().rights(), variable.name)?,
-        false => admission::session_variable(&context.privileges().rights(), variable.name)?,
+        true => admission::global_variable(&context.rights(), variable.name)?,
+        false => admission::session_variable(&context.rights(), variable.name)?,
     }
     let setting = match value {
         SetValue::Default => default(context, variable, position, global),
@@ -324,7 +324,7 @@ fn system(
         return Err(error.with(&[&"SESSION", &variable.name, &"SET GLOBAL"]));
     }
     if let Some(warning) = variable.warning_of(&setting) {
-        context.diagnostics().warn(warning);
+        context.warn(warning);
     }
     if matches!(
         scope,

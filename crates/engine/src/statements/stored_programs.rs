@@ -54,7 +54,7 @@ fn require_privilege(
     if context.privileges().is_unrestricted() {
         return Ok(());
     }
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     match kind {
         StoredProgramKind::Procedure | StoredProgramKind::Function => {
             let wanted = PrivilegeSet::of(&[Privilege::AlterRoutine]);

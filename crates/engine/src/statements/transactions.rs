@@ -1,7 +1,7 @@
 //! BEGIN, COMMIT, ROLLBACK, savepoints and SET TRANSACTION.
 
 use mayfly_syntax::ast::{
-    AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction, Statement, TableName,
+    AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction, Statement,
     VariableScope,
 };
 use mayfly_types::error::codes;
@@ -11,6 +11,7 @@ use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statement_options::CompletionType;
 use crate::statements::table_names::qualified;
+use crate::statements::table_references::{self, Access, TableReference};
 use crate::transaction::{Characteristics, Isolation, NotUndone};
 use crate::variables::typed;
 
@@ -135,23 +136,19 @@ pub(super) fn release(context: &mut StatementContext<'_>, name: &str) -> Result<
 
 /// Whether a statement that changes definitions changes more than temporary tables.
 pub(super) fn changes_what_lasts(context: &StatementContext<'_>, statement: &Statement) -> bool {
-    let lasts = |table: &TableName| match qualified(context, table) {
-        Ok((database, name)) => context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_none(),
+    let references = table_references::of_statement(context.session, statement);
+    let mut defined = references
+        .iter()
+        .filter(|reference| reference.access == Access::Define)
+        .peekable();
+    let lasts = |reference: &TableReference| match qualified(context, &reference.table) {
+        Ok((database, name)) => context.temporary_table(&database, &name).is_none(),
         Err(_) => true,
     };
     match statement {
         Statement::CreateTable(create) => !create.temporary,
-        Statement::DropTable(drop) => !drop.temporary && drop.tables.iter().any(lasts),
-        Statement::TruncateTable(table) => lasts(table),
-        Statement::AlterTable(alter) => lasts(&alter.table),
-        Statement::CreateIndex(create) => lasts(&create.table),
-        Statement::DropIndex(drop) => lasts(&drop.table),
-        Statement::RenameTable(rename) => rename.renames.iter().any(|(old, _)| lasts(old)),
-        _ => true,
+        Statement::DropTable(drop) if drop.temporary => false,
+        _ => defined.peek().is_none() || defined.any(lasts),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::catalog::view::ViewDefinition;
 use crate::catalog::view_query;
 use crate::ddl::account::named;
 use crate::ddl::create as names;
+use crate::error::refuse;
 use crate::names::same_name;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -34,8 +35,8 @@ pub(super) fn create(
     let (database, name) = qualified(context, &statement.name)?;
     refuse_system_schema(context, &database)?;
     names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
-    let catalog = &context.database().catalog;
-    if catalog.database_collation(&database).is_none() {
+    let catalog = context.catalog();
+    if !catalog.has_database(&database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
     let replaces = statement.or_replace || statement.alter;
@@ -62,10 +63,7 @@ pub(super) fn create(
         (Some(old), true) => definition(context, &kept_settings(statement, &old), database, name)?,
         (_, false) => definition(context, statement, database, name)?,
     };
-    context
-        .database()
-        .catalog
-        .put_view(context, Arc::new(view))?;
+    context.catalog().put_view(context, Arc::new(view))?;
     Ok(StatementResult::default().into())
 }
 
@@ -141,9 +139,7 @@ fn definition(
     };
     if written.algorithm == ViewAlgorithm::Merge && !written.is_mergeable() {
         written.algorithm = ViewAlgorithm::Undefined;
-        context
-            .diagnostics()
-            .warn(codes::ER_WARN_VIEW_MERGE.error());
+        context.warn(codes::ER_WARN_VIEW_MERGE.error());
     }
     // What runs is what is kept.
     let full = written.full_text();
@@ -168,7 +164,7 @@ fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(St
     let reference = statement.definer.as_ref();
     let name = named(context, reference.unwrap_or(&AccountReference::Current))?;
     if name != own {
-        let rights = context.privileges().rights();
+        let rights = context.rights();
         rights.require(SUPER, &["SET_ANY_DEFINER"], "SUPER or SET_ANY_DEFINER")?;
         if context.database().accounts.get(&name).is_none() {
             let names = "SUPER or ALLOW_NONEXISTENT_DEFINER";
@@ -196,10 +192,7 @@ fn refuse_variables(query: &Query) -> Result<()> {
         Some(_) => ControlFlow::Break(()),
         None => ControlFlow::Continue(()),
     });
-    match flow.is_break() {
-        true => Err(codes::ER_VIEW_SELECT_VARIABLE.error()),
-        false => Ok(()),
-    }
+    refuse(flow.is_break(), || codes::ER_VIEW_SELECT_VARIABLE.error())
 }
 
 /// DROP VIEW: all of the list or none.
@@ -209,7 +202,7 @@ pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> 
     for view in &statement.views {
         let (database, name) = qualified(context, view)?;
         refuse_system_schema(context, &database)?;
-        let catalog = &context.database().catalog;
+        let catalog = context.catalog();
         if let Some(view) = catalog.view(&database, &name) {
             refuse_of_system(context, &view)?;
             names.push((database, name));
@@ -226,6 +219,6 @@ pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> 
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&name]);
         context.diagnostics().push(Level::Note, note);
     }
-    context.database().catalog.drop_views(context, &names)?;
+    context.catalog().drop_views(context, &names)?;
     Ok(StatementResult::default().into())
 }

@@ -14,6 +14,7 @@ use crate::catalog::definition::{
     KeyTarget, TableDefinition,
 };
 use crate::ddl::foreign_key_checks::are_compatible;
+use crate::error::refuse;
 use crate::names::same_name;
 
 impl Alteration<'_> {
@@ -210,9 +211,6 @@ impl Alteration<'_> {
         let others = others
             .iter()
             .any(|(_, foreign)| needs(&foreign.references.columns));
-        match own || others {
-            true => Err(codes::ER_DROP_INDEX_FK.with(&[&key.name])),
-            false => Ok(()),
-        }
+        refuse(own || others, || codes::ER_DROP_INDEX_FK.with(&[&key.name]))
     }
 }

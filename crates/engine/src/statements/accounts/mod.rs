@@ -94,15 +94,12 @@ fn all_named(
 /// 1227 unless the session may change what accounts there are.
 fn require_create_user(context: &StatementContext<'_>) -> Result<()> {
     const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
-    context
-        .privileges()
-        .rights()
-        .require(CREATE_USER, &[], "CREATE USER")
+    context.rights().require(CREATE_USER, &[], "CREATE USER")
 }
 
 /// 1227 for who changes an account of the system's without being of the system.
 pub(super) fn refuse_system_user(context: &StatementContext<'_>, account: &Account) -> Result<()> {
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     let is_system = account
         .grants
         .dynamic

@@ -14,6 +14,7 @@ use crate::accounts::grants::{Granted, Level};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::is_open;
 use crate::ddl::account::records;
+use crate::error::refuse;
 use crate::names::same_name;
 use crate::result::Outcome;
 use crate::session::StatementContext;
@@ -120,7 +121,7 @@ fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> 
         current.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
     };
     let open = |database: String| match is_open_to_all(&database) {
-        true => Err(context.privileges().rights().denied_database(&database)),
+        true => Err(context.rights().denied_database(&database)),
         false => Ok(database),
     };
     Ok(match written {
@@ -147,7 +148,7 @@ fn is_open_to_all(database: &str) -> bool {
 
 /// Whether the session may grant and revoke that.
 fn require(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> Result<()> {
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     if rights.is_unrestricted() {
         return Ok(());
     }
@@ -159,10 +160,9 @@ fn require(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> 
                 return Err(denied.with(&[&"GRANT OPTION"]));
             }
             let is_static = !granted.privileges.is_empty() || granted.dynamic.is_empty();
-            match is_static && !rights.global().has(wanted) {
-                true => Err(context.privileges().access_denied()),
-                false => Ok(()),
-            }
+            refuse(is_static && !rights.global().has(wanted), || {
+                context.privileges().access_denied()
+            })
         }
         Level::Database(pattern) => rights.require_in_database(pattern, wanted),
         Level::Table(database, table) => {
@@ -181,7 +181,7 @@ fn check_object(context: &StatementContext<'_>, granted: &Granted, level: &Level
     let Level::Table(database, name) = level else {
         return Ok(());
     };
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     let columns: Vec<String> = if let Some(table) = catalog.table(database, name) {
         let columns = table.definition.named_columns();
         columns.map(|column| column.name.clone()).collect()

@@ -33,7 +33,7 @@ pub(in super::super) fn grants(
         Some(reference) => named(context, reference)?,
         None => own.clone(),
     };
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     if name != own && !rights.on_table("mysql", "user").has(SELECT) {
         return Err(rights.denied_table("SELECT", "user"));
     }
@@ -77,10 +77,7 @@ pub(in super::super) fn create(
 ) -> Result<Outcome> {
     let name = named(context, reference)?;
     if name != context.privileges().own_account() {
-        context
-            .privileges()
-            .rights()
-            .require_in_database("mysql", SELECT)?;
+        context.rights().require_in_database("mysql", SELECT)?;
     }
     let missing = || {
         super::failed(

@@ -22,6 +22,7 @@ use crate::catalog::BaseTable;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 use crate::catalog::foreign_keys::{ReferentialAction, no_referenced_row, row_is_referenced};
 use crate::ddl::foreign_key_checks::NewForeignKeys;
+use crate::error::ensure;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::row_rules::RowRules;
@@ -74,7 +75,7 @@ impl Links {
                 .parents
                 .push(ParentLink::new(context, table, foreign)?);
         }
-        let catalog = context.database().catalog.databases();
+        let catalog = context.catalog().databases();
         for (child, place) in catalog.children_of(definition) {
             let known = &child.definition;
             let name = &known.foreign_keys[*place].name;
@@ -401,10 +402,9 @@ impl Writers<'_> {
             writers.of(child).find(link.index, &key, mode, limit)
         };
         if action == ReferentialAction::Restrict {
-            return match find(self, LockMode::Shared, 1)?.is_empty() {
-                true => Ok(()),
-                false => Err(row_is_referenced(&link.child.definition, &link.foreign)),
-            };
+            return ensure(find(self, LockMode::Shared, 1)?.is_empty(), || {
+                row_is_referenced(&link.child.definition, &link.foreign)
+            });
         }
         if action == ReferentialAction::Cascade && new.is_none() {
             loop {
