@@ -8,7 +8,7 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::logs;
-use super::relation::{Columns, Relation, Row, Rows, ViewColumns, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, ViewColumns, text, text_or_null, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
 use crate::catalog::view::ViewDefinition;
@@ -19,12 +19,7 @@ use crate::{character_sets, convert, information_schema};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::of_views("COLUMNS", rows),
-    Relation {
-        schema: "information_schema",
-        name: "#temporary_columns",
-        columns: Columns::Standard("COLUMNS"),
-        rows: Rows::OfState(temporary),
-    },
+    Relation::new("#temporary_columns", temporary),
 ];
 
 /// Where the rows have the name of the column, and what may be done with it.

@@ -10,10 +10,10 @@ use crate::catalog::definition::{ForeignKeyDefinition, KeyTarget, TableDefinitio
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("TABLE_CONSTRAINTS", table_constraints),
-    Relation::standard("KEY_COLUMN_USAGE", key_column_usage),
-    Relation::standard("CHECK_CONSTRAINTS", check_constraints),
-    Relation::standard("REFERENTIAL_CONSTRAINTS", referential_constraints),
+    Relation::new("TABLE_CONSTRAINTS", table_constraints),
+    Relation::new("KEY_COLUMN_USAGE", key_column_usage),
+    Relation::new("CHECK_CONSTRAINTS", check_constraints),
+    Relation::new("REFERENTIAL_CONSTRAINTS", referential_constraints),
 ];
 
 pub(super) fn table_constraints(context: &StatementContext<'_>) -> Vec<Row> {

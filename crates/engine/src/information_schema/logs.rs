@@ -3,22 +3,7 @@
 
 use mayfly_types::{CollationId, TypeKind};
 
-use super::relation::{Columns, Relation, Rows};
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
-
-const fn relation(name: &'static str, columns: &'static str) -> Relation {
-    Relation {
-        schema: "mysql",
-        name,
-        columns: Columns::Standard(columns),
-        rows: Rows::OfState(|_| Vec::new()),
-    }
-}
-
-pub(super) const RELATIONS: &[Relation] = &[
-    relation("general_log", "mysql.general_log"),
-    relation("slow_log", "mysql.slow_log"),
-];
 
 /// The tables as statements would make them.
 pub(crate) fn definition(database: &str, name: &str) -> Option<TableDefinition> {

@@ -2,35 +2,16 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, Rows, text, text_or_null};
+use super::relation::{Relation, Row, text, text_or_null};
 use crate::connections::host_and_port;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation {
-        schema: "information_schema",
-        name: "PROCESSLIST",
-        columns: Columns::Extended("PROCESSLIST", OWN_COLUMNS),
-        rows: Rows::OfState(rows),
-    },
-    Relation {
-        schema: "performance_schema",
-        name: "processlist",
-        columns: Columns::Extended("PROCESSLIST", OWN_COLUMNS),
-        rows: Rows::OfState(rows),
-    },
+    Relation::new("PROCESSLIST", rows),
+    Relation::new("performance_schema.processlist", rows),
 ];
 
 /// Behind those that MySQL has.
-const OWN_COLUMNS: &[(&str, Kind)] = &[
-    ("TEMP_MEMORY", Kind::UInt),
-    ("TEMP_MEMORY_PEAK", Kind::UInt),
-    ("TEMP_DISK", Kind::UInt),
-    ("TEMP_DISK_PEAK", Kind::UInt),
-    ("SESSION_MEMORY", Kind::UInt),
-    ("SESSION_MEMORY_PEAK", Kind::UInt),
-];
-
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let living = context.privileges().visible_sessions();
     let rows = living.iter().map(|other| {

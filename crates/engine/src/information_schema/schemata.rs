@@ -6,7 +6,7 @@ use super::relation::{Relation, Row, text};
 use crate::character_sets;
 use crate::session::StatementContext;
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::standard("SCHEMATA", rows)];
+pub(super) const RELATIONS: &[Relation] = &[Relation::new("SCHEMATA", rows)];
 
 pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let catalog = context.catalog();

@@ -5,20 +5,15 @@ use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
 use super::columns::escaped_quotes;
-use super::relation::{Columns, Relation, Row, Rows, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyTarget, TableDefinition};
 use crate::catalog::indexes::indexed_keys;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("STATISTICS", rows),
-    Relation {
-        schema: "information_schema",
-        name: "#temporary_statistics",
-        columns: Columns::Standard("STATISTICS"),
-        rows: Rows::OfState(temporary),
-    },
+    Relation::new("STATISTICS", rows),
+    Relation::new("#temporary_statistics", temporary),
 ];
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {

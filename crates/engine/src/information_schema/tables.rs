@@ -12,7 +12,7 @@ use crate::catalog::definition::TableDefinition;
 use crate::session::StatementContext;
 use crate::{character_sets, convert, information_schema};
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::standard("TABLES", rows)];
+pub(super) const RELATIONS: &[Relation] = &[Relation::new("TABLES", rows)];
 
 pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();

@@ -10,8 +10,8 @@ use crate::catalog::view::ViewDefinition;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("VIEWS", rows),
-    Relation::standard("VIEW_TABLE_USAGE", table_usage),
+    Relation::new("VIEWS", rows),
+    Relation::new("VIEW_TABLE_USAGE", table_usage),
 ];
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
