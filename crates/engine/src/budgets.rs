@@ -1,7 +1,7 @@
 //! The trees of budgets: who may have how much memory, and how much of temporary files.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{Budget, BudgetKind};
@@ -59,7 +59,7 @@ impl Budgets {
 
     /// A user's nodes for memory and temporary space.
     pub(crate) fn of_user(&self, user: &str) -> (Budget, Budget) {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = self.users.lock();
         if let Some(budgets) = users.get(user) {
             return budgets.clone();
         }

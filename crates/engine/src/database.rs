@@ -2,9 +2,10 @@
 
 pub(crate) mod server_modes;
 
+use parking_lot::{Mutex, RwLock};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::budget::UNLIMITED;
@@ -182,7 +183,7 @@ impl Database {
 
     /// Where durable tables are. Without a data directory it is made when it is first needed.
     pub(crate) fn store(&self) -> Result<DurableStore> {
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut store = self.store.lock();
         if let Some((store, _)) = &*store {
             return Ok(store.clone());
         }
@@ -242,8 +243,7 @@ impl Database {
     /// they can share plans.
     pub(crate) fn statement_options(&self, settings: &Settings) -> Arc<StatementOptions> {
         const KEPT: usize = 64;
-        let known = self.statement_options.lock();
-        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.statement_options.lock();
         let same = known.iter().find(|(other, _)| other == settings);
         if let Some(options) = same.and_then(|(_, options)| options.upgrade()) {
             return options;
@@ -340,15 +340,12 @@ impl Database {
 
     /// A copy of the global variables, for a new session.
     pub(crate) fn globals(&self) -> Settings {
-        self.globals
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.globals.read().clone()
     }
 
     /// Sets a global variable and what hangs on it.
     pub(crate) fn set_global(&self, position: usize, setting: Setting) {
-        let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
+        let mut globals = self.globals.write();
         globals.set_for_all(position, setting);
         let budgets = &self.budgets;
         budgets
@@ -371,7 +368,7 @@ impl Database {
         }
         drop(globals);
         self.statement_cache.set_limit(cached);
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = self.store.lock();
         if let Some((store, _)) = &*store {
             store.set_durability(durability);
         }
@@ -443,7 +440,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let store = self.store.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let store = self.store.get_mut();
         let store = store.as_ref().map(|(store, _)| store.clone());
         if let (Some(store), true) = (store, self.options.datadir.is_some()) {
             let transaction = store.session(self.change_storage());

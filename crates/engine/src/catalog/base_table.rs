@@ -1,7 +1,8 @@
 //! A table with its definition, its storage and its next AUTO_INCREMENT number.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_plan::{ColumnSource, IndexPartSource, TableId, TableSource};
 use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics};
@@ -230,7 +231,7 @@ impl BaseTable {
 
     fn source(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
         let rows = self.storage(access)?.statistics().rows;
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = self.source.lock();
         if source.row_count != rows {
             Arc::make_mut(&mut source).row_count = rows;
         }
@@ -297,8 +298,7 @@ impl BaseTable {
         if self.definition.auto_increment_column().is_none() || are_kept() {
             return Ok(());
         }
-        let turn = self.keeping_numbers.lock();
-        let _turn = turn.unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.keeping_numbers.lock();
         if are_kept() {
             return Ok(());
         }

@@ -21,10 +21,11 @@ pub(crate) mod view;
 pub(crate) mod view_query;
 pub(crate) mod zoned_table;
 
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
@@ -147,8 +148,7 @@ impl Catalog {
     }
 
     fn read(&self) -> Arc<CatalogState> {
-        let state = self.state.read();
-        Arc::clone(&state.unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.state.read())
     }
 
     /// Changes what databases and tables there are: nothing, if `change` or the data directory
@@ -158,7 +158,7 @@ impl Catalog {
         access: &dyn TableAccess,
         change: impl FnOnce(&mut Databases) -> Result<T>,
     ) -> Result<T> {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         let mut changed = Databases::clone(&state);
         let done = change(&mut changed)?;
         dictionary::store(access, &state, &changed)?;
@@ -169,7 +169,7 @@ impl Catalog {
 
     /// Puts what a data directory has in the place of what there is.
     pub(crate) fn load(&self, loaded: Databases) {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         self.version.fetch_add(1, Ordering::AcqRel);
         *state = CatalogState::new(loaded);
     }

@@ -9,9 +9,10 @@ mod activity;
 mod attributes;
 mod shared;
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 pub(crate) use self::activity::Stage;
@@ -100,21 +101,21 @@ pub(crate) const FIRST: u64 = 7;
 impl Connections {
     /// The living sessions.
     pub(crate) fn living(&self) -> Vec<Arc<SessionShared>> {
-        self.sessions().values().filter_map(Weak::upgrade).collect()
+        self.sessions
+            .lock()
+            .values()
+            .filter_map(Weak::upgrade)
+            .collect()
     }
 
     /// The clients that have not logged in yet.
     pub(crate) fn arriving(&self) -> MutexGuard<'_, BTreeMap<u64, Arriving>> {
-        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<SessionShared>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.arriving.lock()
     }
 
     /// A session is there.
     pub(crate) fn begin(&self, session: &Arc<SessionShared>) {
-        let mut sessions = self.sessions();
+        let mut sessions = self.sessions.lock();
         sessions.insert(session.id, Arc::downgrade(session));
         drop(sessions);
         self.arriving().remove(&session.id);
@@ -122,7 +123,7 @@ impl Connections {
 
     /// It is gone.
     pub(crate) fn end(&self, id: u64) {
-        self.sessions().remove(&id);
+        self.sessions.lock().remove(&id);
     }
 
     /// A client begins to log in; one that has taken longest gives way if there are more than `most`.
@@ -202,7 +203,7 @@ impl Connections {
     /// SHUTDOWN; false when there is no server.
     pub(crate) fn ask_for_shutdown(&self) -> bool {
         let shutdown = &self.shutdown.0;
-        let shutdown = shutdown.lock().unwrap_or_else(PoisonError::into_inner);
+        let shutdown = shutdown.lock();
         if let Some(shutdown) = &*shutdown {
             shutdown();
         }

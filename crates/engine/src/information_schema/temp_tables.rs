@@ -2,7 +2,7 @@
 //! of every session, internal ones and those of CREATE TEMPORARY TABLE; and what MySQL shows of its
 //! own, `INNODB_TEMP_TABLE_INFO` and `FILES`.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_storage::Purpose;
@@ -30,10 +30,7 @@ fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
     let process = std::process::id();
     let mut rows = Vec::new();
     for owner in context.privileges().visible_sessions() {
-        let tables = owner
-            .temporary_tables
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let tables = owner.temporary_tables.lock();
         rows.extend(tables.iter().map(|(id, columns)| {
             vec![
                 Value::UInt(*id),

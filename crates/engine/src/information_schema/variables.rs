@@ -1,8 +1,6 @@
 //! Variables and status as relations: `performance_schema.{session,global}_{variables,status}` and
 //! their older twins in `information_schema`.
 
-use std::sync::PoisonError;
-
 use mayfly_types::Value;
 
 use super::relation::{Relation, Row, text, text_or_null};
@@ -62,11 +60,7 @@ fn metadata(_: &StatementContext<'_>) -> Vec<Row> {
 }
 
 fn session_variables(context: &StatementContext<'_>) -> Vec<Row> {
-    let globals = context
-        .database()
-        .globals
-        .read()
-        .unwrap_or_else(PoisonError::into_inner);
+    let globals = context.database().globals.read();
     let rows = variables::all()
         .iter()
         .enumerate()
@@ -88,11 +82,7 @@ fn session_variables(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 fn global_variables(context: &StatementContext<'_>) -> Vec<Row> {
-    let globals = context
-        .database()
-        .globals
-        .read()
-        .unwrap_or_else(PoisonError::into_inner);
+    let globals = context.database().globals.read();
     let listed = variables::all()
         .iter()
         .enumerate()

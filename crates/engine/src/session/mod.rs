@@ -23,7 +23,7 @@ mod temporary_tables;
 mod tracking;
 mod transaction;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use mayfly_exec::Progress;
 use mayfly_storage::UndoLog;
@@ -308,7 +308,6 @@ impl Drop for Session {
 
 fn identity(database: &Database, options: &SessionOptions, login: &LoggedIn) -> Arc<Identity> {
     let globals = database.globals.read();
-    let globals = globals.unwrap_or_else(PoisonError::into_inner);
     let bytes_max = globals.get(typed::PERFORMANCE_SCHEMA_SESSION_CONNECT_ATTRS_SIZE);
     Arc::new(Identity {
         attributes: ConnectAttributes::within(bytes_max, &options.attributes),

@@ -1,7 +1,7 @@
 //! Connections of the engine, and the sessions that are opened in them.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use mayfly_types::error::codes;
@@ -177,7 +177,7 @@ impl Database {
     /// still to be answered.
     pub fn on_shutdown(&self, shutdown: impl Fn() + Send + Sync + 'static) {
         let place = &self.connections.shutdown.0;
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = place.lock();
         *place = Some(Box::new(shutdown));
     }
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_plan::PlanOptions;
@@ -476,7 +476,6 @@ impl<'s> StatementContext<'s> {
             (Some(VariableScope::Global), Scope::Session) => Err(wrong("SESSION")),
             (Some(VariableScope::Global), _) | (None, Scope::Global) => {
                 let globals = self.database().globals.read();
-                let globals = globals.unwrap_or_else(PoisonError::into_inner);
                 Ok((variable.value(globals.at(position)), ty))
             }
             _ => {
