@@ -204,12 +204,12 @@ impl Database {
         opened.set_durability(durability(&self.globals()));
         let syncs = self.options.datadir.is_some();
         let errors = self.options.background_errors.clone();
-        let told = move |error: Option<&_>| {
+        let report = move |error: Option<&_>| {
             if let Some(errors) = &errors {
                 errors.sync(error);
             }
         };
-        let thread = syncs.then(|| SyncThread::start(&opened, told));
+        let thread = syncs.then(|| SyncThread::start(&opened, report));
         let thread = thread.transpose()?;
         Ok(store.insert((opened, thread)).0.clone())
     }

@@ -28,9 +28,9 @@ pub(crate) enum Isolation {
 }
 
 impl Isolation {
-    /// By its place among the values of `transaction_isolation`.
-    pub(crate) fn of_setting(place: u64) -> Self {
-        match place {
+    /// By its position among the values of `transaction_isolation`.
+    pub(crate) fn of_setting(position: u64) -> Self {
+        match position {
             0 => Self::ReadUncommitted,
             1 => Self::ReadCommitted,
             3 => Self::Serializable,
@@ -255,25 +255,25 @@ impl Transaction {
     /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it. Gives what the transaction has done
     /// that cannot be undone.
     pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<Vec<NotUndone>> {
-        let place = self.savepoint(name)?;
-        self.savepoints.truncate(place + 1);
-        let mark = self.savepoints[place].1.clone();
+        let position = self.savepoint(name)?;
+        self.savepoints.truncate(position + 1);
+        let mark = self.savepoints[position].1.clone();
         Ok(self.roll_back_to(&mark))
     }
 
     /// RELEASE SAVEPOINT: it and later ones go. 1305 without it.
     pub(crate) fn release_savepoint(&mut self, name: &str) -> Result<()> {
-        let place = self.savepoint(name)?;
-        self.savepoints.truncate(place);
+        let position = self.savepoint(name)?;
+        self.savepoints.truncate(position);
         Ok(())
     }
 
     fn savepoint(&self, name: &str) -> Result<usize> {
-        let place = self
+        let position = self
             .savepoints
             .iter()
             .position(|(other, _)| same(other, name));
-        place.ok_or_else(|| codes::ER_SP_DOES_NOT_EXIST.with(&[&"SAVEPOINT", &name]))
+        position.ok_or_else(|| codes::ER_SP_DOES_NOT_EXIST.with(&[&"SAVEPOINT", &name]))
     }
 }
 

@@ -143,10 +143,10 @@ impl Accounts {
         }
         plugins.sort_by_key(|plugin| plugin.name());
         let drawn = self.decoys.hash_one((user, host));
-        let places = plugins.len().max(1) as u64;
-        let place = usize::try_from(drawn % places).unwrap_or(0);
+        let count = plugins.len().max(1) as u64;
+        let position = usize::try_from(drawn % count).unwrap_or(0);
         let usual = AuthenticationPlugin::CachingSha2Password;
-        plugins.get(place).copied().unwrap_or(usual)
+        plugins.get(position).copied().unwrap_or(usual)
     }
 
     /// An account and all that the roles, directly or through others, are.

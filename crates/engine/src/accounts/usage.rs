@@ -46,8 +46,8 @@ pub(crate) struct Usage {
     hours: Mutex<HashMap<AccountName, Hour>>,
 }
 
-/// The place of a key, with room for it.
-fn place<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
+/// The slot of a key, with room for it.
+fn slot<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
     if map.len() >= REMEMBERED_MAX && !map.contains_key(&key) {
         map.clear();
     }
@@ -58,7 +58,7 @@ impl Usage {
     /// A login from a host failed; how long its client is to wait for the answer.
     pub(crate) fn delay_of_failure(&self, host: &str) -> Duration {
         let mut hosts = self.hosts.lock();
-        let count = place(&mut hosts, host.to_owned());
+        let count = slot(&mut hosts, host.to_owned());
         *count = count.saturating_add(1);
         match *count {
             0 | 1 => Duration::ZERO,
@@ -74,7 +74,7 @@ impl Usage {
             return Ok(());
         }
         let mut accounts = self.accounts.lock();
-        let failures = place(&mut accounts, account.name.clone());
+        let failures = slot(&mut accounts, account.name.clone());
         failures.count += 1;
         if failures.count >= account.failed_attempts && failures.blocked.is_none() {
             failures.blocked = Some(now);
@@ -181,7 +181,7 @@ impl Usage {
         count: impl FnOnce(&mut Hour) -> u64,
     ) -> u64 {
         let mut hours = self.hours.lock();
-        let hour = place(&mut hours, account.name.clone());
+        let hour = slot(&mut hours, account.name.clone());
         if now.saturating_sub(hour.began) >= MICROSECONDS_OF_HOUR {
             *hour = Hour {
                 began: now,

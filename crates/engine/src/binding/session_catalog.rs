@@ -32,10 +32,10 @@ pub(crate) struct SessionCatalog<'s> {
     base_tables: RefCell<Vec<Arc<BaseTable>>>,
     /// Where a statement may name a temporary table once: those that it has named.
     named: RefCell<Vec<(TableId, String)>>,
-    /// The planner was told something that may be otherwise the next time.
+    /// The planner was given a fact that may differ at the next execution.
     told_of_moment: Cell<bool>,
-    /// The `?` whose values the planner was told.
-    values_told: RefCell<Vec<usize>>,
+    /// The `?` whose values the planner has read.
+    values_read: RefCell<Vec<usize>>,
     /// Whose rights were asked so far: the session's first, then those of definers of views.
     rights: RefCell<Vec<Arc<Rights>>>,
     /// Which of them hold below the views that are being bound, the innermost last.
@@ -56,7 +56,7 @@ impl<'s> SessionCatalog<'s> {
             base_tables: RefCell::default(),
             named: RefCell::default(),
             told_of_moment: Cell::new(false),
-            values_told: RefCell::default(),
+            values_read: RefCell::default(),
             rights: RefCell::new(vec![context.rights()]),
             below_views: RefCell::default(),
             explains: context.explains && !context.privileges().is_unrestricted(),
@@ -89,10 +89,10 @@ impl<'s> SessionCatalog<'s> {
     }
 
     /// The values of `?` that the plan is made for.
-    pub(crate) fn values_told(&self) -> Vec<(usize, Value)> {
-        let told = self.values_told.borrow();
+    pub(crate) fn values_read(&self) -> Vec<(usize, Value)> {
+        let read = self.values_read.borrow();
         let value = |index: &usize| Some((*index, self.parameters.get(*index)?.clone()));
-        told.iter().filter_map(value).collect()
+        read.iter().filter_map(value).collect()
     }
 
     /// The tables that were asked for, and, when the plan is as good the next time, those that are
@@ -122,8 +122,8 @@ impl<'s> SessionCatalog<'s> {
         name: &str,
         alias: Option<&str>,
     ) -> Result<Arc<TableSource>> {
-        if let Some(place) = locked_rows::place_of(name)
-            && let Some(rows) = self.context.locked_rows.get(place)
+        if let Some(position) = locked_rows::position_of(name)
+            && let Some(rows) = self.context.locked_rows.get(position)
         {
             self.told_of_moment.set(true);
             self.remember(rows.source.id, || Ok(Arc::clone(&rows.table)))?;
@@ -295,7 +295,7 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn parameter_value(&self, index: usize) -> Option<Value> {
-        self.values_told.borrow_mut().push(index);
+        self.values_read.borrow_mut().push(index);
         self.parameters.get(index).cloned()
     }
 
@@ -311,7 +311,7 @@ impl Catalog for SessionCatalog<'_> {
             self.note_explained(database, name, Privilege::Select);
         }
         let rights = self.rights(self.current_rights());
-        if rights.global().has(SELECT) || locked_rows::place_of(name).is_some() {
+        if rights.global().has(SELECT) || locked_rows::position_of(name).is_some() {
             return Ok(());
         }
         let Some(database) = database.or_else(|| self.context.current_database()) else {

@@ -70,11 +70,11 @@ pub(crate) struct ColumnDefinition {
 }
 
 impl TableDefinition {
-    /// The keys that were made for foreign keys, by their places.
+    /// The keys that were made for foreign keys, by their positions.
     pub(crate) fn generated_keys(&self) -> Vec<usize> {
         let keys = self.keys.iter().enumerate();
         keys.filter(|(_, key)| key.generated)
-            .map(|(place, _)| place)
+            .map(|(position, _)| position)
             .collect()
     }
 
@@ -86,11 +86,11 @@ impl TableDefinition {
                 KeyTarget::Column(column) => column == position,
                 KeyTarget::Expression(_) => false,
             };
-            let Some(place) = key.parts.iter().position(is_it) else {
+            let Some(part) = key.parts.iter().position(is_it) else {
                 continue;
             };
             traits.key_part = true;
-            match (key.kind, place) {
+            match (key.kind, part) {
                 (ast::KeyKind::Primary, _) => traits.primary_key = true,
                 (ast::KeyKind::Unique, 0) if key.parts.len() == 1 => traits.unique_key = true,
                 (_, 0) => traits.multiple_key = true,

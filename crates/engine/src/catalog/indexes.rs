@@ -18,7 +18,7 @@ pub(crate) fn index_specs(definition: &TableDefinition) -> Vec<IndexSpec> {
         .collect()
 }
 
-/// The key of the definition, by its place, that each index of the store is of.
+/// The key of the definition, by its position, that each index of the store is of.
 pub(crate) fn indexed_keys(definition: &TableDefinition) -> Vec<usize> {
     let mut keys: Vec<usize> = (0..definition.keys.len())
         .filter(|key| spec(definition, &definition.keys[*key]).is_some())
@@ -42,10 +42,15 @@ pub(crate) fn index_sources(
     indexed
         .iter()
         .enumerate()
-        .map(|(place, key)| (Some(place), *key))
+        .map(|(position, key)| (Some(position), *key))
         .chain(others.map(|key| (None, key)))
-        .filter_map(|(place, key)| {
-            Some(source(definition, definition.keys.get(key)?, place, stored))
+        .filter_map(|(position, key)| {
+            Some(source(
+                definition,
+                definition.keys.get(key)?,
+                position,
+                stored,
+            ))
         })
         .collect()
 }
@@ -102,7 +107,7 @@ fn source(
     }
 }
 
-/// The place in the definition of the key that an index of the store is of.
+/// The position in the definition of the key that an index of the store is of.
 pub(crate) fn place_of_index(definition: &TableDefinition, index: IndexId) -> Option<usize> {
     indexed_keys(definition).get(index.0).copied()
 }

@@ -164,7 +164,7 @@ impl Table for ZonedTable {
 }
 
 impl ZonedTable {
-    /// Which of these columns hold moments, by their places in the list.
+    /// Which of these columns hold moments, by their positions in the list.
     fn moments_among(&self, columns: &[ColumnId]) -> Vec<usize> {
         (0..columns.len())
             .filter(|index| self.timestamps.contains(&columns[*index].0))

@@ -1,9 +1,9 @@
-//! Who is connected: places for connections, the sessions in them, and what is counted of both.
+//! Who is connected: slots for connections, the sessions in them, and what is counted of both.
 //!
-//! A connection has a place before it is known whose it is. `max_connections` counts those who have
+//! A connection has a slot before it is known whose it is. `max_connections` counts those who have
 //! logged in, so that clients which never do so keep nobody out. Of those on their way in there are at
-//! most [`ARRIVING_MAX`] at a time, and each has as long as `connect_timeout` says. A session that an
-//! embedding program opens has a place like any other, without the limit.
+//! most [`PENDING_MAX`] at a time, and each has as long as `connect_timeout` says. A session that an
+//! embedding program opens has a slot like any other, without the limit.
 
 mod activity;
 mod attributes;
@@ -52,13 +52,13 @@ const CONNECTION_ERRORS: [&str; 6] = [
 
 /// So many clients log in at once, or as many as may be connected. When more come, the one that has
 /// taken longest gives way: who has a password to show needs a moment only.
-pub(crate) const ARRIVING_MAX: usize = 1_000;
+pub(crate) const PENDING_MAX: usize = 1_000;
 
 /// The connections of an engine.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
-    pub(crate) arriving: Mutex<BTreeMap<u64, Arriving>>,
+    pub(crate) pending: Mutex<BTreeMap<u64, PendingConnection>>,
     /// The numbers of connections are counted from here.
     pub(crate) attempts: AtomicU64,
     pub(crate) connected: AtomicU64,
@@ -78,7 +78,7 @@ pub(crate) struct Connections {
 
 /// A client that has not logged in yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Arriving {
+pub(crate) struct PendingConnection {
     /// Where it is, as SHOW PROCESSLIST names it.
     pub(crate) host: String,
     pub(crate) since: Instant,
@@ -109,8 +109,8 @@ impl Connections {
     }
 
     /// The clients that have not logged in yet.
-    pub(crate) fn arriving(&self) -> MutexGuard<'_, BTreeMap<u64, Arriving>> {
-        self.arriving.lock()
+    pub(crate) fn pending(&self) -> MutexGuard<'_, BTreeMap<u64, PendingConnection>> {
+        self.pending.lock()
     }
 
     /// A session is there.
@@ -118,7 +118,7 @@ impl Connections {
         let mut sessions = self.sessions.lock();
         sessions.insert(session.id, Arc::downgrade(session));
         drop(sessions);
-        self.arriving().remove(&session.id);
+        self.pending().remove(&session.id);
     }
 
     /// It is gone.
@@ -127,11 +127,11 @@ impl Connections {
     }
 
     /// A client begins to log in; one that has taken longest gives way if there are more than `most`.
-    pub(crate) fn arrive(&self, id: u64, client: Arriving, most: usize) {
-        let mut arriving = self.arriving();
-        arriving.insert(id, client);
+    pub(crate) fn arrive(&self, id: u64, client: PendingConnection, most: usize) {
+        let mut pending = self.pending();
+        pending.insert(id, client);
         // Those that were told to go need a moment for it.
-        let mut waiting = arriving.values().filter(|other| !other.kill.is_closed());
+        let mut waiting = pending.values().filter(|other| !other.kill.is_closed());
         if waiting.clone().count() > most
             && let Some(oldest) = waiting.next()
         {
@@ -188,7 +188,7 @@ impl Connections {
             ("Threads_cached", "0".to_owned()),
             (
                 "Threads_connected",
-                (get(&self.connected) + self.arriving().len() as u64).to_string(),
+                (get(&self.connected) + self.pending().len() as u64).to_string(),
             ),
             ("Threads_created", get(&self.threads_created).to_string()),
             // The one who asks runs.

@@ -120,11 +120,11 @@ impl KillHandle {
     /// Has this called when the session is to end; at once if it is already. It must not block, and
     /// takes the place of what was to be called before.
     pub fn on_close(&self, wake: impl Fn() + Send + Sync + 'static) {
-        let mut place = self.0.wake.lock();
+        let mut wake_now = self.0.wake.lock();
         if self.is_closed() {
             wake();
         }
-        *place = Some(Box::new(wake));
+        *wake_now = Some(Box::new(wake));
     }
 
     /// The session ends after its running statement, which does not.

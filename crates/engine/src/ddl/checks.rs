@@ -67,14 +67,14 @@ const IN_DEFAULTS: &[&str] = &[
 
 /// Where an expression stands.
 #[derive(Clone, Copy)]
-enum Place<'d> {
+enum Use<'d> {
     Generated(&'d str),
     Default(&'d str),
     Check(&'d str),
     Key(&'d str),
 }
 
-impl Place<'_> {
+impl Use<'_> {
     fn function(self, name: &str) -> Error {
         match self {
             Self::Generated(column) => {
@@ -158,21 +158,21 @@ pub(super) fn check_key_expression(key: &ast::KeyDefinition, expression: &Expr) 
         return Err(codes::ER_FUNCTIONAL_INDEX_ON_FIELD.error());
     }
     let name = key.name.as_deref().unwrap_or("functional_index");
-    Place::Key(name).check(expression)
+    Use::Key(name).check(expression)
 }
 
 /// Checks a whole definition.
 pub(super) fn check(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
     for column in &table.columns {
         if let Some(generated) = &column.generated {
-            Place::Generated(&column.name).check(&generated.expression)?;
+            Use::Generated(&column.name).check(&generated.expression)?;
         }
         if let ColumnDefault::Expression { expression, .. } = &column.default {
-            Place::Default(&column.name).check(expression)?;
+            Use::Default(&column.name).check(expression)?;
         }
     }
     for check in &table.checks {
-        Place::Check(&check.name).check(&check.expression)?;
+        Use::Check(&check.name).check(&check.expression)?;
     }
     expressions::check_definition(context, table)?;
     for (position, column) in table.named_columns().enumerate() {

@@ -233,8 +233,8 @@ impl Builder<'_> {
                 }
             }
         }
-        let place = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
-        self.table.options.sort_by_key(|(name, _)| place(name));
+        let rank = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
+        self.table.options.sort_by_key(|(name, _)| rank(name));
         if let Some(collation) = self.collation.named() {
             self.table.collation = collation;
         }

@@ -234,8 +234,8 @@ fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Re
         return Ok(());
     }
     let catalog = context.catalog().databases();
-    for (child, place) in catalog.children_of(table) {
-        let Some(foreign) = child.definition.foreign_keys.get(*place) else {
+    for (child, position) in catalog.children_of(table) {
+        let Some(foreign) = child.definition.foreign_keys.get(*position) else {
             continue;
         };
         let types = |table: &TableDefinition, names: &[String]| -> Option<Vec<SqlType>> {

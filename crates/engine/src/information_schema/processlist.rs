@@ -36,16 +36,16 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             Value::UInt(memory.own.peak()),
         ]
     });
-    rows.chain(arriving(context)).collect()
+    rows.chain(pending(context)).collect()
 }
 
 /// Clients that have not logged in yet are nobody's: who may see all sees them.
-fn arriving(context: &StatementContext<'_>) -> Vec<Row> {
+fn pending(context: &StatementContext<'_>) -> Vec<Row> {
     if !context.privileges().sees_all_sessions() {
         return Vec::new();
     }
-    let arriving = context.database().connections.arriving();
-    let rows = arriving.iter().map(|(id, client)| {
+    let pending = context.database().connections.pending();
+    let rows = pending.iter().map(|(id, client)| {
         vec![
             Value::UInt(*id),
             text("unauthenticated user"),

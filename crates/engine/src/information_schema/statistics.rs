@@ -39,25 +39,25 @@ fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
 fn cardinality(
     content: &dyn Table,
     definition: &TableDefinition,
-    place: usize,
+    position: usize,
     parts: u64,
     ordered: bool,
 ) -> Option<u64> {
     let parts = usize::try_from(parts).ok()?;
     let mut indexed = indexed_keys(definition).into_iter();
-    let Some(index) = indexed.position(|key| key == place) else {
+    let Some(index) = indexed.position(|key| key == position) else {
         return Some(content.statistics().rows);
     };
     let spec = content.indexes().get(index)?;
-    let told = definition.engine != "MEMORY" || (!ordered && parts == spec.parts.len());
-    told.then(|| content.distinct_keys(IndexId(index), parts))
+    let is_known = definition.engine != "MEMORY" || (!ordered && parts == spec.parts.len());
+    is_known.then(|| content.distinct_keys(IndexId(index), parts))
 }
 
 fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
     let definition = &table.definition;
     let content = table.storage(context).ok();
     let mut rows = Vec::new();
-    for (place, key) in definition.keys.iter().enumerate() {
+    for (key_position, key) in definition.keys.iter().enumerate() {
         for (part, sequence) in key.parts.iter().zip(1_u64..) {
             let index_type = match key.kind {
                 KeyKind::FullText => "FULLTEXT",
@@ -77,9 +77,9 @@ fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
                     (None, Some(escaped_quotes(definition.hidden_text(position))))
                 }
             };
-            let distinct = content
-                .as_deref()
-                .and_then(|content| cardinality(content, definition, place, sequence, ordered));
+            let distinct = content.as_deref().and_then(|content| {
+                cardinality(content, definition, key_position, sequence, ordered)
+            });
             let direction = if part.descending { "D" } else { "A" };
             rows.push(vec![
                 text("def"),

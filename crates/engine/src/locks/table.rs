@@ -100,8 +100,8 @@ impl Drop for HeldTable {
     fn drop(&mut self) {
         let mut state = self.lock.state.lock();
         let mine = |(session, how): &(u64, TableUse)| *session == self.session && *how == self.how;
-        if let Some(place) = state.holders.iter().position(mine) {
-            state.holders.swap_remove(place);
+        if let Some(position) = state.holders.iter().position(mine) {
+            state.holders.swap_remove(position);
         }
         if state.waiting.is_empty() {
             return;

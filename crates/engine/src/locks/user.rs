@@ -50,11 +50,11 @@ impl UserLock {
         }
     }
 
-    /// Who is before a place in the queue.
-    fn before(&self, place: usize) -> u64 {
-        match place {
+    /// Who is before a position in the queue.
+    fn before(&self, position: usize) -> u64 {
+        match position {
             0 => self.holder,
-            place => self.queue[place - 1],
+            position => self.queue[position - 1],
         }
     }
 }
@@ -77,8 +77,8 @@ impl UserLockTable {
     fn take(&self, name: &str, session: u64, may_wait: bool) -> Result<Taken> {
         let mut locks = self.locks.lock();
         let lock = match locks.entry(name.to_owned()) {
-            Entry::Vacant(place) => {
-                place.insert(UserLock::of(session));
+            Entry::Vacant(entry) => {
+                entry.insert(UserLock::of(session));
                 return Ok(Taken::Held);
             }
             Entry::Occupied(lock) => lock.into_mut(),
@@ -152,14 +152,14 @@ impl UserLockTable {
         if lock.holder == session {
             return self.pass_on(&mut locks, name);
         }
-        let Some(place) = lock.queue.iter().position(|waiter| *waiter == session) else {
+        let Some(position) = lock.queue.iter().position(|waiter| *waiter == session) else {
             return;
         };
-        lock.queue.remove(place);
+        lock.queue.remove(position);
         self.waits.end(session);
-        if let Some(behind) = lock.queue.get(place) {
+        if let Some(behind) = lock.queue.get(position) {
             // That it waited for this one too was known: it closes no circle.
-            self.waits.wait(*behind, vec![lock.before(place)]);
+            self.waits.wait(*behind, vec![lock.before(position)]);
         }
     }
 }
@@ -215,7 +215,7 @@ impl Waiter<'_> {
     }
 }
 
-/// A session's place among those that take locks by name.
+/// A session's part among those that take locks by name.
 #[derive(Debug)]
 pub(crate) struct SessionLocks {
     table: Arc<UserLockTable>,

@@ -34,7 +34,7 @@ pub(crate) use self::client::ClientState;
 pub use self::client::{Command, LocalFiles, SessionState};
 pub(crate) use self::diagnostics::SessionDiagnostics;
 pub(crate) use self::memory::{ParseError, TreeMemory};
-pub use self::opening::ConnectionPlace;
+pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
 pub(crate) use self::settings::SessionSettings;
 pub(crate) use self::statement::StatementContext;
@@ -65,7 +65,7 @@ pub struct Session {
     /// What other sessions see of it.
     pub(crate) shared: Arc<SessionShared>,
     /// Where its connection is counted; nothing once another session has taken its place.
-    slot: Option<ConnectionPlace>,
+    slot: Option<ConnectionSlot>,
     pub(crate) privileges: SessionPrivileges,
     pub(crate) settings: SessionSettings,
     pub(crate) transaction: SessionTransaction,
@@ -90,7 +90,7 @@ pub(crate) struct RowScratch {
 }
 
 impl Session {
-    pub(crate) fn new(slot: ConnectionPlace, options: SessionOptions, login: LoggedIn) -> Self {
+    pub(crate) fn new(slot: ConnectionSlot, options: SessionOptions, login: LoggedIn) -> Self {
         let database = Arc::clone(slot.database());
         let identity = identity(&database, &options, &login);
         let memory = SessionMemory::new(&database.budgets, &options.user);
@@ -102,7 +102,7 @@ impl Session {
 
     /// A session as it begins, in a place where there may have been another one.
     fn over(
-        (database, slot, shared): (Arc<Database>, Option<ConnectionPlace>, Arc<SessionShared>),
+        (database, slot, shared): (Arc<Database>, Option<ConnectionSlot>, Arc<SessionShared>),
         identity: Arc<Identity>,
         options: SessionOptions,
         login: LoggedIn,

@@ -26,7 +26,7 @@ pub struct StateChanges {
 }
 
 impl StateChanges {
-    /// Whether there is nothing to be told.
+    /// Whether nothing is to be reported.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -85,15 +85,15 @@ impl TransactionWork {
     }
 }
 
-/// What is gathered, and what was told last.
+/// What is gathered, and what was reported last.
 #[derive(Debug, Default)]
 pub(super) struct Tracker {
     changes: StateChanges,
     schema: bool,
     /// Positions of variables with the values they had.
     variables: Vec<usize>,
-    told_characteristics: String,
-    told_state: String,
+    reported_characteristics: String,
+    reported_state: String,
     work: TransactionWork,
 }
 
@@ -118,16 +118,16 @@ impl Session {
         if std::mem::take(&mut tracker.schema) {
             changes.schema = Some(database.as_deref().unwrap_or_default().to_owned());
         }
-        let told = |now: Option<String>, told: &mut String| {
+        let changed = |now: Option<String>, reported: &mut String| {
             let now = now?;
-            (*told != now).then(|| {
-                told.clone_from(&now);
+            (*reported != now).then(|| {
+                reported.clone_from(&now);
                 now
             })
         };
-        changes.transaction_state = told(state, &mut tracker.told_state);
+        changes.transaction_state = changed(state, &mut tracker.reported_state);
         changes.transaction_characteristics =
-            told(characteristics, &mut tracker.told_characteristics);
+            changed(characteristics, &mut tracker.reported_characteristics);
         let mut positions = std::mem::take(&mut tracker.variables);
         positions.sort_unstable();
         positions.dedup();

@@ -308,7 +308,7 @@ fn stored_text(column: &ColumnDefinition) -> Option<&str> {
     Some(&generated.text)
 }
 
-/// Whether a key is over the same columns as it was; `sources` are the old places of the new ones.
+/// Whether a key is over the same columns as it was; `sources` are the old positions of the new ones.
 fn same_key(old: &KeyDefinition, new: &KeyDefinition, sources: &[Option<usize>]) -> bool {
     let same_target = |old: &KeyTarget, new: &KeyTarget| match (old, new) {
         (KeyTarget::Column(old), KeyTarget::Column(new))

@@ -215,9 +215,14 @@ fn run(
         let mut writers = Writers::new(context, work.ignore);
         let mut changes = Vec::with_capacity(changed.len());
         for (target, (table, handle)) in plan.targets.iter().zip(&changed) {
-            let place = (Arc::clone(handle), writers.add(table, handle));
+            let target_table = (Arc::clone(handle), writers.add(table, handle));
             changes.push(TableChange::new(
-                context, table, place, target, &execution, options,
+                context,
+                table,
+                target_table,
+                target,
+                &execution,
+                options,
             )?);
         }
         change(context, work, writers, changes, found)

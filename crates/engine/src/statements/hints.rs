@@ -85,14 +85,14 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
         .position(|w| w.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The place of the parenthesis that closes, outside of quotes.
+/// The position of the parenthesis that closes, outside of quotes.
 fn closing(text: &str) -> Option<usize> {
     let mut quote = None;
-    for (place, byte) in text.bytes().enumerate() {
+    for (position, byte) in text.bytes().enumerate() {
         match (quote, byte) {
             (Some(open), byte) if open == byte => quote = None,
             (None, b'\'' | b'"') => quote = Some(byte),
-            (None, b')') => return Some(place),
+            (None, b')') => return Some(position),
             _ => {}
         }
     }

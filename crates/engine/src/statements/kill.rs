@@ -50,6 +50,6 @@ fn find(context: &StatementContext<'_>, id: u64) -> Option<(KillHandle, Option<A
     if let Some(other) = living.iter().find(|other| other.id == id) {
         return Some((other.kill.clone(), other.identity().account.clone()));
     }
-    let arriving = context.database().connections.arriving();
-    arriving.get(&id).map(|client| (client.kill.clone(), None))
+    let pending = context.database().connections.pending();
+    pending.get(&id).map(|client| (client.kill.clone(), None))
 }

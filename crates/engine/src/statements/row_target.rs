@@ -102,12 +102,13 @@ impl RowTarget {
         list: Option<impl Iterator<Item = &'n str>>,
     ) -> Result<Self> {
         let source = &view.source;
-        let place = |name: &str| {
-            let place = source.columns.iter().position(|own| same_name(own, name));
-            place.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &"field list"]))
+        let position = |name: &str| {
+            let position = source.columns.iter().position(|own| same_name(own, name));
+            position.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &"field list"]))
         };
-        let listed: Option<Vec<usize>> =
-            list.map(|names| names.map(place).collect()).transpose()?;
+        let listed: Option<Vec<usize>> = list
+            .map(|names| names.map(position).collect())
+            .transpose()?;
         let target = mayfly_plan::bind_view_target(
             source,
             listed.as_deref(),

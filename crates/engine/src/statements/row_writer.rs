@@ -14,7 +14,7 @@ use crate::session::StatementContext;
 
 /// A row that cannot be written because its like is there already.
 pub(super) struct Conflict {
-    /// The key in which it is, by its place in the definition.
+    /// The key in which it is, by its position in the definition.
     key: Option<usize>,
     /// No other key can be in the way.
     pub(super) is_last_key: bool,

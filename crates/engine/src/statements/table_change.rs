@@ -119,7 +119,9 @@ impl<'t> TableChange<'t> {
             let source = match &assignment.value {
                 NewValue::Default if definition.columns[column].generated.is_some() => continue,
                 NewValue::Default => Source::Default(rules.default_of(column)?),
-                NewValue::Column(place) => Source::Column(*place, options.types[*place].clone()),
+                NewValue::Column(position) => {
+                    Source::Column(*position, options.types[*position].clone())
+                }
                 NewValue::Computed(value) => {
                     Source::Computed(Bound::of_plan(Arc::clone(value), execution))
                 }
@@ -426,7 +428,7 @@ impl<'t> TableChange<'t> {
                     };
                     (builder::constant(&value, &column.ty, rows), &column.ty)
                 }
-                Source::Column(place, ty) => (Arc::clone(batch.column(*place)), ty),
+                Source::Column(position, ty) => (Arc::clone(batch.column(*position)), ty),
                 Source::Computed(bound) => {
                     let mut all = batch.columns().to_vec();
                     let first = self.target.row.unwrap_or(0);

@@ -91,16 +91,16 @@ impl Builder<'_> {
     }
 }
 
-/// Puts the columns of keys over expressions in the order of the keys. Rows are kept by the places of
+/// Puts the columns of keys over expressions in the order of the keys. Rows are kept by the positions of
 /// columns, and a table's statement, which has its keys in order, must mean the same ones.
 pub(crate) fn put_in_order(table: &mut TableDefinition) {
     let visible = table.named_columns().count();
     let mut hidden: Vec<_> = table.columns.drain(visible..).map(Some).collect();
     for part in table.keys.iter_mut().flat_map(|key| &mut key.parts) {
-        if let KeyTarget::Expression(place) = &mut part.target
-            && let Some(column) = hidden.get_mut(*place - visible).and_then(Option::take)
+        if let KeyTarget::Expression(position) = &mut part.target
+            && let Some(column) = hidden.get_mut(*position - visible).and_then(Option::take)
         {
-            *place = table.columns.len();
+            *position = table.columns.len();
             table.columns.push(column);
         }
     }

@@ -76,9 +76,9 @@ impl Links {
                 .push(ParentLink::new(context, table, foreign)?);
         }
         let catalog = context.catalog().databases();
-        for (child, place) in catalog.children_of(definition) {
+        for (child, position) in catalog.children_of(definition) {
             let known = &child.definition;
-            let name = &known.foreign_keys[*place].name;
+            let name = &known.foreign_keys[*position].name;
             let (child_database, child_name) = (&known.database, &known.name);
             let child = context.use_related_table(child_database, child_name, TableUse::Write)?;
             // It may have changed before it was held.
@@ -220,8 +220,8 @@ impl Writers<'_> {
     /// The writer of a table that a foreign key leads to.
     fn related(&mut self, table: &Arc<BaseTable>) -> Result<WriterId> {
         let known = |entry: &Entry| entry.writer.table.id == table.id;
-        if let Some(place) = self.tables.iter().position(known) {
-            return Ok(place);
+        if let Some(position) = self.tables.iter().position(known) {
+            return Ok(position);
         }
         let handle = table.rows_in(self.context)?;
         self.tables.push(Entry {
