@@ -130,131 +130,98 @@ const fn compare(left: &[u8], right: &[u8]) -> i8 {
     }
 }
 
-pub(crate) const ACTIVATE_ALL_ROLES_ON_LOGIN: Variable<bool> =
-    Variable::<bool>::named("activate_all_roles_on_login");
-pub(crate) const AUTOCOMMIT: Variable<bool> = Variable::<bool>::named("autocommit");
-pub(crate) const AUTO_INCREMENT_INCREMENT: Variable<u64> =
-    Variable::<u64>::named("auto_increment_increment");
-pub(crate) const AUTO_INCREMENT_OFFSET: Variable<u64> =
-    Variable::<u64>::named("auto_increment_offset");
-pub(crate) const BIG_TABLES: Variable<bool> = Variable::<bool>::named("big_tables");
-pub(crate) const BLOCK_ENCRYPTION_MODE: Variable<u64> =
-    Variable::<u64>::named("block_encryption_mode");
-pub(crate) const CHARACTER_SET_CLIENT: Variable<Text> =
-    Variable::<Text>::named("character_set_client");
-pub(crate) const CHARACTER_SET_CONNECTION: Variable<Text> =
-    Variable::<Text>::named("character_set_connection");
-pub(crate) const CHARACTER_SET_DATABASE: Variable<Text> =
-    Variable::<Text>::named("character_set_database");
-pub(crate) const CHARACTER_SET_RESULTS: Variable<Text> =
-    Variable::<Text>::named("character_set_results");
-pub(crate) const COLLATION_CONNECTION: Variable<Text> =
-    Variable::<Text>::named("collation_connection");
-pub(crate) const COLLATION_DATABASE: Variable<Text> = Variable::<Text>::named("collation_database");
-pub(crate) const COLLATION_SERVER: Variable<Text> = Variable::<Text>::named("collation_server");
-pub(crate) const COMPLETION_TYPE: Variable<u64> = Variable::<u64>::named("completion_type");
-pub(crate) const CONNECTION_MEMORY_LIMIT: Variable<u64> =
-    Variable::<u64>::named("connection_memory_limit");
-pub(crate) const CONNECT_TIMEOUT: Variable<u64> = Variable::<u64>::named("connect_timeout");
-pub(crate) const CTE_MAX_RECURSION_DEPTH: Variable<u64> =
-    Variable::<u64>::named("cte_max_recursion_depth");
-pub(crate) const DEFAULT_COLLATION_FOR_UTF8MB4: Variable<Text> =
-    Variable::<Text>::named("default_collation_for_utf8mb4");
-pub(crate) const DEFAULT_PASSWORD_LIFETIME: Variable<u64> =
-    Variable::<u64>::named("default_password_lifetime");
-pub(crate) const DEFAULT_STORAGE_ENGINE: Variable<Text> =
-    Variable::<Text>::named("default_storage_engine");
-pub(crate) const DEFAULT_TMP_STORAGE_ENGINE: Variable<Text> =
-    Variable::<Text>::named("default_tmp_storage_engine");
-pub(crate) const DEFAULT_WEEK_FORMAT: Variable<u64> = Variable::<u64>::named("default_week_format");
-pub(crate) const DIV_PRECISION_INCREMENT: Variable<u64> =
-    Variable::<u64>::named("div_precision_increment");
-pub(crate) const EXPLAIN_FORMAT: Variable<u64> = Variable::<u64>::named("explain_format");
-pub(crate) const FOREIGN_KEY_CHECKS: Variable<bool> = Variable::<bool>::named("foreign_key_checks");
-pub(crate) const GROUP_CONCAT_MAX_LEN: Variable<u64> =
-    Variable::<u64>::named("group_concat_max_len");
-pub(crate) const INIT_CONNECT: Variable<Text> = Variable::<Text>::named("init_connect");
-pub(crate) const INNODB_FLUSH_LOG_AT_TRX_COMMIT: Variable<u64> =
-    Variable::<u64>::named("innodb_flush_log_at_trx_commit");
-pub(crate) const INNODB_LOCK_WAIT_TIMEOUT: Variable<u64> =
-    Variable::<u64>::named("innodb_lock_wait_timeout");
-pub(crate) const INNODB_TEMP_DATA_FILE_PATH: Variable<Text> =
-    Variable::<Text>::named("innodb_temp_data_file_path");
-pub(crate) const INTERACTIVE_TIMEOUT: Variable<u64> = Variable::<u64>::named("interactive_timeout");
-pub(crate) const LC_TIME_NAMES: Variable<Text> = Variable::<Text>::named("lc_time_names");
-pub(crate) const LOCAL_INFILE: Variable<bool> = Variable::<bool>::named("local_infile");
-pub(crate) const LOCK_WAIT_TIMEOUT: Variable<u64> = Variable::<u64>::named("lock_wait_timeout");
-pub(crate) const LONG_QUERY_TIME: Variable<f64> = Variable::<f64>::named("long_query_time");
-pub(crate) const MANDATORY_ROLES: Variable<Text> = Variable::<Text>::named("mandatory_roles");
-pub(crate) const MAX_ALLOWED_PACKET: Variable<u64> = Variable::<u64>::named("max_allowed_packet");
-pub(crate) const MAX_CONNECTIONS: Variable<u64> = Variable::<u64>::named("max_connections");
-pub(crate) const MAX_ERROR_COUNT: Variable<u64> = Variable::<u64>::named("max_error_count");
-pub(crate) const MAX_EXECUTION_TIME: Variable<u64> = Variable::<u64>::named("max_execution_time");
-pub(crate) const MAX_HEAP_TABLE_SIZE: Variable<u64> = Variable::<u64>::named("max_heap_table_size");
-pub(crate) const MAX_JOIN_SIZE: Variable<u64> = Variable::<u64>::named("max_join_size");
-pub(crate) const MAX_PREPARED_STMT_COUNT: Variable<u64> =
-    Variable::<u64>::named("max_prepared_stmt_count");
-pub(crate) const MAX_TMP_SESSION_SPACE_USAGE: Variable<u64> =
-    Variable::<u64>::named("max_tmp_session_space_usage");
-pub(crate) const MAX_TMP_TOTAL_SPACE_USAGE: Variable<u64> =
-    Variable::<u64>::named("max_tmp_total_space_usage");
-pub(crate) const MAX_USER_CONNECTIONS: Variable<u64> =
-    Variable::<u64>::named("max_user_connections");
-pub(crate) const NET_BUFFER_LENGTH: Variable<u64> = Variable::<u64>::named("net_buffer_length");
-pub(crate) const NET_READ_TIMEOUT: Variable<u64> = Variable::<u64>::named("net_read_timeout");
-pub(crate) const NET_WRITE_TIMEOUT: Variable<u64> = Variable::<u64>::named("net_write_timeout");
-pub(crate) const OFFLINE_MODE: Variable<bool> = Variable::<bool>::named("offline_mode");
-pub(crate) const OPTIMIZER_SWITCH: Variable<u64> = Variable::<u64>::named("optimizer_switch");
-pub(crate) const PARSER_MAX_MEM_SIZE: Variable<u64> = Variable::<u64>::named("parser_max_mem_size");
-pub(crate) const PASSWORD_HISTORY: Variable<u64> = Variable::<u64>::named("password_history");
-pub(crate) const PASSWORD_REQUIRE_CURRENT: Variable<bool> =
-    Variable::<bool>::named("password_require_current");
-pub(crate) const PASSWORD_REUSE_INTERVAL: Variable<u64> =
-    Variable::<u64>::named("password_reuse_interval");
-pub(crate) const PERFORMANCE_SCHEMA_SESSION_CONNECT_ATTRS_SIZE: Variable<u64> =
-    Variable::<u64>::named("performance_schema_session_connect_attrs_size");
-pub(crate) const PRINT_IDENTIFIED_WITH_AS_HEX: Variable<bool> =
-    Variable::<bool>::named("print_identified_with_as_hex");
-pub(crate) const READ_BUFFER_SIZE: Variable<u64> = Variable::<u64>::named("read_buffer_size");
-pub(crate) const READ_ONLY: Variable<bool> = Variable::<bool>::named("read_only");
-pub(crate) const RESTRICT_FK_ON_NON_STANDARD_KEY: Variable<bool> =
-    Variable::<bool>::named("restrict_fk_on_non_standard_key");
-pub(crate) const SECURE_FILE_PRIV: Variable<Text> = Variable::<Text>::named("secure_file_priv");
-pub(crate) const SELECT_INTO_BUFFER_SIZE: Variable<u64> =
-    Variable::<u64>::named("select_into_buffer_size");
-pub(crate) const SERVER_ID: Variable<u64> = Variable::<u64>::named("server_id");
-pub(crate) const SESSION_TRACK_SCHEMA: Variable<bool> =
-    Variable::<bool>::named("session_track_schema");
-pub(crate) const SESSION_TRACK_STATE_CHANGE: Variable<bool> =
-    Variable::<bool>::named("session_track_state_change");
-pub(crate) const SESSION_TRACK_SYSTEM_VARIABLES: Variable<Text> =
-    Variable::<Text>::named("session_track_system_variables");
-pub(crate) const SESSION_TRACK_TRANSACTION_INFO: Variable<u64> =
-    Variable::<u64>::named("session_track_transaction_info");
-pub(crate) const SQL_BIG_SELECTS: Variable<bool> = Variable::<bool>::named("sql_big_selects");
-pub(crate) const SQL_GENERATE_INVISIBLE_PRIMARY_KEY: Variable<bool> =
-    Variable::<bool>::named("sql_generate_invisible_primary_key");
-pub(crate) const SQL_MODE: Variable<u64> = Variable::<u64>::named("sql_mode");
-pub(crate) const SQL_NOTES: Variable<bool> = Variable::<bool>::named("sql_notes");
-pub(crate) const SQL_QUOTE_SHOW_CREATE: Variable<bool> =
-    Variable::<bool>::named("sql_quote_show_create");
-pub(crate) const SQL_REQUIRE_PRIMARY_KEY: Variable<bool> =
-    Variable::<bool>::named("sql_require_primary_key");
-pub(crate) const SQL_SAFE_UPDATES: Variable<bool> = Variable::<bool>::named("sql_safe_updates");
-pub(crate) const SQL_SELECT_LIMIT: Variable<u64> = Variable::<u64>::named("sql_select_limit");
-pub(crate) const STATEMENT_CACHE_SIZE: Variable<u64> =
-    Variable::<u64>::named("statement_cache_size");
-pub(crate) const SUPER_READ_ONLY: Variable<bool> = Variable::<bool>::named("super_read_only");
-pub(crate) const TEMPORARY_TABLE_REUSE: Variable<u64> =
-    Variable::<u64>::named("temporary_table_reuse");
-pub(crate) const TEMPTABLE_MAX_RAM: Variable<u64> = Variable::<u64>::named("temptable_max_ram");
-pub(crate) const TIMESTAMP: Variable<f64> = Variable::<f64>::named("timestamp");
-pub(crate) const TIME_ZONE: Variable<Text> = Variable::<Text>::named("time_zone");
-pub(crate) const TMPDIR: Variable<Text> = Variable::<Text>::named("tmpdir");
-pub(crate) const TMP_TABLE_SIZE: Variable<u64> = Variable::<u64>::named("tmp_table_size");
-pub(crate) const TRANSACTION_ISOLATION: Variable<u64> =
-    Variable::<u64>::named("transaction_isolation");
-pub(crate) const TRANSACTION_READ_ONLY: Variable<bool> =
-    Variable::<bool>::named("transaction_read_only");
-pub(crate) const WAIT_TIMEOUT: Variable<u64> = Variable::<u64>::named("wait_timeout");
-pub(crate) const WRITE_BUFFER_SIZE: Variable<u64> = Variable::<u64>::named("write_buffer_size");
+macro_rules! typed {
+    ($($constant:ident: $type:ty = $name:literal;)*) => {
+        $(pub(crate) const $constant: Variable<$type> = Variable::<$type>::named($name);)*
+    };
+}
+
+typed! {
+    ACTIVATE_ALL_ROLES_ON_LOGIN: bool = "activate_all_roles_on_login";
+    AUTOCOMMIT: bool = "autocommit";
+    AUTO_INCREMENT_INCREMENT: u64 = "auto_increment_increment";
+    AUTO_INCREMENT_OFFSET: u64 = "auto_increment_offset";
+    BIG_TABLES: bool = "big_tables";
+    BLOCK_ENCRYPTION_MODE: u64 = "block_encryption_mode";
+    CHARACTER_SET_CLIENT: Text = "character_set_client";
+    CHARACTER_SET_CONNECTION: Text = "character_set_connection";
+    CHARACTER_SET_DATABASE: Text = "character_set_database";
+    CHARACTER_SET_RESULTS: Text = "character_set_results";
+    COLLATION_CONNECTION: Text = "collation_connection";
+    COLLATION_DATABASE: Text = "collation_database";
+    COLLATION_SERVER: Text = "collation_server";
+    COMPLETION_TYPE: u64 = "completion_type";
+    CONNECTION_MEMORY_LIMIT: u64 = "connection_memory_limit";
+    CONNECT_TIMEOUT: u64 = "connect_timeout";
+    CTE_MAX_RECURSION_DEPTH: u64 = "cte_max_recursion_depth";
+    DEFAULT_COLLATION_FOR_UTF8MB4: Text = "default_collation_for_utf8mb4";
+    DEFAULT_PASSWORD_LIFETIME: u64 = "default_password_lifetime";
+    DEFAULT_STORAGE_ENGINE: Text = "default_storage_engine";
+    DEFAULT_TMP_STORAGE_ENGINE: Text = "default_tmp_storage_engine";
+    DEFAULT_WEEK_FORMAT: u64 = "default_week_format";
+    DIV_PRECISION_INCREMENT: u64 = "div_precision_increment";
+    EXPLAIN_FORMAT: u64 = "explain_format";
+    FOREIGN_KEY_CHECKS: bool = "foreign_key_checks";
+    GROUP_CONCAT_MAX_LEN: u64 = "group_concat_max_len";
+    INIT_CONNECT: Text = "init_connect";
+    INNODB_FLUSH_LOG_AT_TRX_COMMIT: u64 = "innodb_flush_log_at_trx_commit";
+    INNODB_LOCK_WAIT_TIMEOUT: u64 = "innodb_lock_wait_timeout";
+    INNODB_TEMP_DATA_FILE_PATH: Text = "innodb_temp_data_file_path";
+    INTERACTIVE_TIMEOUT: u64 = "interactive_timeout";
+    LC_TIME_NAMES: Text = "lc_time_names";
+    LOCAL_INFILE: bool = "local_infile";
+    LOCK_WAIT_TIMEOUT: u64 = "lock_wait_timeout";
+    LONG_QUERY_TIME: f64 = "long_query_time";
+    MANDATORY_ROLES: Text = "mandatory_roles";
+    MAX_ALLOWED_PACKET: u64 = "max_allowed_packet";
+    MAX_CONNECTIONS: u64 = "max_connections";
+    MAX_ERROR_COUNT: u64 = "max_error_count";
+    MAX_EXECUTION_TIME: u64 = "max_execution_time";
+    MAX_HEAP_TABLE_SIZE: u64 = "max_heap_table_size";
+    MAX_JOIN_SIZE: u64 = "max_join_size";
+    MAX_PREPARED_STMT_COUNT: u64 = "max_prepared_stmt_count";
+    MAX_TMP_SESSION_SPACE_USAGE: u64 = "max_tmp_session_space_usage";
+    MAX_TMP_TOTAL_SPACE_USAGE: u64 = "max_tmp_total_space_usage";
+    MAX_USER_CONNECTIONS: u64 = "max_user_connections";
+    NET_BUFFER_LENGTH: u64 = "net_buffer_length";
+    NET_READ_TIMEOUT: u64 = "net_read_timeout";
+    NET_WRITE_TIMEOUT: u64 = "net_write_timeout";
+    OFFLINE_MODE: bool = "offline_mode";
+    OPTIMIZER_SWITCH: u64 = "optimizer_switch";
+    PARSER_MAX_MEM_SIZE: u64 = "parser_max_mem_size";
+    PASSWORD_HISTORY: u64 = "password_history";
+    PASSWORD_REQUIRE_CURRENT: bool = "password_require_current";
+    PASSWORD_REUSE_INTERVAL: u64 = "password_reuse_interval";
+    PERFORMANCE_SCHEMA_SESSION_CONNECT_ATTRS_SIZE: u64 = "performance_schema_session_connect_attrs_size";
+    PRINT_IDENTIFIED_WITH_AS_HEX: bool = "print_identified_with_as_hex";
+    READ_BUFFER_SIZE: u64 = "read_buffer_size";
+    READ_ONLY: bool = "read_only";
+    RESTRICT_FK_ON_NON_STANDARD_KEY: bool = "restrict_fk_on_non_standard_key";
+    SECURE_FILE_PRIV: Text = "secure_file_priv";
+    SELECT_INTO_BUFFER_SIZE: u64 = "select_into_buffer_size";
+    SERVER_ID: u64 = "server_id";
+    SESSION_TRACK_SCHEMA: bool = "session_track_schema";
+    SESSION_TRACK_STATE_CHANGE: bool = "session_track_state_change";
+    SESSION_TRACK_SYSTEM_VARIABLES: Text = "session_track_system_variables";
+    SESSION_TRACK_TRANSACTION_INFO: u64 = "session_track_transaction_info";
+    SQL_BIG_SELECTS: bool = "sql_big_selects";
+    SQL_GENERATE_INVISIBLE_PRIMARY_KEY: bool = "sql_generate_invisible_primary_key";
+    SQL_MODE: u64 = "sql_mode";
+    SQL_NOTES: bool = "sql_notes";
+    SQL_QUOTE_SHOW_CREATE: bool = "sql_quote_show_create";
+    SQL_REQUIRE_PRIMARY_KEY: bool = "sql_require_primary_key";
+    SQL_SAFE_UPDATES: bool = "sql_safe_updates";
+    SQL_SELECT_LIMIT: u64 = "sql_select_limit";
+    STATEMENT_CACHE_SIZE: u64 = "statement_cache_size";
+    SUPER_READ_ONLY: bool = "super_read_only";
+    TEMPORARY_TABLE_REUSE: u64 = "temporary_table_reuse";
+    TEMPTABLE_MAX_RAM: u64 = "temptable_max_ram";
+    TIMESTAMP: f64 = "timestamp";
+    TIME_ZONE: Text = "time_zone";
+    TMPDIR: Text = "tmpdir";
+    TMP_TABLE_SIZE: u64 = "tmp_table_size";
+    TRANSACTION_ISOLATION: u64 = "transaction_isolation";
+    TRANSACTION_READ_ONLY: bool = "transaction_read_only";
+    WAIT_TIMEOUT: u64 = "wait_timeout";
+    WRITE_BUFFER_SIZE: u64 = "write_buffer_size";
+}
