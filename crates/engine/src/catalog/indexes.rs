@@ -8,7 +8,7 @@ use mayfly_storage::{IndexId, IndexPart, IndexSpec, KeyMode};
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::PhysicalType;
 
-use super::definition::{KeyDefinition, KeyPart, KeyTarget, TableDefinition};
+use super::definition::{KeyDefinition, KeyPart, TableDefinition};
 
 /// The indexes of a table's store.
 pub(crate) fn index_specs(definition: &TableDefinition) -> Vec<IndexSpec> {
@@ -77,11 +77,7 @@ fn source(
         .filter(|key| key.kind == KeyKind::Primary);
     let whole_columns = |key: &KeyDefinition| -> Vec<usize> {
         let parts = key.parts.iter().filter(|part| part.prefix.is_none());
-        parts
-            .map(|part| match part.target {
-                KeyTarget::Column(column) | KeyTarget::Expression(column) => column,
-            })
-            .collect()
+        parts.map(|part| part.stored_column()).collect()
     };
     let covers = match stored {
         IndexStorage::Rows => primary.chain([key]).flat_map(whole_columns).collect(),
@@ -129,7 +125,7 @@ fn spec(definition: &TableDefinition, key: &KeyDefinition) -> Option<IndexSpec> 
 }
 
 fn index_part(definition: &TableDefinition, part: &KeyPart) -> Option<IndexPart> {
-    let (KeyTarget::Column(column) | KeyTarget::Expression(column)) = part.target;
+    let column = part.stored_column();
     let ty = &definition.columns.get(column)?.ty;
     Some(IndexPart {
         column,

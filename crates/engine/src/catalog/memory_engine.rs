@@ -4,7 +4,7 @@
 use mayfly_storage::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
 use mayfly_types::TypeKind;
 
-use super::definition::{ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition};
+use super::definition::{ColumnDefinition, KeyDefinition, KeyPart, TableDefinition};
 use super::indexes::indexed_keys;
 
 /// The limits of a table that a session makes, with its `max_heap_table_size` and the server's
@@ -60,7 +60,7 @@ fn index(definition: &TableDefinition, key: &KeyDefinition) -> MemoryIndex {
 }
 
 fn part(definition: &TableDefinition, part: &KeyPart) -> Option<MemoryKeyPart> {
-    let KeyTarget::Column(position) = part.target else {
+    let Some(position) = part.column() else {
         return None;
     };
     let column = &definition.columns[position];

@@ -256,7 +256,7 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
         return Err(codes::ER_TOO_MANY_KEY_PARTS.with(&[&KEY_PARTS_MAX]));
     }
     let lengths = key.parts.iter().map(|part| {
-        let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+        let position = part.stored_column();
         part_length(&table.columns[position].ty, part.prefix)
     });
     let length = lengths.fold(0, u64::saturating_add);

@@ -175,11 +175,7 @@ fn default_engine(context: &StatementContext<'_>, temporary: bool) -> String {
     } else {
         typed::DEFAULT_STORAGE_ENGINE
     };
-    context
-        .settings()
-        .get(variable)
-        .map_or("InnoDB", |name| name)
-        .to_owned()
+    context.settings().text(variable).to_owned()
 }
 
 /// Whether a column takes the moment with so many fractional digits as its default.
@@ -291,16 +287,8 @@ impl Builder<'_> {
         let (ty, explicit_collation) =
             column_type::resolve(&column.name, &column.data_type, &types)?;
         let mut new = ColumnDefinition {
-            name: column.name.clone(),
-            ty,
-            nullable: true,
-            default: ColumnDefault::None,
-            on_update_now: false,
-            auto_increment: false,
-            generated: None,
-            comment: String::new(),
-            invisible: false,
             explicit_collation,
+            ..ColumnDefinition::new(&*column.name, ty)
         };
         let mut explicit_null = false;
         for attribute in &column.attributes {
@@ -446,13 +434,7 @@ impl Builder<'_> {
     /// A key, behind those that are there.
     pub(super) fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
         let primary = key.kind == KeyKind::Primary;
-        if primary
-            && self
-                .table
-                .keys
-                .iter()
-                .any(|known| known.kind == KeyKind::Primary)
-        {
+        if primary && self.table.primary_key().is_some() {
             return Err(codes::ER_MULTIPLE_PRI_KEY.error());
         }
         let mut parts = Vec::with_capacity(key.parts.len());
@@ -460,20 +442,16 @@ impl Builder<'_> {
             parts.push(self.key_part(key, part)?);
         }
         self.check_full_text(key.kind, &parts)?;
-        let column = |part: &KeyPart| match part.target {
-            KeyTarget::Column(position) => Some(position),
-            KeyTarget::Expression(_) => None,
-        };
         for (index, part) in parts.iter().enumerate() {
-            let same = |other: &KeyPart| column(part).is_some() && column(other) == column(part);
-            if let (Some(position), true) = (column(part), parts[..index].iter().any(same)) {
+            let same = |other: &KeyPart| part.column().is_some() && other.column() == part.column();
+            if let (Some(position), true) = (part.column(), parts[..index].iter().any(same)) {
                 let name = &self.table.columns[position].name;
                 return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
             }
         }
         if primary {
             for part in &parts {
-                if let KeyTarget::Column(position) = part.target {
+                if let Some(position) = part.column() {
                     self.table.columns[position].nullable = false;
                     if matches!(self.table.columns[position].default, ColumnDefault::Null) {
                         return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
@@ -488,12 +466,7 @@ impl Builder<'_> {
                 if name.eq_ignore_ascii_case("PRIMARY") {
                     return Err(codes::ER_WRONG_NAME_FOR_INDEX.with(&[name]));
                 }
-                if self
-                    .table
-                    .keys
-                    .iter()
-                    .any(|known| same_name(&known.name, name))
-                {
+                if self.table.has_key(name) {
                     return Err(codes::ER_DUP_KEYNAME.with(&[name]));
                 }
                 name.clone()
@@ -522,10 +495,8 @@ impl Builder<'_> {
 
     /// 1283: the columns of a FULLTEXT key have one collation.
     fn check_full_text(&self, kind: KeyKind, parts: &[KeyPart]) -> Result<()> {
-        let columns = parts.iter().filter_map(|part| match part.target {
-            KeyTarget::Column(position) => self.table.columns.get(position),
-            KeyTarget::Expression(_) => None,
-        });
+        let columns = parts.iter().filter_map(KeyPart::column);
+        let columns = columns.filter_map(|position| self.table.columns.get(position));
         let mut columns = columns.filter(|_| kind == KeyKind::FullText);
         let Some(first) = columns.next() else {
             return Ok(());
@@ -548,18 +519,11 @@ impl Builder<'_> {
 
     /// The name that MySQL makes up: the first column's, with a number when it is taken.
     pub(super) fn key_name(&self, parts: &[KeyPart]) -> String {
-        let base = match parts.first().map(|part| &part.target) {
-            Some(KeyTarget::Column(position)) => self.table.columns[*position].name.clone(),
-            _ => "functional_index".to_owned(),
+        let base = match parts.first().and_then(KeyPart::column) {
+            Some(position) => self.table.columns[position].name.clone(),
+            None => "functional_index".to_owned(),
         };
-        let taken = |name: &str| {
-            name.eq_ignore_ascii_case("PRIMARY")
-                || self
-                    .table
-                    .keys
-                    .iter()
-                    .any(|known| same_name(&known.name, name))
-        };
+        let taken = |name: &str| name.eq_ignore_ascii_case("PRIMARY") || self.table.has_key(name);
         if !taken(&base) {
             return base;
         }
@@ -596,11 +560,7 @@ impl Builder<'_> {
             return Err(codes::ER_BAD_FT_COLUMN.with(&[name]));
         }
         if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
-            return Ok(KeyPart {
-                target: KeyTarget::Column(position),
-                prefix: None,
-                descending: false,
-            });
+            return Ok(KeyPart::of_column(position));
         }
         if is_long && prefix.is_none() {
             return Err(codes::ER_BLOB_KEY_WITHOUT_LENGTH.with(&[name]));
@@ -639,16 +599,10 @@ impl Builder<'_> {
         let table = &mut self.table;
         let columns = &table.columns;
         let nullable = |key: &KeyDefinition| {
-            key.parts.iter().any(|part| match part.target {
-                KeyTarget::Column(position) => columns[position].nullable,
-                KeyTarget::Expression(_) => true,
-            })
+            let mut parts = key.parts.iter().map(KeyPart::column);
+            parts.any(|column| column.is_none_or(|position| columns[position].nullable))
         };
-        let functional = |key: &KeyDefinition| {
-            key.parts
-                .iter()
-                .any(|part| matches!(part.target, KeyTarget::Expression(_)))
-        };
+        let functional = |key: &KeyDefinition| key.parts.iter().any(|part| part.column().is_none());
         // MySQL's order: the primary key, unique keys (those without NULL first), others as written,
         // those over expressions, full-text keys.
         table.keys.sort_by_key(|key| match key.kind {
@@ -666,16 +620,12 @@ impl Builder<'_> {
             .enumerate()
             .filter(|(_, c)| c.auto_increment);
         if let Some((position, _)) = numbered.next() {
-            let leads = |key: &KeyDefinition| {
-                matches!(key.parts.first().map(|part| &part.target),
-                    Some(KeyTarget::Column(first)) if *first == position)
-            };
+            let leads =
+                |key: &KeyDefinition| key.parts.first().and_then(KeyPart::column) == Some(position);
             // MyISAM numbers the rows of each value of the parts before.
             let any_part = table.engine == "MyISAM" || table.engine == "Aria";
-            let is_part = |key: &KeyDefinition| {
-                let is_it = |part: &KeyPart| matches!(part.target, KeyTarget::Column(column) if column == position);
-                key.parts.iter().any(is_it)
-            };
+            let is_part =
+                |key: &KeyDefinition| key.parts.iter().any(|part| part.column() == Some(position));
             let has_key = match any_part {
                 true => table.keys.iter().any(is_part),
                 false => table.keys.iter().any(leads),

@@ -4,7 +4,7 @@ use mayfly_syntax::ast::{self, ColumnAttribute, KeyKind};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart, KeyTarget};
+use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart};
 use crate::catalog::engines;
 use crate::ddl::create::{Builder, check_name, generated_name};
 use crate::names::same_name;
@@ -89,16 +89,12 @@ impl Builder<'_> {
         let first_new = self.table.keys.len();
         let mut names: Vec<Option<String>> = Vec::with_capacity(needed.len());
         for (name, columns) in needed {
-            let part = |column: &usize| KeyPart {
-                target: KeyTarget::Column(*column),
-                prefix: None,
-                descending: false,
-            };
+            let parts = columns.into_iter().map(KeyPart::of_column);
             names.push(name);
             self.table.keys.push(KeyDefinition {
                 kind: KeyKind::Plain,
                 name: String::new(),
-                parts: columns.iter().map(part).collect(),
+                parts: parts.collect(),
                 using: None,
                 comment: String::new(),
                 block_size: None,

@@ -10,7 +10,7 @@ use mayfly_types::{SqlType, TypeKind, Value};
 use super::logs;
 use super::relation::{Relation, Row, ViewColumns, text, text_or_null, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
-use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, type_text};
 use crate::session::StatementContext;
@@ -329,19 +329,15 @@ fn shown_default(column: &ColumnDefinition, value: &Value) -> Value {
 
 /// PRI, UNI, MUL or nothing, as DESCRIBE prints it.
 pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'static str {
-    let at =
-        |target: &KeyTarget| matches!(target, KeyTarget::Column(column) if *column == position);
-    let primary = definition
-        .keys
-        .iter()
-        .find(|key| key.kind == KeyKind::Primary);
-    if primary.is_some_and(|key| key.parts.iter().any(|part| at(&part.target))) {
+    let is_it = |part: &KeyPart| part.column() == Some(position);
+    let primary = definition.primary_key();
+    if primary.is_some_and(|key| key.parts.iter().any(is_it)) {
         return "PRI";
     }
     let leads = definition
         .keys
         .iter()
-        .filter(|key| key.parts.first().is_some_and(|part| at(&part.target)));
+        .filter(|key| key.parts.first().is_some_and(is_it));
     let mut found = "";
     for key in leads {
         if key.kind == KeyKind::Unique && key.parts.len() == 1 {

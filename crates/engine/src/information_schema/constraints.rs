@@ -6,7 +6,7 @@ use mayfly_types::Value;
 
 use super::columns::escaped_quotes;
 use super::relation::{Relation, Row, text, text_or_null, yes_no};
-use crate::catalog::definition::{ForeignKeyDefinition, KeyTarget, TableDefinition};
+use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -70,7 +70,7 @@ fn key_column_usage(context: &StatementContext<'_>) -> Vec<Row> {
             |column: &str| rights.sees_column(&definition.database, &definition.name, column);
         for key in definition.unique_keys() {
             for (part, position) in key.parts.iter().zip(1..) {
-                if let KeyTarget::Column(column) = part.target
+                if let Some(column) = part.column()
                     && is_shown(&definition.columns[column].name)
                 {
                     let mut row = start(&key.name, &definition.columns[column].name, position);

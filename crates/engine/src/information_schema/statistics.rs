@@ -69,7 +69,7 @@ fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
             };
             // Only a tree has an order.
             let ordered = index_type == "BTREE";
-            let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+            let position = part.stored_column();
             let column = &definition.columns[position];
             let (name, expression) = match part.target {
                 KeyTarget::Column(_) => (Some(column.name.as_str()), None),

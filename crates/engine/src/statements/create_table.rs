@@ -226,16 +226,10 @@ fn selected_column(
         _ => default_of_computed(context, &ty),
     };
     ColumnDefinition {
-        name: column.name.clone(),
         explicit_collation,
-        ty,
         nullable,
         default,
-        on_update_now: false,
-        auto_increment: false,
-        generated: None,
-        comment: String::new(),
-        invisible: false,
+        ..ColumnDefinition::new(&*column.name, ty)
     }
 }
 

@@ -7,7 +7,7 @@ use mayfly_storage::{IndexId, LockMode, RowsWritten, Table, TableWriter};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
-use crate::catalog::definition::{KeyDefinition, KeyTarget, TableDefinition};
+use crate::catalog::definition::{KeyDefinition, TableDefinition};
 use crate::catalog::{BaseTable, indexes};
 use crate::convert;
 use crate::session::StatementContext;
@@ -157,7 +157,7 @@ pub(super) fn key_text(
         if index > 0 {
             entry.push(b'-');
         }
-        let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+        let position = part.stored_column();
         let ty = &definition.columns[position].ty;
         let mut value = Vec::new();
         convert::display_row(shown.column(position), row, ty, &mut value);

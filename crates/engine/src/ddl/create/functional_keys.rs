@@ -7,9 +7,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
 
 use crate::binding::expressions;
-use crate::catalog::definition::{
-    ColumnDefault, ColumnDefinition, GeneratedColumn, KeyTarget, TableDefinition,
-};
+use crate::catalog::definition::{ColumnDefinition, GeneratedColumn, KeyTarget, TableDefinition};
 use crate::catalog::expression_text;
 use crate::ddl::create::Builder;
 
@@ -33,21 +31,14 @@ impl Builder<'_> {
         }
         let ty = self.key_expression_type(expression)?;
         self.table.columns.push(ColumnDefinition {
-            // No identifier is empty.
-            name: String::new(),
-            ty,
-            nullable: true,
-            default: ColumnDefault::None,
-            on_update_now: false,
-            auto_increment: false,
+            invisible: true,
             generated: Some(GeneratedColumn {
                 expression: Box::new(expression.clone()),
                 text: expression_text::text(expression),
                 stored: false,
             }),
-            comment: String::new(),
-            invisible: true,
-            explicit_collation: false,
+            // No identifier is empty.
+            ..ColumnDefinition::new("", ty)
         });
         Ok(KeyTarget::Expression(self.table.columns.len() - 1))
     }
