@@ -113,6 +113,14 @@ pub struct StatementResult {
 }
 
 impl StatementResult {
+    /// Of a statement that has changed so many rows.
+    pub(crate) fn affected(rows: u64) -> Self {
+        Self {
+            affected_rows: rows,
+            ..Self::default()
+        }
+    }
+
     /// Rows that the engine made itself.
     pub(crate) fn of_rows<R: AsRef<[Value]>>(columns: &[(&str, SqlType)], rows: &[R]) -> Self {
         let types: Vec<SqlType> = columns.iter().map(|(_, ty)| ty.clone()).collect();

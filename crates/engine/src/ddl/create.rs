@@ -8,7 +8,7 @@ use mayfly_syntax::ast::{
     TableElement,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::binding::expressions;
 use crate::catalog::definition::{
@@ -511,7 +511,7 @@ impl Builder<'_> {
     fn key_type(&self, using: Option<String>) -> Option<String> {
         if using.as_deref() == Some("HASH") && self.table.engine != "MEMORY" {
             let note = codes::ER_UNSUPPORTED_INDEX_ALGORITHM.with(&[&"HASH"]);
-            self.context.diagnostics().push(Level::Note, note);
+            self.context.note(note);
             return None;
         }
         using

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Level, Result, SqlType, TypeKind};
+use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use crate::catalog::column_uses::names_column;
 use crate::catalog::definition::{
@@ -216,7 +216,7 @@ fn complete(
         return Err(codes::ER_FK_NO_INDEX_PARENT.with(&[&name, &parent.name]));
     }
     let warning = codes::ER_WARN_DEPRECATED_NON_STANDARD_KEY.with(&[&name]);
-    context.diagnostics().push(Level::Warning, warning);
+    context.warn(warning);
     Ok(())
 }
 

@@ -286,6 +286,20 @@ impl<'s> StatementContext<'s> {
         self.session.find_table(database, name)
     }
 
+    /// A note of the statement.
+    pub(crate) fn note(&self, error: Error) {
+        self.diagnostics().push(Level::Note, error);
+    }
+
+    /// An error that IF EXISTS or IF NOT EXISTS makes a note.
+    pub(crate) fn note_if(&self, is_note: bool, error: Error) -> Result<()> {
+        if !is_note {
+            return Err(error);
+        }
+        self.note(error);
+        Ok(())
+    }
+
     /// A warning of the statement.
     pub(crate) fn warn(&self, error: Error) {
         self.diagnostics().warn(error);

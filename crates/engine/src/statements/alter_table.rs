@@ -13,7 +13,7 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, CollationId, Error, Level, Result, SqlType, TypeKind};
+use mayfly_types::{Batch, CollationId, Error, Result, SqlType, TypeKind};
 
 use super::alter_work::Work;
 use super::row_sink::RowSink;
@@ -495,7 +495,7 @@ fn sort(
             old.name
         );
         let warning = codes::ER_UNKNOWN_ERROR.with(&[&text]);
-        context.diagnostics().push(Level::Warning, warning);
+        context.warn(warning);
         return;
     }
     query.order_by = Some(OrderBy {

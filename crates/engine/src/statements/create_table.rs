@@ -7,7 +7,7 @@ use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
-use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind};
+use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind};
 
 use super::drop_table;
 use super::insert::{Insertion, copy_rows};
@@ -51,11 +51,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
     };
     if exists && !(statement.or_replace) {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
-        if statement.if_not_exists {
-            context.diagnostics().push(Level::Note, error);
-            return Ok(StatementResult::default().into());
-        }
-        return Err(error);
+        context.note_if(statement.if_not_exists, error)?;
+        return Ok(StatementResult::default().into());
     }
     if exists && !statement.temporary {
         drop_table::refuse_parents(context, &[(database.clone(), name.clone())])?;
@@ -283,7 +280,7 @@ fn put(
 ) -> Result<()> {
     if table.definition.partitioning.is_some() {
         let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
-        context.diagnostics().push(Level::Warning, ignored);
+        context.warn(ignored);
     }
     if statement.temporary {
         context.session.add_temporary_table(table);

@@ -2,7 +2,7 @@
 
 use mayfly_syntax::ast::{AlterDatabase, CreateDatabase, DatabaseOption, DropDatabase};
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Level, Result};
+use mayfly_types::{CollationId, Result};
 
 use crate::ddl::column_type::DeclaredCollation;
 use crate::ddl::create as names;
@@ -46,25 +46,14 @@ pub(super) fn create(
     if !catalog.create_database(context, name, collation)? {
         return exists(context, statement);
     }
-    Ok(StatementResult {
-        affected_rows: 1,
-        ..StatementResult::default()
-    }
-    .into())
+    Ok(StatementResult::affected(1).into())
 }
 
 /// There is a database of that name: 1007, or a note.
 fn exists(context: &StatementContext<'_>, statement: &CreateDatabase) -> Result<Outcome> {
     let error = codes::ER_DB_CREATE_EXISTS.with(&[&statement.name]);
-    if !statement.if_not_exists {
-        return Err(error);
-    }
-    context.diagnostics().push(Level::Note, error);
-    Ok(StatementResult {
-        affected_rows: 1,
-        ..StatementResult::default()
-    }
-    .into())
+    context.note_if(statement.if_not_exists, error)?;
+    Ok(StatementResult::affected(1).into())
 }
 
 /// ALTER DATABASE
@@ -85,11 +74,7 @@ pub(super) fn alter(
         let catalog = context.catalog();
         catalog.alter_database(context, &name, collation)?;
     }
-    Ok(StatementResult {
-        affected_rows: 1,
-        ..StatementResult::default()
-    }
-    .into())
+    Ok(StatementResult::affected(1).into())
 }
 
 /// DROP DATABASE: the session's temporary tables in it stay.
@@ -112,20 +97,13 @@ pub(super) fn drop(
     }
     let Some(tables) = context.catalog().drop_database(context, name)? else {
         let error = codes::ER_DB_DROP_EXISTS.with(&[&name]);
-        if !statement.if_exists {
-            return Err(error);
-        }
-        context.diagnostics().push(Level::Note, error);
+        context.note_if(statement.if_exists, error)?;
         return Ok(StatementResult::default().into());
     };
     if context.current_database() == Some(name) {
         context.session.set_current_database(None);
     }
-    Ok(StatementResult {
-        affected_rows: tables as u64,
-        ..StatementResult::default()
-    }
-    .into())
+    Ok(StatementResult::affected(tables as u64).into())
 }
 
 /// USE

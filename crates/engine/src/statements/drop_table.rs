@@ -2,8 +2,8 @@
 
 use mayfly_syntax::ast::{DropTable, TableName};
 use mayfly_syntax::printer::quoted_identifier;
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use crate::catalog::definition::TableDefinition;
 use crate::locks::table::TableUse;
@@ -41,7 +41,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     }
     for (database, name) in missing {
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&format!("{database}.{name}")]);
-        context.diagnostics().push(Level::Note, note);
+        context.note(note);
     }
     let mut held = Vec::new();
     if !statement.temporary {

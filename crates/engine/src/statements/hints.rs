@@ -28,7 +28,7 @@ pub(super) fn apply(context: &mut StatementContext<'_>, query: &Query) {
     for hint in hints_of(query) {
         for (name, value) in set_vars(&hint.text) {
             if let Err(error) = set_variable(context, name, value) {
-                super::insert::warn(context, error);
+                context.warn(error);
             }
         }
     }

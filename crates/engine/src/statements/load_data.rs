@@ -32,7 +32,6 @@ use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 use self::assignments::Assignments;
 use self::parse::{LineParser, ParsedBlock, Target};
 use super::admission::Additions;
-use super::insert::warn;
 use super::listed_columns::{listed_columns, refuse_generated};
 use super::row_sink::{OnDuplicate, RowSink, Written};
 use super::row_target::RowTarget;
@@ -487,7 +486,7 @@ impl Loader<'_> {
         if self.is_strict {
             return Err(error);
         }
-        warn(self.context, error);
+        self.context.warn(error);
         Ok(())
     }
 

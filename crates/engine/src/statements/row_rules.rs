@@ -177,7 +177,7 @@ impl<'t> RowRules<'t> {
 
     /// What IGNORE makes of an error: a warning.
     pub(super) fn warn(&self, error: Error) {
-        self.context.diagnostics().push(Level::Warning, error);
+        self.context.warn(error);
     }
 
     /// The value of a column without a default.

@@ -7,7 +7,7 @@ use mayfly_syntax::ast::{SetItem, SetTarget, SetValue, VariableScope};
 use mayfly_types::charset::{Charset, CharsetRow};
 use mayfly_types::collation::Collation;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
+use mayfly_types::{Result, SqlMode, SqlType, Value};
 
 use super::locking_subqueries;
 use crate::binding::expressions;
@@ -46,6 +46,16 @@ enum Change {
         name: &'static str,
         number: u64,
     },
+}
+
+impl Change {
+    fn of(global: bool, position: usize, setting: Setting) -> Self {
+        if global {
+            Self::Global { position, setting }
+        } else {
+            Self::Session { position, setting }
+        }
+    }
 }
 
 /// Runs the statement.
@@ -217,9 +227,7 @@ fn named_set(context: &StatementContext<'_>, name: Option<&str>) -> Result<&'sta
             .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&"utf8mb4"]));
     };
     if name.eq_ignore_ascii_case("utf8") {
-        context
-            .diagnostics()
-            .push(Level::Warning, codes::ER_DEPRECATED_UTF8_ALIAS.error());
+        context.warn(codes::ER_DEPRECATED_UTF8_ALIAS.error());
     }
     character_sets::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
 }
@@ -253,16 +261,14 @@ fn names(
     changes: &mut Vec<Change>,
 ) {
     let settings = [
-        ("character_set_client", set.name),
-        ("character_set_results", results),
-        ("character_set_connection", connection),
-        ("collation_connection", collation),
+        (typed::CHARACTER_SET_CLIENT, set.name),
+        (typed::CHARACTER_SET_RESULTS, results),
+        (typed::CHARACTER_SET_CONNECTION, connection),
+        (typed::COLLATION_CONNECTION, collation),
     ];
-    for (name, value) in settings {
-        if let Some(position) = variables::position(name) {
-            let setting = Setting::Text(Some(std::sync::Arc::from(value)));
-            changes.push(Change::Session { position, setting });
-        }
+    for (variable, value) in settings {
+        let (position, setting) = variable.setting(Some(value.into()));
+        changes.push(Change::Session { position, setting });
     }
 }
 
@@ -350,16 +356,7 @@ fn system(
         });
         return Ok(());
     }
-    changes.push(match global {
-        true => Change::Global {
-            position,
-            setting: setting.clone(),
-        },
-        false => Change::Session {
-            position,
-            setting: setting.clone(),
-        },
-    });
+    changes.push(Change::of(global, position, setting.clone()));
     together(variable.name, &setting, global, changes);
     Ok(())
 }
@@ -368,13 +365,8 @@ fn system(
 fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Change>) {
     if name == "max_join_size" {
         let is_any = matches!(setting, Setting::Unsigned(u64::MAX));
-        if let Some(position) = variables::position("sql_big_selects") {
-            let setting = Setting::Boolean(is_any);
-            changes.push(match global {
-                true => Change::Global { position, setting },
-                false => Change::Session { position, setting },
-            });
-        }
+        let (position, setting) = typed::SQL_BIG_SELECTS.setting(is_any);
+        changes.push(Change::of(global, position, setting));
     }
     let other = match (name, setting) {
         ("super_read_only", Setting::Boolean(true)) => Some("read_only"),
@@ -407,10 +399,7 @@ fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Chang
         return;
     };
     let setting = Setting::Text(Some(std::sync::Arc::from(value)));
-    changes.push(match global {
-        true => Change::Global { position, setting },
-        false => Change::Session { position, setting },
-    });
+    changes.push(Change::of(global, position, setting));
 }
 
 fn default(

@@ -1,8 +1,8 @@
 //! Stored programs. None can be made yet, so that none is there to be dropped.
 
 use mayfly_syntax::ast::{DropStoredProgram, Privilege, StoredProgramKind};
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::result::{Outcome, StatementResult};
@@ -37,10 +37,7 @@ pub(super) fn drop(
             (StoredProgramKind::Event, false) => codes::ER_EVENT_DOES_NOT_EXIST.with(&[&name]),
         }
     };
-    if !statement.if_exists {
-        return Err(missing);
-    }
-    context.diagnostics().push(Level::Note, missing);
+    context.note_if(statement.if_exists, missing)?;
     Ok(StatementResult::default().into())
 }
 

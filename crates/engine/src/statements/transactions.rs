@@ -4,8 +4,8 @@ use mayfly_syntax::ast::{
     AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction, Statement,
     VariableScope,
 };
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -35,7 +35,7 @@ pub(super) fn begin(
     // Each statement sees what is there when it begins, or locks it.
     if statement.consistent_snapshot && characteristics.isolation != Isolation::RepeatableRead {
         let ignored = codes::HA_ERR_UNSUPPORTED.error();
-        context.diagnostics().push(Level::Warning, ignored);
+        context.warn(ignored);
     } else if statement.consistent_snapshot {
         context.session.transaction.durable()?.take_snapshot()?;
     }
@@ -89,7 +89,7 @@ fn warn_incomplete(context: &StatementContext<'_>, incomplete: &[NotUndone]) {
                 codes::ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE
             }
         };
-        context.diagnostics().push(Level::Warning, warning.error());
+        context.warn(warning.error());
     }
 }
 

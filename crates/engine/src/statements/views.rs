@@ -8,8 +8,8 @@ use mayfly_syntax::ast::{
     visit_expressions,
 };
 use mayfly_syntax::encodings::variable;
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use super::accounts::refuse_system_user;
 use super::select;
@@ -49,11 +49,8 @@ pub(super) fn create(
     let old = catalog.view(&database, &name);
     if old.is_some() && !replaces {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
-        if statement.if_not_exists {
-            context.diagnostics().push(Level::Note, error);
-            return Ok(StatementResult::default().into());
-        }
-        return Err(error);
+        context.note_if(statement.if_not_exists, error)?;
+        return Ok(StatementResult::default().into());
     }
     if let Some(old) = old.as_deref().filter(|_| statement.or_replace) {
         refuse_of_system(context, old)?;
@@ -170,7 +167,7 @@ fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(St
             let names = "SUPER or ALLOW_NONEXISTENT_DEFINER";
             rights.require(SUPER, &["ALLOW_NONEXISTENT_DEFINER"], names)?;
             let unknown = codes::ER_NO_SUCH_USER.with(&[&name.user, &name.host]);
-            context.diagnostics().push(Level::Warning, unknown);
+            context.warn(unknown);
         }
     }
     Ok((name.user, name.host))
@@ -217,7 +214,7 @@ pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> 
     }
     for name in missing {
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&name]);
-        context.diagnostics().push(Level::Note, note);
+        context.note(note);
     }
     context.catalog().drop_views(context, &names)?;
     Ok(StatementResult::default().into())

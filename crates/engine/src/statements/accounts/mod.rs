@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{AccountReference, AccountStatement, Privilege};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Level, Result};
+use mayfly_types::{Error, Result};
 
 use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName};
@@ -138,6 +138,6 @@ fn note(
     names: &[AccountName],
 ) {
     for name in names {
-        context.diagnostics().push(Level::Note, code.with(&[name]));
+        context.note(code.with(&[name]));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{Grant, GrantLevel, Privilege, Revoke, TableName};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Level as DiagnosticLevel, Result};
+use mayfly_types::{Error, Result};
 
 use super::{all_named, change_account, done, refuse_system_user, require_create_user};
 use crate::accounts::account::AccountName;
@@ -51,7 +51,7 @@ pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Resu
     let (granted, unknown) = resolve(&statement.privileges, &level)?;
     for name in unknown {
         let error = codes::ER_WARN_DYNAMIC_PRIVILEGE_UNKNOWN.with(&[&name]);
-        context.diagnostics().push(DiagnosticLevel::Warning, error);
+        context.warn(error);
     }
     require(context, &granted, &level)?;
     let names = all_named(context, &statement.accounts)?;
@@ -77,9 +77,7 @@ pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Resu
         Ok(())
     })?;
     for warning in warnings {
-        context
-            .diagnostics()
-            .push(DiagnosticLevel::Warning, warning);
+        context.warn(warning);
     }
     done()
 }
@@ -108,7 +106,7 @@ pub(super) fn revoke_all(
     })?;
     for name in unknown {
         let error = codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]);
-        context.diagnostics().push(DiagnosticLevel::Warning, error);
+        context.warn(error);
     }
     done()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{AccountReference, Privilege, RoleChoice};
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use super::{EXISTS, all_named, change_account, done, failed, note, require_create_user};
 use crate::accounts::AccountTable;
@@ -155,7 +155,7 @@ pub(super) fn revoke(
         Ok(())
     })?;
     for warning in warnings {
-        context.diagnostics().push(Level::Warning, warning);
+        context.warn(warning);
     }
     done()
 }
