@@ -60,9 +60,7 @@ fn index(definition: &TableDefinition, key: &KeyDefinition) -> MemoryIndex {
 }
 
 fn part(definition: &TableDefinition, part: &KeyPart) -> Option<MemoryKeyPart> {
-    let Some(position) = part.column() else {
-        return None;
-    };
+    let position = part.column()?;
     let column = &definition.columns[position];
     let ty = &column.ty;
     let prefix = part.prefix.and_then(|prefix| u32::try_from(prefix).ok());

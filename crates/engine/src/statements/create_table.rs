@@ -252,7 +252,7 @@ fn like(context: &StatementContext<'_>, database: &str, name: &str) -> Result<Ta
     if let Some(table) = context.find_table(database, name) {
         return Ok(TableDefinition::clone(&table.definition));
     }
-    Err(context.catalog().missing_table(&database, &name))
+    Err(context.catalog().missing_table(database, name))
 }
 
 /// An empty table of a definition, where its like live.

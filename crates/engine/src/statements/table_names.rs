@@ -57,7 +57,7 @@ pub(crate) fn changeable_table(
         return Ok(table);
     }
     let catalog = context.catalog();
-    Err(catalog.missing_table(&database, &name))
+    Err(catalog.missing_table(database, name))
 }
 
 /// 1044: nobody changes what is in the databases that the engine makes itself.
