@@ -9,7 +9,7 @@ use mayfly_plan::ColumnTraits;
 use mayfly_plan::physical::{ClientType, ColumnOrigin, OutputColumn};
 use mayfly_types::{Batch, SqlType, Value};
 
-use crate::spool::FoundRows;
+use crate::spool::Spool;
 use crate::{builder, convert};
 
 /// A column of a result.
@@ -305,7 +305,7 @@ pub(crate) enum Outcome {
     /// Rows that were found and kept.
     Found {
         columns: Arc<[ResultColumn]>,
-        rows: Box<FoundRows>,
+        rows: Box<Spool>,
     },
     /// At most one row, which is in the session's place for it.
     Row {

@@ -50,7 +50,7 @@ pub(crate) struct Characteristics {
 
 /// A moment of a transaction that it can go back to: a savepoint of each participant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Mark([u64; PARTICIPANTS_MAX]);
+pub(crate) struct SavepointMark([u64; PARTICIPANTS_MAX]);
 
 /// The session's undo log, its transaction in the store of durable tables, and its changes of those
 /// that know no transactions.
@@ -74,7 +74,7 @@ pub(crate) struct Transaction {
     last: Box<dyn Participant>,
     /// Those that take part from their first statement on.
     late: RefCell<Vec<Box<dyn Participant>>>,
-    savepoints: Vec<(String, Mark)>,
+    savepoints: Vec<(String, SavepointMark)>,
     begun: Option<Characteristics>,
     /// Rows of tables that are not temporary may have been changed.
     has_written: Cell<bool>,
@@ -152,8 +152,8 @@ impl Transaction {
     }
 
     /// Names the moment.
-    pub(crate) fn mark(&mut self) -> Mark {
-        let mut mark = Mark::default();
+    pub(crate) fn mark(&mut self) -> SavepointMark {
+        let mut mark = SavepointMark::default();
         for (savepoint, participant) in mark.0.iter_mut().zip(self.participants()) {
             *savepoint = participant.savepoint();
         }
@@ -166,7 +166,7 @@ impl Transaction {
     }
 
     /// Goes back to a moment; gives what the transaction has done that cannot be undone.
-    pub(crate) fn roll_back_to(&mut self, mark: &Mark) -> Vec<NotUndone> {
+    pub(crate) fn roll_back_to(&mut self, mark: &SavepointMark) -> Vec<NotUndone> {
         let mut incomplete = false;
         // Who came later had changed nothing then: its savepoint is 0.
         for (savepoint, participant) in mark.0.iter().zip(self.participants()) {

@@ -33,7 +33,7 @@ pub(crate) struct SessionCatalog<'s> {
     /// Where a statement may name a temporary table once: those that it has named.
     named: RefCell<Vec<(TableId, String)>>,
     /// The planner was given a fact that may differ at the next execution.
-    told_of_moment: Cell<bool>,
+    is_uncacheable: Cell<bool>,
     /// The `?` whose values the planner has read.
     values_read: RefCell<Vec<usize>>,
     /// Whose rights were asked so far: the session's first, then those of definers of views.
@@ -55,7 +55,7 @@ impl<'s> SessionCatalog<'s> {
             tables: RefCell::default(),
             base_tables: RefCell::default(),
             named: RefCell::default(),
-            told_of_moment: Cell::new(false),
+            is_uncacheable: Cell::new(false),
             values_read: RefCell::default(),
             rights: RefCell::new(vec![context.rights()]),
             below_views: RefCell::default(),
@@ -98,7 +98,7 @@ impl<'s> SessionCatalog<'s> {
     /// The tables that were asked for, and, when the plan is as good the next time, those that are
     /// to be opened then.
     pub(crate) fn into_tables(self) -> (Arc<StatementTables>, Option<Vec<Arc<BaseTable>>>) {
-        let lasts = !self.told_of_moment.get();
+        let lasts = !self.is_uncacheable.get();
         let tables = Arc::new(StatementTables(self.tables.into_inner()));
         (tables, lasts.then(|| self.base_tables.into_inner()))
     }
@@ -125,7 +125,7 @@ impl<'s> SessionCatalog<'s> {
         if let Some(position) = locked_rows::position_of(name)
             && let Some(rows) = self.context.locked_rows.get(position)
         {
-            self.told_of_moment.set(true);
+            self.is_uncacheable.set(true);
             self.remember(rows.source.id, || Ok(Arc::clone(&rows.table)))?;
             return Ok(Arc::clone(&rows.source));
         }
@@ -144,7 +144,7 @@ impl<'s> SessionCatalog<'s> {
             return table.source_in(self.context);
         }
         if let Some(source) = information_schema::table(database, name) {
-            self.told_of_moment.set(true);
+            self.is_uncacheable.set(true);
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
             self.remember(source.id, || {
                 let columns = |view: &ViewDefinition| view_columns(self.context, view);
@@ -274,7 +274,7 @@ impl Catalog for SessionCatalog<'_> {
         }
         let view = self.context.catalog().view(database, name)?;
         // Tables below it may be other ones the next time.
-        self.told_of_moment.set(true);
+        self.is_uncacheable.set(true);
         Some(Arc::clone(&view.source))
     }
 
@@ -290,7 +290,7 @@ impl Catalog for SessionCatalog<'_> {
         scope: Option<VariableScope>,
         name: &str,
     ) -> Result<(Value, SqlType)> {
-        self.told_of_moment.set(true);
+        self.is_uncacheable.set(true);
         self.context.system_variable(scope, name)
     }
 
@@ -393,12 +393,12 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn warn(&self, warning: Error) {
-        self.told_of_moment.set(true);
+        self.is_uncacheable.set(true);
         self.context.warn(warning);
     }
 
     fn user_variable_type(&self, name: &str) -> SqlType {
-        self.told_of_moment.set(true);
+        self.is_uncacheable.set(true);
         match self.context.session.settings.user_variables().get(name) {
             Some((ty, _)) => ty,
             None => SqlType::text(mayfly_types::TypeKind::LongText, CollationId::default()),

@@ -218,12 +218,12 @@ impl BaseTable {
                     self.definition.columns[*column].default_source(zone);
             }
         }
-        let is_moment = |part: &IndexPartSource| self.timestamps.contains(&part.column);
+        let is_timestamp = |part: &IndexPartSource| self.timestamps.contains(&part.column);
         let mut parts = source.indexes.iter().flat_map(|index| &index.parts);
-        if parts.any(is_moment) && !ZoneClock::new(zone).is_never_set() {
+        if parts.any(is_timestamp) && !ZoneClock::new(zone).is_never_set() {
             let indexes = &mut Arc::make_mut(&mut source).indexes;
             for part in indexes.iter_mut().flat_map(|index| &mut index.parts) {
-                part.approximate = is_moment(part);
+                part.approximate = is_timestamp(part);
             }
         }
         Ok(source)

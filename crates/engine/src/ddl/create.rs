@@ -179,7 +179,7 @@ fn default_engine(context: &StatementContext<'_>, temporary: bool) -> String {
 }
 
 /// Whether a column takes the moment with so many fractional digits as its default.
-fn is_moment(ty: &SqlType, digits: u8) -> bool {
+fn takes_now(ty: &SqlType, digits: u8) -> bool {
     matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && ty.decimals == digits
 }
 
@@ -301,7 +301,7 @@ impl Builder<'_> {
                 ColumnAttribute::Default(_) => {}
                 ColumnAttribute::OnUpdate(expr) => {
                     let digits = expressions::now_digits(expr);
-                    if !digits.is_some_and(|digits| is_moment(&new.ty, digits)) {
+                    if !digits.is_some_and(|digits| takes_now(&new.ty, digits)) {
                         return Err(codes::ER_INVALID_ON_UPDATE.with(&[&column.name]));
                     }
                     new.on_update_now = true;
@@ -363,7 +363,7 @@ impl Builder<'_> {
             });
         }
         if let Some(digits) = expressions::now_digits(expr) {
-            return match is_moment(&column.ty, digits) {
+            return match takes_now(&column.ty, digits) {
                 true => Ok(ColumnDefault::Now),
                 false => Err(invalid()),
             };
@@ -386,7 +386,7 @@ impl Builder<'_> {
             .value(&value, &ty, column, 1, diagnostics)
             .map_err(|_| invalid())?;
         let zone = &self.context.options().time_zone;
-        let stored = zoned_table::value_to_moment(zone, stored, &column.ty);
+        let stored = zoned_table::value_to_utc(zone, stored, &column.ty);
         Ok(ColumnDefault::Value(stored))
     }
 

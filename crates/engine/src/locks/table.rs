@@ -191,7 +191,7 @@ struct Held {
 }
 
 impl TransactionTables {
-    fn let_go(&self) {
+    fn release(&self) {
         if self.0.is_any.load(Ordering::Acquire) {
             self.0.is_any.store(false, Ordering::Release);
             self.0.tables.lock().clear();
@@ -226,12 +226,12 @@ impl Participant for TransactionTables {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.let_go();
+        self.release();
         Ok(())
     }
 
     fn roll_back(&mut self) -> bool {
-        self.let_go();
+        self.release();
         false
     }
 }

@@ -26,7 +26,7 @@ use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::storing::StatementClock;
-use crate::transaction::{Mark, Transaction, ends_transaction};
+use crate::transaction::{SavepointMark, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings};
 
 /// The types and values of a statement's `?`.
@@ -56,7 +56,7 @@ struct HintedSettings {
 pub(crate) struct StatementContext<'s> {
     pub(crate) session: &'s mut Session,
     /// What the transaction had done before the statement.
-    savepoint: Mark,
+    savepoint: SavepointMark,
     /// The memory of the statement's tree.
     tree: TreeMemory,
     /// Where the conditions go of a statement that is only planned; none for the session's.

@@ -268,20 +268,20 @@ fn copying_settings(
         let mode = context.settings().get(typed::SQL_MODE) | sql_mode::bit("NO_AUTO_VALUE_ON_ZERO");
         changes.push(typed::SQL_MODE.setting(mode));
     }
-    let is_moment = |column: &ColumnDefinition| column.ty.kind == TypeKind::Timestamp;
+    let is_timestamp = |column: &ColumnDefinition| column.ty.kind == TypeKind::Timestamp;
     let plain = |(old, new): (Option<&ColumnDefinition>, &ColumnDefinition)| {
         new.generated.is_none()
             && match old {
-                Some(old) => is_moment(old) == is_moment(new),
+                Some(old) => is_timestamp(old) == is_timestamp(new),
                 None => {
                     !matches!(
                         new.default,
                         ColumnDefault::Now | ColumnDefault::Expression { .. }
-                    ) && !is_moment(new)
+                    ) && !is_timestamp(new)
                 }
             }
     };
-    if old.columns.iter().any(is_moment) && new.checks.is_empty() && pairs().all(plain) {
+    if old.columns.iter().any(is_timestamp) && new.checks.is_empty() && pairs().all(plain) {
         changes.push(typed::TIME_ZONE.setting(Some(Arc::from("+00:00"))));
     }
     let mut replaced = Vec::with_capacity(changes.len());

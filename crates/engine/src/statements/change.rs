@@ -18,7 +18,7 @@ use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{StatementContext, StatementTables};
-use crate::spool::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
+use crate::spool::{CHANGED_LATER, Spool, SpoolBuilder, physical_types};
 use crate::statements::table_names::{changeable_table, note_write};
 use crate::status::Counter;
 use crate::variables::typed;
@@ -240,9 +240,9 @@ fn find(
     work: &Work,
     types: &[SqlType],
     reading: &mut Reading,
-) -> Result<FoundRows> {
+) -> Result<Spool> {
     let temp = context.temp_table_context();
-    let mut found = FoundRowsBuilder::new(temp, physical_types(types), CHANGED_LATER);
+    let mut found = SpoolBuilder::new(temp, physical_types(types), CHANGED_LATER);
     while let Some(batch) = reading.next_batch()? {
         refuse_warnings(context, work.ignore)?;
         found.add(batch)?;
@@ -256,7 +256,7 @@ fn change(
     work: &Work,
     mut writers: Writers<'_>,
     mut changes: Vec<TableChange<'_>>,
-    mut found: FoundRows,
+    mut found: Spool,
 ) -> Result<Option<Done>> {
     // A table that is named twice has one writer.
     let named: Vec<WriterId> = changes.iter().map(|change| change.writer).collect();

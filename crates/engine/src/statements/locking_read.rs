@@ -21,7 +21,7 @@ use crate::accounts::privileges::PrivilegeSet;
 use crate::binding::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
 use crate::session::{StatementContext, StatementTables};
-use crate::spool::{CHANGED_LATER, FoundRowsBuilder, physical_types};
+use crate::spool::{CHANGED_LATER, SpoolBuilder, physical_types};
 use crate::statements::table_names::qualified;
 
 /// Before a query is planned: whether it locks what it reads, and if it does, that it sees the newest rows.
@@ -123,7 +123,7 @@ pub(super) fn execute(
             locks: &plan.locks,
             tables: handles,
             shown: plan.shown,
-            rows: FoundRowsBuilder::new(temp, physical_types(&types), CHANGED_LATER),
+            rows: SpoolBuilder::new(temp, physical_types(&types), CHANGED_LATER),
             offset: plan.limit.map_or(0, |(offset, _)| offset),
             wanted: plan.limit.map_or(u64::MAX, |(_, count)| count),
         };
@@ -166,7 +166,7 @@ struct Locking<'s> {
     locks: &'s [RowLock],
     tables: Vec<Arc<dyn Table>>,
     shown: usize,
-    rows: FoundRowsBuilder<'s>,
+    rows: SpoolBuilder<'s>,
     /// Rows that are left out first.
     offset: u64,
     /// How many rows more are asked for.
