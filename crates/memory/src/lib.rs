@@ -24,6 +24,7 @@ pub mod error;
 pub mod io;
 pub mod pool;
 pub mod stable;
+pub mod sync;
 pub mod temp;
 
 pub use allocator::{tighten_allocator, trim_allocator};

@@ -14,12 +14,15 @@
 //! [`PoolOptions::idle_limit`] and then returned to the system. Idle bytes are counted, charged to
 //! no statement, and can be trimmed.
 
+#![expect(unsafe_code, reason = "a block is mapped memory that it owns")]
+
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::budget::{Budget, Reservation};
 use crate::error::{MemoryError, Result};
+use crate::sync::lock;
 
 mod pages;
 
@@ -131,7 +134,7 @@ struct ClassState {
 
 struct PoolInner {
     classes: [Mutex<ClassState>; 4],
-    idle_limit: AtomicU64,
+    idle_limit: u64,
     live_bytes: AtomicU64,
     empty_bytes: AtomicU64,
     mapped_bytes: AtomicU64,
@@ -155,7 +158,7 @@ impl BlockPool {
     pub fn new(options: PoolOptions) -> Self {
         Self(Arc::new(PoolInner {
             classes: Default::default(),
-            idle_limit: AtomicU64::new(options.idle_limit),
+            idle_limit: options.idle_limit,
             live_bytes: AtomicU64::new(0),
             empty_bytes: AtomicU64::new(0),
             mapped_bytes: AtomicU64::new(0),
@@ -205,12 +208,6 @@ impl BlockPool {
         self.0.empty_bytes.load(Ordering::Relaxed)
     }
 
-    /// Changes how much may wait for reuse, and returns what is above it to the system.
-    pub fn set_idle_limit(&self, bytes: u64) {
-        self.0.idle_limit.store(bytes, Ordering::Relaxed);
-        self.trim(bytes);
-    }
-
     /// Returns empty slabs to the system until at most `keep` idle bytes are left.
     pub fn trim(&self, keep: u64) {
         for class in SizeClass::ALL.into_iter().rev() {
@@ -255,9 +252,7 @@ impl BlockPool {
 
 impl PoolInner {
     fn lock(&self, class: SizeClass) -> std::sync::MutexGuard<'_, ClassState> {
-        self.classes[class as usize]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.classes[class as usize])
     }
 
     fn take_place(&self, class: SizeClass) -> Result<(NonNull<u8>, u32)> {
@@ -326,7 +321,7 @@ impl PoolInner {
             state.empty.push(index);
             let slab_bytes = class.slab_bytes() as u64;
             let idle = self.empty_bytes.fetch_add(slab_bytes, Ordering::Relaxed) + slab_bytes;
-            if idle > self.idle_limit.load(Ordering::Relaxed) {
+            if idle > self.idle_limit {
                 let pages = self.remove_empty(&mut state, class);
                 drop(state);
                 drop(pages);
@@ -389,10 +384,8 @@ pub struct Block {
     _reservation: Reservation,
 }
 
-#[expect(unsafe_code, reason = "a block owns its bytes as a Box<[u8]> does")]
 // SAFETY: `start` points to `length` bytes that no other block or thread refers to.
 unsafe impl Send for Block {}
-#[expect(unsafe_code, reason = "a shared block gives out shared bytes only")]
 // SAFETY: `&Block` gives read access only; writing through `as_ptr` is the caller's `unsafe`.
 unsafe impl Sync for Block {}
 
@@ -409,14 +402,12 @@ impl Block {
     }
 
     /// The bytes.
-    #[expect(unsafe_code, reason = "the bytes are mapped memory")]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: `start` points to `length` mapped, initialised bytes that live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
     /// The bytes, to be changed.
-    #[expect(unsafe_code, reason = "the bytes are mapped memory")]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as in `as_slice`; `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }

@@ -5,8 +5,9 @@
 //! it keeps the buffer alive and points into it. Whether a buffer is of this kind is asked here, by
 //! address, so that it does not matter through how many operators a string went.
 
+use crate::sync::{read_lock, write_lock};
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 /// The registered ranges of one process (or one database). Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
@@ -23,10 +24,7 @@ impl StableRanges {
     pub fn register(&self, address: usize, length: usize) -> StableRange {
         let end = address.saturating_add(length);
         if length > 0 {
-            self.0
-                .write()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(address, end);
+            write_lock(&self.0).insert(address, end);
         }
         StableRange {
             ranges: self.clone(),
@@ -37,7 +35,7 @@ impl StableRanges {
 
     /// Whether all `length` bytes from `address` lie in one registered range.
     pub fn contains(&self, address: usize, length: usize) -> bool {
-        let ranges = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let ranges = read_lock(&self.0);
         ranges
             .range(..=address)
             .next_back()
@@ -56,11 +54,7 @@ pub struct StableRange {
 impl Drop for StableRange {
     fn drop(&mut self) {
         if self.length > 0 {
-            let mut ranges = self
-                .ranges
-                .0
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut ranges = write_lock(&self.ranges.0);
             ranges.remove(&self.address);
         }
     }

@@ -3,13 +3,14 @@
 //! `cargo bench -p mayfly-storage --bench durable -- [rows]`
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
-use mayfly_memory::{Budget, BudgetKind, StableRanges};
+use mayfly_memory::{Budget, BudgetKind};
 use mayfly_storage::{
-    ChangeStorage, ColumnId, DurableStore, IndexId, IndexPart, IndexSpec, KeyMode, ReadLock,
-    ReadView, StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan,
+    ChangeStorage, ColumnId, DurableStore, IndexId, IndexSpec, ReadLock, ReadView,
+    StatementOptions, StoreOptions, Table, TableDefinition,
 };
 use mayfly_types::{Batch, Interrupt, PhysicalType};
 
@@ -26,11 +27,10 @@ fn options() -> StatementOptions {
 }
 
 fn batch(first: i64, rows: usize) -> Batch {
-    let ids: Int64Array = (first..first + rows as i64).collect::<Vec<_>>().into();
-    let numbers: Int64Array = (first..first + rows as i64)
-        .map(|id| id * 7919 % 1000)
-        .collect();
-    let texts = (first..first + rows as i64).map(|id| format!("{:040x}", (id as u128).pow(4)));
+    let all = first..first + rows as i64;
+    let ids: Int64Array = all.clone().collect();
+    let numbers: Int64Array = all.clone().map(|id| id * 7919 % 1000).collect();
+    let texts = all.map(|id| format!("{:040x}", (id as u128).pow(4)));
     let texts = BinaryViewArray::from_iter_values(texts.map(String::into_bytes));
     Batch::new(
         vec![Arc::new(ids), Arc::new(texts), Arc::new(numbers)],
@@ -53,26 +53,11 @@ fn main() {
         .next()
         .unwrap_or(1_000_000);
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let store = DurableStore::open(StoreOptions {
-        place: StorePlace::DataDirectory(directory.path().join("data")),
-        stable: StableRanges::new(),
-        write_buffer: Budget::unlimited(BudgetKind::Memory),
-    })
-    .expect("a new store");
+    let directory = directory.path().join("data");
+    let store = DurableStore::open(StoreOptions::of_directory(&directory)).expect("a new store");
     let memory = Budget::unlimited(BudgetKind::Memory);
     let session = store.session(ChangeStorage::for_tests(&memory));
-    let part = IndexPart {
-        column: 0,
-        mode: KeyMode::Binary,
-        prefix: None,
-        descending: false,
-    };
-    let primary = IndexSpec {
-        parts: vec![part],
-        unique: true,
-        clustered: true,
-        hash: false,
-    };
+    let primary = IndexSpec::binary(&[0], true, true);
     let columns = vec![
         PhysicalType::Int64,
         PhysicalType::Bytes,
@@ -112,27 +97,20 @@ fn main() {
     for threads in [1, 2] {
         for _ in 0..2 {
             let start = Instant::now();
-            let columns = [ColumnId(0), ColumnId(1), ColumnId(2)];
+            let columns = [0, 1, 2].map(ColumnId);
             let scan = table().scan(&columns).expect("a scan");
-            let count: usize = std::thread::scope(|scope| {
-                let workers: Vec<_> = (0..threads)
-                    .map(|_| scan.for_another_worker())
-                    .map(|mut scan: Box<dyn TableScan>| {
-                        scope.spawn(move || {
-                            let mut count = 0;
-                            while let Some(batch) = scan.next_batch().expect("rows") {
-                                count += batch.row_count();
-                            }
-                            count
-                        })
-                    })
-                    .collect();
-                workers
-                    .into_iter()
-                    .map(|worker| worker.join().expect("a count"))
-                    .sum()
+            let count = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..threads {
+                    let (mut scan, count) = (scan.for_another_worker(), &count);
+                    scope.spawn(move || {
+                        while let Some(batch) = scan.next_batch().expect("rows") {
+                            count.fetch_add(batch.row_count(), Ordering::Relaxed);
+                        }
+                    });
+                }
             });
-            assert_eq!(count, rows);
+            assert_eq!(count.into_inner(), rows);
             report(&format!("scan, {threads} threads"), rows, start);
         }
     }

@@ -198,11 +198,8 @@ fn headline(context: &TempTableContext, base: &Base, mode: KeyMode) -> (usize, f
         mode,
         null_safe: false,
     };
-    let table = TempTable::create(
-        context,
-        spec(&[PhysicalType::Bytes], Access::Hash(vec![key])),
-    )
-    .unwrap();
+    let spec = spec(&[PhysicalType::Bytes], Access::Hash(vec![key]));
+    let table = TempTable::create(context, spec).unwrap();
     let start = Instant::now();
     fill(&table, base, &[0]);
     let filled = start.elapsed().as_secs_f64() * 1e3;
@@ -223,19 +220,12 @@ fn headline(context: &TempTableContext, base: &Base, mode: KeyMode) -> (usize, f
             total.fetch_add(groups.group_count(), Ordering::Relaxed);
         }
     });
-    (
-        total.into_inner(),
-        filled,
-        start.elapsed().as_secs_f64() * 1e3,
-    )
+    let grouped = start.elapsed().as_secs_f64() * 1e3;
+    (total.into_inner(), filled, grouped)
 }
 
 fn few_groups(context: &TempTableContext, base: &Base, column: usize) -> usize {
-    let ty = if column == 0 {
-        PhysicalType::Bytes
-    } else {
-        PhysicalType::Int64
-    };
+    let ty = [PhysicalType::Bytes, PhysicalType::Int64][column];
     let total = AtomicUsize::new(0);
     parallel_scan(base, &[column], |scan| {
         let mut index = GroupIndex::new(context, vec![ty], vec![KeyMode::Binary]).unwrap();
@@ -277,11 +267,8 @@ fn sort(context: &TempTableContext, base: &Base, offset: u64, limit: Option<u64>
 
 fn join(context: &TempTableContext, base: &Base) -> usize {
     let keys = vec![KeyColumn::binary(0)];
-    let table = TempTable::create(
-        context,
-        spec(&[PhysicalType::Bytes], Access::Hash(keys.clone())),
-    )
-    .unwrap();
+    let spec = spec(&[PhysicalType::Bytes], Access::Hash(keys));
+    let table = TempTable::create(context, spec.clone()).unwrap();
     fill(&table, base, &[0]);
     let total = AtomicUsize::new(0);
     let probe_all =
@@ -301,8 +288,7 @@ fn join(context: &TempTableContext, base: &Base) -> usize {
             }
         });
     } else {
-        let probe =
-            TempTable::create(context, spec(&[PhysicalType::Bytes], Access::Hash(keys))).unwrap();
+        let probe = TempTable::create(context, spec).unwrap();
         fill(&probe, base, &[0]);
         let queue = mayfly_storage::PartitionQueue::pairs(&table, &probe);
         parallel(|| {
@@ -402,31 +388,20 @@ fn main() {
             ("headline copied", true, KeyMode::Binary),
         ] {
             report(&format!("{what}, {limit}"), &filter, || {
-                let table = if is_copied {
-                    &*copied
-                } else {
-                    &unlimited_table
-                };
+                let table: &Base = if is_copied { &copied } else { &unlimited_table };
                 let (groups, fill, group) = headline(&context(), table, mode);
-                (
-                    groups,
-                    format!("fill {fill:.1} group {group:.1} {}", peak()),
-                )
+                let note = format!("fill {fill:.1} group {group:.1} {}", peak());
+                (groups, note)
             });
         }
         report(&format!("sort, {limit}"), &filter, || {
             (sort(&context(), &unlimited_table, 0, None), peak())
         });
-        report(
-            &format!("sort limit 10 offset 500000, {limit}"),
-            &filter,
-            || {
-                (
-                    sort(&context(), &unlimited_table, 500_000, Some(10)),
-                    peak(),
-                )
-            },
-        );
+        let name = format!("sort limit 10 offset 500000, {limit}");
+        report(&name, &filter, || {
+            let rows = sort(&context(), &unlimited_table, 500_000, Some(10));
+            (rows, peak())
+        });
         report(&format!("self-join, {limit}"), &filter, || {
             (join(&context(), &unlimited_table), peak())
         });
@@ -439,17 +414,12 @@ fn main() {
         (few_groups(&context, &unlimited_table, 1), String::new())
     });
     report("one-row table", &filter, || {
-        let mut scan = unlimited_table
-            .table
-            .scan(&[ColumnId(0), ColumnId(1)])
-            .unwrap();
+        let columns = [ColumnId(0), ColumnId(1)];
+        let mut scan = unlimited_table.table.scan(&columns).unwrap();
         let row = scan.next_batch().unwrap().unwrap().slice(0, 1);
         for _ in 0..1000 {
-            let table = TempTable::create(
-                &context,
-                spec(&[PhysicalType::Bytes, PhysicalType::Int64], Access::Plain),
-            )
-            .unwrap();
+            let types = [PhysicalType::Bytes, PhysicalType::Int64];
+            let table = TempTable::create(&context, spec(&types, Access::Plain)).unwrap();
             let mut writer = table.writer();
             writer.append(&row).unwrap();
             writer.finish().unwrap();

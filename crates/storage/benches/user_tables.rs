@@ -11,8 +11,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_storage::{
-    ColumnId, IndexId, IndexPart, IndexSpec, KeyMode, KeyRange, Participant, Resources,
-    StatementOwner, Table, TempTableContext, UndoLog, UserTable, UserTableContext, UserTableEngine,
+    ColumnId, IndexId, IndexSpec, KeyRange, Participant, Resources, StatementOwner, Table,
+    TableScan, TableWriter, TempTableContext, UndoLog, UserTable, UserTableContext,
+    UserTableEngine,
 };
 use mayfly_types::{Batch, PhysicalType};
 
@@ -36,17 +37,6 @@ impl Bench {
     }
 
     fn table(&self, memory_limit: u64) -> UserTable {
-        let index = |column, unique| IndexSpec {
-            parts: vec![IndexPart {
-                column,
-                mode: KeyMode::Binary,
-                prefix: None,
-                descending: false,
-            }],
-            unique,
-            clustered: unique,
-            hash: false,
-        };
         let context = UserTableContext {
             resources: self.resources.clone(),
             memory: self.memory.clone(),
@@ -62,14 +52,26 @@ impl Bench {
             PhysicalType::Int64,
             PhysicalType::Bytes,
         ];
-        UserTable::new(context, columns, vec![index(0, true), index(1, false)])
+        UserTable::new(
+            context,
+            columns,
+            vec![
+                IndexSpec::binary(&[0], true, true),
+                IndexSpec::binary(&[1], false, false),
+            ],
+        )
     }
 
     fn open(&self, table: &UserTable) -> Arc<dyn Table> {
         table.open(&self.statement, &self.undo)
     }
 
-    fn commit(&self) {
+    /// A statement that changes rows, and commits.
+    fn change(&self, table: &UserTable, work: impl FnOnce(&dyn Table, &mut dyn TableWriter)) {
+        let handle = self.open(table);
+        let mut writer = handle.writer().unwrap();
+        work(&*handle, &mut *writer);
+        writer.finish().unwrap();
         self.undo.clone().commit().unwrap();
     }
 }
@@ -125,6 +127,16 @@ fn keys(order: &str, count: usize) -> Vec<i64> {
     keys
 }
 
+fn insert(writer: &mut dyn TableWriter, rows: &Batch) {
+    assert!(writer.insert(rows).unwrap().duplicate.is_none());
+}
+
+/// The row of a primary key.
+fn find(handle: &dyn Table, key: &[ArrayRef], columns: &[ColumnId]) -> Batch {
+    let found = handle.index_lookup(IndexId(0), key, &[false], columns);
+    found.unwrap().0
+}
+
 fn statements(bench: &Bench, order: &str, count: usize) {
     let table = bench.table(u64::MAX);
     let keys = keys(order, count);
@@ -132,25 +144,15 @@ fn statements(bench: &Bench, order: &str, count: usize) {
     let taking = time(count, |row| {
         black_box(all.slice(row, 1));
     });
-    let insert = time(count, |row| {
-        let row = all.slice(row, 1);
-        let handle = bench.open(&table);
-        let mut writer = handle.writer().unwrap();
-        assert!(writer.insert(&row).unwrap().duplicate.is_none());
-        writer.finish().unwrap();
-        bench.commit();
+    let inserted = time(count, |row| {
+        bench.change(&table, |_, writer| insert(writer, &all.slice(row, 1)));
     });
-    let key_arrays: Vec<ArrayRef> = vec![all.column(0).clone()];
-    let key = |row: usize| [key_arrays[0].slice(row, 1)];
+    let key = |row: usize| [all.column(0).slice(row, 1)];
     let taking_key = time(count, |row| {
         black_box(key(row));
     });
     let read = time(count, |row| {
-        let handle = bench.open(&table);
-        let found = handle
-            .index_lookup(IndexId(0), &key(row), &[false], &ALL)
-            .unwrap();
-        assert_eq!(found.0.row_count(), 1);
+        assert_eq!(find(&*bench.open(&table), &key(row), &ALL).row_count(), 1);
     });
     let changed: Vec<i64> = keys.iter().map(|key| key ^ 1).collect();
     let changed = rows(&changed);
@@ -164,49 +166,34 @@ fn statements(bench: &Bench, order: &str, count: usize) {
     );
     let update = time(count, |row| {
         let new = changed.slice(row, 1);
-        let handle = bench.open(&table);
-        let found = handle
-            .index_lookup(IndexId(0), &key(row), &[false], &[ColumnId::POSITION])
-            .unwrap();
-        let mut writer = handle.writer().unwrap();
-        writer.update(found.0.column(0), &new).unwrap();
-        writer.finish().unwrap();
-        bench.commit();
+        bench.change(&table, |handle, writer| {
+            let found = find(handle, &key(row), &[ColumnId::POSITION]);
+            writer.update(found.column(0), &new).unwrap();
+        });
     });
-    let scan = {
+    let read_all = |scan: &dyn Fn(&dyn Table) -> Box<dyn TableScan>| {
         let start = processor_time();
-        let handle = bench.open(&table);
-        let mut scan = handle.scan(&ALL).unwrap();
+        let mut scan = scan(&*bench.open(&table));
         while let Some(batch) = scan.next_batch().unwrap() {
             black_box(batch);
         }
         (processor_time() - start) / count as f64
     };
-    let index_scan = {
-        let start = processor_time();
-        let handle = bench.open(&table);
-        let mut scan = handle
-            .index_scan(IndexId(1), &[KeyRange::ALL], false, &ALL)
-            .unwrap();
-        while let Some(batch) = scan.next_batch().unwrap() {
-            black_box(batch);
-        }
-        (processor_time() - start) / count as f64
-    };
+    let scan = read_all(&|handle| handle.scan(&ALL).unwrap());
+    let index_scan = read_all(&|handle| {
+        let all = [KeyRange::ALL];
+        handle.index_scan(IndexId(1), &all, false, &ALL).unwrap()
+    });
     let memory = bench.memory.used() as f64 / count as f64;
     let delete = time(count, |row| {
-        let handle = bench.open(&table);
-        let found = handle
-            .index_lookup(IndexId(0), &key(row), &[false], &[ColumnId::POSITION])
-            .unwrap();
-        let mut writer = handle.writer().unwrap();
-        assert_eq!(writer.delete(found.0.column(0)).unwrap(), 1);
-        writer.finish().unwrap();
-        bench.commit();
+        bench.change(&table, |handle, writer| {
+            let found = find(handle, &key(row), &[ColumnId::POSITION]);
+            assert_eq!(writer.delete(found.column(0)).unwrap(), 1);
+        });
     });
     println!(
         "{order:>9}: insert {:4.0}  read {:4.0}  update {:4.0}  delete {:4.0}  scan {scan:4.0}  by index {index_scan:4.0} ns, {memory:.0} bytes a row",
-        insert - taking,
+        inserted - taking,
         read - taking_key,
         update - taking - taking_key,
         delete - taking_key,
@@ -217,16 +204,11 @@ fn bulk(bench: &Bench, order: &str, count: usize, memory_limit: u64) {
     let table = bench.table(memory_limit);
     let all = rows(&keys(order, count));
     let start = processor_time();
-    let handle = bench.open(&table);
-    let mut writer = handle.writer().unwrap();
-    let mut first = 0;
-    while first < count {
-        let part = all.slice(first, 8192.min(count - first));
-        assert!(writer.insert(&part).unwrap().duplicate.is_none());
-        first += part.row_count();
-    }
-    writer.finish().unwrap();
-    bench.commit();
+    bench.change(&table, |_, writer| {
+        for first in (0..count).step_by(8192) {
+            insert(writer, &all.slice(first, 8192.min(count - first)));
+        }
+    });
     let nanoseconds = (processor_time() - start) / count as f64;
     let limit = if memory_limit == u64::MAX {
         "no limit".to_owned()
@@ -248,11 +230,7 @@ fn main() {
     let one = rows(&[1]);
     let used = time(20_000, |_| {
         let table = bench.table(u64::MAX);
-        let handle = bench.open(&table);
-        let mut writer = handle.writer().unwrap();
-        writer.insert(&one).unwrap();
-        writer.finish().unwrap();
-        bench.commit();
+        bench.change(&table, |_, writer| insert(writer, &one));
     });
     println!("create, insert a row and drop: {used:.0} ns");
     for order in ["sorted", "reversed", "random"] {

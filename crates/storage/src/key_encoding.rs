@@ -70,21 +70,12 @@ impl<'a> StoredValue<'a> {
             }
             (PhysicalType::UInt64, Value::UInt(number)) => Self::Word(*number),
             (PhysicalType::Float64, Value::Float(number)) => Self::Word(number.to_bits()),
-            (
-                PhysicalType::Decimal128(scale),
-                Value::Decimal {
-                    unscaled,
-                    scale: own,
-                },
-            ) if scale == *own => Self::Wide(unscaled.to_i128()?),
-            (
-                PhysicalType::Decimal256(scale),
-                Value::Decimal {
-                    unscaled,
-                    scale: own,
-                },
-            ) if scale == *own => Self::Wider(*unscaled),
             (PhysicalType::Bytes, Value::Bytes(bytes)) => Self::Bytes(bytes),
+            (ty, Value::Decimal { unscaled, scale }) => match ty {
+                PhysicalType::Decimal128(its) if its == *scale => Self::Wide(unscaled.to_i128()?),
+                PhysicalType::Decimal256(its) if its == *scale => Self::Wider(*unscaled),
+                _ => return None,
+            },
             _ => return None,
         })
     }
@@ -493,19 +484,19 @@ impl Part {
         match self.ty {
             PhysicalType::Bool | PhysicalType::UInt64 => {
                 let value = match value {
-                    Value::Int(value) => u64::try_from(*value).ok(),
-                    Value::UInt(value) => Some(*value),
-                    _ => None,
+                    Value::Int(value) => u64::try_from(*value).map_err(|_| wrong_type())?,
+                    Value::UInt(value) => *value,
+                    _ => return Err(wrong_type()),
                 };
-                self.put(value.ok_or_else(wrong_type)?.to_be_bytes(), key);
+                self.put(value.to_be_bytes(), key);
             }
             PhysicalType::Int64 => {
                 let value = match value {
-                    Value::Int(value) => Some(*value),
-                    Value::UInt(value) => i64::try_from(*value).ok(),
-                    _ => None,
+                    Value::Int(value) => *value,
+                    Value::UInt(value) => i64::try_from(*value).map_err(|_| wrong_type())?,
+                    _ => return Err(wrong_type()),
                 };
-                self.put_int(value.ok_or_else(wrong_type)?, key);
+                self.put_int(value, key);
             }
             PhysicalType::Float64 => match value {
                 Value::Float(value) => self.put_float(*value, key),

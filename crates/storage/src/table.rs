@@ -1,7 +1,7 @@
 //! The trait of tables with a name: what the layers above may ask of any of them.
 //!
 //! A table is columns of physical types, numbered from 0. A [`Table`] is one statement's handle to
-//! it, opened for a transaction: it sees the rows of one moment, and what the transaction itself has
+//! it, opened for a transaction: it sees a snapshot, and what the transaction itself has
 //! changed before. It is scanned in batches by several workers at once, or read through an index;
 //! rows are added, changed and removed by a [`TableWriter`], for whose statement they become visible
 //! when it finishes.
@@ -45,6 +45,18 @@ pub struct IndexPart {
     pub descending: bool,
 }
 
+impl IndexPart {
+    /// A whole column, smallest first.
+    pub fn new(column: usize, mode: KeyMode) -> Self {
+        Self {
+            column,
+            mode,
+            prefix: None,
+            descending: false,
+        }
+    }
+}
+
 /// An index of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSpec {
@@ -56,6 +68,19 @@ pub struct IndexSpec {
     pub clustered: bool,
     /// HASH: finds equal keys only and gives no order.
     pub hash: bool,
+}
+
+impl IndexSpec {
+    /// An index with an order, of whole columns compared as numbers or bytes.
+    pub fn binary(columns: &[usize], unique: bool, clustered: bool) -> Self {
+        let part = |column: &usize| IndexPart::new(*column, KeyMode::Binary);
+        Self {
+            parts: columns.iter().map(part).collect(),
+            unique,
+            clustered,
+            hash: false,
+        }
+    }
 }
 
 /// Where a range of keys begins or ends: values for the first parts of an index. Of fewer values
@@ -121,7 +146,7 @@ pub enum LockMode {
 /// locked by [`Table::lock`] beside that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReadLock {
-    /// Nothing: what is read are the rows of one moment.
+    /// Nothing: what is read is a snapshot.
     #[default]
     None,
     /// Adding rows to the ranges that are read.

@@ -7,7 +7,7 @@ use mayfly_types::Result;
 
 /// A store's part in a transaction.
 pub trait Participant: Send {
-    /// Names the moment: what is changed from here on can be undone alone.
+    /// Sets a savepoint: what is changed from here on can be undone alone.
     fn savepoint(&mut self) -> u64;
 
     /// Undoes what was changed since a savepoint. Never fails: what was done can be undone. Whether

@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use arrow_array::BinaryViewArray;
 use common::work::{TYPES, WORKS};
-use common::{Fixture, Random, random_batches, rows, sorted_text};
+use common::{Fixture, Random, filled_by, random_batches, rows, sorted_text, spec};
 use mayfly_storage::{
-    Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, Purpose, TempTable,
-    TempTableOptions, TempTableSpec,
+    Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, TempTableOptions,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType};
@@ -118,21 +117,9 @@ fn a_key_that_is_larger_than_memory_is_joined_in_pieces() {
     let fixture = Fixture::new("limit-one-key");
     fixture.memory.set_limit(2 << 20);
     let context = fixture.context(options(1 << 20, HashFunction::Standard));
-    let table = |batches: &[Batch]| {
-        let spec = TempTableSpec {
-            purpose: Purpose::Buffer,
-            cause: "test".into(),
-            columns: types.clone(),
-            access: Access::Hash(vec![KeyColumn::binary(0)]),
-        };
-        let table = TempTable::create(&context, spec).unwrap();
-        let mut writer = table.writer();
-        for batch in batches {
-            writer.append(batch).unwrap();
-        }
-        writer.finish().unwrap();
-        table
-    };
+    let access = Access::Hash(vec![KeyColumn::binary(0)]);
+    let table =
+        |batches: &[Batch]| filled_by(1, &context, spec(&types, access.clone()), batches).unwrap();
     let (build_table, probe_table) = (table(&build), table(&probe));
     let queue = PartitionQueue::pairs(&build_table, &probe_table);
     let mut pair = queue.next_pair().unwrap().unwrap();

@@ -5,14 +5,16 @@
 
 mod common;
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{Fixture, Random, random_batches, rows, sorted_text};
+use common::{
+    Fixture, Random, drain, filled_by, random_batches, rows, sort_keys, sort_rows, sorted_text,
+    spec,
+};
 use mayfly_storage::{
-    Access, HashFunction, JoinMatches, KeyColumn, KeyMode, PartitionQueue, Purpose, SortKey, Taken,
-    TempTable, TempTableOptions, TempTableSpec,
+    Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, Taken, TempTable,
+    TempTableOptions,
 };
 use mayfly_types::{Batch, PhysicalType, Value};
 use proptest::prelude::*;
@@ -21,7 +23,7 @@ fn fixture() -> Fixture {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     Fixture::new(&format!(
         "properties-{}",
-        NEXT.fetch_add(1, Atomic::Relaxed)
+        NEXT.fetch_add(1, Ordering::Relaxed)
     ))
 }
 
@@ -61,13 +63,8 @@ impl Case {
     }
 
     fn table(&self, fixture: &Fixture, access: Access, batches: &[Batch]) -> TempTable {
-        let spec = TempTableSpec {
-            purpose: Purpose::Buffer,
-            cause: "test".into(),
-            columns: self.types.clone(),
-            access,
-        };
-        let table = TempTable::create(&fixture.context(self.options.clone()), spec).unwrap();
+        let context = fixture.context(self.options.clone());
+        let table = TempTable::create(&context, spec(&self.types, access)).unwrap();
         // Consecutive batches to each writer, so that the order of arrival is that of the rows.
         for batches in batches.chunks(batches.len().div_ceil(self.writers).max(1)) {
             let mut writer = table.writer();
@@ -126,20 +123,6 @@ fn a_case(columns: std::ops::Range<usize>) -> impl Strategy<Value = Case> {
 
 fn text(row: &[Value]) -> String {
     format!("{row:?}")
-}
-
-fn compare(a: &Value, b: &Value) -> Ordering {
-    match (a, b) {
-        (Value::Null, Value::Null) => Ordering::Equal,
-        (Value::Null, _) => Ordering::Less,
-        (_, Value::Null) => Ordering::Greater,
-        (Value::Int(a), Value::Int(b)) => a.cmp(b),
-        (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
-        (Value::Float(a), Value::Float(b)) => a.total_cmp(b),
-        (Value::Decimal { unscaled: a, .. }, Value::Decimal { unscaled: b, .. }) => a.cmp(b),
-        (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
-        _ => unreachable!("values of one column are of one type"),
-    }
 }
 
 proptest! {
@@ -206,34 +189,19 @@ proptest! {
         let batches = case.batches();
         // The last column is no key: it shows the order of equal rows.
         let key_count = case.types.len().div_ceil(2);
-        let keys = (0..key_count).map(|column| SortKey {
-            column,
-            mode: KeyMode::Binary,
-            descending: descending[column],
-        });
+        let keys: Vec<_> = (0..key_count).map(|column| (column, descending[column])).collect();
         let access = Access::Ordered {
-            keys: keys.collect(),
+            keys: sort_keys(&keys),
             limit: limit.map(|limit| limit + offset),
         };
         let table = case.table(&fixture, access, &batches);
         let mut expected = rows(&batches);
-        expected.sort_by(|a, b| {
-            (0..key_count)
-                .map(|n| {
-                    let order = compare(&a[n], &b[n]);
-                    if descending[n] { order.reverse() } else { order }
-                })
-                .find(|order| order.is_ne())
-                .unwrap_or(Ordering::Equal)
-        });
+        sort_rows(&mut expected, &keys);
         let start = (offset as usize).min(expected.len());
         let count = limit.map_or(usize::MAX, |limit| limit as usize);
         let end = start.saturating_add(count).min(expected.len());
         let mut scan = table.sorted(offset, limit).unwrap();
-        let mut found = Vec::new();
-        while let Some(batch) = scan.next_batch().unwrap() {
-            found.extend(rows(&[batch]));
-        }
+        let found = drain(|| scan.next_batch()).unwrap();
         prop_assert_eq!(&found[..], &expected[start..end]);
         drop((scan, table));
         fixture.assert_clean();
@@ -246,10 +214,7 @@ proptest! {
         let batches = case.batches();
         let table = case.table(&fixture, Access::Hash(vec![KeyColumn::binary(0)]), &batches);
         let mut scan = table.scan(None);
-        let mut found = Vec::new();
-        while let Some(batch) = scan.next_batch().unwrap() {
-            found.extend(rows(&[batch]));
-        }
+        let found = drain(|| scan.next_batch()).unwrap();
         prop_assert_eq!(sorted_text(&found), sorted_text(&rows(&batches)));
         drop((scan, table));
         fixture.assert_clean();
@@ -321,18 +286,9 @@ proptest! {
         };
         let batches = case.batches();
         let run = || -> mayfly_types::Result<u64> {
-            let spec = TempTableSpec {
-                purpose: Purpose::Buffer,
-                cause: "test".into(),
-                columns: case.types.clone(),
-                access: Access::Hash(vec![KeyColumn::binary(0)]),
-            };
-            let table = TempTable::create(&fixture.context(case.options.clone()), spec)?;
-            let mut writer = table.writer();
-            for batch in &batches {
-                writer.append(batch)?;
-            }
-            writer.finish()?;
+            let spec = spec(&case.types, Access::Hash(vec![KeyColumn::binary(0)]));
+            let context = fixture.context(case.options.clone());
+            let table = filled_by(1, &context, spec, &batches)?;
             let mut found = 0;
             let queue = table.partitions();
             while let Some(taken) = queue.next_taken()? {

@@ -4,17 +4,19 @@
 
 mod common;
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 
-use common::{Fixture, Random, configurations, random_batches, row, rows, sorted_text};
+use common::{
+    Fixture, Random, configurations, drain, filled_by, random_batches, row, rows, sort_keys,
+    sort_rows, sorted_text, spec,
+};
 use mayfly_storage::{
-    Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, Purpose,
-    SortKey, TempTable, TempTableContext, TempTableSpec,
+    Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, TempTable,
+    TempTableContext, TempTableSpec,
 };
 use mayfly_types::{Batch, PhysicalType, Value};
 
@@ -25,26 +27,8 @@ const TYPES: [PhysicalType; 4] = [
     PhysicalType::Float64,
 ];
 
-fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
-    TempTableSpec {
-        purpose: Purpose::Buffer,
-        cause: "test".into(),
-        columns: columns.to_vec(),
-        access,
-    }
-}
-
-/// A table filled by two writers, turn about.
 fn filled(context: &TempTableContext, spec: TempTableSpec, batches: &[Batch]) -> TempTable {
-    let table = TempTable::create(context, spec).unwrap();
-    let mut writers = [table.writer(), table.writer()];
-    for (n, batch) in batches.iter().enumerate() {
-        writers[n % 2].append(batch).unwrap();
-    }
-    for writer in writers {
-        writer.finish().unwrap();
-    }
-    table
+    filled_by(2, context, spec, batches).unwrap()
 }
 
 #[test]
@@ -113,18 +97,10 @@ fn one_writer_keeps_the_order_of_rows() {
     for (name, options) in configurations() {
         let fixture = Fixture::new(&format!("order-{name}"));
         let batches = random_batches(&mut Random(8), &TYPES, 5_000, 500, 600);
-        let table =
-            TempTable::create(&fixture.context(options), spec(&TYPES, Access::Plain)).unwrap();
-        let mut writer = table.writer();
-        for batch in &batches {
-            writer.append(batch).unwrap();
-        }
-        writer.finish().unwrap();
+        let context = fixture.context(options);
+        let table = filled_by(1, &context, spec(&TYPES, Access::Plain), &batches).unwrap();
         let mut scan = table.scan(None);
-        let mut found = Vec::new();
-        while let Some(batch) = scan.next_batch().unwrap() {
-            found.extend(rows(&[batch]));
-        }
+        let found = drain(|| scan.next_batch()).unwrap();
         assert_eq!(found, rows(&batches), "{name}");
         drop((table, scan));
         fixture.assert_clean();
@@ -283,19 +259,6 @@ fn joins_find_all_pairs() {
     }
 }
 
-fn compare_values(a: &Value, b: &Value) -> Ordering {
-    match (a, b) {
-        (Value::Null, Value::Null) => Ordering::Equal,
-        (Value::Null, _) => Ordering::Less,
-        (_, Value::Null) => Ordering::Greater,
-        (Value::Int(a), Value::Int(b)) => a.cmp(b),
-        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b).unwrap(),
-        (Value::Decimal { unscaled: a, .. }, Value::Decimal { unscaled: b, .. }) => a.cmp(b),
-        (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
-        _ => unreachable!("values of one column are of one type"),
-    }
-}
-
 #[test]
 fn sorted_scans_give_the_range_asked_for() {
     let orders: [&[(usize, bool)]; 5] = [
@@ -311,17 +274,7 @@ fn sorted_scans_give_the_range_asked_for() {
             // Few distinct values: ties must come in the order of arrival.
             let batches = random_batches(&mut Random(3), &TYPES, 12_000, 900, 60);
             let mut expected = rows(&batches);
-            expected.sort_by(|a, b| {
-                let by_key = |(column, descending): &(usize, bool)| {
-                    let order = compare_values(&a[*column], &b[*column]);
-                    if *descending { order.reverse() } else { order }
-                };
-                order
-                    .iter()
-                    .map(by_key)
-                    .find(|order| order.is_ne())
-                    .unwrap_or(Ordering::Equal)
-            });
+            sort_rows(&mut expected, order);
             for (offset, limit) in [
                 (0, None),
                 (0, Some(10)),
@@ -329,30 +282,14 @@ fn sorted_scans_give_the_range_asked_for() {
                 (11_990, Some(100)),
                 (20_000, None),
             ] {
-                let keys = order
-                    .iter()
-                    .map(|(column, descending)| SortKey {
-                        column: *column,
-                        mode: KeyMode::Binary,
-                        descending: *descending,
-                    })
-                    .collect();
                 let access = Access::Ordered {
-                    keys,
+                    keys: sort_keys(order),
                     limit: limit.map(|limit: u64| limit + offset),
                 };
                 let context = fixture.context(options.clone());
-                let table = TempTable::create(&context, spec(&TYPES, access)).unwrap();
-                let mut writer = table.writer();
-                for batch in &batches {
-                    writer.append(batch).unwrap();
-                }
-                writer.finish().unwrap();
+                let table = filled_by(1, &context, spec(&TYPES, access), &batches).unwrap();
                 let mut scan = table.sorted(offset, limit).unwrap();
-                let mut found = Vec::new();
-                while let Some(batch) = scan.next_batch().unwrap() {
-                    found.extend(rows(&[batch]));
-                }
+                let found = drain(|| scan.next_batch()).unwrap();
                 let start = (offset as usize).min(expected.len());
                 let end = limit.map_or(expected.len(), |limit| start + limit as usize);
                 let expected = &expected[start..end.min(expected.len())];

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, UInt64Array};
-use common::{Fixture, Random};
+use common::{Fixture, Random, user_table};
 use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
 use mayfly_storage::{
     ColumnId, IndexId, IndexPart, IndexSpec, KeyBound, KeyEncoder, KeyMode, KeyRange, MemoryIndex,
-    MemoryLimits, Participant, StatementOwner, Table, TableScan, TempTableContext,
-    TempTableOptions, UndoLog, UserTable, UserTableContext, UserTableEngine,
+    MemoryLimits, Participant, Table, TableScan, TempTableContext, TempTableOptions, UndoLog,
+    UserTable, UserTableEngine,
 };
 use mayfly_types::{Batch, CollationId, PhysicalType, Result, Value};
 
@@ -36,41 +36,23 @@ const ALL: [ColumnId; 5] = [
 type Row = Vec<Value>;
 
 fn indexes() -> Vec<IndexSpec> {
-    let part = |column, descending| IndexPart {
-        column,
-        mode: match column {
-            1 => KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI),
-            _ => KeyMode::Binary,
-        },
-        prefix: None,
-        descending,
-    };
-    let index = |parts: Vec<IndexPart>, unique, clustered| IndexSpec {
-        parts,
-        unique,
-        clustered,
-        hash: false,
-    };
+    let collated = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
+    let text = IndexPart::new(1, collated);
+    let mut by_text = IndexSpec::binary(&[], false, false);
+    by_text.parts.push(text);
+    let mut descending = IndexSpec::binary(&[3], false, false);
+    descending.parts[0].descending = true;
+    descending.parts.push(text);
     vec![
-        index(vec![part(0, false)], true, true),
-        index(vec![part(2, false)], true, false),
-        index(vec![part(1, false)], false, false),
-        index(vec![part(3, true), part(1, false)], false, false),
+        IndexSpec::binary(&[0], true, true),
+        IndexSpec::binary(&[2], true, false),
+        by_text,
+        descending,
     ]
 }
 
 fn table(fixture: &Fixture, memory_limit: u64, engine: UserTableEngine) -> UserTable {
-    let context = UserTableContext {
-        resources: fixture.resources.clone(),
-        memory: fixture.memory.child("session", u64::MAX),
-        temp_space: fixture.temp_space.child("session", u64::MAX),
-        memory_limit,
-        owner: StatementOwner::default(),
-        purpose: mayfly_storage::Purpose::UserTable,
-        name: "t".into(),
-        engine,
-    };
-    UserTable::new(context, TYPES.to_vec(), indexes())
+    user_table(fixture, memory_limit, engine, &TYPES, indexes())
 }
 
 fn statement(fixture: &Fixture, batch_rows: usize) -> TempTableContext {
@@ -86,6 +68,10 @@ fn batch(rows: &[Row]) -> Batch {
         Value::Int(value) => Some(value),
         _ => None,
     };
+    let text = |row: &Row| match &row[1] {
+        Value::Bytes(text) => Some(text.clone()),
+        _ => None,
+    };
     let uint = |row: &Row| match row[2] {
         Value::UInt(value) => Some(value),
         _ => None,
@@ -96,14 +82,7 @@ fn batch(rows: &[Row]) -> Batch {
     };
     let columns: Vec<ArrayRef> = vec![
         Arc::new(rows.iter().map(int).collect::<Int64Array>()),
-        Arc::new(
-            rows.iter()
-                .map(|row| match &row[1] {
-                    Value::Bytes(text) => Some(text.as_slice()),
-                    _ => None,
-                })
-                .collect::<BinaryViewArray>(),
-        ),
+        Arc::new(rows.iter().map(text).collect::<BinaryViewArray>()),
         Arc::new(rows.iter().map(uint).collect::<UInt64Array>()),
         Arc::new(rows.iter().map(float).collect::<Float64Array>()),
     ];
@@ -154,9 +133,14 @@ fn id_of(value: &Value) -> u64 {
 /// The rows by position.
 type Model = BTreeMap<u64, Row>;
 
-fn key(encoder: &KeyEncoder, index: usize, row: &Row) -> (Vec<u8>, bool) {
+/// The values of a row's key in an index.
+fn key_values(index: usize, row: &Row) -> Vec<Value> {
     let parts = &indexes()[index].parts;
-    let values: Vec<Value> = parts.iter().map(|part| row[part.column].clone()).collect();
+    parts.iter().map(|part| row[part.column].clone()).collect()
+}
+
+fn key(encoder: &KeyEncoder, index: usize, row: &Row) -> (Vec<u8>, bool) {
+    let values = key_values(index, row);
     let mut key = Vec::new();
     encoder.append_values(&values, &mut key).unwrap();
     (key, values.iter().any(Value::is_null))
@@ -187,18 +171,8 @@ fn duplicate(
 }
 
 fn drain(mut scan: Box<dyn TableScan>) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
     let mut other = scan.for_another_worker();
-    loop {
-        let mut any = false;
-        if let Some(batch) = scan.next_batch()? {
-            rows.extend(common::rows(&[batch]));
-            any = true;
-        }
-        if !any {
-            break;
-        }
-    }
+    let rows = common::drain(|| scan.next_batch())?;
     assert!(other.next_batch()?.is_none(), "the workers share the rows");
     Ok(rows)
 }
@@ -246,26 +220,15 @@ fn check(
         }
         let pick = |random: &mut Random| {
             let at = random.below(model.len() as u64) as usize;
-            let row = model.values().nth(at).unwrap();
-            let parts = &indexes()[index].parts;
-            let values: Vec<Value> = parts.iter().map(|part| row[part.column].clone()).collect();
-            values
+            model.values().nth(at).unwrap().clone()
         };
-        let (a, b) = (pick(random), pick(random));
-        let bytes = |values: &[Value]| {
-            let mut key = Vec::new();
-            encoder.append_values(values, &mut key).unwrap();
-            key
-        };
-        let (a, b) = if bytes(&a) <= bytes(&b) {
-            (a, b)
-        } else {
-            (b, a)
-        };
-        let (low, high) = (bytes(&a), bytes(&b));
+        let mut bounds = [(); 2].map(|()| pick(random));
+        bounds.sort_by_key(of);
+        let [a, b] = bounds;
+        let (low, high) = (of(&a), of(&b));
         let range = KeyRange {
-            start: KeyBound::Excluded(a.clone()),
-            end: KeyBound::Included(b),
+            start: KeyBound::Excluded(key_values(index, &a)),
+            end: KeyBound::Included(key_values(index, &b)),
         };
         let in_range = |(key, _): &&(Vec<u8>, u64)| *key > low && *key <= high;
         let expected: Vec<u64> = ordered.iter().filter(in_range).map(|(_, id)| *id).collect();
@@ -273,17 +236,9 @@ fn check(
         let backwards: Vec<u64> = expected.iter().rev().copied().collect();
         assert_eq!(ids(true, &[range])?, backwards);
         // Looking up.
-        let ty = TYPES[indexes()[index].parts[0].column];
         let column = indexes()[index].parts[0].column;
-        let sample: Vec<Row> = (0..5)
-            .map(|_| {
-                model
-                    .values()
-                    .nth(random.below(model.len() as u64) as usize)
-                    .unwrap()
-                    .clone()
-            })
-            .collect();
+        let ty = TYPES[column];
+        let sample: Vec<Row> = (0..5).map(|_| pick(random)).collect();
         let keys = batch(&sample).column(column).clone();
         assert_eq!(keys.data_type(), &ty.arrow());
         let (found, of_key) = handle.index_lookup(IndexId(index), &[keys], &[false], &ALL)?;
@@ -293,14 +248,11 @@ fn check(
             encoder
                 .append_values(&row[column..=column], &mut first)
                 .unwrap();
-            let expected: Vec<u64> = match row[column].is_null() {
-                true => Vec::new(),
-                false => ordered
-                    .iter()
-                    .filter(|(key, _)| key.starts_with(&first))
-                    .map(|(_, id)| *id)
-                    .collect(),
-            };
+            let mut expected = Vec::new();
+            if !row[column].is_null() {
+                let begins = |(key, _): &&(Vec<u8>, u64)| key.starts_with(&first);
+                expected.extend(ordered.iter().filter(begins).map(|(_, id)| *id));
+            }
             let its = found
                 .iter()
                 .zip(of_key.values())

@@ -6,40 +6,28 @@ mod common;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
-use common::Fixture;
+use common::{Fixture, user_table};
 use mayfly_storage::{
-    ColumnId, IndexId, IndexPart, IndexSpec, KeyBound, KeyMode, KeyRange, Participant,
-    StatementOwner, Table, TableScan, TempTableContext, TempTableOptions, UndoLog, UserTable,
-    UserTableContext, UserTableEngine,
+    ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, Participant, Table, TableScan,
+    TempTableContext, TempTableOptions, UndoLog, UserTable, UserTableEngine,
 };
 use mayfly_types::{Batch, PhysicalType, Value};
 
 const ALL: [ColumnId; 2] = [ColumnId(0), ColumnId(1)];
 
 fn table(fixture: &Fixture) -> UserTable {
-    let context = UserTableContext {
-        resources: fixture.resources.clone(),
-        memory: fixture.memory.clone(),
-        temp_space: fixture.temp_space.clone(),
-        memory_limit: u64::MAX,
-        owner: StatementOwner::default(),
-        purpose: mayfly_storage::Purpose::UserTable,
-        name: "t".into(),
-        engine: UserTableEngine::Transactional,
-    };
-    let index = |column, unique| IndexSpec {
-        parts: vec![IndexPart {
-            column,
-            mode: KeyMode::Binary,
-            prefix: None,
-            descending: false,
-        }],
-        unique,
-        clustered: unique,
-        hash: false,
-    };
-    let columns = vec![PhysicalType::Int64, PhysicalType::Bytes];
-    UserTable::new(context, columns, vec![index(0, true), index(1, false)])
+    let columns = [PhysicalType::Int64, PhysicalType::Bytes];
+    let indexes = vec![
+        IndexSpec::binary(&[0], true, true),
+        IndexSpec::binary(&[1], false, false),
+    ];
+    user_table(
+        fixture,
+        u64::MAX,
+        UserTableEngine::Transactional,
+        &columns,
+        indexes,
+    )
 }
 
 fn batch(rows: &[(i64, &str)]) -> Batch {
@@ -49,11 +37,7 @@ fn batch(rows: &[(i64, &str)]) -> Batch {
 }
 
 fn drain(mut scan: Box<dyn TableScan>) -> Vec<Vec<Value>> {
-    let mut batches = Vec::new();
-    while let Some(batch) = scan.next_batch().unwrap() {
-        batches.push(batch);
-    }
-    common::rows(&batches)
+    common::drain(|| scan.next_batch()).unwrap()
 }
 
 fn row(id: i64, text: &str) -> Vec<Value> {

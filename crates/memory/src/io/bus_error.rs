@@ -4,11 +4,12 @@
 //! the device fails or somebody has cut the file off, the process gets SIGBUS. It cannot go on, but it says
 //! which file it was before it ends.
 
+use crate::sync::lock;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Mutex, Once, OnceLock};
 
 /// Files that are known at one time; more are mapped without a word.
 const FILES: usize = 64;
@@ -48,7 +49,7 @@ impl MappedFile {
         }
         static ONCE: Once = Once::new();
         ONCE.call_once(install);
-        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _changing = lock(&CHANGING);
         let is_free = |mapped: &Mapped| mapped.end.load(Ordering::Relaxed) == 0;
         let Some(place) = MAPPED.iter().position(is_free) else {
             return Self(None);
@@ -122,8 +123,8 @@ extern "C" fn on_bus_error(
                 libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
             }
         }
-        // The load is tried again when this returns, and is then for the one who had the signal before: in the
-        // end the kernel, which ends the process.
+        // The load is tried again when this returns, and is then for the one who had the signal before:
+        // in the end the kernel, which ends the process.
         if let Some(before) = BEFORE.get()
             && libc::sigaction(libc::SIGBUS, &raw const *before, std::ptr::null_mut()) == 0
         {

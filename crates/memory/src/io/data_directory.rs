@@ -17,7 +17,7 @@ pub struct DataDirectory {
 
 impl DataDirectory {
     /// Takes a directory, which is made if it is not there; `None` when another process has it.
-    pub fn claim(path: &Path) -> io::Result<Option<Self>> {
+    pub fn lock(path: &Path) -> io::Result<Option<Self>> {
         fs::create_dir_all(path)?;
         let mut options = File::options();
         let options = options.write(true).create(true).truncate(false);
@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn a_directory_is_free_at_once_although_a_forked_process_still_has_its_files() {
-        let path = std::env::temp_dir().join(format!("mayfly-claim-{}", std::process::id()));
-        let claimed = DataDirectory::claim(&path).unwrap().unwrap();
-        let inherited = claimed.lock.try_clone().unwrap();
-        assert!(DataDirectory::claim(&path).unwrap().is_none());
-        drop(claimed);
-        assert!(DataDirectory::claim(&path).unwrap().is_some());
+        let path = std::env::temp_dir().join(format!("mayfly-lock-{}", std::process::id()));
+        let locked = DataDirectory::lock(&path).unwrap().unwrap();
+        let inherited = locked.lock.try_clone().unwrap();
+        assert!(DataDirectory::lock(&path).unwrap().is_none());
+        drop(locked);
+        assert!(DataDirectory::lock(&path).unwrap().is_some());
         drop(inherited);
         std::fs::remove_dir_all(&path).unwrap();
     }

@@ -4,9 +4,10 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{IoBackend, IoFile};
+use crate::sync::lock;
 
 /// What the failing call does. A fault waits for a call that it can strike: those, and no others,
 /// are counted.
@@ -93,7 +94,7 @@ struct State {
 
 impl State {
     fn lock(&self) -> MutexGuard<'_, Armed> {
-        self.armed.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.armed)
     }
 
     /// Counts a call; the fault that strikes it, if one does.

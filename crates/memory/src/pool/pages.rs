@@ -1,5 +1,10 @@
 //! Memory straight from the operating system: zeroed, page-aligned, optionally in huge pages.
 
+#![expect(
+    unsafe_code,
+    reason = "no safe call gives aligned, advised pages that can be given back"
+)]
+
 use std::ptr::NonNull;
 
 /// The size and alignment of a huge page on the machines we run on.
@@ -17,10 +22,6 @@ impl Pages {
     /// Maps `bytes`. With `huge`, `bytes` is a multiple of [`HUGE_PAGE_BYTES`], the mapping is
     /// aligned to it, and the kernel is advised to use huge pages.
     #[cfg(unix)]
-    #[expect(
-        unsafe_code,
-        reason = "mmap: no safe call gives aligned, advised, returnable pages"
-    )]
     pub(super) fn map(bytes: usize, huge: bool) -> Option<Self> {
         let slack = if huge { HUGE_PAGE_BYTES } else { 0 };
         let mapped = bytes.checked_add(slack)?;
@@ -65,7 +66,6 @@ impl Pages {
 
     /// Maps `bytes`; without mmap, from the allocator.
     #[cfg(not(unix))]
-    #[expect(unsafe_code, reason = "zeroed, aligned memory that may be refused")]
     pub(super) fn map(bytes: usize, huge: bool) -> Option<Self> {
         let align = if huge { HUGE_PAGE_BYTES } else { 4096 };
         let layout = std::alloc::Layout::from_size_align(bytes.max(1), align).ok()?;
@@ -89,7 +89,6 @@ impl Pages {
     }
 
     /// The byte at `offset`, which lies inside.
-    #[expect(unsafe_code, reason = "pointer arithmetic inside the mapping")]
     pub(super) fn at(&self, offset: usize) -> NonNull<u8> {
         assert!(offset < self.requested, "an offset inside the mapping");
         // SAFETY: the offset was just checked to lie inside the mapping.
@@ -97,13 +96,11 @@ impl Pages {
     }
 }
 
-#[expect(unsafe_code, reason = "a mapping is owned as a Box is")]
 // SAFETY: the mapping belongs to this value alone; it is bound to no thread.
 unsafe impl Send for Pages {}
 
 impl Drop for Pages {
     #[cfg(unix)]
-    #[expect(unsafe_code, reason = "gives back what `map` took")]
     fn drop(&mut self) {
         // SAFETY: `start` and `requested` are what `map` kept of its mapping, and no block of it is
         // left: blocks hold their pool, and a slab is dropped only when it is empty.
@@ -113,7 +110,6 @@ impl Drop for Pages {
     }
 
     #[cfg(not(unix))]
-    #[expect(unsafe_code, reason = "gives back what `map` took")]
     fn drop(&mut self) {
         // SAFETY: allocated in `map` with this layout.
         unsafe { std::alloc::dealloc(self.start.as_ptr(), self.layout) }

@@ -8,11 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::DiskSpace;
 use crate::error::IoFailure;
 use crate::io::{IoBackend, IoFile};
+use crate::sync::lock;
 
 /// A part of a lane's file.
 #[derive(Debug)]
@@ -139,7 +140,7 @@ pub(super) struct Lane(Mutex<LaneState>);
 
 impl Lane {
     fn lock(&self) -> MutexGuard<'_, LaneState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Bytes in use, and bytes of the file that wait for reuse.

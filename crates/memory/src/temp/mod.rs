@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::sync::lock;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::budget::{Budget, BudgetKind, Reservation, UNLIMITED};
@@ -196,14 +197,14 @@ impl TempSpace {
 
     /// The directory of this process, once it exists.
     pub fn directory(&self) -> Option<PathBuf> {
-        let home = self.0.home.lock().unwrap_or_else(PoisonError::into_inner);
+        let home = lock(&self.0.home);
         home.as_ref().map(|home| home.directory().to_owned())
     }
 
     /// Returns idle space to the file system: removes the files that hold no extent, and the
     /// directory when none is left. The next overflow makes them again.
     pub fn trim(&self) {
-        let mut home = self.0.home.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut home = lock(&self.0.home);
         let mut all_gone = true;
         for lane in &self.0.lanes {
             all_gone &= lane.remove_if_idle(&*self.0.io, &self.0.disk);
@@ -256,9 +257,12 @@ impl Inner {
             // What nobody uses is given back for it.
             let missing = missing.max(self.disk.limit / 16);
             let lanes = self.lanes.iter();
-            let given = lanes.fold(0, |given, lane| match given < missing {
-                true => given + lane.give_idle(missing - given, &self.disk),
-                false => given,
+            let given = lanes.fold(0, |given, lane| {
+                if given < missing {
+                    given + lane.give_idle(missing - given, &self.disk)
+                } else {
+                    given
+                }
             });
             if given == 0 {
                 return Err(self.full(size).into());
@@ -279,7 +283,7 @@ impl Inner {
     /// Makes a lane's file; false when there is no space for it.
     fn open(&self, lane_index: usize, initial: u64) -> Result<bool> {
         // The directory's lock is taken before a lane's, as in `trim`.
-        let mut home = self.home.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut home = lock(&self.home);
         if home.is_none() {
             *home = Some(Home::create(&*self.io, &self.options.tmpdir)?);
         }

@@ -34,6 +34,20 @@ fn pattern(length: usize, seed: u8) -> Vec<u8> {
         .collect()
 }
 
+/// Extents of these lengths, each with the pattern of its number.
+fn write_all(file: &TempFile, lengths: impl IntoIterator<Item = usize>) -> Vec<Extent> {
+    let numbered = lengths.into_iter().enumerate();
+    numbered
+        .map(|(n, length)| file.write(&pattern(length, n as u8)).unwrap())
+        .collect()
+}
+
+fn assert_pattern(extent: &Extent, seed: u8) {
+    let mut bytes = vec![0; extent.len()];
+    extent.read(&mut bytes).unwrap();
+    assert_eq!(bytes, pattern(extent.len(), seed));
+}
+
 #[test]
 fn extents_come_back_as_written_and_no_file_is_touched_before() {
     let scratch = Scratch::new("roundtrip");
@@ -44,14 +58,11 @@ fn extents_come_back_as_written_and_no_file_is_touched_before() {
         (scratch.entries(), space.counters().created_files()),
         (0, 0)
     );
-    let extents: Vec<_> = (0..20)
-        .map(|n| file.write(&pattern(1000 * (n + 1), n as u8)).unwrap())
-        .collect();
+    let extents = write_all(&file, (1..=20).map(|n| 1000 * n));
     assert_eq!(space.counters().created_files(), 1);
     for (n, extent) in extents.iter().enumerate().rev() {
-        let mut bytes = vec![0; extent.len()];
-        extent.read(&mut bytes).unwrap();
-        assert_eq!(bytes, pattern(1000 * (n + 1), n as u8));
+        assert_eq!(extent.len(), 1000 * (n + 1));
+        assert_pattern(extent, n as u8);
     }
     assert_eq!(budget.used(), space.used_bytes());
     drop(extents);
@@ -71,27 +82,16 @@ fn space_is_recycled_and_bounded() {
     let budget = Budget::unlimited(BudgetKind::TempSpace);
     let file = space.file(&budget);
     let keep = file.write(&pattern(4096, 0)).unwrap();
-    for round in 0..50 {
-        let extents: Vec<_> = (0..40)
-            .map(|n| file.write(&pattern(4096, round + n)).unwrap())
-            .collect();
-        drop(extents);
+    for _ in 0..50 {
+        drop(write_all(&file, [4096; 40]));
     }
     assert_eq!(space.idle_bytes(), 40 * 4096);
-    let many: Vec<_> = (0..200)
-        .map(|n| file.write(&pattern(4096, n as u8)).unwrap())
-        .collect();
-    drop(many);
+    drop(write_all(&file, [4096; 200]));
     assert!(space.idle_bytes() <= 64 * 4096, "{}", space.idle_bytes());
-    let mut bytes = vec![0; 4096];
-    keep.read(&mut bytes).unwrap();
-    assert_eq!(bytes, pattern(4096, 0));
-    let again: Vec<_> = (0..200)
-        .map(|n| file.write(&pattern(4096, n as u8)).unwrap())
-        .collect();
+    assert_pattern(&keep, 0);
+    let again = write_all(&file, [4096; 200]);
     for (n, extent) in again.iter().enumerate() {
-        extent.read(&mut bytes).unwrap();
-        assert_eq!(bytes, pattern(4096, n as u8));
+        assert_pattern(extent, n as u8);
     }
     drop((again, keep));
     assert!(space.idle_bytes() <= 64 * 4096);
@@ -198,22 +198,16 @@ fn threads_write_side_by_side() {
         for thread in 0..4_u8 {
             let (space, budget) = (&space, &budget);
             scope.spawn(move || {
-                for round in 0..10 {
+                for _ in 0..10 {
                     let file = space.file(budget);
-                    let extents: Vec<_> = (0..10)
-                        .map(|n| {
-                            file.write(&pattern(4096 * (1 + n as usize % 3), thread + n))
-                                .unwrap()
-                        })
-                        .collect();
+                    let written = |n: u8| {
+                        let bytes = pattern(4096 * (1 + n as usize % 3), thread + n);
+                        file.write(&bytes).unwrap()
+                    };
+                    let extents: Vec<_> = (0..10).map(written).collect();
                     for (n, extent) in extents.iter().enumerate() {
-                        let mut bytes = vec![0; extent.len()];
-                        extent.read(&mut bytes).unwrap();
-                        assert_eq!(
-                            bytes,
-                            pattern(4096 * (1 + n % 3), thread + n as u8),
-                            "{round}"
-                        );
+                        assert_eq!(extent.len(), 4096 * (1 + n % 3));
+                        assert_pattern(extent, thread + n as u8);
                     }
                 }
             });
@@ -248,9 +242,7 @@ fn files_are_made_with_their_first_bytes_and_never_take_more_than_the_limit() {
     assert_eq!(space.disk_bytes(), (32 << 10, 256 << 10));
     assert_eq!(bytes_on_disk(&space), 32 << 10);
     // One file takes all that there is and gives it back, then the other one needs it.
-    let many: Vec<_> = (0..63)
-        .map(|n| one.write(&pattern(4096, n)).unwrap())
-        .collect();
+    let many = write_all(&one, [4096; 63]);
     let error = one.write(&pattern(4096, 1)).unwrap_err().to_string();
     assert!(
         error.contains("innodb_temp_data_file_path = 262144 bytes of temporary space"),
@@ -258,18 +250,13 @@ fn files_are_made_with_their_first_bytes_and_never_take_more_than_the_limit() {
     );
     drop(many);
     assert_eq!(space.disk_bytes().0, 256 << 10);
-    let others: Vec<_> = (0..63)
-        .map(|n| two.write(&pattern(4096, n)).unwrap())
-        .collect();
+    let others = write_all(&two, [4096; 63]);
     assert!(others[0].path().ends_with("ibtmp1.1"));
     assert!(bytes_on_disk(&space) <= 256 << 10);
-    let mut bytes = vec![0; 4096];
     for (n, extent) in others.iter().enumerate() {
-        extent.read(&mut bytes).unwrap();
-        assert_eq!(bytes, pattern(4096, n as u8));
+        assert_pattern(extent, n as u8);
     }
-    first.read(&mut bytes).unwrap();
-    assert_eq!(bytes, pattern(4096, 1));
+    assert_pattern(&first, 1);
     assert!(two.write(&pattern(4096, 1)).is_err());
     drop((others, first));
     assert_eq!((budget.used(), space.used_bytes()), (0, 0));
@@ -320,9 +307,7 @@ fn a_file_does_not_grow_while_what_is_free_would_do() {
     for round in 0..200_usize {
         // Other sizes in every round, given back in another order than they were taken in.
         let sizes = (0..20).map(|n| 4096 * (1 + (round * 7 + n * 13) % 9));
-        let mut extents: Vec<_> = sizes
-            .map(|size| file.write(&pattern(size, 1)).unwrap())
-            .collect();
+        let mut extents = write_all(&file, sizes);
         while !extents.is_empty() {
             drop(extents.swap_remove(round % extents.len()));
         }

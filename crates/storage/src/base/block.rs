@@ -17,6 +17,7 @@
 
 use std::ops::Range;
 
+use arrow_buffer::i256;
 use mayfly_types::error::codes;
 
 /// Bytes of a block that fills two pages of the file.
@@ -160,9 +161,10 @@ impl<'a> Coded<'a> {
             count,
             codes,
         };
-        match codes.len() == rows.checked_mul(coded.width()).ok_or(Damaged)? {
-            true => Ok(coded),
-            false => Err(Damaged),
+        if codes.len() == rows.checked_mul(coded.width()).ok_or(Damaged)? {
+            Ok(coded)
+        } else {
+            Err(Damaged)
         }
     }
 
@@ -257,6 +259,57 @@ impl<'a> Values<'a> {
                 words.for_each(|word| give(u64::from_le_bytes(*word)));
             }
         }
+        Ok(())
+    }
+}
+
+impl Values<'_> {
+    /// Appends the numbers of some rows.
+    #[inline]
+    pub(super) fn append_words(&self, rows: Range<usize>, out: &mut Vec<u64>) -> Checked<()> {
+        self.append(rows, out, None, |word| word, u64::from_le_bytes)
+    }
+
+    /// Appends the decimals of some rows, of up to 16 bytes.
+    #[inline]
+    pub(super) fn append_wide(&self, rows: Range<usize>, out: &mut Vec<i128>) -> Checked<()> {
+        let wide = if let Self::Wide(words) = self {
+            Some(*words)
+        } else {
+            None
+        };
+        let of_word = |word: u64| i128::from(word.cast_signed());
+        self.append(rows, out, wide, of_word, i128::from_le_bytes)
+    }
+
+    /// The same, of up to 32 bytes.
+    #[inline]
+    pub(super) fn append_huge(&self, rows: Range<usize>, out: &mut Vec<i256>) -> Checked<()> {
+        let huge = if let Self::Huge(words) = self {
+            Some(*words)
+        } else {
+            None
+        };
+        let of_word = |word: u64| i256::from(word.cast_signed());
+        self.append(rows, out, huge, of_word, i256::from_le_bytes)
+    }
+
+    /// Appends numbers of [`Self::Narrow`], or else those of `wide`, if there are any.
+    #[inline]
+    fn append<T, const N: usize>(
+        &self,
+        rows: Range<usize>,
+        out: &mut Vec<T>,
+        wide: Option<&[[u8; N]]>,
+        of_word: impl Fn(u64) -> T,
+        of_bytes: impl Fn([u8; N]) -> T,
+    ) -> Checked<()> {
+        out.reserve(rows.len());
+        if let Self::Narrow { base, width, bytes } = *self {
+            return Self::each_narrow(base, width, bytes, rows, |word| out.push(of_word(word)));
+        }
+        let words = wide.and_then(|words| words.get(rows)).ok_or(Damaged)?;
+        out.extend(words.iter().map(|word| of_bytes(*word)));
         Ok(())
     }
 }

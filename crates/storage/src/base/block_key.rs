@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 
 use super::block::{Block, Checked, Damaged};
 use super::record_key::{TreeId, record_key, separator_of};
-use super::write_buffer::{LaidOver, Record};
+use super::write_buffer::{MergedRecords, Record};
 
 /// LMDB's longest key.
 pub(super) const MAX_KEY: usize = 511;
@@ -96,7 +96,7 @@ pub(super) fn group_key(tree: TreeId, prefix: &[u8], ordinal: u64) -> Vec<u8> {
 
 /// The block in which a key stands if it exists: the last whose separator is not larger, or the first.
 pub(super) fn floor<'t>(
-    all: LaidOver<'t>,
+    all: MergedRecords<'t>,
     tree: TreeId,
     key: &[u8],
 ) -> heed::Result<Option<Found<'t>>> {
@@ -120,13 +120,17 @@ pub(super) fn floor<'t>(
     Ok(found)
 }
 
-fn last_up_to<'t>(all: LaidOver<'t>, tree: TreeId, key: &[u8]) -> heed::Result<Option<Found<'t>>> {
+fn last_up_to<'t>(
+    all: MergedRecords<'t>,
+    tree: TreeId,
+    key: &[u8],
+) -> heed::Result<Option<Found<'t>>> {
     let found = all.up_to(key)?;
     Ok(found.and_then(|record| Found::of(tree, record)))
 }
 
 /// A key behind those of the blocks in which keys below `end` may stand, and not behind others.
-pub(super) fn end_of(all: LaidOver<'_>, tree: TreeId, end: &[u8]) -> heed::Result<Vec<u8>> {
+pub(super) fn end_of(all: MergedRecords<'_>, tree: TreeId, end: &[u8]) -> heed::Result<Vec<u8>> {
     if end.len() < PREFIX_BYTES {
         return Ok(record_key(tree, end));
     }
@@ -147,7 +151,7 @@ pub(super) fn end_of(all: LaidOver<'_>, tree: TreeId, end: &[u8]) -> heed::Resul
 
 /// Blocks whose separators begin with the same bytes.
 pub(super) struct Group<'t, 'p> {
-    pub(super) all: LaidOver<'t>,
+    pub(super) all: MergedRecords<'t>,
     pub(super) tree: TreeId,
     pub(super) prefix: &'p [u8],
 }
@@ -276,7 +280,7 @@ mod tests {
     use std::time::Duration;
 
     use arrow_array::{Array, ArrayRef, BinaryViewArray};
-    use mayfly_memory::{Budget, BudgetKind, StableRanges};
+    use mayfly_memory::{Budget, BudgetKind};
     use mayfly_types::{Batch, Interrupt, PhysicalType, Result};
 
     use super::*;
@@ -284,9 +288,9 @@ mod tests {
     use crate::base::redo::Redo;
     use crate::base::{
         ChangeStorage, DurableStore, DurableTransaction, ReadView, StatementOptions, StoreOptions,
-        StorePlace, TableDefinition,
+        TableDefinition,
     };
-    use crate::{ColumnId, IndexPart, IndexSpec, KeyMode, ReadLock, Table};
+    use crate::{ColumnId, IndexSpec, ReadLock, Table};
 
     #[test]
     fn places_are_read_as_they_are_written() {
@@ -364,26 +368,11 @@ mod tests {
     #[test]
     fn blocks_of_before_are_read_and_changed() {
         let directory = tempfile::tempdir().unwrap();
-        let store = DurableStore::open(StoreOptions {
-            place: StorePlace::DataDirectory(directory.path().to_path_buf()),
-            stable: StableRanges::new(),
-            write_buffer: Budget::unlimited(BudgetKind::Memory),
-        })
-        .unwrap();
+        let store = DurableStore::open(StoreOptions::of_directory(directory.path())).unwrap();
         let memory = Budget::unlimited(BudgetKind::Memory);
         let session = store.session(ChangeStorage::for_tests(&memory));
         let trees = [session.new_tree().unwrap(), session.new_tree().unwrap()];
-        let primary = IndexSpec {
-            parts: vec![IndexPart {
-                column: 0,
-                mode: KeyMode::Binary,
-                prefix: None,
-                descending: false,
-            }],
-            unique: true,
-            clustered: true,
-            hash: false,
-        };
+        let primary = IndexSpec::binary(&[0], true, true);
         let columns = vec![PhysicalType::Bytes];
         let definition = TableDefinition::new(columns, vec![primary], trees[0], vec![trees[1]]);
         let definition = Arc::new(definition);

@@ -17,9 +17,9 @@ use mayfly_types::{PhysicalType, Result};
 
 use super::block::{Block, Damaged};
 use super::block_key::NewKeys;
+use super::bulk_load::BulkLoad;
 use super::definition::{IndexTree, TableDefinition};
-use super::fill::Fill;
-use super::overlay::{Filled, TreeChanges};
+use super::overlay::{BulkLoaded, TreeChanges};
 use super::random;
 use super::record_key::TreeId;
 use super::rows::Rows;
@@ -58,7 +58,7 @@ impl Limits {
 /// A tree in the making.
 #[derive(Debug)]
 pub(super) struct BulkTree {
-    fill: Fill,
+    load: BulkLoad,
     limits: Limits,
     tree: TreeId,
     types: Arc<[PhysicalType]>,
@@ -86,7 +86,7 @@ impl BulkTree {
         types: &Arc<[PhysicalType]>,
     ) -> Option<Self> {
         Some(Self {
-            fill: Fill::new(&store.environment, &store.committer.filling, tree)?,
+            load: BulkLoad::new(&store.environment, &store.committer.bulk_loads, tree)?,
             limits,
             tree,
             types: Arc::clone(types),
@@ -120,7 +120,7 @@ impl BulkTree {
     fn each_key(&self, mut take: impl FnMut(&[u8])) -> Result<()> {
         let mut snapshots = self.runs.clone();
         if self.block_end.is_some() {
-            snapshots.push(self.fill.snapshot()?);
+            snapshots.push(self.load.snapshot()?);
         }
         for snapshot in &snapshots {
             let mut walk = snapshot.walk(self.tree, &[], None, false)?;
@@ -175,9 +175,10 @@ impl BulkTree {
         let anew = block_end.is_none();
         let mut blocks = Vec::new();
         // So few bytes would never fill a block if they waited.
-        let (limit, keep_rest) = match rows.code_texts() {
-            true => (CODED_BLOCK_BYTES, false),
-            false => (BULK_BLOCK_BYTES, keep_rest),
+        let (limit, keep_rest) = if rows.code_texts() {
+            (CODED_BLOCK_BYTES, false)
+        } else {
+            (BULK_BLOCK_BYTES, keep_rest)
         };
         let taken = rows.divide(0, limit, keep_rest, |range| {
             if let Some(end) = &*block_end
@@ -193,13 +194,13 @@ impl BulkTree {
             blocks.push((block_keys.last().to_vec(), bytes));
             Ok(())
         })?;
-        self.fill.write(anew, &blocks)?;
+        self.load.write(anew, &blocks)?;
         self.rows = self.rows.rest(taken);
         Ok(())
     }
 
     fn end_run(&mut self) -> Result<()> {
-        self.runs.push(self.fill.snapshot()?);
+        self.runs.push(self.load.snapshot()?);
         self.block_end = None;
         self.block_keys = NewKeys::of_tree(self.tree);
         Ok(())
@@ -223,9 +224,9 @@ impl BulkTree {
             self.merge()?;
         }
         let mut changes = TreeChanges::new(&self.types);
-        changes.filled = Some(Arc::new(Filled {
-            snapshot: self.fill.snapshot()?,
-            fill: self.fill,
+        changes.bulk_loaded = Some(Arc::new(BulkLoaded {
+            snapshot: self.load.snapshot()?,
+            load: self.load,
             rows: self.count,
         }));
         Ok((self.tree, changes))

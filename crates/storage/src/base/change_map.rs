@@ -14,7 +14,7 @@ use mayfly_types::Result;
 
 use crate::key_encoding::ByteRange;
 use crate::temptable::{
-    MapMoment, OrderedMap, Purpose, Resources, StatementOwner, UndoLog, UserTableContext,
+    MapSnapshot, OrderedMap, Purpose, Resources, StatementOwner, UndoLog, UserTableContext,
     UserTableEngine,
 };
 
@@ -67,9 +67,10 @@ impl ChangeStorage {
 
     /// How many bytes of changes may be in memory.
     pub(super) fn most_memory(&self) -> u64 {
-        match self.force_overflow {
-            true => LEAST_MEMORY,
-            false => MOST_MEMORY.min(self.memory.share() / 2),
+        if self.force_overflow {
+            LEAST_MEMORY
+        } else {
+            MOST_MEMORY.min(self.memory.share() / 2)
         }
     }
 
@@ -83,9 +84,10 @@ impl ChangeStorage {
             resources: self.resources.clone(),
             memory: self.memory.clone(),
             temp_space: self.temp_space.clone(),
-            memory_limit: match self.force_overflow {
-                true => crate::temptable::FORCED_OVERFLOW_LIMIT,
-                false => MOST_MEMORY,
+            memory_limit: if self.force_overflow {
+                crate::temptable::FORCED_OVERFLOW_LIMIT
+            } else {
+                MOST_MEMORY
             },
             owner: self.owner.clone(),
             purpose: Purpose::TransactionChanges,
@@ -152,11 +154,15 @@ impl ChangeMap {
         }
     }
 
-    /// What was done to a key at a moment.
-    pub(super) fn get_at(&self, moment: Option<&MapMoment>, key: &[u8]) -> Result<Option<Change>> {
-        match (self.memory.get(key), moment) {
+    /// What was done to a key, as a snapshot of the table has it.
+    pub(super) fn get_at(
+        &self,
+        snapshot: Option<&MapSnapshot>,
+        key: &[u8],
+    ) -> Result<Option<Change>> {
+        match (self.memory.get(key), snapshot) {
             (Some(change), _) => Ok(Some(change.clone())),
-            (None, Some(moment)) => moment.get(key),
+            (None, Some(snapshot)) => snapshot.get(key),
             (None, None) => Ok(None),
         }
     }
@@ -231,9 +237,10 @@ impl ChangeMap {
 
     /// Puts what is in memory, if anything, into the table; by how many bytes it needs less now.
     pub(super) fn overflow(&mut self, storage: &ChangeStorage) -> Result<u64> {
-        match self.memory.keys().all(|key| is_long(key)) {
-            true => Ok(0),
-            false => self.move_to_table(storage),
+        if self.memory.keys().all(|key| is_long(key)) {
+            Ok(0)
+        } else {
+            self.move_to_table(storage)
         }
     }
 
@@ -250,14 +257,15 @@ impl ChangeMap {
     }
 
     /// The table as it is now, whatever is changed later.
-    pub(super) fn moment(&self) -> Option<MapMoment> {
-        self.table.as_ref().map(OrderedMap::moment)
+    pub(super) fn snapshot(&self) -> Option<MapSnapshot> {
+        self.table.as_ref().map(OrderedMap::snapshot)
     }
 
-    /// Gives the changes of a range at a moment to `each` in order, until that says that it is enough.
+    /// Gives the changes of a range, with a snapshot of the table, to `each` in order, until that says
+    /// that it is enough.
     pub(super) fn each(
         &self,
-        moment: Option<&MapMoment>,
+        snapshot: Option<&MapSnapshot>,
         range: &ByteRange,
         mut each: impl FnMut(&[u8], &Change) -> Result<bool>,
     ) -> Result<()> {
@@ -265,12 +273,12 @@ impl ChangeMap {
             return Ok(());
         }
         let mut memory = self.memory.range::<[u8], _>(bounds(range)).peekable();
-        if let Some(moment) = moment {
-            let mut rest = moment.range(range, false);
+        if let Some(snapshot) = snapshot {
+            let mut rest = snapshot.range(range, false);
             let mut entries = Vec::new();
             let mut most = 8;
             while !rest.is_done() {
-                moment.next(&mut rest, most, &mut entries)?;
+                snapshot.next(&mut rest, most, &mut entries)?;
                 let bytes = entries.iter().map(|(key, change)| entry_bytes(key, change));
                 let of_one = bytes.sum::<u64>() as usize / entries.len().max(1);
                 most = TURN.min(most * 8).min(TURN_BYTES / of_one.max(1)).max(1);
@@ -298,7 +306,7 @@ impl ChangeMap {
     /// Where to divide a range that has more than about so many changes, seen from where it is read.
     pub(super) fn divide(
         &self,
-        moment: Option<&MapMoment>,
+        snapshot: Option<&MapSnapshot>,
         range: &ByteRange,
         reverse: bool,
         most: usize,
@@ -319,8 +327,8 @@ impl ChangeMap {
             };
             here = entry.map(|(key, _)| key.clone());
         }
-        let there = match moment {
-            Some(moment) => moment.divide(range, reverse, most)?,
+        let there = match snapshot {
+            Some(snapshot) => snapshot.divide(range, reverse, most)?,
             None => None,
         };
         Ok(match (here, there) {

@@ -26,7 +26,7 @@ impl DurableStore {
             check_table(&snapshot, table, &Interrupt::default())?;
         }
         // Not yet of any table, or not any more.
-        known.extend(snapshot.filling()?);
+        known.extend(snapshot.loading()?);
         known.sort_unstable();
         let mut tree = META;
         while let Some(next) = snapshot.tree_after(tree)? {

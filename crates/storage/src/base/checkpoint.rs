@@ -1,14 +1,15 @@
 //! Checkpoints: the data file is brought to disk as a whole, and the redo log begins anew; and what is
 //! done with both when a directory is opened.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::data_file::{DATA_FILE, DataFile, io_error};
 use super::environment::file_writer::FileWriter;
-use super::environment::{Claim, Environment};
+use super::environment::{DirectoryLock, Environment};
 use super::format;
 use super::log::{Log, Step};
 use super::snapshot::Snapshot;
@@ -120,12 +121,12 @@ impl Environment {
         // Most of it while others write.
         self.sync_file(&file)?;
         drop(file);
-        let mut quiet = self.quiet();
-        if let Some(log) = &mut quiet.log {
+        let mut guard = self.log_truncation_guard();
+        if let Some(log) = &mut guard.log {
             let _readable = self.newest_of_file()?;
             self.write_checkpoint(&self.file()?, log)?;
         }
-        drop(quiet);
+        drop(guard);
         self.forget_newest();
         Ok(())
     }
@@ -137,7 +138,7 @@ impl Environment {
         self.sync_file(file)?;
         let snapshot = Arc::new(self.snapshot_of(file)?);
         let mut pages = vec![0; file.state_bytes];
-        let Claim::Data(directory) = &self.claim else {
+        let DirectoryLock::Data(directory) = &self.directory_lock else {
             return Ok(());
         };
         let data = directory.file(DATA_FILE).map_err(failed)?;
@@ -152,28 +153,26 @@ impl Environment {
     /// Brings to the file what is only in memory, if nothing was committed since the last call.
     pub(super) fn flush_if_idle(&self) -> Result<()> {
         let version = self.version();
-        match self.seen.swap(version, Ordering::Relaxed) == version {
-            true => self.flush_now(),
-            false => Ok(()),
+        if self.seen.swap(version, Ordering::Relaxed) == version {
+            self.flush_now()
+        } else {
+            Ok(())
         }
     }
 
     /// Brings to the file what is only in memory.
     pub(super) fn flush_now(&self) -> Result<()> {
-        let making = self.making();
+        let applying = self.applying();
         // Whatever comes of it, there is a state to read.
         let _readable = self.newest_of_file()?;
         self.flush(&*self.file()?)?;
-        drop(making);
+        drop(applying);
         self.forget_newest();
         Ok(())
     }
 
     fn set_checkpoint(&self, file: &DataFile, snapshot: Arc<Snapshot>) {
         self.checkpoint_bytes.store(file.bytes(), Ordering::Relaxed);
-        *self
-            .checkpoint
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(snapshot);
+        *lock(&self.checkpoint) = Some(snapshot);
     }
 }

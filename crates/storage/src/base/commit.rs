@@ -1,20 +1,22 @@
 //! Making transactions durable, several at a time (group commit: DeWitt et al., SIGMOD 1984).
 //!
 //! Who commits puts its changes into a queue. The first of the queue takes all that is in it as a group as
-//! soon as the group before is in the redo log, and writes that one ([`super::environment::pipeline`]) with one sync of
-//! the log and one transaction of the file. Transactions of one group never change the same key, nor do
-//! those of groups that are on their way at the same time: they hold locks until they are done.
+//! soon as the group before is in the redo log, and writes that one ([`super::environment::pipeline`])
+//! with one sync of the log and one transaction of the file. Transactions of one group never change the
+//! same key, nor do those of groups that are on their way at the same time: they hold locks until they
+//! are done.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::{Error, Result};
 
+use super::bulk_load::{self, BulkLoads, Orphans};
 use super::environment::Environment;
 use super::environment::pipeline::{Changes, Logging};
-use super::fill::{self, Filling, LeftOver};
-use super::overlay::{Filled, Overlay, TreeChanges};
+use super::overlay::{BulkLoaded, Overlay, TreeChanges};
 use super::record_key::{META, TreeId, record_key, row_count_name};
 use super::redo::{Redo, RowChange};
 
@@ -55,7 +57,7 @@ struct Queue {
 pub(super) struct Committer {
     queue: Mutex<Queue>,
     durability: AtomicU8,
-    pub(super) filling: Arc<Filling>,
+    pub(super) bulk_loads: Arc<BulkLoads>,
 }
 
 /// The right to write the queue, until it is dropped: then the first of those that came meanwhile has it.
@@ -99,10 +101,6 @@ impl Waiting {
 /// Changes of more bytes are made in the file: they would fill the memory, and are many at once.
 const SMALL_BYTES: usize = 64 << 10;
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Committer {
     pub(super) fn set_durability(&self, durability: Durability) {
         let number = u8::from(durability == Durability::EverySecond);
@@ -129,9 +127,10 @@ impl Committer {
         let result = self.write(environment, group, move || drop(turn));
         for waiting in group {
             // Who is to blame shall fail alone.
-            let result = match group.len() > 1 && result.is_err() {
-                true => self.write(environment, std::slice::from_ref(waiting), || {}),
-                false => result.clone(),
+            let result = if group.len() > 1 && result.is_err() {
+                self.write(environment, std::slice::from_ref(waiting), || {})
+            } else {
+                result.clone()
             };
             waiting.set(State::Done(result));
         }
@@ -149,16 +148,21 @@ impl Committer {
             0 => Logging::Synced,
             _ => Logging::Unsynced,
         };
-        let group = Group::new(group, self.filling.left_over());
-        if group.filled().any(|filled| filled.fill.needs_checkpoint()) {
+        let group = Group::new(group, self.bulk_loads.orphans());
+        if group
+            .bulk_loaded()
+            .any(|bulk_loaded| bulk_loaded.load.needs_checkpoint())
+        {
             environment.checkpoint()?;
         } else if environment.is_checkpoint_late() {
             // One that fails is tried again.
             let _ = environment.checkpoint();
         }
         environment.write(&group, logging, logged)?;
-        group.filled().for_each(|filled| filled.fill.keep());
-        group.left_over.removed();
+        group
+            .bulk_loaded()
+            .for_each(|bulk_loaded| bulk_loaded.load.keep());
+        group.orphans.removed();
         Ok(())
     }
 }
@@ -183,14 +187,14 @@ fn unfinished() -> Error {
 
 /// The changes of several transactions.
 struct Group<'g> {
-    left_over: LeftOver<'g>,
+    orphans: Orphans<'g>,
     trees: BTreeMap<TreeId, Vec<&'g TreeChanges>>,
     /// Of each tree, the changes that are in memory, in order.
     in_memory: BTreeMap<TreeId, Vec<RowChange<'g>>>,
 }
 
 impl<'g> Group<'g> {
-    fn new(group: &'g [Arc<Waiting>], left_over: LeftOver<'g>) -> Self {
+    fn new(group: &'g [Arc<Waiting>], orphans: Orphans<'g>) -> Self {
         let mut trees: BTreeMap<TreeId, Vec<&TreeChanges>> = BTreeMap::new();
         for waiting in group {
             for (tree, changes) in &waiting.overlay.trees {
@@ -211,47 +215,51 @@ impl<'g> Group<'g> {
             (*tree, changes)
         };
         Self {
-            left_over,
+            orphans,
             in_memory: trees.iter().map(in_memory).collect(),
             trees,
         }
     }
 
-    fn filled(&self) -> impl Iterator<Item = &'g Arc<Filled>> {
-        self.trees.values().flat_map(|all| filled(all))
+    fn bulk_loaded(&self) -> impl Iterator<Item = &'g Arc<BulkLoaded>> {
+        self.trees.values().flat_map(|all| bulk_loaded(all))
     }
 }
 
-fn filled<'a>(all: &[&'a TreeChanges]) -> impl Iterator<Item = &'a Arc<Filled>> {
-    all.iter().filter_map(|tree| tree.filled.as_ref())
+fn bulk_loaded<'a>(all: &[&'a TreeChanges]) -> impl Iterator<Item = &'a Arc<BulkLoaded>> {
+    all.iter().filter_map(|tree| tree.bulk_loaded.as_ref())
 }
 
 impl Changes for Group<'_> {
     fn can_follow(&self, replays: u64) -> bool {
-        self.filled().all(|filled| filled.fill.can_follow(replays))
+        self.bulk_loaded()
+            .all(|bulk_loaded| bulk_loaded.load.can_follow(replays))
     }
 
     fn is_small(&self) -> bool {
         let is_rows = |tree: &TreeChanges| {
-            !tree.cleared && !tree.dropped && tree.filled.is_none() && !tree.changes.has_table()
+            !tree.cleared
+                && !tree.dropped
+                && tree.bulk_loaded.is_none()
+                && !tree.changes.has_table()
         };
         let bytes = |(key, row): &RowChange<'_>| key.len() + row.map_or(0, <[u8]>::len);
-        self.left_over.is_empty()
+        self.orphans.is_empty()
             && self.trees.values().flatten().all(|tree| is_rows(tree))
             && self.in_memory.values().flatten().map(bytes).sum::<usize>() <= SMALL_BYTES
     }
 
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
-        self.left_over.each(change)?;
+        self.orphans.each(change)?;
         for (tree, all) in &self.trees {
             let cleared = all.iter().any(|tree| tree.cleared);
             if cleared {
-                fill::clear(*tree, change)?;
+                bulk_load::clear(*tree, change)?;
             }
             let mut more = 0;
-            for filled in filled(all) {
-                fill::remove_mark(*tree, change)?;
-                more += filled.rows as i64;
+            for bulk_loaded in bulk_loaded(all) {
+                bulk_load::remove_mark(*tree, change)?;
+                more += bulk_loaded.rows as i64;
             }
             if all.iter().any(|tree| tree.dropped) {
                 change(Redo::Remove(&record_key(META, &row_count_name(*tree))))?;

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
 use mayfly_memory::io::{MappedFile, mapped_range};
+use mayfly_memory::sync::lock;
 use mayfly_memory::{StableRange, StableRanges};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -18,8 +19,8 @@ const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
 /// Moments that are read at one time.
 const READERS: u32 = 8192;
-/// So many transactions may keep a moment each. The rest is for statements, and for those that commit.
-pub(super) const KEPT_MOMENTS: usize = 8000;
+/// So many transactions may keep a snapshot each. The rest is for statements, and for those that commit.
+pub(super) const MOST_SNAPSHOTS: usize = 8000;
 
 pub(super) type Records = Database<'static, Bytes, Bytes>;
 
@@ -136,8 +137,7 @@ pub(super) struct SnapshotNumber(pub(super) usize, pub(super) Arc<Mutex<Vec<bool
 
 impl Drop for SnapshotNumber {
     fn drop(&mut self) {
-        let numbers = self.1.lock();
-        numbers.unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+        lock(&self.1)[self.0] = false;
     }
 }
 

@@ -4,8 +4,8 @@
 //! blocks (see [`super::block`]). Tree 0 holds records with a name instead: what the layers above
 //! know about their tables, and the numbers of rows. A directory belongs to one process at a time.
 //!
-//! The library gives up a file when the page could not be written that says which state is the last
-//! one: everything is refused from then on. So it is here after a sync that has failed: nobody knows
+//! LMDB marks the environment as failed when it could not write the meta page: everything is refused
+//! from then on. So it is here after a sync that has failed: nobody knows
 //! which pages are on disk, and Linux forgets that they are not. Readers go on with the last snapshot,
 //! which is always there. The file is opened anew when nobody else reads any more, as when a process
 //! begins: from the last checkpoint, with the changes of the log made again.
@@ -20,25 +20,26 @@ pub(super) mod tree;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use heed::MdbError;
 use mayfly_memory::io::{DataDirectory, DirectoryFile};
+use mayfly_memory::sync::{lock, read_lock, write_lock};
 use mayfly_memory::{Budget, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::data_file::{DATA_FILE, DataFile, KEPT_MOMENTS, SnapshotNumber, io_error, user_error};
-use super::kept::KeptSnapshots;
+use super::data_file::{DATA_FILE, DataFile, MOST_SNAPSHOTS, SnapshotNumber, io_error, user_error};
+use super::kept::TransactionSnapshots;
 use super::log::{Header, Log};
 use super::options::{StoreOptions, StorePlace};
 use super::snapshot::Snapshot;
 use super::write_buffer::WriteBuffer;
 use file_writer::FileWriter;
-use pipeline::Making;
+use pipeline::Applying;
 
-/// How long a commit waits for others to end, so that a file that was given up can be opened anew.
+/// How long a commit waits for others to end, so that a file that has failed can be opened again.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The file of a directory.
@@ -47,7 +48,7 @@ pub(super) struct Environment {
     /// None while it could not be opened anew.
     file: RwLock<Option<Arc<DataFile>>>,
     /// The library has given it up, or a sync has failed.
-    is_given_up: AtomicBool,
+    has_failed: AtomicBool,
     /// How often it was opened anew. What was not in the log is lost then.
     replays: AtomicU64,
     /// Who syncs the file: the system tells a failure to one of several at a time.
@@ -64,35 +65,36 @@ pub(super) struct Environment {
     /// Of all its versions that somebody has.
     pub(super) buffer_memory: Budget,
     log: Option<Mutex<Log>>,
-    /// Who has the log takes this before it lets go of the log ([`pipeline`]).
-    making: Mutex<Making>,
+    /// Locked before the log is unlocked, so that groups are applied in the order of the log
+    /// ([`pipeline`]).
+    applying: Mutex<Applying>,
     /// The state of the last checkpoint: its pages must not be used for something else.
     pub(super) checkpoint: Mutex<Option<Arc<Snapshot>>>,
     /// Bytes that the file had then.
     pub(super) checkpoint_bytes: AtomicU64,
-    pub(super) kept: KeptSnapshots,
+    pub(super) kept: TransactionSnapshots,
     /// The numbers that snapshots have.
     numbers: Arc<Mutex<Vec<bool>>>,
     // Given up last of all.
-    pub(super) claim: Claim,
+    pub(super) directory_lock: DirectoryLock,
 }
 
 /// The right to a directory.
 #[derive(Debug)]
-pub(super) enum Claim {
+pub(super) enum DirectoryLock {
     Data(DataDirectory),
     Temporary(TempDirectory),
 }
 
-impl Claim {
+impl DirectoryLock {
     fn of(place: StorePlace) -> Result<Self> {
         let directory = match place {
             StorePlace::DataDirectory(directory) => directory,
             StorePlace::Temporary(directory) => return Ok(Self::Temporary(directory)),
         };
-        let claimed = DataDirectory::claim(&directory);
-        match claimed.map_err(|error| io_error(&error, &directory, "open"))? {
-            Some(claim) => Ok(Self::Data(claim)),
+        let locked = DataDirectory::lock(&directory);
+        match locked.map_err(|error| io_error(&error, &directory, "open"))? {
+            Some(locked) => Ok(Self::Data(locked)),
             None => Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
                 "the data directory {} is in use by another process",
                 directory.display()
@@ -116,22 +118,22 @@ impl Environment {
             stable,
             write_buffer,
         } = options;
-        let claim = Claim::of(place)?;
-        let directory: Arc<Path> = Arc::from(claim.path());
+        let directory_lock = DirectoryLock::of(place)?;
+        let directory: Arc<Path> = Arc::from(directory_lock.path());
         let mut log = None;
-        if let Claim::Data(claim) = &claim {
+        if let DirectoryLock::Data(locked) = &directory_lock {
             let failed = |error: std::io::Error| io_error(&error, &directory, "open");
-            let (mut opened, header) = Log::open(claim).map_err(failed)?;
+            let (mut opened, header) = Log::open(locked).map_err(failed)?;
             match header {
-                Some(header) => put_back(claim, &header).map_err(failed)?,
-                None => begin(claim, &mut opened).map_err(failed)?,
+                Some(header) => put_back(locked, &header).map_err(failed)?,
+                None => begin(locked, &mut opened).map_err(failed)?,
             }
             log = Some(Mutex::new(opened));
         }
         let file = DataFile::new(&directory, &stable)?;
         let environment = Self {
             file: RwLock::new(Some(Arc::new(file))),
-            is_given_up: AtomicBool::new(false),
+            has_failed: AtomicBool::new(false),
             replays: AtomicU64::new(0),
             syncing: Mutex::default(),
             directory,
@@ -142,12 +144,12 @@ impl Environment {
             buffer: Mutex::default(),
             buffer_memory: write_buffer,
             log,
-            making: Mutex::default(),
+            applying: Mutex::default(),
             checkpoint: Mutex::new(None),
             checkpoint_bytes: AtomicU64::new(0),
-            kept: KeptSnapshots::default(),
+            kept: TransactionSnapshots::default(),
             numbers: Arc::default(),
-            claim,
+            directory_lock,
         };
         environment.recover()?;
         Ok(Arc::new(environment))
@@ -155,17 +157,18 @@ impl Environment {
 
     pub(super) fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Snapshot> {
         let (version, mut number) = (self.version(), self.snapshot_number());
-        if number.0 >= KEPT_MOMENTS && self.kept.end_oldest() {
+        if number.0 >= MOST_SNAPSHOTS && self.kept.expire_oldest() {
             number = self.snapshot_number();
         }
-        // What leaves the buffer is in the file before: both are of one moment only together.
+        // What leaves the buffer is in the file before: a snapshot needs both, read while the buffer is
+        // locked.
         let buffer = lock(&self.buffer);
         let snapshot = Snapshot::new(file, buffer.clone(), &self.directory, version, number);
         drop(buffer);
         snapshot
     }
 
-    /// What there is at this moment.
+    /// A snapshot of what is committed.
     pub(super) fn snapshot(&self) -> Result<Snapshot> {
         self.snapshot_of(&self.file()?)
     }
@@ -186,7 +189,7 @@ impl Environment {
         if buffer.is_empty() {
             return Ok(());
         }
-        if self.is_given_up() {
+        if self.has_failed() {
             return Err(self.error(&heed::Error::Mdb(MdbError::Panic)));
         }
         let mut writer = FileWriter::begin(self, file)?;
@@ -199,8 +202,8 @@ impl Environment {
     }
 
     /// Whether the file has to be opened anew.
-    pub(super) fn is_given_up(&self) -> bool {
-        self.is_given_up.load(Ordering::Acquire)
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Acquire)
     }
 
     /// How often it was opened anew from the log.
@@ -211,11 +214,11 @@ impl Environment {
     /// Brings the pages of the file to disk. After a sync that has failed, no other is believed.
     pub(super) fn sync_file(&self, file: &DataFile) -> Result<()> {
         let _alone = lock(&self.syncing);
-        if self.is_given_up() {
+        if self.has_failed() {
             return Err(self.error(&heed::Error::Mdb(MdbError::Panic)));
         }
         file.env.force_sync().map_err(|error| {
-            self.is_given_up.store(true, Ordering::Release);
+            self.has_failed.store(true, Ordering::Release);
             self.error(&error)
         })
     }
@@ -238,13 +241,13 @@ impl Environment {
     }
 
     /// The right to change the file.
-    pub(super) fn making(&self) -> MutexGuard<'_, Making> {
-        lock(&self.making)
+    pub(super) fn applying(&self) -> MutexGuard<'_, Applying> {
+        lock(&self.applying)
     }
 
     /// The open file.
     pub(super) fn file(&self) -> Result<Arc<DataFile>> {
-        let file = self.file.read().unwrap_or_else(PoisonError::into_inner);
+        let file = read_lock(&self.file);
         let file = file.as_ref().map(Arc::clone);
         file.ok_or_else(|| self.error(&heed::Error::Mdb(MdbError::Panic)))
     }
@@ -298,29 +301,29 @@ impl Environment {
         drop(old);
     }
 
-    /// A write has failed: finds out whether the library has given up the file.
+    /// A write has failed: finds out whether LMDB has marked the environment as failed.
     pub(super) fn failed(&self, file: &DataFile) {
         if matches!(file.env.read_txn(), Err(heed::Error::Mdb(MdbError::Panic))) {
-            self.is_given_up.store(true, Ordering::Release);
+            self.has_failed.store(true, Ordering::Release);
         }
     }
 
-    /// Opens the file anew if it was given up and nobody reads in it any more. For who commits, and so
+    /// Opens the file again if it has failed and nobody reads in it any more. For who commits, and so
     /// reads no more itself: waits a little for others.
     pub(super) fn open_for_commit(&self) -> Result<()> {
         self.open_anew(PATIENCE)
     }
 
     fn open_anew(&self, patience: Duration) -> Result<()> {
-        if !self.is_given_up() {
+        if !self.has_failed() {
             return Ok(());
         }
         let begun = Instant::now();
         loop {
-            let mut quiet = self.quiet();
+            let mut guard = self.log_truncation_guard();
             let mut newest = lock(&self.newest);
-            let mut file = self.file.write().unwrap_or_else(PoisonError::into_inner);
-            if !self.is_given_up() {
+            let mut file = write_lock(&self.file);
+            if !self.has_failed() {
                 return Ok(());
             }
             let mut checkpoint = lock(&self.checkpoint);
@@ -336,12 +339,12 @@ impl Environment {
                 *checkpoint = None;
                 *file = None;
                 drop(checkpoint);
-                *file = Some(self.open_file(quiet.log.as_deref_mut())?);
-                self.is_given_up.store(false, Ordering::Release);
+                *file = Some(self.open_file(guard.log.as_deref_mut())?);
+                self.has_failed.store(false, Ordering::Release);
                 return Ok(());
             }
             drop(checkpoint);
-            drop((newest, file, quiet));
+            drop((newest, file, guard));
             if begun.elapsed() >= patience {
                 return Err(self.error(&heed::Error::Mdb(MdbError::Panic)));
             }
@@ -351,12 +354,12 @@ impl Environment {
 
     /// Opens the file anew, as the log says.
     fn open_file(&self, log: Option<&mut Log>) -> Result<Arc<DataFile>> {
-        let (Some(log), Claim::Data(claim)) = (log, &self.claim) else {
+        let (Some(log), DirectoryLock::Data(locked)) = (log, &self.directory_lock) else {
             return DataFile::new(&self.directory, &self.stable).map(Arc::new);
         };
         let failed = |error: std::io::Error| io_error(&error, &self.directory, "write");
         let header = log.last_checkpoint().map_err(failed)?;
-        put_back(claim, &header).map_err(failed)?;
+        put_back(locked, &header).map_err(failed)?;
         self.replays.fetch_add(1, Ordering::AcqRel);
         // It is in the log.
         self.set_write_buffer(WriteBuffer::default());
@@ -365,10 +368,6 @@ impl Environment {
         self.replay(&file, log)?;
         Ok(file)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts the pages back that say which state is the last one.
@@ -408,8 +407,9 @@ fn check_length(file: &DirectoryFile) -> std::io::Result<()> {
     is_as_long(file, pages.saturating_mul(page_bytes))
 }
 
-/// What a meta page says (`MDB_meta` of LMDB's source): how long a page is, which is the last one, and the number of
-/// the transaction that wrote it. The first two pages are meta pages, of which the newer one counts.
+/// What a meta page says (`MDB_meta` of LMDB's source): how long a page is, which is the last one, and
+/// the number of the transaction that wrote it. The first two pages are meta pages, of which the newer
+/// one counts.
 fn meta_words(file: &DirectoryFile, page: u64) -> std::io::Result<Option<[u64; 3]>> {
     const PLACES: [usize; 3] = [40, 136, 144];
     let mut meta = [0; 152];

@@ -39,9 +39,10 @@ impl DurableWriter {
             let Some((key, is_committed)) = self.first_in(tree.tree, &range)? else {
                 break;
             };
-            let position = match definition.is_clustered(index) {
-                true => key.clone(),
-                false => key[tree.encoder.key_length(&key)..].to_vec(),
+            let position = if definition.is_clustered(index) {
+                key.clone()
+            } else {
+                key[tree.encoder.key_length(&key)..].to_vec()
             };
             if is_committed && locked.as_ref() != Some(&position) {
                 // Who removes it right now has it locked.

@@ -47,23 +47,18 @@ pub(super) fn note(writer: &mut FileWriter<'_>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use mayfly_memory::{Budget, BudgetKind, StableRanges};
+    use mayfly_memory::{Budget, BudgetKind};
 
     use super::*;
-    use crate::base::{ChangeStorage, DurableStore, StoreOptions, StorePlace};
+    use crate::base::{ChangeStorage, DurableStore, StoreOptions};
 
     fn open(directory: &Path) -> Result<DurableStore> {
-        DurableStore::open(StoreOptions {
-            place: StorePlace::DataDirectory(directory.to_path_buf()),
-            stable: StableRanges::new(),
-            write_buffer: Budget::unlimited(BudgetKind::Memory),
-        })
+        DurableStore::open(StoreOptions::of_directory(directory))
     }
 
     fn set(store: &DurableStore, value: Option<&[u8]>) {
-        let session = store.session(ChangeStorage::for_tests(&Budget::unlimited(
-            BudgetKind::Memory,
-        )));
+        let memory = Budget::unlimited(BudgetKind::Memory);
+        let session = store.session(ChangeStorage::for_tests(&memory));
         session.set_record(NAME, value).unwrap();
         session.commit().unwrap();
     }

@@ -4,6 +4,7 @@
 //! they are, in the map of the file: arrays point to them through buffers that keep the snapshot.
 //! The blocks of a large part of the file share a buffer ([`Snapshot::window`]).
 
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -11,10 +12,10 @@ use arrow_array::{
     ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
     Int64Array, UInt64Array,
 };
-use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer, i256};
+use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
 use mayfly_types::PhysicalType;
 
-use super::block::{Block, Checked, Damaged, Ends, Values};
+use super::block::{Block, Checked, Damaged, Ends, Strings, Values};
 use super::rows::Rows;
 use super::snapshot::Snapshot;
 
@@ -27,6 +28,12 @@ struct Run {
     block: u32,
     start: u32,
     end: u32,
+}
+
+impl Run {
+    fn rows(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 /// Where a block's bytes are held.
@@ -99,6 +106,14 @@ impl Pieces {
 
     pub(super) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// The number of a block of this snapshot, which is added unless it was added last.
+    pub(super) fn block_number(&mut self, block: Block<'static>) -> u32 {
+        match self.last_block() {
+            Some((number, last)) if last.bytes.as_ptr() == block.bytes.as_ptr() => number,
+            _ => self.add_block(block),
+        }
     }
 
     /// Adds a block of this snapshot.
@@ -213,7 +228,7 @@ impl Pieces {
                     let block = self.block(run.block);
                     let column = block.column(number)?;
                     nulls.add(column.validity, run, views.len());
-                    let rows = run.start as usize..run.end as usize;
+                    let rows = run.rows();
                     let place = buffers.as_ref().map(|(_, all)| all[run.block as usize]);
                     match (place, column.values) {
                         (Some((buffer, base)), Values::Strings(strings)) => {
@@ -247,46 +262,16 @@ impl Pieces {
                 text_array(views, buffers, nulls.finish(rows))
             }
             PhysicalType::Decimal128(_) => {
-                let mut values: Vec<i128> = Vec::with_capacity(rows);
-                for run in &self.runs {
-                    let column = self.block(run.block).column(number)?;
-                    nulls.add(column.validity, run, values.len());
-                    match column.values {
-                        Values::Narrow { base, width, bytes } => {
-                            each(base, width, bytes, run, |value| {
-                                values.push(i128::from(value as i64));
-                            })?;
-                        }
-                        Values::Wide(words) => {
-                            let words = words.get(run.start as usize..run.end as usize);
-                            let words = words.ok_or(Damaged)?.iter();
-                            values.extend(words.map(|word| i128::from_le_bytes(*word)));
-                        }
-                        _ => return Err(Damaged),
-                    }
-                }
+                let values = self.numbers(number, &mut nulls, |values, rows, out| {
+                    values.append_wide(rows, out)
+                })?;
                 let array = Decimal128Array::new(values.into(), nulls.finish(rows));
                 Arc::new(array.with_data_type(ty.arrow()))
             }
             PhysicalType::Decimal256(_) => {
-                let mut values: Vec<i256> = Vec::with_capacity(rows);
-                for run in &self.runs {
-                    let column = self.block(run.block).column(number)?;
-                    nulls.add(column.validity, run, values.len());
-                    match column.values {
-                        Values::Narrow { base, width, bytes } => {
-                            each(base, width, bytes, run, |value| {
-                                values.push(i256::from(value as i64));
-                            })?;
-                        }
-                        Values::Huge(words) => {
-                            let words = words.get(run.start as usize..run.end as usize);
-                            let words = words.ok_or(Damaged)?.iter();
-                            values.extend(words.map(|word| i256::from_le_bytes(*word)));
-                        }
-                        _ => return Err(Damaged),
-                    }
-                }
+                let values = self.numbers(number, &mut nulls, |values, rows, out| {
+                    values.append_huge(rows, out)
+                })?;
                 let array = Decimal256Array::new(values.into(), nulls.finish(rows));
                 Arc::new(array.with_data_type(ty.arrow()))
             }
@@ -294,33 +279,38 @@ impl Pieces {
             | PhysicalType::Int64
             | PhysicalType::UInt64
             | PhysicalType::Float64 => {
-                let mut values: Vec<u64> = Vec::with_capacity(rows);
-                for run in &self.runs {
-                    let column = self.block(run.block).column(number)?;
-                    nulls.add(column.validity, run, values.len());
-                    let Values::Narrow { base, width, bytes } = column.values else {
-                        return Err(Damaged);
-                    };
-                    each(base, width, bytes, run, |value| values.push(value))?;
-                }
+                let values = self.numbers(number, &mut nulls, |values, rows, out| {
+                    values.append_words(rows, out)
+                })?;
                 let nulls = nulls.finish(rows);
                 match ty {
                     PhysicalType::Bool => {
                         let bits = values.iter().map(|value| *value != 0).collect();
                         Arc::new(BooleanArray::new(bits, nulls))
                     }
-                    PhysicalType::Int64 => {
-                        let values = ScalarBuffer::new(Buffer::from_vec(values), 0, rows);
-                        Arc::new(Int64Array::new(values, nulls))
-                    }
-                    PhysicalType::UInt64 => Arc::new(UInt64Array::new(values.into(), nulls)),
-                    _ => {
-                        let values = ScalarBuffer::new(Buffer::from_vec(values), 0, rows);
-                        Arc::new(Float64Array::new(values, nulls))
-                    }
+                    PhysicalType::Int64 => Arc::new(Int64Array::new(words(values), nulls)),
+                    PhysicalType::UInt64 => Arc::new(UInt64Array::new(words(values), nulls)),
+                    _ => Arc::new(Float64Array::new(words(values), nulls)),
                 }
             }
         })
+    }
+
+    /// The numbers of a column, as `append` gives those of a run, and which of them are NULL.
+    #[inline]
+    fn numbers<T>(
+        &self,
+        number: usize,
+        nulls: &mut Nulls,
+        append: impl Fn(&Values<'_>, Range<usize>, &mut Vec<T>) -> Checked<()>,
+    ) -> Checked<Vec<T>> {
+        let mut values = Vec::with_capacity(self.rows);
+        for run in &self.runs {
+            let column = self.block(run.block).column(number)?;
+            nulls.add(column.validity, run, values.len());
+            append(&column.values, run.rows(), &mut values)?;
+        }
+        Ok(values)
     }
 
     /// The keys of the rows, from the place on that `skip` gives for a key.
@@ -363,8 +353,8 @@ fn view_of(text: &[u8], buffer: u32, offset: u32) -> u128 {
 }
 
 fn append_views(
-    strings: &super::block::Strings<'_>,
-    rows: std::ops::Range<usize>,
+    strings: &Strings<'_>,
+    rows: Range<usize>,
     buffer: u32,
     base: u32,
     views: &mut Vec<u128>,
@@ -390,6 +380,12 @@ fn append_views(
     Ok(())
 }
 
+/// Words as other values of eight bytes.
+fn words<T: ArrowNativeType>(words: Vec<u64>) -> ScalarBuffer<T> {
+    let rows = words.len();
+    ScalarBuffer::new(Buffer::from_vec(words), 0, rows)
+}
+
 #[expect(unsafe_code, reason = "views of our own making need not be checked")]
 fn text_array(views: Vec<u128>, buffers: Vec<Buffer>, nulls: Option<NullBuffer>) -> ArrayRef {
     // SAFETY: each view is inline, or names bytes of one of the buffers that were checked to be
@@ -399,13 +395,6 @@ fn text_array(views: Vec<u128>, buffers: Vec<Buffer>, nulls: Option<NullBuffer>)
     Arc::new(array)
 }
 
-/// Gives the numbers of a run.
-#[inline]
-fn each(base: u64, width: usize, bytes: &[u8], run: &Run, take: impl FnMut(u64)) -> Checked<()> {
-    let rows = run.start as usize..run.end as usize;
-    Values::each_narrow(base, width, bytes, rows, take)
-}
-
 /// Which rows are NULL, as long as none was, nothing.
 #[derive(Default)]
 struct Nulls(Option<BooleanBufferBuilder>);
@@ -413,7 +402,7 @@ struct Nulls(Option<BooleanBufferBuilder>);
 impl Nulls {
     /// Adds the bits of a run, before which there were `rows` rows.
     fn add(&mut self, validity: Option<&[u8]>, run: &Run, rows: usize) {
-        let count = (run.end - run.start) as usize;
+        let count = run.rows().len();
         match (validity, &mut self.0) {
             (None, None) => {}
             (None, Some(bits)) => bits.append_n(count, true),
@@ -423,7 +412,7 @@ impl Nulls {
                     bits.append_n(rows, true);
                     bits
                 });
-                bits.append_packed_range(run.start as usize..run.end as usize, validity);
+                bits.append_packed_range(run.rows(), validity);
             }
         }
     }

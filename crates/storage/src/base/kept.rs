@@ -1,42 +1,43 @@
 //! The snapshots that transactions keep from statement to statement, and what is done when there are too
 //! many of them.
 //!
-//! LMDB has a fixed number of readers, and a commit needs one. Transactions that keep the same moment share
-//! one; of more different ones than [`KEPT_MOMENTS`], the oldest that no statement is using is taken away
-//! from its transactions, which are told when they want to read again.
+//! LMDB has a fixed number of readers, and a commit needs one. Transactions that began after the
+//! same commit share one; of more than [`MOST_SNAPSHOTS`], the oldest that no statement is using is taken
+//! away from its transactions, which are told when they want to read again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::data_file::KEPT_MOMENTS;
+use super::data_file::MOST_SNAPSHOTS;
 use super::snapshot::Snapshot;
 
 /// The snapshot of a transaction.
 #[derive(Debug, Default)]
-pub(super) struct KeptSnapshot(Mutex<Kept>);
+pub(super) struct TransactionSnapshot(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 enum Kept {
     #[default]
     Nothing,
     Snapshot(Arc<Snapshot>),
-    /// It was taken away.
-    TakenAway,
+    /// It was ended because there were too many.
+    Expired,
 }
 
-fn taken_away() -> mayfly_types::Error {
+fn expired() -> mayfly_types::Error {
     codes::ER_UNKNOWN_ERROR.with(&[&format!(
-        "the snapshot of this transaction was the oldest of more than {KEPT_MOMENTS} that transactions keep, and was \
+        "the snapshot of this transaction was the oldest of more than {MOST_SNAPSHOTS} that transactions keep, and was \
          ended; roll back and begin again, or use READ COMMITTED for transactions that last"
     )])
 }
 
-impl KeptSnapshot {
+impl TransactionSnapshot {
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// The snapshot, if the transaction has one already.
@@ -45,7 +46,7 @@ impl KeptSnapshot {
         match &*kept {
             Kept::Nothing => Ok(None),
             Kept::Snapshot(snapshot) => Ok(Some(Arc::clone(snapshot))),
-            Kept::TakenAway => Err(taken_away()),
+            Kept::Expired => Err(expired()),
         }
     }
 
@@ -58,7 +59,7 @@ impl KeptSnapshot {
                 Ok(snapshot)
             }
             Kept::Snapshot(snapshot) => Ok(Arc::clone(snapshot)),
-            Kept::TakenAway => Err(taken_away()),
+            Kept::Expired => Err(expired()),
         }
     }
 
@@ -77,20 +78,20 @@ impl KeptSnapshot {
 
 /// Those of all transactions.
 #[derive(Debug, Default)]
-pub(super) struct KeptSnapshots(Mutex<Transactions>);
+pub(super) struct TransactionSnapshots(Mutex<Transactions>);
 
 #[derive(Debug, Default)]
 struct Transactions {
-    all: Vec<Weak<KeptSnapshot>>,
+    all: Vec<Weak<TransactionSnapshot>>,
     /// When so many are listed, those that are gone are removed.
     most: usize,
 }
 
-impl KeptSnapshots {
+impl TransactionSnapshots {
     /// The place for the snapshots of a session's transactions.
-    pub(super) fn add(&self) -> Arc<KeptSnapshot> {
-        let added = Arc::new(KeptSnapshot::default());
-        let mut transactions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn add(&self) -> Arc<TransactionSnapshot> {
+        let added = Arc::new(TransactionSnapshot::default());
+        let mut transactions = lock(&self.0);
         if transactions.all.len() >= transactions.most {
             transactions.all.retain(|one| one.strong_count() > 0);
             transactions.most = 2 * transactions.all.len().max(32);
@@ -101,9 +102,9 @@ impl KeptSnapshots {
 
     /// Takes the oldest snapshot that no statement is using away from its transactions; whether there was
     /// one.
-    pub(super) fn end_oldest(&self) -> bool {
-        let transactions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: Vec<Arc<KeptSnapshot>> =
+    pub(super) fn expire_oldest(&self) -> bool {
+        let transactions = lock(&self.0);
+        let all: Vec<Arc<TransactionSnapshot>> =
             transactions.all.iter().filter_map(Weak::upgrade).collect();
         drop(transactions);
         let mut all: Vec<MutexGuard<'_, Kept>> = all.iter().map(|one| one.lock()).collect();
@@ -126,7 +127,7 @@ impl KeptSnapshots {
         let oldest = Arc::as_ptr(oldest);
         for one in &mut all {
             if matches!(&**one, Kept::Snapshot(snapshot) if Arc::as_ptr(snapshot) == oldest) {
-                **one = Kept::TakenAway;
+                **one = Kept::Expired;
             }
         }
         true

@@ -2,7 +2,7 @@
 //!
 //! A lock has a name, made of a tree and a key, and exists while somebody holds or wants it. Waiters
 //! are served in the order in which they came; who holds a lock already may go on to a stronger one
-//! before them. Whoever lets go of a lock hands it to those who are next, and wakes nobody else. Locks
+//! before them. Who releases a lock grants it to those who are next, and wakes nobody else. Locks
 //! belong to sessions, which wait for one at a time whichever of their transactions wants it, so that
 //! who waits for whom is a graph that is walked before each wait: the one that would close a circle
 //! gives up (1213).
@@ -22,6 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::Reservation;
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -32,7 +33,7 @@ use crate::key_encoding::ByteRange;
 use crate::table::{LockMode, LockWait};
 
 /// So often a waiter looks whether its statement was killed.
-const MOMENT: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// About how many bytes a lock needs, here and among those that its transaction holds.
 const LOCK_BYTES: u64 = 128;
@@ -198,6 +199,17 @@ pub(super) struct Request<'a> {
     pub(super) interrupt: &'a Interrupt,
 }
 
+impl Request<'_> {
+    /// How long it waits; `None` when what others hold is to be skipped.
+    fn patience(&self) -> Result<Option<Duration>> {
+        match self.wait {
+            LockWait::For(patience) => Ok(Some(patience)),
+            LockWait::No => Err(codes::ER_LOCK_NOWAIT.error()),
+            LockWait::Skip => Ok(None),
+        }
+    }
+}
+
 fn conflict(a: LockMode, b: LockMode) -> bool {
     a == LockMode::Exclusive || b == LockMode::Exclusive
 }
@@ -232,11 +244,15 @@ impl Lock {
         found.map(|(_, mode)| *mode)
     }
 
+    /// Whether another holds it in a way that keeps an owner from it.
+    fn is_held_against(&self, owner: LockOwner, mode: LockMode) -> bool {
+        let mut holders = self.holders();
+        holders.any(|(other, held)| *other != owner && conflict(*held, mode))
+    }
+
     fn is_free_for(&self, owner: LockOwner, mode: LockMode) -> bool {
-        let is_in_the_way =
-            |(other, held): &(LockOwner, LockMode)| *other != owner && conflict(*held, mode);
         // Who is first in line is there because of the holders, so that everybody else is too.
-        !self.holders().any(is_in_the_way)
+        !self.is_held_against(owner, mode)
             && (!self.is_in_demand() || self.mode_of(owner).is_some())
     }
 
@@ -278,9 +294,7 @@ impl Lock {
             let Some((owner, mode)) = waiters.map(|next| (next.owner, next.mode)).next() else {
                 return;
             };
-            let is_in_the_way =
-                |(other, held): &(LockOwner, LockMode)| *other != owner && conflict(*held, mode);
-            if self.holders().any(is_in_the_way) {
+            if self.is_held_against(owner, mode) {
                 return;
             }
             if let Some(next) = self.contention().waiters.pop_front() {
@@ -358,7 +372,7 @@ impl State {
     }
 
     /// Nobody waits any more for what an owner holds or has changed: they look again.
-    fn let_look(&mut self, owner: LockOwner) -> Vec<Arc<Sleep>> {
+    fn wake_waiters(&mut self, owner: LockOwner) -> Vec<Arc<Sleep>> {
         let mut woken = Vec::new();
         for wait in self.waits.values_mut().flatten() {
             if let WaitsFor::Owners(others) = &mut wait.on
@@ -456,7 +470,7 @@ impl Locks {
         held.names = needed;
         held.whole.push(*rows);
         drop(held);
-        self.let_go(request.owner, others);
+        self.release_locks(request.owner, others);
         Ok(true)
     }
 
@@ -473,10 +487,8 @@ impl Locks {
         mut state: MutexGuard<'s, State>,
     ) -> Result<bool> {
         let (owner, mode) = (request.owner, request.mode);
-        let patience = match request.wait {
-            LockWait::For(patience) => patience,
-            LockWait::No => return Err(codes::ER_LOCK_NOWAIT.error()),
-            LockWait::Skip => return Ok(false),
+        let Some(patience) = request.patience()? else {
+            return Ok(false);
         };
         let others = match state.locks.get(&name) {
             Some(lock) => lock.blockers(owner, mode),
@@ -500,7 +512,7 @@ impl Locks {
         let start = Instant::now();
         let error = loop {
             let left = patience.saturating_sub(start.elapsed());
-            if sleep.wait(left.min(MOMENT)) {
+            if sleep.wait(left.min(POLL_INTERVAL)) {
                 return Ok(true);
             }
             if let Err(error) = request.interrupt.check() {
@@ -551,7 +563,7 @@ impl Locks {
         }
     }
 
-    /// Waits until one of these has let go of something, or for a moment.
+    /// Waits until one of these has released something, or for [`POLL_INTERVAL`].
     fn wait_for_owners<'s>(
         &'s self,
         request: &Request<'_>,
@@ -559,10 +571,8 @@ impl Locks {
         mut state: MutexGuard<'s, State>,
         start: Instant,
     ) -> Result<Option<MutexGuard<'s, State>>> {
-        let patience = match request.wait {
-            LockWait::For(patience) => patience,
-            LockWait::No => return Err(codes::ER_LOCK_NOWAIT.error()),
-            LockWait::Skip => return Ok(None),
+        let Some(patience) = request.patience()? else {
+            return Ok(None);
         };
         if state.is_deadlock(request.owner, others.clone()) {
             return Err(codes::ER_LOCK_DEADLOCK.error());
@@ -575,7 +585,7 @@ impl Locks {
         let sleep = state.begin_wait(request.owner, WaitsFor::Owners(others));
         self.range_waiters.fetch_add(1, Ordering::SeqCst);
         drop(state);
-        sleep.wait(left.min(MOMENT));
+        sleep.wait(left.min(POLL_INTERVAL));
         let mut state = lock(&self.state);
         state.end_wait(request.owner, &sleep);
         self.range_waiters.fetch_sub(1, Ordering::SeqCst);
@@ -621,7 +631,7 @@ impl Locks {
                 }
                 self.note_ranges(&state);
                 // Who has waited for what was to come goes on before.
-                let woken = state.let_look(owner);
+                let woken = state.wake_waiters(owner);
                 woken.iter().for_each(|sleep| sleep.wake());
                 others = changed?;
             }
@@ -673,7 +683,7 @@ impl Locks {
     /// An owner has undone changes: whoever waits for them looks again.
     pub(super) fn undone(&self, owner: LockOwner) {
         if self.range_waiters.load(Ordering::SeqCst) > 0 {
-            let woken = lock(&self.state).let_look(owner);
+            let woken = lock(&self.state).wake_waiters(owner);
             woken.iter().for_each(|sleep| sleep.wake());
         }
     }
@@ -686,11 +696,11 @@ impl Locks {
             state.ranges.release(owner, &held.range_trees);
             self.note_ranges(&state);
         }
-        self.let_go(owner, held.names);
+        self.release_locks(owner, held.names);
         self.undone(owner);
     }
 
-    fn let_go(&self, owner: LockOwner, names: Vec<(TreeId, Name)>) {
+    fn release_locks(&self, owner: LockOwner, names: Vec<(TreeId, Name)>) {
         if names.is_empty() {
             return;
         }
@@ -713,8 +723,4 @@ impl Locks {
         drop(state);
         woken.iter().for_each(|sleep| sleep.wake());
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

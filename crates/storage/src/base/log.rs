@@ -303,9 +303,10 @@ impl Log {
                 self.frame.resize(FRAME_BYTES, 0);
             }
             redo::append_entry(&mut self.frame, kind, key, value)?;
-            match self.frame.len() < FRAME_FULL {
-                true => Ok(()),
-                false => self.write_frame(false),
+            if self.frame.len() < FRAME_FULL {
+                Ok(())
+            } else {
+                self.write_frame(false)
             }
         })
     }
@@ -402,9 +403,10 @@ impl Log {
 
     /// Brings to disk what is not there yet.
     pub(super) fn sync(&mut self) -> Result<()> {
-        match self.synced < self.end {
-            true => self.bring_to_disk(),
-            false => Ok(()),
+        if self.synced < self.end {
+            self.bring_to_disk()
+        } else {
+            Ok(())
         }
     }
 

@@ -4,9 +4,10 @@
 //! file ([`environment`]) whose records are blocks of rows ([`block`]). A session has one
 //! [`DurableTransaction`] for all of its transactions, one after the other; what it has changed is an
 //! overlay in memory ([`overlay`]) that only its own reads see ([`view`]), until the one writer commits
-//! it, with others that wait ([`commit`]). A [`Statement`] opens tables at one moment; reads take a
-//! snapshot ([`snapshot`]), changes take locks ([`locks`]) and look at the newest rows ([`table::writer`]). A statement that fills an empty table writes full blocks at once
-//! ([`bulk`], [`fill`]).
+//! it, with others that wait ([`commit`]). A [`Statement`] opens tables of one snapshot; reads take a
+//! snapshot ([`snapshot`]), changes take locks ([`locks`]) and look at the newest rows
+//! ([`table::writer`]). A statement that fills an empty table writes full blocks at once ([`bulk`],
+//! [`bulk_load`]).
 //!
 //! ```text
 //! let store = DurableStore::open(StoreOptions { place: StorePlace::DataDirectory(path), stable })?;
@@ -25,6 +26,7 @@ mod backup;
 mod block;
 mod block_key;
 mod bulk;
+mod bulk_load;
 mod change_map;
 mod check;
 mod checkpoint;
@@ -32,7 +34,6 @@ mod commit;
 mod data_file;
 mod definition;
 mod environment;
-mod fill;
 mod find;
 mod format;
 mod gather;

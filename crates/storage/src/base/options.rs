@@ -1,8 +1,8 @@
 //! How a store is opened.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use mayfly_memory::{Budget, StableRanges, TempDirectory};
+use mayfly_memory::{Budget, BudgetKind, StableRanges, TempDirectory};
 
 /// Where a store's files are.
 #[derive(Debug)]
@@ -23,4 +23,15 @@ pub struct StoreOptions {
     /// Memory for what was committed and is not in the file yet. Without any, every commit writes to the
     /// file.
     pub write_buffer: Budget,
+}
+
+impl StoreOptions {
+    /// A data directory with as much memory as it wants, which nobody else points into.
+    pub fn of_directory(directory: &Path) -> Self {
+        Self {
+            place: StorePlace::DataDirectory(directory.to_path_buf()),
+            stable: StableRanges::new(),
+            write_buffer: Budget::unlimited(BudgetKind::Memory),
+        }
+    }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, Result};
 
+use super::bulk_load::BulkLoad;
 use super::change_map::{Change, ChangeMap, ChangeStorage};
-use super::fill::Fill;
 use super::record_key::TreeId;
 use super::snapshot::Snapshot;
 use crate::key_encoding::ByteRange;
@@ -28,14 +28,14 @@ pub(super) struct TreeChanges {
     /// Nothing will ever be in it again.
     pub(super) dropped: bool,
     /// Blocks of the file that nobody else sees, where nothing was committed.
-    pub(super) filled: Option<Arc<Filled>>,
+    pub(super) bulk_loaded: Option<Arc<BulkLoaded>>,
     pub(super) changes: ChangeMap,
 }
 
 /// A tree that was filled as a whole.
 #[derive(Debug)]
-pub(super) struct Filled {
-    pub(super) fill: Fill,
+pub(super) struct BulkLoaded {
+    pub(super) load: BulkLoad,
     /// Which sees all of its blocks.
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) rows: u64,
@@ -102,7 +102,7 @@ impl TreeChanges {
             types: Arc::clone(types),
             cleared: false,
             dropped: false,
-            filled: None,
+            bulk_loaded: None,
             changes: ChangeMap::default(),
         }
     }
@@ -119,8 +119,8 @@ impl TreeChanges {
         range: &ByteRange,
         each: impl FnMut(&[u8], &Change) -> Result<bool>,
     ) -> Result<()> {
-        let moment = self.changes.moment();
-        self.changes.each(moment.as_ref(), range, each)
+        let snapshot = self.changes.snapshot();
+        self.changes.each(snapshot.as_ref(), range, each)
     }
 
     /// Gives all changes to `take` in order, some at a time, which takes them out.
@@ -233,7 +233,7 @@ impl Changes {
                     if let Some(changes) = self.overlay.trees.get_mut(&tree) {
                         let changes = Arc::make_mut(changes);
                         changes.changes.restore(key, before);
-                        let is_nothing = !changes.cleared && changes.filled.is_none();
+                        let is_nothing = !changes.cleared && changes.bulk_loaded.is_none();
                         if is_nothing && changes.changes.is_empty() {
                             self.overlay.trees.remove(&tree);
                         }
@@ -245,8 +245,8 @@ impl Changes {
                 Undo::Tree(tree, None) => {
                     self.overlay.trees.remove(&tree);
                 }
-                Undo::Tables(moment) => {
-                    self.tables.roll_back_to(moment);
+                Undo::Tables(savepoint) => {
+                    self.tables.roll_back_to(savepoint);
                 }
             }
         }

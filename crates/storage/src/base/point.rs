@@ -12,8 +12,8 @@ use super::snapshot::Snapshot;
 use super::statement::Statement;
 use super::table::row_changes::Scratch;
 use super::table::writer::DurableWriter;
-use super::table::{DurableTable, TableInner};
-use super::view::{Spot, TreeView};
+use super::table::{DurableTable, TableHandle};
+use super::view::{RowLocation, TreeView};
 use crate::key_encoding::ByteRange;
 use crate::table::{IndexId, LockMode, RowChange, TableWriter, no_index};
 
@@ -42,7 +42,7 @@ impl Statement {
 
     /// Reads columns of the row with a key of a unique index (see [`TableDefinition::row_key`]) into
     /// `values`, whose memory is used again; whether there is one. 1412 when the table was made after the
-    /// moment that the statement sees.
+    /// snapshot that the statement sees.
     pub fn read_row(
         &self,
         definition: &TableDefinition,
@@ -85,9 +85,10 @@ impl Statement {
         let transaction = &self.0.transaction;
         transaction.check_definition(definition)?;
         let newest = transaction.store.environment.newest()?;
-        let position = match definition.is_clustered(index) {
-            true => Some(key.to_vec()),
-            false => self.position(&newest, definition, index, key)?,
+        let position = if definition.is_clustered(index) {
+            Some(key.to_vec())
+        } else {
+            self.position(&newest, definition, index, key)?
         };
         let Some(position) = position else {
             return Ok(None);
@@ -143,7 +144,7 @@ impl Statement {
         }
     }
 
-    fn inner(&self, definition: &Arc<TableDefinition>, newest: Arc<Snapshot>) -> Arc<TableInner> {
+    fn inner(&self, definition: &Arc<TableDefinition>, newest: Arc<Snapshot>) -> Arc<TableHandle> {
         DurableTable::new(&self.0, definition, newest).into_inner()
     }
 }
@@ -218,18 +219,18 @@ fn is_same(a: &Value, b: &Value) -> bool {
 /// Reads columns of a row.
 fn read_columns(
     types: &[PhysicalType],
-    found: &Spot,
+    found: &RowLocation,
     columns: &[usize],
     values: &mut Vec<Value>,
 ) -> Result<()> {
     values.resize(columns.len(), Value::Null);
     match found {
-        Spot::Block(block, row) => {
+        RowLocation::Block(block, row) => {
             for (value, column) in values.iter_mut().zip(columns) {
                 row::read_from_block(types[*column], block, *column, *row, value)?;
             }
         }
-        Spot::Own(bytes) => {
+        RowLocation::Own(bytes) => {
             let mut reader = row::RowReader::new(types, bytes);
             for (number, ty) in types.iter().enumerate() {
                 let bytes = reader.next_value(*ty)?;

@@ -1,7 +1,7 @@
 //! Changes of the data file, as the redo log ([`super::log`]) has them.
 //!
-//! A commit gives its changes to the log first and to the file then ([`super::environment::pipeline`]); a change that
-//! is read from the log is the same again.
+//! A commit gives its changes to the log first and to the file then ([`super::environment::pipeline`]); a
+//! change that is read from the log is the same again.
 //!
 //! ```text
 //! entry:  0 | key | value       1 | key: removed        2 | key | key: removed from here to there

@@ -32,6 +32,8 @@ pub(super) trait RowSource {
 
 /// The keys of the rows of a batch.
 pub(super) struct BatchKeys<'a> {
+    definition: &'a TableDefinition,
+    arrays: &'a [ArrayRef],
     primary: Option<RowKeys<'a>>,
     /// Of the first row, where there is no primary key.
     first_number: u64,
@@ -62,12 +64,19 @@ impl<'a> BatchKeys<'a> {
         let primary = definition.primary();
         let secondary = definition.secondary();
         Self {
+            definition,
+            arrays,
             primary: primary.map(|(_, index)| index.encoder.rows(arrays)),
             first_number: 0,
             secondary: secondary
                 .map(|(_, index)| index.encoder.rows(arrays))
                 .collect(),
         }
+    }
+
+    /// A row.
+    pub(super) fn row(&'a self, place: usize) -> BatchRow<'a> {
+        BatchRow { keys: self, place }
     }
 
     /// The position of a row.
@@ -85,10 +94,8 @@ impl<'a> BatchKeys<'a> {
 
 /// A row of a batch.
 pub(super) struct BatchRow<'a> {
-    pub(super) definition: &'a TableDefinition,
-    pub(super) arrays: &'a [ArrayRef],
-    pub(super) keys: &'a BatchKeys<'a>,
-    pub(super) place: usize,
+    keys: &'a BatchKeys<'a>,
+    place: usize,
 }
 
 impl RowSource for BatchRow<'_> {
@@ -107,17 +114,15 @@ impl RowSource for BatchRow<'_> {
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        row::encode(
-            self.definition.columns(),
-            self.arrays.iter(),
-            self.place,
-            bytes,
-        );
+        let keys = self.keys;
+        let (types, arrays) = (keys.definition.columns(), keys.arrays.iter());
+        row::encode(types, arrays, self.place, bytes);
         Ok(())
     }
 
     fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()> {
-        row::encode(&index.types, index.arrays(self.arrays), self.place, bytes);
+        let arrays = index.arrays(self.keys.arrays);
+        row::encode(&index.types, arrays, self.place, bytes);
         Ok(())
     }
 }
@@ -141,9 +146,10 @@ impl ValueRow<'_> {
             })
         };
         index.encoder.append_stored(stored, key);
-        match is_wrong.get() {
-            true => Err(wrong_type()),
-            false => Ok(()),
+        if is_wrong.get() {
+            Err(wrong_type())
+        } else {
+            Ok(())
         }
     }
 

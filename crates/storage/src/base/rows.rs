@@ -230,9 +230,10 @@ impl Rows {
     /// How many bytes the first key has in common with others.
     pub(super) fn common_with_first(&self, bytes: &[u8]) -> usize {
         let length = common(&self.shared, bytes);
-        match length == self.shared.len() {
-            true => length + common(self.key(0), &bytes[length..]),
-            false => length,
+        if length == self.shared.len() {
+            length + common(self.key(0), &bytes[length..])
+        } else {
+            length
         }
     }
 
@@ -270,32 +271,10 @@ impl Rows {
             match (&mut self.columns[number], from.values) {
                 (
                     Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values),
-                    Values::Narrow { base, width, bytes },
-                ) => {
-                    values.reserve(rows.len());
-                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
-                        values.push(value);
-                    })?;
-                }
-                (Column::Wide(values), Values::Narrow { base, width, bytes }) => {
-                    values.reserve(rows.len());
-                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
-                        values.push(i128::from(value as i64));
-                    })?;
-                }
-                (Column::Wide(values), Values::Wide(words)) => {
-                    let words = words.get(rows.clone()).ok_or(Damaged)?;
-                    values.extend(words.iter().map(|word| i128::from_le_bytes(*word)));
-                }
-                (Column::Huge(values), Values::Narrow { base, width, bytes }) => {
-                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
-                        values.push(i256::from(value as i64));
-                    })?;
-                }
-                (Column::Huge(values), Values::Huge(words)) => {
-                    let words = words.get(rows.clone()).ok_or(Damaged)?;
-                    values.extend(words.iter().map(|word| i256::from_le_bytes(*word)));
-                }
+                    from,
+                ) => from.append_words(rows.clone(), values)?,
+                (Column::Wide(values), from) => from.append_wide(rows.clone(), values)?,
+                (Column::Huge(values), from) => from.append_huge(rows.clone(), values)?,
                 (Column::Text(texts), Values::Strings(strings)) => {
                     texts.append(&strings, rows.clone())?;
                 }
@@ -304,7 +283,7 @@ impl Rows {
                         texts.push(values.text(row)?);
                     }
                 }
-                _ => return Err(Damaged),
+                (Column::Coded { .. }, _) => return Err(Damaged),
             }
         }
         let (prefix, suffixes) = block.keys();
@@ -437,9 +416,12 @@ impl Rows {
                 Column::Text(out)
             }
         };
-        let nulls = |column: usize| match self.nulls[column].is_empty() {
-            true => Vec::new(),
-            false => rows().map(|row| self.is_null(column, row)).collect(),
+        let nulls = |column: usize| {
+            if self.nulls[column].is_empty() {
+                Vec::new()
+            } else {
+                rows().map(|row| self.is_null(column, row)).collect()
+            }
         };
         Self {
             types: Arc::clone(&self.types),

@@ -1,24 +1,30 @@
-//! The rows of one moment: a read transaction of the file, with what is in memory laid over it
+//! Snapshots: a read transaction of the file, with what is in memory laid over it
 //! ([`super::write_buffer`]), and how trees are read in both.
 //!
 //! Blocks are read where they are, in the map of the file or in memory. The pages of a read transaction
 //! do not change until it ends, nor does the snapshot's version of what is in memory, so whoever holds
 //! the [`Snapshot`] may hold slices of blocks.
 
+#![expect(
+    unsafe_code,
+    reason = "blocks and cursors are kept beside the snapshot that they are of"
+)]
+
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use heed::types::Bytes;
 use heed::{RoRange, RoRevRange, RoTxn, WithoutTls};
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::block::{Block, Checked};
 use super::block_key::{Found, end_of, floor};
 use super::data_file::{DataFile, SnapshotNumber, user_error};
 use super::record_key::{MARK, META, TreeId, record_key};
-use super::write_buffer::{Entry, LaidOver, Record, WriteBuffer};
+use super::write_buffer::{Entry, MergedRecords, Record, WriteBuffer};
 
 /// A read transaction. The library wants its use to be synchronized.
 pub(super) struct Snapshot {
@@ -74,7 +80,7 @@ impl Snapshot {
         })
     }
 
-    /// The same moment, with the blocks of a tree that is being filled.
+    /// The same snapshot, with the blocks of a tree that is being loaded.
     pub(super) fn that_sees(self, tree: TreeId) -> Self {
         let own = Some(tree);
         Self { own, ..self }
@@ -84,15 +90,15 @@ impl Snapshot {
         let hidden = match self.hidden.get() {
             Some(hidden) => hidden,
             None => {
-                let marked = self.filling()?;
+                let marked = self.loading()?;
                 self.hidden.get_or_init(|| marked)
             }
         };
         Ok(hidden.contains(&tree) && self.own != Some(tree))
     }
 
-    /// The trees that it finds marked: they are being filled, or a fill has left blocks in them.
-    pub(super) fn filling(&self) -> Result<Vec<TreeId>> {
+    /// The trees that it finds marked: a bulk load fills them, or has left orphaned blocks in them.
+    pub(super) fn loading(&self) -> Result<Vec<TreeId>> {
         let records = self.records(MARK)?;
         let tree = |name: &[u8]| name.last_chunk::<4>().map(|tree| u32::from_be_bytes(*tree));
         Ok(records.iter().filter_map(|(name, _)| tree(name)).collect())
@@ -124,14 +130,14 @@ impl Snapshot {
     }
 
     fn lock(&self) -> MutexGuard<'_, RoTxn<'static, WithoutTls>> {
-        self.txn.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.txn)
     }
 
-    fn run<'s, T>(&'s self, read: impl FnOnce(LaidOver<'s>) -> heed::Result<T>) -> Result<T> {
+    fn run<'s, T>(&'s self, read: impl FnOnce(MergedRecords<'s>) -> heed::Result<T>) -> Result<T> {
         let guard = self.lock();
-        let all = LaidOver {
+        let all = MergedRecords {
             records: self.file.records,
-            txn: for_ever(self, &guard),
+            txn: extend_lifetime(self, &guard),
             buffer: &self.buffer,
         };
         read(all).map_err(|error| user_error(&error, &self.directory))
@@ -208,7 +214,7 @@ impl Snapshot {
             },
         };
         let guard = self.lock();
-        let txn = for_ever_static(&guard);
+        let txn = extend_cursor_lifetime(&guard);
         let bounds = (
             Bound::Included(low.as_slice()),
             Bound::Excluded(high.as_slice()),
@@ -230,9 +236,10 @@ impl Snapshot {
             tree,
             snapshot: Arc::clone(self),
         };
-        walk.buffered = match reverse {
-            false => walk.within(self.buffer.from(Bound::Included(&low))),
-            true => walk.within(self.buffer.up_to(Bound::Excluded(&high))),
+        walk.buffered = if reverse {
+            walk.within(self.buffer.up_to(Bound::Excluded(&high)))
+        } else {
+            walk.within(self.buffer.from(Bound::Included(&low)))
         };
         Ok(walk)
     }
@@ -243,11 +250,7 @@ const WINDOW_BYTES: usize = 2 << 30;
 const LARGEST_IN_WINDOW: usize = 1 << 30;
 
 /// What is read in the transaction stays as long as the snapshot.
-#[expect(
-    unsafe_code,
-    reason = "the lock is needed for calls, not for what they return"
-)]
-fn for_ever<'s>(
+fn extend_lifetime<'s>(
     _snapshot: &'s Snapshot,
     txn: &RoTxn<'static, WithoutTls>,
 ) -> &'s RoTxn<'static, WithoutTls> {
@@ -257,17 +260,12 @@ fn for_ever<'s>(
     unsafe { &*std::ptr::from_ref(txn) }
 }
 
-#[expect(
-    unsafe_code,
-    reason = "bytes are kept beside the snapshot that they are of"
-)]
 fn held(found: Found<'_>) -> Found<'static> {
     // SAFETY: the callers of `held_block_of` keep the snapshot at least as long as what is found.
     unsafe { std::mem::transmute(found) }
 }
 
-#[expect(unsafe_code, reason = "a cursor is kept beside its transaction")]
-fn for_ever_static(txn: &RoTxn<'static, WithoutTls>) -> &'static RoTxn<'static, WithoutTls> {
+fn extend_cursor_lifetime(txn: &RoTxn<'static, WithoutTls>) -> &'static RoTxn<'static, WithoutTls> {
     // SAFETY: used by `Walk` alone, which holds the snapshot and drops its cursor before.
     unsafe { &*std::ptr::from_ref(txn) }
 }
@@ -293,10 +291,6 @@ pub(super) struct Walk {
     snapshot: Arc<Snapshot>,
 }
 
-#[expect(
-    unsafe_code,
-    reason = "a cursor of a transaction that may be used by any thread"
-)]
 // SAFETY: transactions are opened without thread-local storage, and the cursor is only moved while
 // the snapshot's lock is held.
 unsafe impl Send for Walk {}
@@ -307,14 +301,13 @@ impl Walk {
     }
 
     /// An entry of the snapshot's buffer, if it is within the walk.
-    #[expect(
-        unsafe_code,
-        reason = "entries are kept beside the snapshot that has them"
-    )]
     fn within(&self, entry: Option<Entry<'_>>) -> Option<Entry<'static>> {
-        let entry = entry.filter(|(key, _)| match self.is_up() {
-            true => **key < *self.far,
-            false => **key >= *self.far,
+        let entry = entry.filter(|(key, _)| {
+            if self.is_up() {
+                **key < *self.far
+            } else {
+                **key >= *self.far
+            }
         })?;
         // SAFETY: it stays where it is as long as the snapshot, which the walk holds, has its buffer.
         Some(unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) })
@@ -340,9 +333,10 @@ impl Walk {
                 return Ok(there);
             };
             if let Some(record) = there {
-                let order = match self.is_up() {
-                    true => record.0.cmp(key),
-                    false => key.cmp(record.0),
+                let order = if self.is_up() {
+                    record.0.cmp(key)
+                } else {
+                    key.cmp(record.0)
                 };
                 match order {
                     Ordering::Less => return Ok(Some(record)),
@@ -352,9 +346,10 @@ impl Walk {
                 }
             }
             let buffer = &self.snapshot.buffer;
-            self.buffered = match self.is_up() {
-                true => self.within(buffer.from(Bound::Excluded(key))),
-                false => self.within(buffer.up_to(Bound::Excluded(key))),
+            self.buffered = if self.is_up() {
+                self.within(buffer.from(Bound::Excluded(key)))
+            } else {
+                self.within(buffer.up_to(Bound::Excluded(key)))
             };
             if let Some(value) = value {
                 return Ok(Some((key, value)));

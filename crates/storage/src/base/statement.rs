@@ -8,7 +8,7 @@ use super::definition::TableDefinition;
 use super::store::transaction::{DurableTransaction, StatementOptions, StatementState};
 use super::table::DurableTable;
 
-/// A statement of a transaction: all tables that it opens are of one moment. Cloning gives another
+/// A statement of a transaction: all tables that it opens are of one snapshot. Cloning gives another
 /// handle.
 #[derive(Debug, Clone)]
 pub struct Statement(pub(super) Arc<StatementState>);

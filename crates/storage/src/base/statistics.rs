@@ -2,12 +2,13 @@
 //! estimated from a sample of blocks.
 //!
 //! A sample is taken when it is first asked for, and again by ANALYZE TABLE and when the table has
-//! grown or shrunk by a fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which nothing follows here
-//! but plans.
+//! grown or shrunk by a fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which
+//! nothing follows here but plans.
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::block::Block;
@@ -24,10 +25,7 @@ const SAMPLE_BLOCKS: usize = 24;
 const COUNTED_BLOCKS: usize = 64;
 
 fn known(store: &Store, tree: TreeId) -> Option<Arc<Estimate>> {
-    let known = store
-        .estimates
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let known = lock(&store.estimates);
     known.get(&tree).cloned()
 }
 
@@ -146,10 +144,7 @@ fn sample(
         steps,
         sampled,
     });
-    let mut known = store
-        .estimates
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut known = lock(&store.estimates);
     known.insert(tree.tree, Arc::clone(&estimate));
     Ok(estimate)
 }
@@ -195,9 +190,10 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
     if low >= high {
         return Ok(all.max(counted));
     }
-    let start = match range.start <= first {
-        true => low,
-        false => place(&range.start).clamp(low, high),
+    let start = if range.start <= first {
+        low
+    } else {
+        place(&range.start).clamp(low, high)
     };
     let end = match &range.end {
         Some(end) if *end < last => place(end).clamp(low, high),
@@ -210,10 +206,6 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
 impl DurableStore {
     /// ANALYZE TABLE: looks at a sample of each index now.
     pub fn analyze(&self, definition: &TableDefinition) -> Result<()> {
-        let rows = self.0.row_count(definition.rows())?;
-        for number in 0..definition.indexes().len() {
-            sample(&self.0, definition, IndexId(number), rows)?;
-        }
-        Ok(())
+        analyze(&self.0, definition)
     }
 }

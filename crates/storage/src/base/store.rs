@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -76,8 +77,8 @@ impl DurableStore {
             row_numbers: Mutex::default(),
             estimates: Mutex::default(),
         });
-        let filling = &store.committer.filling;
-        filling.remove_left_over(&store.environment)?;
+        let bulk_loads = &store.committer.bulk_loads;
+        bulk_loads.remove_orphans(&store.environment)?;
         Ok(Self(store))
     }
 
@@ -99,9 +100,10 @@ impl DurableStore {
     pub fn sync(&self) -> Result<()> {
         let environment = &self.0.environment;
         environment.sync()?;
-        match environment.is_checkpoint_due() {
-            true => environment.checkpoint(),
-            false => environment.flush_if_idle(),
+        if environment.is_checkpoint_due() {
+            environment.checkpoint()
+        } else {
+            environment.flush_if_idle()
         }
     }
 
@@ -135,8 +137,7 @@ impl DurableStore {
 
 impl Store {
     fn all_transactions(&self) -> MutexGuard<'_, HashMap<u64, Weak<Transaction>>> {
-        let transactions = self.transactions.lock();
-        transactions.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.transactions)
     }
 
     pub(super) fn next_transaction(&self) -> u64 {
@@ -178,10 +179,7 @@ impl Store {
 
     /// Hidden numbers for so many new rows; the first of them.
     pub(super) fn row_numbers(&self, tree: TreeId, rows: u64) -> Result<u64> {
-        let mut numbers = self
-            .row_numbers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut numbers = lock(&self.row_numbers);
         let next = match numbers.get(&tree) {
             Some(next) => Arc::clone(next),
             None => {
@@ -227,11 +225,11 @@ pub struct SyncThread {
 }
 
 impl SyncThread {
-    /// Starts it. It keeps the store open. `told` hears of the first sync of several that fail, and of the
+    /// Starts it. It keeps the store open. `report` hears of the first sync of several that fail, and of the
     /// first one that succeeds again; the last one of all is when this is dropped.
     pub fn start(
         store: &DurableStore,
-        told: impl Fn(Option<&Error>) + Send + 'static,
+        report: impl Fn(Option<&Error>) + Send + 'static,
     ) -> Result<Self> {
         let store = store.clone();
         let (stop, stopped) = channel();
@@ -239,7 +237,7 @@ impl SyncThread {
         let mut sync = move || {
             let synced = store.sync();
             if synced.is_err() != has_failed {
-                told(synced.as_ref().err());
+                report(synced.as_ref().err());
             }
             has_failed = synced.is_err();
         };

@@ -4,20 +4,19 @@ pub(super) mod cursor;
 pub(super) mod row_changes;
 pub(super) mod writer;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array};
+use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
-use super::block::Block;
 use super::definition::TableDefinition;
-use super::locks::Request;
 use super::record_key::TreeId;
 use super::row;
 use super::snapshot::Snapshot;
 use super::store::transaction::StatementState;
-use super::view::{Spot, TreeView};
+use super::view::{RowLocation, TreeView};
 use crate::base::locks::ranges::RangeMode;
 use crate::key_encoding::ByteRange;
 use crate::table::{
@@ -29,10 +28,10 @@ use writer::{DurableWriter, WHOLE_TABLE};
 
 /// One statement's handle to a durable table.
 #[derive(Debug)]
-pub struct DurableTable(Arc<TableInner>);
+pub struct DurableTable(Arc<TableHandle>);
 
 #[derive(Debug)]
-pub(super) struct TableInner {
+pub(super) struct TableHandle {
     pub(super) statement: Arc<StatementState>,
     pub(super) definition: Arc<TableDefinition>,
     reads: Mutex<Reads>,
@@ -41,7 +40,7 @@ pub(super) struct TableInner {
 /// How a handle reads.
 #[derive(Debug)]
 struct Reads {
-    /// The moment that it sees. With locks that keep others from changing what was read it goes on to
+    /// What it sees. With locks that keep others from changing what was read it goes on to
     /// the newest one with each read: what was read before is the same then.
     snapshot: Arc<Snapshot>,
     lock: ReadLock,
@@ -55,7 +54,7 @@ pub(super) fn internal(error: &dyn std::fmt::Display) -> Error {
 }
 
 impl DurableTable {
-    pub(super) fn into_inner(self) -> Arc<TableInner> {
+    pub(super) fn into_inner(self) -> Arc<TableHandle> {
         self.0
     }
 
@@ -73,7 +72,7 @@ impl DurableTable {
         definition: &Arc<TableDefinition>,
         snapshot: Arc<Snapshot>,
     ) -> Self {
-        Self(Arc::new(TableInner {
+        Self(Arc::new(TableHandle {
             statement: Arc::clone(statement),
             definition: Arc::clone(definition),
             reads: Mutex::new(Reads {
@@ -86,7 +85,7 @@ impl DurableTable {
     }
 }
 
-impl TableInner {
+impl TableHandle {
     /// A tree as the handle sees it.
     fn view(&self, tree: TreeId, types: &Arc<[PhysicalType]>) -> TreeView {
         let changes = self.statement.transaction.tree_changes(tree);
@@ -94,7 +93,7 @@ impl TableInner {
     }
 
     fn reads(&self) -> MutexGuard<'_, Reads> {
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.reads)
     }
 
     fn snapshot(&self) -> Arc<Snapshot> {
@@ -139,13 +138,7 @@ impl TableInner {
             if wanted.is_empty() {
                 return Ok(());
             }
-            let request = Request {
-                owner: transaction.owner,
-                held: &transaction.held,
-                mode: LockMode::Shared,
-                wait,
-                interrupt: &self.statement.options.interrupt,
-            };
+            let request = self.statement.request(LockMode::Shared, wait);
             let store = &transaction.store;
             let changers =
                 |ranges: &[ByteRange]| store.changers(transaction.owner, tree, mode, ranges);
@@ -210,27 +203,22 @@ impl TableInner {
             // In order, rows of one block are found together.
             order.sort_unstable_by_key(|row| key(*row));
         }
-        let mut spots: Vec<(u32, u32)> = vec![(0, 0); positions.len()];
+        let mut locations: Vec<(u32, u32)> = vec![(0, 0); positions.len()];
         let mut own: Vec<(u32, Arc<[u8]>)> = Vec::new();
         for row in &order {
             let near = pieces.last_block().map(|(_, block)| block);
             match view.find(key(*row), near)? {
                 None => return Err(vanished()),
-                Some(Spot::Own(bytes)) => {
-                    spots[*row as usize] = (u32::MAX, own.len() as u32);
+                Some(RowLocation::Own(bytes)) => {
+                    locations[*row as usize] = (u32::MAX, own.len() as u32);
                     own.push((*row, bytes));
                 }
-                Some(Spot::Block(block, place)) => {
-                    let is_last = |last: &Block<'_>| last.bytes.as_ptr() == block.bytes.as_ptr();
-                    let number = match pieces.last_block() {
-                        Some((number, last)) if is_last(&last) => number,
-                        _ => pieces.add_block(block),
-                    };
-                    spots[*row as usize] = (number, place as u32);
+                Some(RowLocation::Block(block, place)) => {
+                    locations[*row as usize] = (pieces.block_number(block), place as u32);
                 }
             }
         }
-        for (row, (block, place)) in spots.iter().enumerate() {
+        for (row, (block, place)) in locations.iter().enumerate() {
             if *block == u32::MAX {
                 let bytes = &own[*place as usize].1;
                 pieces.push_own(&view.types, positions.value(row), bytes)?;
@@ -306,19 +294,13 @@ impl TableInner {
             keys.for_each(|_| locked(true));
             return Ok(());
         }
-        let request = |mode, wait| Request {
-            owner: transaction.owner,
-            held,
-            mode,
-            wait,
-            interrupt: &self.statement.options.interrupt,
-        };
-        locks.acquire(&request(mode, wait), tree, keys, locked)?;
+        let request = self.statement.request(mode, wait);
+        locks.acquire(&request, tree, keys, locked)?;
         let Err(error) = transaction.reserve_locks() else {
             return Ok(());
         };
         let trees = self.definition.all_trees();
-        let whole = request(LockMode::Exclusive, LockWait::Skip);
+        let whole = self.statement.request(LockMode::Exclusive, LockWait::Skip);
         if !locks.acquire_whole(&whole, &trees, WHOLE_TABLE)? {
             return Err(error);
         }

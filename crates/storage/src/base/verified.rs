@@ -75,8 +75,9 @@ impl Verified {
 
 #[cold]
 fn intact(bytes: &[u8]) -> Checked<()> {
-    match Block::is_intact(bytes) {
-        true => Ok(()),
-        false => Err(Damaged),
+    if Block::is_intact(bytes) {
+        Ok(())
+    } else {
+        Err(Damaged)
     }
 }

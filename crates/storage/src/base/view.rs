@@ -13,12 +13,12 @@ use super::overlay::TreeChanges;
 use super::record_key::TreeId;
 use super::snapshot::{Snapshot, Walk};
 use crate::key_encoding::ByteRange;
-use crate::temptable::MapMoment;
+use crate::temptable::MapSnapshot;
 
 /// A segment has about so many changes at most: who resolves it has them in memory.
 const SEGMENT_CHANGES: usize = 1024;
 
-/// A tree of one moment with the changes of one transaction.
+/// A tree of one snapshot with the changes of one transaction.
 #[derive(Debug, Clone)]
 pub(super) struct TreeView {
     pub(super) snapshot: Arc<Snapshot>,
@@ -32,18 +32,18 @@ pub(super) struct TreeView {
 struct Layer {
     tree: Arc<TreeChanges>,
     /// Of the table of its changes.
-    moment: Option<Arc<MapMoment>>,
+    snapshot: Option<Arc<MapSnapshot>>,
 }
 
 impl Layer {
     fn get(&self, key: &[u8]) -> Result<Option<Change>> {
-        self.tree.changes.get_at(self.moment.as_deref(), key)
+        self.tree.changes.get_at(self.snapshot.as_deref(), key)
     }
 
     fn divide(&self, range: &ByteRange, reverse: bool) -> Result<Option<Vec<u8>>> {
-        let moment = self.moment.as_deref();
+        let snapshot = self.snapshot.as_deref();
         let changes = &self.tree.changes;
-        changes.divide(moment, range, reverse, SEGMENT_CHANGES)
+        changes.divide(snapshot, range, reverse, SEGMENT_CHANGES)
     }
 
     fn each(
@@ -51,8 +51,8 @@ impl Layer {
         range: &ByteRange,
         mut each: impl FnMut(&[u8], &Change) -> Result<()>,
     ) -> Result<()> {
-        let (moment, changes) = (self.moment.as_deref(), &self.tree.changes);
-        changes.each(moment, range, |key, change| {
+        let (snapshot, changes) = (self.snapshot.as_deref(), &self.tree.changes);
+        changes.each(snapshot, range, |key, change| {
             each(key, change).map(|()| true)
         })
     }
@@ -60,11 +60,30 @@ impl Layer {
 
 /// Where a row is.
 #[derive(Debug, Clone)]
-pub(super) enum Spot {
+pub(super) enum RowLocation {
     /// In a block of the view's snapshot.
     Block(Block<'static>, usize),
     /// Among the transaction's changes.
     Own(Arc<[u8]>),
+}
+
+impl RowLocation {
+    /// Adds the row, which has this key, to others.
+    pub(super) fn add_to(
+        self,
+        pieces: &mut Pieces,
+        types: &Arc<[PhysicalType]>,
+        key: &[u8],
+    ) -> Result<()> {
+        match self {
+            Self::Own(bytes) => pieces.push_own(types, key, &bytes)?,
+            Self::Block(block, row) => {
+                let number = pieces.block_number(block);
+                pieces.push(number, row, row + 1);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl TreeView {
@@ -74,12 +93,12 @@ impl TreeView {
         types: &Arc<[PhysicalType]>,
         changes: Option<Arc<TreeChanges>>,
     ) -> Self {
-        let filled = changes.as_ref().and_then(|tree| tree.filled.as_ref());
-        let snapshot = filled.map_or(snapshot, |filled| &filled.snapshot);
+        let bulk_loaded = changes.as_ref().and_then(|tree| tree.bulk_loaded.as_ref());
+        let snapshot = bulk_loaded.map_or(snapshot, |bulk_loaded| &bulk_loaded.snapshot);
         let snapshot = Arc::clone(snapshot);
         let changes = changes.filter(|tree| tree.cleared || !tree.changes.is_empty());
         let layer = changes.map(|tree| Layer {
-            moment: tree.changes.moment().map(Arc::new),
+            snapshot: tree.changes.snapshot().map(Arc::new),
             tree,
         });
         Self {
@@ -112,21 +131,28 @@ impl TreeView {
     }
 
     /// The row of a key. `near` is a block where it may be.
-    pub(super) fn find(&self, key: &[u8], near: Option<Block<'static>>) -> Result<Option<Spot>> {
+    pub(super) fn find(
+        &self,
+        key: &[u8],
+        near: Option<Block<'static>>,
+    ) -> Result<Option<RowLocation>> {
         if let Some(layer) = &self.layer
             && let Some(change) = layer.get(key)?
         {
-            return Ok(change.map(Spot::Own));
+            return Ok(change.map(RowLocation::Own));
         }
         if let Some(block) = near
             && let Ok(row) = block.search(key)?
         {
-            return Ok(Some(Spot::Block(block, row)));
+            return Ok(Some(RowLocation::Block(block, row)));
         }
         let Some(block) = self.base_block(key)? else {
             return Ok(None);
         };
-        Ok(block.search(key)?.ok().map(|row| Spot::Block(block, row)))
+        Ok(block
+            .search(key)?
+            .ok()
+            .map(|row| RowLocation::Block(block, row)))
     }
 
     /// Adds the rows of a range to others, in order.
@@ -320,9 +346,10 @@ impl Segments {
                 start: middle.clone(),
                 end: bounds.end.replace(middle),
             };
-            let rest = match self.reverse {
-                true => std::mem::replace(&mut bounds, upper),
-                false => upper,
+            let rest = if self.reverse {
+                std::mem::replace(&mut bounds, upper)
+            } else {
+                upper
             };
             self.rest = Some((block, rest));
         }

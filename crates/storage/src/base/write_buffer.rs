@@ -5,7 +5,7 @@
 //! the file is brought to disk as a whole, or when nobody commits for a while.
 //!
 //! The map of them is persistent (Driscoll et al., "Making data structures persistent", 1989): a snapshot
-//! has the one of its moment, which shares with the next one all that is the same in both. Records are whole
+//! keeps its version, which shares with the next one all that is the same in both. Records are whole
 //! values, so that a file which has some of them already gives the same with them laid over it.
 
 use std::ops::Bound;
@@ -28,7 +28,7 @@ struct Value {
     _reservation: Reservation,
 }
 
-/// Changed records, of one moment.
+/// A version of the changed records.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WriteBuffer(RedBlackTreeMapSync<Box<[u8]>, Value>);
 
@@ -91,13 +91,13 @@ pub(super) type Record<'t> = (&'t [u8], &'t [u8]);
 
 /// The records that a transaction of the file sees, with others laid over them.
 #[derive(Clone, Copy)]
-pub(super) struct LaidOver<'t> {
+pub(super) struct MergedRecords<'t> {
     pub(super) records: Records,
     pub(super) txn: &'t RoTxn<'t, WithoutTls>,
     pub(super) buffer: &'t WriteBuffer,
 }
 
-impl<'t> LaidOver<'t> {
+impl<'t> MergedRecords<'t> {
     /// The value of a key.
     pub(super) fn get(&self, key: &[u8]) -> heed::Result<Option<&'t [u8]>> {
         match self.buffer.get(key) {
@@ -307,7 +307,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Whatever is in the file and whatever is in memory, each moment has the same records.
+        /// Whatever is in the file and whatever is in memory, each snapshot has the same records.
         #[test]
         fn it_is_all_the_same_where_records_are(
             steps in prop::collection::vec(step(), 1..40),
@@ -315,7 +315,7 @@ mod tests {
         ) {
             let (environment, memory) = environment(limit);
             let mut oracle = Oracle::new();
-            let mut moments = Vec::new();
+            let mut snapshots = Vec::new();
             for step in steps {
                 match step {
                     Step::Commit(commit) => {
@@ -332,16 +332,16 @@ mod tests {
                     }
                     Step::Flush => environment.flush_now().unwrap(),
                     Step::Look => {
-                        moments.push((environment.newest().unwrap(), oracle.clone()));
+                        snapshots.push((environment.newest().unwrap(), oracle.clone()));
                     }
                 }
                 prop_assert!(memory.used() <= limit);
             }
-            moments.push((environment.newest().unwrap(), oracle));
-            for (snapshot, oracle) in &moments {
+            snapshots.push((environment.newest().unwrap(), oracle));
+            for (snapshot, oracle) in &snapshots {
                 assert_reads(snapshot, oracle);
             }
-            drop(moments);
+            drop(snapshots);
             environment.flush_now().unwrap();
             prop_assert_eq!(memory.used(), 0);
         }

@@ -9,10 +9,8 @@ use super::*;
 
 fn encoder(ty: PhysicalType, mode: KeyMode, descending: bool) -> KeyEncoder {
     let part = IndexPart {
-        column: 0,
-        mode,
-        prefix: None,
         descending,
+        ..IndexPart::new(0, mode)
     };
     KeyEncoder::new(&[ty], &[part])
 }
@@ -124,8 +122,8 @@ proptest! {
     fn parts_compare_one_after_the_other(
         a in (text(), -2..3_i64), b in (text(), -2..3_i64), down: bool, other_down: bool,
     ) {
-        let part = |column, descending| IndexPart {
-            column, mode: KeyMode::Binary, prefix: None, descending,
+        let part = |column, descending| {
+            IndexPart { descending, ..IndexPart::new(column, KeyMode::Binary) }
         };
         let columns = [PhysicalType::Bytes, PhysicalType::Int64];
         let encoder = KeyEncoder::new(&columns, &[part(0, down), part(1, other_down)]);
@@ -192,10 +190,8 @@ fn bounds_of_beginnings_are_sort_keys() {
 #[test]
 fn a_prefix_counts_characters_and_its_bounds_are_included() {
     let part = IndexPart {
-        column: 0,
-        mode: KeyMode::Collated(CollationId::UTF8MB4_GENERAL_CI),
         prefix: Some(2),
-        descending: false,
+        ..IndexPart::new(0, KeyMode::Collated(CollationId::UTF8MB4_GENERAL_CI))
     };
     let encoder = KeyEncoder::new(&[PhysicalType::Bytes], &[part]);
     assert_eq!(

@@ -16,7 +16,7 @@ use super::registry::{Registry, StatementCounters, StatementOwner};
 use crate::error::{ANONYMOUS_TABLE, user_error};
 
 /// How long, and how often, a holder of memory that is busy is waited for before memory is refused.
-const BUSY_MOMENT: Duration = Duration::from_millis(1);
+const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(1);
 const BUSY_MOMENTS: u32 = 100;
 
 /// What all statements of a database share. Cloning gives another handle.
@@ -53,7 +53,7 @@ impl Resources {
                 break;
             }
             patience -= 1;
-            std::thread::sleep(BUSY_MOMENT);
+            std::thread::sleep(BUSY_POLL_INTERVAL);
         }
     }
 

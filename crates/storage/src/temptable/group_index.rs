@@ -1,5 +1,7 @@
 //! Dense group numbers for keys: of a partition's rows, or of batches as they come.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,7 +35,6 @@ impl Groups {
     ///
     /// # Safety
     /// `rows` are rows of the store's layout and their values are in memory.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) unsafe fn of(
         store: &StoreRef,
         keys: &RowKeys,
@@ -138,7 +139,6 @@ enum Lookup {
     },
 }
 
-#[expect(unsafe_code, reason = "rows point into blocks that the writer owns")]
 // SAFETY: the addresses are of blocks owned by `writer`, which moves with this value.
 unsafe impl Send for GroupIndex {}
 
@@ -260,7 +260,6 @@ impl GroupIndex {
         let distinct = repeats.first_rows.len();
         let views = repeats.first_rows.iter();
         let views: Vec<u128> = views.map(|row| strings.views()[*row as usize]).collect();
-        #[expect(unsafe_code, reason = "views taken out of an array need no check")]
         // SAFETY: the views are of the array whose buffers these are.
         let array = unsafe {
             BinaryViewArray::new_unchecked(
@@ -365,7 +364,6 @@ impl GroupIndex {
     }
 
     /// Adds a row of one whole number, or NULL, as a new group, without a place in the lookup.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn insert_number(&mut self, value: Option<u64>) -> mayfly_memory::Result<u32> {
         let cell = &self.store.layout.cells()[0];
         let header = self.hasher.hash_number(value) & HASH_MASK;
@@ -381,7 +379,6 @@ impl GroupIndex {
     }
 
     /// Goes on with a hash table, since keys are too far apart.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     #[cold]
     fn become_hashed(&mut self) -> mayfly_memory::Result<()> {
         let store = &self.store;
@@ -410,7 +407,6 @@ impl GroupIndex {
         result
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn look_up(
         &mut self,
         keys: &[ArrayRef],
@@ -487,7 +483,6 @@ impl GroupIndex {
         }
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     unsafe fn insert(
         &mut self,
         row: *mut u8,
@@ -511,7 +506,6 @@ impl GroupIndex {
     }
 
     /// Stores the row of a new group.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     unsafe fn append(&mut self, row: *mut u8) -> mayfly_memory::Result<u32> {
         let group = self.rows.len() as u32;
         // An index that holds nothing takes its first row whatever the limit says.
@@ -528,7 +522,6 @@ impl GroupIndex {
     }
 
     /// The keys of the groups at `range`: of each group those of its first row.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub fn keys(&self, range: Range<usize>) -> Result<Batch> {
         let count = range.len();
         let columns = 0..self.store.layout.cells().len();

@@ -53,7 +53,7 @@ pub use sorted::SortedScan;
 pub use spec::{Access, KeyColumn, KeyMode, Purpose, SortKey, TempTableSpec};
 pub(crate) use table::FORCED_OVERFLOW_LIMIT;
 pub use table::{TempTable, TempTableWriter};
-pub(crate) use user::{MapMoment, OrderedMap};
+pub(crate) use user::{MapSnapshot, OrderedMap};
 pub use user::{
     MemoryIndex, MemoryKeyPart, MemoryLimits, UndoLog, UserTable, UserTableContext,
     UserTableEngine, VaryingBytes,

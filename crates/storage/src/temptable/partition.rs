@@ -1,5 +1,7 @@
 //! A partition: the rows whose keys share a part of their hash, all rows of a key among them.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 pub(crate) mod join_index;
 
 use std::cell::Cell;
@@ -45,7 +47,6 @@ struct Reading {
     pending: PendingRows,
 }
 
-#[expect(unsafe_code, reason = "rows point into blocks that `parts` owns")]
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for Partition {}
 
@@ -92,7 +93,6 @@ impl Partition {
         Ok(self.gather_rows(columns, &rows))
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn gather_rows(&self, columns: &[usize], rows: &[*const u8]) -> Batch {
         let store = &self.table.0.store;
         let mut gather = self.gather.take();
@@ -125,7 +125,6 @@ impl Partition {
 
     /// As [`Self::read_next`], with the hash of each row's key: what
     /// [`JoinIndex::probe_hashed`] takes, so that keys are not hashed twice.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) fn read_next_hashed(&mut self, hashes: &mut Vec<u64>) -> Result<Option<Batch>> {
         let batch = self.read_next()?;
         hashes.clear();
@@ -173,7 +172,6 @@ impl Partition {
 
     /// Which rows are of one key: numbers the groups in the order of their first rows. Of a
     /// partition in memory.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub fn groups(&self) -> Result<Groups> {
         let store = &self.table.0.store;
         let keys = RowKeys::new(&store.layout, self.table.hash_keys());

@@ -10,6 +10,7 @@ pub(crate) mod join_pair;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use mayfly_memory::sync::lock;
 use mayfly_memory::{Budget, TempFile};
 use mayfly_types::Result;
 
@@ -171,7 +172,7 @@ impl PartitionQueue {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The build side of a partition, in memory if it fits, and the parts of its probe side.

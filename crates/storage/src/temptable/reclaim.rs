@@ -9,9 +9,10 @@
 //! Nobody waits for anybody here: a holder that is busy is passed over, so no lock order can be
 //! wrong.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use mayfly_memory::Budget;
+use mayfly_memory::sync::lock;
 
 /// A holder of memory that may be asked for it.
 pub(crate) trait Reclaim: Send + Sync {
@@ -36,7 +37,7 @@ impl std::fmt::Debug for Holders {
 impl Holders {
     /// Adds a holder, for as long as it lives.
     pub(crate) fn add(&self, holder: Weak<dyn Reclaim>) {
-        let mut holders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut holders = lock(&self.0);
         // Looks for dead ones only when the list is about to grow, so that adding stays cheap.
         if holders.len() == holders.capacity() {
             holders.retain(|holder| holder.strong_count() > 0);
@@ -48,13 +49,8 @@ impl Holders {
     /// Says how many bytes it were.
     pub(crate) fn reclaim(&self, wanted: u64, budget: &Budget) -> u64 {
         // The list is let go before anyone is asked: what is asked may end here and be dropped.
-        let mut holders: Vec<Arc<dyn Reclaim>> = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .filter_map(Weak::upgrade)
-            .collect();
+        let mut holders: Vec<Arc<dyn Reclaim>> =
+            lock(&self.0).iter().filter_map(Weak::upgrade).collect();
         holders.retain(|holder| holder.memory().used() > 0 && holder.memory().is_below(budget));
         holders.sort_by_key(|holder| std::cmp::Reverse(holder.memory().used()));
         let mut freed = 0;

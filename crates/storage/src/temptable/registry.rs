@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::Budget;
+use mayfly_memory::sync::lock;
 
 use super::reclaim::Holders;
 use super::spec::Purpose;
@@ -54,14 +55,11 @@ impl StatementCounters {
     /// The last records of the statement's first tables that are gone, in the order in which they
     /// went.
     pub fn finished_tables(&self) -> Vec<RegistryEntry> {
-        self.finished
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.finished).clone()
     }
 
     fn finish(&self, record: &TempTableRecord) {
-        let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut finished = lock(&self.finished);
         if finished.len() < FINISHED_RECORDS_MAX {
             finished.push(record.snapshot());
         }
@@ -83,7 +81,7 @@ pub(crate) struct TempTableRecord {
     budgets: (Budget, Budget),
 }
 
-/// A table as it was at one moment.
+/// A table as it was when the registry was read.
 #[derive(Debug, Clone)]
 pub struct RegistryEntry {
     /// Distinct for the life of the process.
@@ -155,7 +153,7 @@ impl Registry {
 
     /// Every living table, oldest first.
     pub fn entries(&self) -> Vec<RegistryEntry> {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables = lock(&self.tables);
         tables
             .alive
             .values()
@@ -165,11 +163,7 @@ impl Registry {
 
     /// How many tables are alive.
     pub fn len(&self) -> usize {
-        self.tables
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .alive
-            .len()
+        lock(&self.tables).alive.len()
     }
 
     /// Whether no table is alive.
@@ -186,7 +180,7 @@ impl Registry {
         counters: Option<Arc<StatementCounters>>,
         budgets: (Budget, Budget),
     ) -> Registration {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = lock(&self.tables);
         let id = tables.next_id;
         tables.next_id += 1;
         let record = Arc::new(TempTableRecord {
@@ -219,11 +213,7 @@ pub(crate) struct Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        let mut tables = self
-            .registry
-            .tables
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut tables = lock(&self.registry.tables);
         tables.alive.remove(&self.record.id);
         drop(tables);
         if let Some(counters) = &self.counters {

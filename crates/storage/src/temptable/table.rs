@@ -1,9 +1,10 @@
 //! The table itself, its writers and its scans.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::sync::lock;
 use mayfly_memory::{Budget, MemoryError, TempFile};
 use mayfly_types::{Batch, Error, Result};
 
@@ -209,14 +210,11 @@ impl TempTable {
     }
 
     pub(crate) fn sorts(&self) -> MutexGuard<'_, SortState> {
-        self.0.sorts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.sorts)
     }
 
     pub(crate) fn written(&self) -> MutexGuard<'_, Vec<Written>> {
-        self.0
-            .written
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.written)
     }
 }
 

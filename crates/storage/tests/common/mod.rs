@@ -4,6 +4,7 @@
 
 pub(crate) mod work;
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,9 +18,11 @@ use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
 use mayfly_storage::{
-    HashFunction, Registry, Resources, StatementOwner, TempTableContext, TempTableOptions,
+    Access, HashFunction, IndexSpec, KeyMode, Purpose, Registry, Resources, SortKey,
+    StatementOwner, TempTable, TempTableContext, TempTableOptions, TempTableSpec, UserTable,
+    UserTableContext, UserTableEngine,
 };
-use mayfly_types::{Batch, Interrupt, PhysicalType, Value};
+use mayfly_types::{Batch, Interrupt, PhysicalType, Result, Value};
 
 /// A small deterministic generator (xorshift).
 pub(crate) struct Random(pub(crate) u64);
@@ -107,44 +110,29 @@ pub(crate) fn configurations() -> Vec<(&'static str, TempTableOptions)> {
         threads: 2,
         ..TempTableOptions::default()
     };
+    let with = |change: fn(&mut TempTableOptions)| {
+        let mut options = base.clone();
+        change(&mut options);
+        options
+    };
     vec![
         ("default", base.clone()),
-        (
-            "small",
-            TempTableOptions {
-                tmp_table_size: 256 << 10,
-                ..base.clone()
-            },
-        ),
-        (
-            "overflow",
-            TempTableOptions {
-                force_overflow: true,
-                ..base.clone()
-            },
-        ),
+        ("small", with(|options| options.tmp_table_size = 256 << 10)),
+        ("overflow", with(|options| options.force_overflow = true)),
         (
             "collide",
-            TempTableOptions {
-                hash: HashFunction::Colliding,
-                ..base.clone()
-            },
+            with(|options| options.hash = HashFunction::Colliding),
         ),
         (
             "collide and overflow",
-            TempTableOptions {
-                hash: HashFunction::Colliding,
-                force_overflow: true,
-                ..base.clone()
-            },
+            with(|options| {
+                options.hash = HashFunction::Colliding;
+                options.force_overflow = true;
+            }),
         ),
         (
             "batches of 3",
-            TempTableOptions {
-                batch_rows: 3,
-                threads: 1,
-                ..base
-            },
+            with(|options| (options.batch_rows, options.threads) = (3, 1)),
         ),
     ]
 }
@@ -157,55 +145,45 @@ pub(crate) fn random_array(
     distinct: u64,
     long: usize,
 ) -> ArrayRef {
-    let mut pick = || {
+    let pick = |_| {
         let value = random.below(distinct);
         (random.below(10) != 0).then_some(value)
     };
-    let picks: Vec<Option<u64>> = (0..rows).map(|_| pick()).collect();
+    let picks: Vec<Option<u64>> = (0..rows).map(pick).collect();
     let spread = |n: u64| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15)) as i64;
+    fn array<T, A: Array + FromIterator<Option<T>>>(
+        picks: &[Option<u64>],
+        value: impl Fn(u64) -> T,
+    ) -> A {
+        picks.iter().map(|n| n.map(&value)).collect()
+    }
     match ty {
-        PhysicalType::Int64 => {
-            Arc::new(picks.iter().map(|n| n.map(spread)).collect::<Int64Array>())
-        }
-        PhysicalType::UInt64 => Arc::new(
-            picks
-                .iter()
-                .map(|n| n.map(|n| spread(n) as u64))
-                .collect::<UInt64Array>(),
-        ),
+        PhysicalType::Int64 => Arc::new(array::<i64, Int64Array>(&picks, spread)),
+        PhysicalType::UInt64 => Arc::new(array::<u64, UInt64Array>(&picks, |n| spread(n) as u64)),
         PhysicalType::Float64 => {
             let value = |n: u64| (n as f64 - distinct as f64 / 2.0) * 1.5;
-            Arc::new(picks.iter().map(|n| n.map(value)).collect::<Float64Array>())
+            Arc::new(array::<f64, Float64Array>(&picks, value))
         }
         PhysicalType::Decimal128(_) => {
             let value = |n: u64| i128::from(spread(n)) << 30;
-            let array: Decimal128Array = picks.iter().map(|n| n.map(value)).collect();
+            let array = array::<i128, Decimal128Array>(&picks, value);
             Arc::new(array.with_data_type(ty.arrow()))
         }
         PhysicalType::Decimal256(_) => {
             let value = |n: u64| i256::from_parts(u128::from(n) << 64, i128::from(spread(n)));
-            let array: Decimal256Array = picks.iter().map(|n| n.map(value)).collect();
+            let array = array::<i256, Decimal256Array>(&picks, value);
             Arc::new(array.with_data_type(ty.arrow()))
         }
         PhysicalType::Bool => {
-            let values = picks.iter().map(|n| n.map(|n| n.is_multiple_of(2)));
-            Arc::new(values.collect::<BooleanArray>())
+            Arc::new(array::<bool, BooleanArray>(&picks, |n| n.is_multiple_of(2)))
         }
-        PhysicalType::Bytes => {
-            let text = |n: u64| {
-                let length = (n as usize * 7) % (long + 1);
-                let mut text = format!("{:x}", spread(n)).into_bytes();
-                text.resize(text.len().min(length.max(3)), b'x');
-                text.resize(length.max(3), b'a' + (n % 20) as u8);
-                text
-            };
-            Arc::new(
-                picks
-                    .iter()
-                    .map(|n| n.map(text))
-                    .collect::<BinaryViewArray>(),
-            )
-        }
+        PhysicalType::Bytes => Arc::new(array::<Vec<u8>, BinaryViewArray>(&picks, |n| {
+            let length = (n as usize * 7) % (long + 1);
+            let mut text = format!("{:x}", spread(n)).into_bytes();
+            text.resize(text.len().min(length.max(3)), b'x');
+            text.resize(length.max(3), b'a' + (n % 20) as u8);
+            text
+        })),
     }
 }
 
@@ -229,6 +207,104 @@ pub(crate) fn random_batches(
         left -= count;
     }
     batches
+}
+
+/// A table of the columns that rows are found by as `access` says.
+pub(crate) fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
+    TempTableSpec {
+        purpose: Purpose::Buffer,
+        cause: "test".into(),
+        columns: columns.to_vec(),
+        access,
+    }
+}
+
+/// A table filled by so many writers, turn about.
+pub(crate) fn filled_by(
+    writers: usize,
+    context: &TempTableContext,
+    spec: TempTableSpec,
+    batches: &[Batch],
+) -> Result<TempTable> {
+    let table = TempTable::create(context, spec)?;
+    let mut writers: Vec<_> = (0..writers).map(|_| table.writer()).collect();
+    for (writer, batch) in (0..writers.len()).cycle().zip(batches) {
+        writers[writer].append(batch)?;
+    }
+    for writer in writers {
+        writer.finish()?;
+    }
+    Ok(table)
+}
+
+/// The rows that a scan gives.
+pub(crate) fn drain(
+    mut next_batch: impl FnMut() -> Result<Option<Batch>>,
+) -> Result<Vec<Vec<Value>>> {
+    let mut found = Vec::new();
+    while let Some(batch) = next_batch()? {
+        found.extend(rows(&[batch]));
+    }
+    Ok(found)
+}
+
+fn compare(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, _) => Ordering::Less,
+        (_, Value::Null) => Ordering::Greater,
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
+        (Value::Float(a), Value::Float(b)) => a.total_cmp(b),
+        (Value::Decimal { unscaled: a, .. }, Value::Decimal { unscaled: b, .. }) => a.cmp(b),
+        (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+        _ => unreachable!("values of one column are of one type"),
+    }
+}
+
+/// Sorts rows by columns, each descending or not; rows that compare equal stay in their order.
+pub(crate) fn sort_rows(rows: &mut [Vec<Value>], keys: &[(usize, bool)]) {
+    let by_key = |a: &[Value], b: &[Value], (column, descending): (usize, bool)| {
+        let order = compare(&a[column], &b[column]);
+        if descending { order.reverse() } else { order }
+    };
+    rows.sort_by(|a, b| {
+        let mut orders = keys.iter().map(|key| by_key(a, b, *key));
+        orders
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
+    });
+}
+
+/// The keys of a table that is kept in their order.
+pub(crate) fn sort_keys(keys: &[(usize, bool)]) -> Vec<SortKey> {
+    let key = |(column, descending): &(usize, bool)| SortKey {
+        column: *column,
+        mode: KeyMode::Binary,
+        descending: *descending,
+    };
+    keys.iter().map(key).collect()
+}
+
+/// A table of CREATE TEMPORARY TABLE, or of another engine.
+pub(crate) fn user_table(
+    fixture: &Fixture,
+    memory_limit: u64,
+    engine: UserTableEngine,
+    columns: &[PhysicalType],
+    indexes: Vec<IndexSpec>,
+) -> UserTable {
+    let context = UserTableContext {
+        resources: fixture.resources.clone(),
+        memory: fixture.memory.child("session", u64::MAX),
+        temp_space: fixture.temp_space.child("session", u64::MAX),
+        memory_limit,
+        owner: StatementOwner::default(),
+        purpose: Purpose::UserTable,
+        name: "t".into(),
+        engine,
+    };
+    UserTable::new(context, columns.to_vec(), indexes)
 }
 
 /// One row as values.

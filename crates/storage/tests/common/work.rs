@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::Int64Array;
+use arrow_array::{Float64Array, Int64Array};
 use mayfly_storage::{
-    Access, GroupIndex, JoinIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, Purpose,
-    SortKey, TempTable, TempTableContext, TempTableSpec,
+    Access, GroupIndex, JoinIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, TempTable,
+    TempTableContext, TempTableWriter,
 };
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
-use super::{Fixture, row, rows, sorted_text};
+use super::{Fixture, drain, filled_by, row, rows, sort_keys, sorted_text, spec};
 
 /// What the work's batches are of.
 pub(crate) const TYPES: [PhysicalType; 3] = [
@@ -34,26 +34,8 @@ pub(crate) const WORKS: [(&str, Work); 8] = [
     ("sort with limit", sort_with_limit),
 ];
 
-fn spec(access: Access) -> TempTableSpec {
-    TempTableSpec {
-        purpose: Purpose::Buffer,
-        cause: "test".into(),
-        columns: TYPES.to_vec(),
-        access,
-    }
-}
-
-/// A table filled by two writers, turn about.
 fn fill(context: &TempTableContext, access: Access, batches: &[Batch]) -> Result<TempTable> {
-    let table = TempTable::create(context, spec(access))?;
-    let mut writers = [table.writer(), table.writer()];
-    for (n, batch) in batches.iter().enumerate() {
-        writers[n % 2].append(batch)?;
-    }
-    for writer in writers {
-        writer.finish()?;
-    }
-    Ok(table)
+    filled_by(2, context, spec(&TYPES, access), batches)
 }
 
 fn plain(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Result<Vec<String>> {
@@ -62,9 +44,7 @@ fn plain(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Result<V
     let mut scan = table.scan(None);
     // Twice, as a common table expression that is used twice.
     for _ in 0..2 {
-        while let Some(batch) = scan.next_batch()? {
-            found.extend(rows(&[batch]));
-        }
+        found.extend(drain(|| scan.next_batch())?);
         scan.rewind();
     }
     Ok(sorted_text(&found))
@@ -86,25 +66,20 @@ fn aggregate(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Resu
     // As the operator does: an index as long as it has room, then a partitioned table of what it
     // held and of the rest.
     let keys = vec![KeyColumn::binary(0)];
-    let table = TempTable::create(context, spec(Access::Hash(keys)))?;
+    let table = TempTable::create(context, spec(&TYPES, Access::Hash(keys)))?;
     let mut index = GroupIndex::new(context, vec![TYPES[0]], vec![KeyMode::Binary])?;
     let mut writer = table.writer();
     let mut counts: Vec<i64> = Vec::new();
     let mut ids = Vec::new();
-    let flush = |index: &mut GroupIndex,
-                 counts: &mut Vec<i64>,
-                 writer: &mut mayfly_storage::TempTableWriter| {
+    let flush = |index: &mut GroupIndex, counts: &mut Vec<i64>, writer: &mut TempTableWriter| {
         let groups = index.group_count();
         let mut start = 0;
         while start < groups {
             let end = groups.min(start + 500);
             let mut columns = index.keys(start..end)?.into_columns();
             let part = counts[start..end].iter().copied();
-            columns.push(std::sync::Arc::new(
-                part.collect::<arrow_array::Int64Array>(),
-            ));
-            let zeros = vec![0.0; end - start];
-            columns.push(std::sync::Arc::new(arrow_array::Float64Array::from(zeros)));
+            columns.push(Arc::new(part.collect::<Int64Array>()));
+            columns.push(Arc::new(Float64Array::from(vec![0.0; end - start])));
             writer.append(&Batch::new(columns, end - start))?;
             start = end;
         }
@@ -240,21 +215,13 @@ fn ordered(
     offset: u64,
     limit: Option<u64>,
 ) -> Result<Vec<String>> {
-    let key = |column, descending| SortKey {
-        column,
-        mode: KeyMode::Binary,
-        descending,
-    };
     let access = Access::Ordered {
-        keys: vec![key(0, false), key(1, true)],
+        keys: sort_keys(&[(0, false), (1, true)]),
         limit: limit.map(|limit| limit + offset),
     };
     let table = fill(context, access, batches)?;
     let mut scan = table.sorted(offset, limit)?;
-    let mut found = Vec::new();
-    while let Some(batch) = scan.next_batch()? {
-        found.extend(rows(&[batch]));
-    }
+    let found = drain(|| scan.next_batch())?;
     Ok(found.iter().map(|row| format!("{row:?}")).collect())
 }
 

@@ -27,7 +27,7 @@ pub(super) fn blocks(records: Records<'_>, txn: &RwTxn<'_>, tree: u32) -> Vec<(V
 
 /// Changes the records of a directory behind the store's back.
 #[expect(unsafe_code, reason = "a file that is mapped into memory")]
-pub(super) fn change(directory: &Path, change: impl FnOnce(Records<'_>, &mut RwTxn<'_>)) {
+fn change(directory: &Path, change: impl FnOnce(Records<'_>, &mut RwTxn<'_>)) {
     // SAFETY: the store that had the directory is closed.
     let env = unsafe { EnvOpenOptions::new().map_size(1 << 30).open(directory) }.unwrap();
     let txn = env.write_txn().unwrap();
@@ -44,22 +44,37 @@ pub(super) fn change(directory: &Path, change: impl FnOnce(Records<'_>, &mut RwT
 type Damage = Box<dyn Fn(Records<'_>, &mut RwTxn<'_>)>;
 
 fn flipped(tree: u32, part: usize) -> Damage {
-    Box::new(move |records, txn| {
-        let all = blocks(records, txn, tree);
+    with_blocks(tree, move |records, txn, all| {
         let (key, mut block) = all[all.len() / 2].clone();
-        let place = block.len() * part / 16;
-        block[place] ^= 0x10;
+        let offset = block.len() * part / 16;
+        block[offset] ^= 0x10;
         records.put(txn, &key, &block).unwrap();
     })
 }
 
-fn without_a_block(tree: u32, place: usize) -> Damage {
-    Box::new(move |records, txn| {
-        let all = blocks(records, txn, tree);
-        assert!(records.delete(txn, &all[place % all.len()].0).unwrap());
+fn without_a_block(tree: u32, position: usize) -> Damage {
+    with_blocks(tree, move |records, txn, all| {
+        assert!(records.delete(txn, &all[position % all.len()].0).unwrap());
     })
 }
 
+/// Changes the blocks of a tree, which come in order.
+fn with_blocks(
+    tree: u32,
+    change: impl Fn(Records<'_>, &mut RwTxn<'_>, Vec<(Vec<u8>, Vec<u8>)>) + 'static,
+) -> Damage {
+    Box::new(move |records, txn| {
+        let all = blocks(records, txn, tree);
+        change(records, txn, all);
+    })
+}
+
+/// The record that counts the table's rows.
+fn row_count() -> Vec<u8> {
+    key(0, &[b"\0rows".as_slice(), &ROWS.to_be_bytes()].concat())
+}
+
+/// What is wrong, and what one of the words of the error is.
 fn damages() -> Vec<(&'static str, Damage, &'static [&'static str])> {
     let mut all: Vec<(&'static str, Damage, &'static [&'static str])> = Vec::new();
     for part in 0..16 {
@@ -68,102 +83,88 @@ fn damages() -> Vec<(&'static str, Damage, &'static [&'static str])> {
             all.push(("a bit", flipped(tree, part), &[""]));
         }
     }
-    all.push(("no rows at the end", without_a_block(ROWS, 1), &["counted"]));
-    all.push((
-        "no rows at the beginning",
-        without_a_block(ROWS, 0),
-        &["counted"],
-    ));
-    for tree in [NUMBERS, NAMES] {
-        all.push((
-            "no entries",
-            without_a_block(tree, 0),
-            &["has no entry for a row"],
-        ));
-    }
-    all.push((
-        "a wrong number of rows",
-        Box::new(|records, txn| {
-            let key = key(0, &[b"\0rows".as_slice(), &ROWS.to_be_bytes()].concat());
-            records.put(txn, &key, &7_u64.to_le_bytes()).unwrap();
-        }),
-        &["counted"],
-    ));
-    all.push((
-        "a tree of no table",
-        Box::new(|records, txn| {
-            let (_, block) = blocks(records, txn, ROWS).remove(0);
-            records.put(txn, &key(999, b""), &block).unwrap();
-        }),
-        &["belongs to no table"],
-    ));
-    all.push((
-        "a block twice",
-        Box::new(|records, txn| {
-            let (_, block) = blocks(records, txn, ROWS).remove(0);
-            records.put(txn, &key(ROWS, &[0xff; 8]), &block).unwrap();
-        }),
-        &["separate", "order"],
-    ));
-    all.push((
-        "blocks exchanged",
-        Box::new(|records, txn| {
-            let all = blocks(records, txn, ROWS);
-            records.put(txn, &all[0].0, &all[1].1).unwrap();
-            records.put(txn, &all[1].0, &all[0].1).unwrap();
-        }),
-        &["separate", "order"],
-    ));
-    all.push((
-        "a block of another tree",
-        Box::new(|records, txn| {
-            let (_, other) = blocks(records, txn, NUMBERS).remove(0);
-            let (key, _) = blocks(records, txn, ROWS).remove(0);
-            records.put(txn, &key, &other).unwrap();
-        }),
-        &["other columns", "key", "counted", "order", "separate"],
-    ));
-    all.push((
-        "an entry too many",
-        Box::new(|records, txn| {
-            let (key, _) = blocks(records, txn, ROWS).pop().unwrap();
-            assert!(records.delete(txn, &key).unwrap());
-            // As if the rows had been counted without it.
-            let rows = blocks(records, txn, ROWS);
-            let counted = rows.iter().map(|(_, block)| {
-                let count: [u8; 4] = block[8..12].try_into().unwrap();
-                u64::from(u32::from_le_bytes(count))
-            });
-            let counted = counted.sum::<u64>().to_le_bytes();
-            let name = [b"\0rows".as_slice(), &ROWS.to_be_bytes()].concat();
-            records.put(txn, &self::key(0, &name), &counted).unwrap();
-        }),
-        &["entries for"],
-    ));
+    let no_entry: &[&str] = &["has no entry for a row"];
+    let disorder: &[&str] = &["separate", "order"];
+    let other_tree: &[&str] = &["other columns", "key", "counted", "order", "separate"];
+    let wrong_count: Damage = Box::new(|records, txn| {
+        records
+            .put(txn, &row_count(), &7_u64.to_le_bytes())
+            .unwrap();
+    });
+    let no_table = with_blocks(ROWS, |records, txn, all| {
+        records.put(txn, &key(999, b""), &all[0].1).unwrap();
+    });
+    let twice = with_blocks(ROWS, |records, txn, all| {
+        records.put(txn, &key(ROWS, &[0xff; 8]), &all[0].1).unwrap();
+    });
+    let exchanged = with_blocks(ROWS, |records, txn, all| {
+        records.put(txn, &all[0].0, &all[1].1).unwrap();
+        records.put(txn, &all[1].0, &all[0].1).unwrap();
+    });
+    let foreign = with_blocks(NUMBERS, |records, txn, all| {
+        let (key, _) = blocks(records, txn, ROWS).remove(0);
+        records.put(txn, &key, &all[0].1).unwrap();
+    });
+    let too_many = with_blocks(ROWS, |records, txn, mut all| {
+        let (key, _) = all.pop().unwrap();
+        assert!(records.delete(txn, &key).unwrap());
+        // As if the rows had been counted without it.
+        let counted = all.iter().map(|(_, block)| {
+            let count: [u8; 4] = block[8..12].try_into().unwrap();
+            u64::from(u32::from_le_bytes(count))
+        });
+        let counted = counted.sum::<u64>().to_le_bytes();
+        records.put(txn, &row_count(), &counted).unwrap();
+    });
+    all.extend([
+        (
+            "no rows at the end",
+            without_a_block(ROWS, 1),
+            &["counted"][..],
+        ),
+        (
+            "no rows at the beginning",
+            without_a_block(ROWS, 0),
+            &["counted"],
+        ),
+        ("no entries", without_a_block(NUMBERS, 0), no_entry),
+        ("no entries", without_a_block(NAMES, 0), no_entry),
+        ("a wrong number of rows", wrong_count, &["counted"]),
+        ("a tree of no table", no_table, &["belongs to no table"]),
+        ("a block twice", twice, disorder),
+        ("blocks exchanged", exchanged, disorder),
+        ("a block of another tree", foreign, other_tree),
+        ("an entry too many", too_many, &["entries for"]),
+    ]);
     all
+}
+
+/// Another directory with the same data file, changed behind the store's back.
+pub(super) fn damaged(
+    whole: &Path,
+    damage: impl FnOnce(Records<'_>, &mut RwTxn<'_>),
+) -> (TempDir, DurableStore) {
+    let copy = tempfile::tempdir().unwrap();
+    let file = copy.path().join("data.mdb");
+    std::fs::copy(whole.join("data.mdb"), file).unwrap();
+    change(copy.path(), damage);
+    let store = open(copy.path());
+    (copy, store)
 }
 
 /// Without `mayfly check`: whoever reads a block or changes it looks at its checksum.
 #[test]
 fn damaged_blocks_are_not_read_and_not_written_again() {
-    let whole = tempfile::tempdir().unwrap();
-    let store = open(whole.path());
-    let session = store.session(storage());
-    let definition = people(&session);
+    let (whole, store, session) = new_table();
     let rows: Vec<_> = (0..1000).map(|id| person(2 * id)).collect();
-    assert_eq!(insert(&session, &definition, &rows).unwrap(), None);
+    assert_eq!(session.insert(&rows), None);
     session.commit().unwrap();
+    let definition = Arc::clone(&session.definition);
     drop((session, store));
     for part in 1..16 {
-        let copy = tempfile::tempdir().unwrap();
-        let file = copy.path().join("data.mdb");
-        std::fs::copy(whole.path().join("data.mdb"), file).unwrap();
-        change(copy.path(), |records, txn| {
-            flipped(ROWS, part)(records, txn)
-        });
-        let store = open(copy.path());
-        let session = store.session(storage());
-        let mut scan = table(&session, &definition).scan(&ALL).unwrap();
+        let (_copy, store) = damaged(whole.path(), flipped(ROWS, part));
+        let session = Session::new(&store, &definition);
+        let mut scan = session.table().scan(&ALL).unwrap();
         let error = loop {
             match scan.next_batch() {
                 Ok(Some(_)) => {}
@@ -174,7 +175,7 @@ fn damaged_blocks_are_not_read_and_not_written_again() {
         assert!(error.message().contains("damaged"), "{error}");
         // A change would give the block a checksum that is right.
         let refused = (0..1000).find_map(|id| {
-            let inserted = insert(&session, &definition, &[person(2 * id + 1)]);
+            let inserted = session.try_insert(&[person(2 * id + 1)]);
             let inserted = inserted.and_then(|_| session.commit());
             session.roll_back();
             inserted.err()
@@ -186,24 +187,18 @@ fn damaged_blocks_are_not_read_and_not_written_again() {
 
 #[test]
 fn damage_is_found() {
-    let whole = tempfile::tempdir().unwrap();
-    let store = open(whole.path());
-    let session = store.session(storage());
-    let definition = people(&session);
+    let (whole, store, session) = new_table();
     for first in [0, 2000, 1000] {
         // Committed one after the other, so that blocks are divided as changes divide them.
         let rows: Vec<_> = (first..first + 1000).map(person).collect();
-        assert_eq!(insert(&session, &definition, &rows).unwrap(), None);
+        assert_eq!(session.insert(&rows), None);
         session.commit().unwrap();
     }
-    store.check(std::slice::from_ref(&definition)).unwrap();
+    session.check(&store);
+    let definition = Arc::clone(&session.definition);
     drop((session, store));
     for (what, damage, expected) in damages() {
-        let copy = tempfile::tempdir().unwrap();
-        let file = copy.path().join("data.mdb");
-        std::fs::copy(whole.path().join("data.mdb"), file).unwrap();
-        change(copy.path(), |records, txn| damage(records, txn));
-        let store = open(copy.path());
+        let (_copy, store) = damaged(whole.path(), damage);
         let error = store.check(std::slice::from_ref(&definition));
         let error = error.expect_err(what).message().to_owned();
         let is_expected = expected.iter().any(|expected| error.contains(expected));

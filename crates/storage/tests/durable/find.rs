@@ -18,17 +18,14 @@ const NAME: IndexId = IndexId(2);
 
 #[test]
 fn a_writer_finds_what_there_is_now_and_what_it_has_done() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let session = store.session(storage());
-    let definition = people(&session);
+    let (_directory, _store, session) = new_table();
     let row = |id: i64, name: &str| (id, name.to_owned(), Some(id * 10));
     let rows: Vec<Person> = (1..=9)
         .map(|id| row(id, if id % 3 == 0 { "three" } else { "other" }))
         .collect();
-    insert(&session, &definition, &rows).unwrap();
+    session.insert(&rows);
     session.commit().unwrap();
-    let table = table(&session, &definition);
+    let table = session.table();
     let all = positions(&table, &[3, 6, 9]);
     let all: Vec<Vec<u8>> = all
         .as_binary_view()
@@ -72,20 +69,18 @@ fn a_writer_finds_what_there_is_now_and_what_it_has_done() {
 
 #[test]
 fn what_is_found_stays_until_the_transaction_ends() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let (parent, child) = (store.session(storage()), store.session(storage()));
-    let definition = people(&parent);
-    insert(&parent, &definition, &[person(1), person(2)]).unwrap();
+    let (_directory, store, parent) = new_table();
+    let child = parent.another(&store);
+    parent.insert(&[person(1), person(2)]);
     parent.commit().unwrap();
 
-    let finder = table(&child, &definition);
+    let finder = child.table();
     let mut writer = finder.writer().unwrap();
     let found = writer
         .find(PRIMARY, &number(1), LockMode::Shared, 1)
         .unwrap();
     assert_eq!(found.len(), 1);
-    let other = table(&parent, &definition);
+    let other = parent.table();
     let waits = |id: i64| {
         let positions = positions(&other, &[id]);
         let lock = other.lock(&positions, LockMode::Exclusive, LockWait::No);
@@ -97,23 +92,19 @@ fn what_is_found_stays_until_the_transaction_ends() {
     parent.roll_back();
 
     // A row that is being added or removed is waited for.
-    insert(&parent, &definition, &[person(3)]).unwrap();
-    delete(&parent, &definition, &[2]);
+    parent.insert(&[person(3)]);
+    parent.delete(&[2]);
     let find = |index, key| {
-        let finder = table(&child, &definition);
+        let finder = child.table();
         let mut writer = finder.writer().unwrap();
         let found = writer.find(index, &number(key), LockMode::Shared, 1);
         found
             .map(|found| found.len())
             .map_err(|error| error.errno())
     };
-    assert_eq!(find(PRIMARY, 3), Err(1205));
-    assert_eq!(find(NUMBER, 9), Err(1205));
-    assert_eq!(find(PRIMARY, 2), Err(1205));
-    assert_eq!(find(NUMBER, 6), Err(1205));
+    let keys = [(PRIMARY, 3), (NUMBER, 9), (PRIMARY, 2), (NUMBER, 6)];
+    let found = || keys.map(|(index, key)| find(index, key));
+    assert_eq!(found(), [const { Err(1205) }; 4]);
     parent.commit().unwrap();
-    assert_eq!(find(PRIMARY, 3), Ok(1));
-    assert_eq!(find(NUMBER, 9), Ok(1));
-    assert_eq!(find(PRIMARY, 2), Ok(0));
-    assert_eq!(find(NUMBER, 6), Ok(0));
+    assert_eq!(found(), [Ok(1), Ok(1), Ok(0), Ok(0)]);
 }

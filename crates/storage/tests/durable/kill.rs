@@ -47,12 +47,12 @@ fn write(directory: &Path) {
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let session = store.session(storage());
+                let session = Session::new(&store, &definition);
                 loop {
                     let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     let rows = transaction(number);
-                    if insert(&session, &definition, &rows[..3]).unwrap().is_none() {
-                        assert_eq!(insert(&session, &definition, &rows[3..]).unwrap(), None);
+                    if session.insert(&rows[..3]).is_none() {
+                        assert_eq!(session.insert(&rows[3..]), None);
                         session.commit().unwrap();
                         println!("committed {number}");
                     } else {
@@ -65,8 +65,7 @@ fn write(directory: &Path) {
 }
 
 fn count(store: &DurableStore, definition: &Arc<TableDefinition>) -> usize {
-    let session = store.session(storage());
-    rows_of(table(&session, definition).scan(&ALL).unwrap()).len()
+    Session::new(store, definition).rows().len()
 }
 
 #[test]
@@ -114,9 +113,9 @@ fn what_was_acknowledged_survives_a_kill() {
 
         let store = open(directory.path());
         let definition = definition_of(&store);
-        store.check(std::slice::from_ref(&definition)).unwrap();
-        let session = store.session(storage());
-        let rows = rows_of(table(&session, &definition).scan(&ALL).unwrap());
+        let session = Session::new(&store, &definition);
+        session.check(&store);
+        let rows = session.rows();
         let of = |row: &Person| row.1.split_once(' ').unwrap().0.parse::<i64>().unwrap();
         let mut found = std::collections::BTreeMap::<i64, i64>::new();
         rows.iter()

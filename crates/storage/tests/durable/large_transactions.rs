@@ -3,20 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use super::model::Random;
 use super::*;
-
-/// A generator that the same seed repeats (Steele, Lea and Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % end
-    }
-}
 
 const ROWS: i64 = 30_000;
 /// Rows of one statement.
@@ -29,17 +17,11 @@ fn wide(id: i64, random: &mut Random) -> Person {
     (id, name, Some(id * 3))
 }
 
-fn content(session: &DurableTransaction, definition: &Arc<TableDefinition>) -> Vec<Person> {
-    rows_of(table(session, definition).scan(&ALL).unwrap())
-}
-
 #[test]
 fn what_does_not_fit_is_read_and_written_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let (directory, mut store, mut session) = new_table();
+    let definition = Arc::clone(&session.definition);
     let mut random = Random(7);
-    let mut store = open(directory.path());
-    let mut session = store.session(storage());
-    let definition = people(&session);
     let mut model: BTreeMap<i64, Person> = BTreeMap::new();
     for (round, is_kept) in [true, false, true, true].into_iter().enumerate() {
         let before = model.clone();
@@ -61,17 +43,14 @@ fn what_does_not_fit_is_read_and_written_again() {
                 .filter(|id| id % 7 != round as i64)
                 .collect();
             let rows: Vec<Person> = new.iter().map(|id| wide(*id, &mut random)).collect();
-            assert_eq!(insert(&session, &definition, &rows).unwrap(), None);
+            assert_eq!(session.insert(&rows), None);
             model.extend(rows.into_iter().map(|row| (row.0, row)));
             if !removed.is_empty() {
-                assert_eq!(
-                    delete(&session, &definition, &removed),
-                    removed.len() as u64
-                );
+                assert_eq!(session.delete(&removed), removed.len() as u64);
                 model.retain(|id, _| !removed.contains(id));
             }
             if !changed.is_empty() {
-                let table = table(&session, &definition);
+                let table = session.table();
                 let positions = positions(&table, &changed);
                 let rows: Vec<Person> = changed.iter().map(|id| wide(*id, &mut random)).collect();
                 let mut writer = table.writer().unwrap();
@@ -81,21 +60,20 @@ fn what_does_not_fit_is_read_and_written_again() {
                 model.extend(rows.into_iter().map(|row| (row.0, row)));
             }
         }
-        match is_kept {
-            true => session.commit().unwrap(),
-            false => {
-                session.roll_back();
-                model = before;
-            }
+        if is_kept {
+            session.commit().unwrap();
+        } else {
+            session.roll_back();
+            model = before;
         }
-        store.check(std::slice::from_ref(&definition)).unwrap();
+        session.check(&store);
         let expected: Vec<Person> = model.values().cloned().collect();
-        assert!(content(&session, &definition) == expected, "round {round}");
+        assert!(session.rows() == expected, "round {round}");
         session.commit().unwrap();
         if round == 2 {
             drop((session, store));
             store = open(directory.path());
-            session = store.session(storage());
+            session = Session::new(&store, &definition);
         }
     }
 }

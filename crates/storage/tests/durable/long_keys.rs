@@ -59,31 +59,26 @@ struct Hostile {
 const STRING: usize = 1;
 
 impl Hostile {
-    /// With all indexes but the last, or all.
-    fn definition(by_string: bool, trees: &[TreeId]) -> Arc<TableDefinition> {
+    fn new(session: &DurableTransaction, by_string: bool) -> Self {
+        let trees: Vec<TreeId> = (0..5).map(|_| session.new_tree().unwrap()).collect();
         let columns = vec![
             PhysicalType::Int64,
             PhysicalType::Bytes,
             PhysicalType::Int64,
         ];
-        let parts = |columns: &[usize]| {
-            let parts = columns.iter().map(|column| part(*column, KeyMode::Binary));
-            parts.collect::<Vec<_>>()
-        };
         let primary: &[usize] = if by_string { &[STRING, 0] } else { &[0] };
-        let mut indexes = vec![
-            index(parts(primary), true, true),
-            index(parts(&[STRING]), false, false),
-            index(parts(&[2, STRING]), false, false),
-            index(parts(&[STRING, 0]), true, false),
+        let indexes = vec![
+            IndexSpec::binary(primary, true, true),
+            IndexSpec::binary(&[STRING], false, false),
+            IndexSpec::binary(&[2, STRING], false, false),
+            IndexSpec::binary(&[STRING, 0], true, false),
         ];
-        indexes.truncate(trees.len() - 1);
-        Arc::new(TableDefinition::new(
-            columns,
-            indexes,
-            trees[0],
-            trees[1..].to_vec(),
-        ))
+        let secondary = trees[1..].to_vec();
+        let definition = TableDefinition::new(columns, indexes, trees[0], secondary);
+        Self {
+            by_string,
+            definition: Arc::new(definition),
+        }
     }
 
     fn positions(&self, table: &DurableTable, rows: &[Row]) -> ArrayRef {
@@ -125,6 +120,10 @@ impl Hostile {
         assert!(written.duplicate.is_none());
         writer.finish().unwrap();
     }
+}
+
+fn long_text(id: i64) -> Vec<u8> {
+    [vec![b'x'; 520], id.to_be_bytes().to_vec()].concat()
 }
 
 fn rows_batch(rows: &[Row]) -> Batch {
@@ -240,22 +239,18 @@ fn run(seed: u64) {
         _ => Budget::root(BudgetKind::Memory, "write_buffer_size", 0),
     };
     let open = || {
+        let options = StoreOptions::of_directory(directory.path());
+        let write_buffer = write_buffer.clone();
         DurableStore::open(StoreOptions {
-            place: StorePlace::DataDirectory(directory.path().to_path_buf()),
-            stable: StableRanges::new(),
-            write_buffer: write_buffer.clone(),
+            write_buffer,
+            ..options
         })
         .unwrap()
     };
     let mut store = open();
     let mut session = store.session(storage());
-    let trees: Vec<TreeId> = (0..5).map(|_| session.new_tree().unwrap()).collect();
+    let hostile = Hostile::new(&session, random.below(2) == 0);
     session.commit().unwrap();
-    let by_string = random.below(2) == 0;
-    let hostile = Hostile {
-        by_string,
-        definition: Hostile::definition(by_string, &trees),
-    };
     let mut model = BTreeMap::<i64, Row>::new();
     let mut committed = model.clone();
     let mut next_id = 0;
@@ -366,16 +361,10 @@ fn rows_that_come_backwards_between_alike_ones_are_in_order() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let session = store.session(storage());
-    let trees: Vec<TreeId> = (0..5).map(|_| session.new_tree().unwrap()).collect();
-    let hostile = Hostile {
-        by_string: true,
-        definition: Hostile::definition(true, &trees),
-    };
+    let hostile = Hostile::new(&session, true);
     let mut rows = Vec::new();
     for id in (0..60_000_i64).rev() {
-        let mut text = vec![b'x'; 520];
-        text.extend_from_slice(&id.to_be_bytes());
-        rows.push((id, text, None));
+        rows.push((id, long_text(id), None));
         if rows.len() == 200 {
             hostile.insert(&session, &rows);
             session.commit().unwrap();
@@ -401,17 +390,8 @@ fn damage_among_alike_keys_is_found() {
     let whole = tempfile::tempdir().unwrap();
     let store = open(whole.path());
     let session = store.session(storage());
-    let trees: Vec<TreeId> = (0..5).map(|_| session.new_tree().unwrap()).collect();
-    let hostile = Hostile {
-        by_string: true,
-        definition: Hostile::definition(true, &trees),
-    };
-    let row = |id: i64| {
-        let mut text = vec![b'x'; 520];
-        text.extend_from_slice(&id.to_be_bytes());
-        (id, text, None)
-    };
-    let rows: Vec<Row> = (0..5000).map(row).collect();
+    let hostile = Hostile::new(&session, true);
+    let rows: Vec<Row> = (0..5000).map(|id| (id, long_text(id), None)).collect();
     hostile.insert(&session, &rows);
     session.commit().unwrap();
     let no_interrupt = Interrupt::default();
@@ -419,12 +399,9 @@ fn damage_among_alike_keys_is_found() {
         .check_table(&hostile.definition, &no_interrupt)
         .unwrap();
     drop((session, store));
-    for tree in [trees[0], trees[2], trees[4]] {
+    for tree in [1, 3, 5] {
         for kind in 0..4 {
-            let copy = tempfile::tempdir().unwrap();
-            let file = copy.path().join("data.mdb");
-            std::fs::copy(whole.path().join("data.mdb"), file).unwrap();
-            super::damage::change(copy.path(), |records, txn| {
+            let (_copy, store) = super::damage::damaged(whole.path(), |records, txn| {
                 let all = super::damage::blocks(records, txn, tree);
                 let middle = all.len() / 2;
                 assert!(middle > 2 && all[middle].0.len() == 511, "{}", all.len());
@@ -450,7 +427,6 @@ fn damage_among_alike_keys_is_found() {
                 }
                 records.put(txn, &key, &one.1).unwrap();
             });
-            let store = open(copy.path());
             let checked = store.check_table(&hostile.definition, &no_interrupt);
             assert!(checked.is_err(), "tree {tree}, {kind}");
         }

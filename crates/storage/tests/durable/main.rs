@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod bulk_load;
 mod damage;
-mod fill;
 mod find;
 mod kill;
 mod large_transactions;
@@ -12,6 +12,7 @@ mod model;
 mod power_cut;
 mod snapshots;
 
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,22 +20,17 @@ use std::time::Duration;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
-use mayfly_memory::{Budget, BudgetKind, StableRanges};
+use mayfly_memory::{Budget, BudgetKind};
 use mayfly_storage::{
     ChangeStorage, ColumnId, Durability, DurableStore, DurableTable, DurableTransaction, IndexId,
     IndexPart, IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadLock,
-    ReadView, StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan,
-    TreeId,
+    ReadView, StatementOptions, StoreOptions, Table, TableDefinition, TableScan, TreeId,
 };
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
+use tempfile::TempDir;
 
 fn open(directory: &Path) -> DurableStore {
-    let options = StoreOptions {
-        place: StorePlace::DataDirectory(directory.to_path_buf()),
-        stable: StableRanges::new(),
-        write_buffer: Budget::unlimited(BudgetKind::Memory),
-    };
-    DurableStore::open(options).unwrap()
+    DurableStore::open(StoreOptions::of_directory(directory)).unwrap()
 }
 
 fn storage() -> ChangeStorage {
@@ -51,48 +47,114 @@ fn options(view: ReadView) -> StatementOptions {
     }
 }
 
-fn part(column: usize, mode: KeyMode) -> IndexPart {
-    IndexPart {
-        column,
-        mode,
-        prefix: None,
-        descending: false,
-    }
-}
-
-fn index(parts: Vec<IndexPart>, unique: bool, clustered: bool) -> IndexSpec {
-    IndexSpec {
-        parts,
-        unique,
-        clustered,
-        hash: false,
-    }
-}
-
-const TEXT: KeyMode = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
-
 /// (id BIGINT PRIMARY KEY, name TEXT, n BIGINT UNIQUE NULL), with a key on the name.
-fn people(transaction: &DurableTransaction) -> Arc<TableDefinition> {
-    people_in((0..4).map(|_| transaction.new_tree().unwrap()).collect())
-}
-
 fn people_in(trees: Vec<TreeId>) -> Arc<TableDefinition> {
     let columns = vec![
         PhysicalType::Int64,
         PhysicalType::Bytes,
         PhysicalType::Int64,
     ];
+    let collated = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
+    let mut by_name = IndexSpec::binary(&[], false, false);
+    by_name.parts.push(IndexPart::new(1, collated));
     let indexes = vec![
-        index(vec![part(0, KeyMode::Binary)], true, true),
-        index(vec![part(2, KeyMode::Binary)], true, false),
-        index(vec![part(1, TEXT)], false, false),
+        IndexSpec::binary(&[0], true, true),
+        IndexSpec::binary(&[2], true, false),
+        by_name,
     ];
-    Arc::new(TableDefinition::new(
-        columns,
-        indexes,
-        trees[0],
-        trees[1..].to_vec(),
-    ))
+    let secondary = trees[1..].to_vec();
+    Arc::new(TableDefinition::new(columns, indexes, trees[0], secondary))
+}
+
+/// A session, and the table of people.
+struct Session {
+    transaction: DurableTransaction,
+    definition: Arc<TableDefinition>,
+}
+
+impl Deref for Session {
+    type Target = DurableTransaction;
+
+    fn deref(&self) -> &DurableTransaction {
+        &self.transaction
+    }
+}
+
+/// A new store with a table that is not committed.
+fn new_table() -> (TempDir, DurableStore, Session) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let session = Session::with_table(&store, storage());
+    (directory, store, session)
+}
+
+impl Session {
+    fn new(store: &DurableStore, definition: &Arc<TableDefinition>) -> Self {
+        Self {
+            transaction: store.session(storage()),
+            definition: Arc::clone(definition),
+        }
+    }
+
+    /// Makes the table.
+    fn with_table(store: &DurableStore, storage: ChangeStorage) -> Self {
+        let transaction = store.session(storage);
+        let definition = people_in((0..4).map(|_| transaction.new_tree().unwrap()).collect());
+        Self {
+            transaction,
+            definition,
+        }
+    }
+
+    /// Another session, with the same table.
+    fn another(&self, store: &DurableStore) -> Self {
+        Self::new(store, &self.definition)
+    }
+
+    fn table(&self) -> DurableTable {
+        table(&self.transaction, &self.definition)
+    }
+
+    fn rows(&self) -> Vec<Person> {
+        rows_of(self.table().scan(&ALL).unwrap())
+    }
+
+    fn try_insert(&self, rows: &[Person]) -> mayfly_types::Result<Option<IndexId>> {
+        let mut writer = self.table().writer().unwrap();
+        let written = writer.insert(&batch(rows))?;
+        writer.finish()?;
+        Ok(written.duplicate.map(|duplicate| duplicate.index))
+    }
+
+    fn insert(&self, rows: &[Person]) -> Option<IndexId> {
+        self.try_insert(rows).unwrap()
+    }
+
+    fn delete(&self, ids: &[i64]) -> u64 {
+        let table = self.table();
+        let mut writer = table.writer().unwrap();
+        let deleted = writer.delete(&positions(&table, ids)).unwrap();
+        writer.finish().unwrap();
+        deleted
+    }
+
+    fn update(&self, id: i64, new: &Person) -> Option<IndexId> {
+        let table = self.table();
+        let positions = positions(&table, &[id]);
+        if positions.is_empty() {
+            return None;
+        }
+        let mut writer = table.writer().unwrap();
+        let new = batch(std::slice::from_ref(new));
+        let written = writer.update(&positions, &new).unwrap();
+        writer.finish().unwrap();
+        written.duplicate.map(|duplicate| duplicate.index)
+    }
+
+    /// What `mayfly check` does with the store.
+    fn check(&self, store: &DurableStore) {
+        store.check(std::slice::from_ref(&self.definition)).unwrap();
+    }
 }
 
 type Person = (i64, String, Option<i64>);
@@ -133,17 +195,6 @@ fn table(transaction: &DurableTransaction, definition: &Arc<TableDefinition>) ->
     statement.table(definition).unwrap()
 }
 
-fn insert(
-    transaction: &DurableTransaction,
-    definition: &Arc<TableDefinition>,
-    rows: &[Person],
-) -> mayfly_types::Result<Option<IndexId>> {
-    let mut writer = table(transaction, definition).writer().unwrap();
-    let written = writer.insert(&batch(rows))?;
-    writer.finish()?;
-    Ok(written.duplicate.map(|duplicate| duplicate.index))
-}
-
 fn positions(table: &impl Table, ids: &[i64]) -> ArrayRef {
     let keys: ArrayRef = Arc::new(Int64Array::from(ids.to_vec()));
     let (batch, _) = table
@@ -152,61 +203,23 @@ fn positions(table: &impl Table, ids: &[i64]) -> ArrayRef {
     Arc::clone(batch.column(0))
 }
 
-fn delete(transaction: &DurableTransaction, definition: &Arc<TableDefinition>, ids: &[i64]) -> u64 {
-    let table = table(transaction, definition);
-    let positions = positions(&table, ids);
-    let mut writer = table.writer().unwrap();
-    let deleted = writer.delete(&positions).unwrap();
-    writer.finish().unwrap();
-    deleted
-}
-
-fn update(
-    transaction: &DurableTransaction,
-    definition: &Arc<TableDefinition>,
-    id: i64,
-    new: &Person,
-) -> Option<IndexId> {
-    let table = table(transaction, definition);
-    let positions = positions(&table, &[id]);
-    if positions.is_empty() {
-        return None;
-    }
-    let mut writer = table.writer().unwrap();
-    let written = writer
-        .update(&positions, &batch(std::slice::from_ref(new)))
-        .unwrap();
-    writer.finish().unwrap();
-    written.duplicate.map(|duplicate| duplicate.index)
-}
-
 fn person(id: i64) -> Person {
     (id, format!("name {} and more of it", id % 97), Some(id * 3))
 }
 
 #[test]
 fn rows_are_there_after_the_store_is_opened_again() {
-    let directory = tempfile::tempdir().unwrap();
     let rows: Vec<Person> = (0..5000).map(person).collect();
-    let definition = {
-        let store = open(directory.path());
-        let transaction = store.session(storage());
-        let definition = people(&transaction);
-        assert_eq!(insert(&transaction, &definition, &rows).unwrap(), None);
-        transaction.set_record(b"table", Some(b"people")).unwrap();
-        assert_eq!(
-            rows_of(table(&transaction, &definition).scan(&ALL).unwrap()),
-            rows
-        );
-        let other = store.session(storage());
-        assert!(rows_of(table(&other, &definition).scan(&ALL).unwrap()).is_empty());
-        transaction.commit().unwrap();
-        assert_eq!(
-            rows_of(table(&other, &definition).scan(&ALL).unwrap()),
-            rows
-        );
-        definition
-    };
+    let (directory, store, session) = new_table();
+    assert_eq!(session.insert(&rows), None);
+    session.set_record(b"table", Some(b"people")).unwrap();
+    assert_eq!(session.rows(), rows);
+    let other = session.another(&store);
+    assert!(other.rows().is_empty());
+    session.commit().unwrap();
+    assert_eq!(other.rows(), rows);
+    let definition = session.definition.clone();
+    drop((session, other, store));
     let store = open(directory.path());
     assert_eq!(store.record(b"table").unwrap().unwrap(), b"people");
     let transaction = store.session(storage());
@@ -255,12 +268,7 @@ fn rows_are_there_after_the_store_is_opened_again() {
 fn a_second_process_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let _store = open(directory.path());
-    let options = StoreOptions {
-        place: StorePlace::DataDirectory(directory.path().to_path_buf()),
-        stable: StableRanges::new(),
-        write_buffer: Budget::unlimited(BudgetKind::Memory),
-    };
-    let error = DurableStore::open(options).unwrap_err();
+    let error = DurableStore::open(StoreOptions::of_directory(directory.path())).unwrap_err();
     assert!(
         error.to_string().contains("in use by another process"),
         "{error}"
@@ -269,55 +277,33 @@ fn a_second_process_is_refused() {
 
 #[test]
 fn duplicates_are_found_in_every_unique_index() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let transaction = store.session(storage());
-    let definition = people(&transaction);
-    let name = |text: &str| text.to_owned();
-    insert(
-        &transaction,
-        &definition,
-        &[(1, name("a"), Some(1)), (2, name("a"), None)],
-    )
-    .unwrap();
-    transaction.commit().unwrap();
-    let duplicate = |rows: &[Person]| insert(&transaction, &definition, rows).unwrap();
-    assert_eq!(duplicate(&[(1, name("x"), None)]), Some(IndexId(0)));
-    assert_eq!(duplicate(&[(3, name("x"), Some(1))]), Some(IndexId(1)));
-    assert_eq!(
-        duplicate(&[(4, name("x"), None), (4, name("x"), None)]),
-        Some(IndexId(0))
-    );
-    assert_eq!(
-        duplicate(&[(5, name("x"), Some(7)), (6, name("x"), Some(7))]),
-        Some(IndexId(1))
-    );
-    assert_eq!(
-        update(&transaction, &definition, 5, &(5, name("y"), Some(1))),
-        Some(IndexId(1))
-    );
-    assert_eq!(
-        update(&transaction, &definition, 5, &(1, name("y"), Some(8))),
-        Some(IndexId(0))
-    );
-    assert_eq!(
-        update(&transaction, &definition, 1, &(9, name("y"), Some(1))),
-        None
-    );
-    assert_eq!(duplicate(&[(1, name("again"), Some(8))]), None);
+    let (_directory, _store, session) = new_table();
+    let row = |id, name: &str, number| (id, name.to_owned(), number);
+    session.insert(&[row(1, "a", Some(1)), row(2, "a", None)]);
+    session.commit().unwrap();
+    let (primary, number) = (Some(IndexId(0)), Some(IndexId(1)));
+    for (rows, duplicate) in [
+        (vec![row(1, "x", None)], primary),
+        (vec![row(3, "x", Some(1))], number),
+        (vec![row(4, "x", None), row(4, "x", None)], primary),
+        (vec![row(5, "x", Some(7)), row(6, "x", Some(7))], number),
+    ] {
+        assert_eq!(session.insert(&rows), duplicate, "{rows:?}");
+    }
+    assert_eq!(session.update(5, &row(5, "y", Some(1))), number);
+    assert_eq!(session.update(5, &row(1, "y", Some(8))), primary);
+    assert_eq!(session.update(1, &row(9, "y", Some(1))), None);
+    assert_eq!(session.insert(&[row(1, "again", Some(8))]), None);
 }
 
 #[test]
 fn locks_wait_time_out_and_find_deadlocks() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let first = store.session(storage());
-    let second = store.session(storage());
-    let definition = people(&first);
-    insert(&first, &definition, &[person(1), person(2)]).unwrap();
+    let (_directory, store, first) = new_table();
+    let second = first.another(&store);
+    first.insert(&[person(1), person(2)]);
     first.commit().unwrap();
-    let lock = |transaction: &DurableTransaction, id, mode, wait| {
-        let table = table(transaction, &definition);
+    let lock = |session: &Session, id, mode, wait| {
+        let table = session.table();
         let positions = positions(&table, &[id]);
         table.lock(&positions, mode, wait)
     };
@@ -326,16 +312,10 @@ fn locks_wait_time_out_and_find_deadlocks() {
     let all = Locked::Unchanged(vec![true]);
     assert_eq!(lock(&first, 1, LockMode::Shared, patience).unwrap(), all);
     assert_eq!(lock(&second, 1, LockMode::Shared, patience).unwrap(), all);
-    assert_eq!(
-        lock(&second, 1, exclusive, patience).unwrap_err().errno(),
-        1205
-    );
-    assert_eq!(
-        lock(&second, 1, exclusive, LockWait::No)
-            .unwrap_err()
-            .errno(),
-        3572
-    );
+    for (wait, errno) in [(patience, 1205), (LockWait::No, 3572)] {
+        let refused = lock(&second, 1, exclusive, wait).unwrap_err();
+        assert_eq!(refused.errno(), errno);
+    }
     let skipped = lock(&second, 1, exclusive, LockWait::Skip).unwrap();
     assert_eq!(skipped, Locked::Unchanged(vec![false]));
     first.roll_back();
@@ -356,31 +336,27 @@ fn locks_wait_time_out_and_find_deadlocks() {
     });
     assert_eq!(errors, Ok(all));
     // An insert of a key that another is inserting waits for it, and then finds it there or not.
-    insert(&first, &definition, &[(7, "x".to_owned(), Some(70))]).unwrap();
-    let error = insert(&second, &definition, &[(8, "x".to_owned(), Some(70))]).unwrap_err();
-    assert_eq!(error.errno(), 1205);
+    let row = |id| [(id, "x".to_owned(), Some(70))];
+    first.insert(&row(7));
+    assert_eq!(second.try_insert(&row(8)).unwrap_err().errno(), 1205);
     first.commit().unwrap();
-    let found = insert(&second, &definition, &[(8, "x".to_owned(), Some(70))]).unwrap();
-    assert_eq!(found, Some(IndexId(1)));
+    assert_eq!(second.insert(&row(8)), Some(IndexId(1)));
 }
 
 /// Locks of rows are many, and memory is not: the whole table is locked instead, unless another
 /// writes to it.
 #[test]
 fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let first = store.session(storage());
-    let definition = people(&first);
+    let (_directory, store, first) = new_table();
     let rows: Vec<_> = (0..20_000).map(person).collect();
-    insert(&first, &definition, &rows).unwrap();
+    first.insert(&rows);
     first.commit().unwrap();
     let budget = Budget::root(BudgetKind::Memory, "memory_limit", 1 << 20);
     let small = store.session(ChangeStorage::for_tests(&budget));
     let patience = LockWait::For(Duration::from_millis(50));
     let ids: Vec<i64> = (0..20_000).collect();
     let lock_all = || {
-        let table = table(&small, &definition);
+        let table = table(&small, &first.definition);
         let all = positions(&table, &ids);
         let mut lock = |from: usize| {
             let some = all.slice(from, 1000);
@@ -389,11 +365,11 @@ fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
         (0..20_000).step_by(1000).try_for_each(&mut lock)
     };
     let write = || {
-        let another = store.session(storage());
-        table(&another, &definition).writer().map(|_| ())
+        let another = first.another(&store);
+        another.table().writer().map(|_| ())
     };
     // Another writes to it: there is no lock for all of it.
-    insert(&first, &definition, &[person(20_001)]).unwrap();
+    first.insert(&[person(20_001)]);
     assert_eq!(lock_all().unwrap_err().errno(), 1114);
     small.roll_back();
     assert_eq!(budget.used(), 0);
@@ -402,7 +378,7 @@ fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
     assert!(budget.used() < 1 << 20);
     assert_eq!(write().unwrap_err().errno(), 1205);
     // Who reads and locks is kept out too.
-    let other = table(&first, &definition);
+    let other = first.table();
     let new = positions(&other, &[20_001]);
     let refused = other.lock(&new, LockMode::Shared, patience);
     assert_eq!(refused.unwrap_err().errno(), 1205);
@@ -415,16 +391,13 @@ fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
 
 #[test]
 fn a_row_that_changed_since_it_was_read_is_noticed() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let first = store.session(storage());
-    let second = store.session(storage());
-    let definition = people(&first);
-    insert(&first, &definition, &[person(1), person(2)]).unwrap();
+    let (_directory, store, first) = new_table();
+    let second = first.another(&store);
+    first.insert(&[person(1), person(2)]);
     first.commit().unwrap();
-    let read = table(&second, &definition);
+    let read = second.table();
     let (one, two) = (positions(&read, &[1]), positions(&read, &[2]));
-    update(&first, &definition, 1, &(1, "new".to_owned(), None));
+    first.update(1, &(1, "new".to_owned(), None));
     first.commit().unwrap();
     let patience = LockWait::For(Duration::from_millis(50));
     let changed = read.lock(&one, LockMode::Exclusive, patience).unwrap();
@@ -435,11 +408,11 @@ fn a_row_that_changed_since_it_was_read_is_noticed() {
 
     // REPEATABLE READ keeps its moment, READ COMMITTED does not.
     second.take_snapshot().unwrap();
-    delete(&first, &definition, &[1]);
+    first.delete(&[1]);
     first.commit().unwrap();
     let at = |view| {
         let statement = second.statement(options(view));
-        let table = statement.table(&definition).unwrap();
+        let table = statement.table(&second.definition).unwrap();
         rows_of(table.scan(&ALL).unwrap()).len()
     };
     assert_eq!((at(ReadView::Transaction), at(ReadView::Statement)), (2, 1));
@@ -449,22 +422,15 @@ fn a_row_that_changed_since_it_was_read_is_noticed() {
 
 #[test]
 fn a_backup_is_a_store_of_the_moment() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory.path().join("a"));
-    let transaction = store.session(storage());
-    let definition = people(&transaction);
+    let (directory, store, transaction) = new_table();
     let rows: Vec<Person> = (0..1000).map(person).collect();
-    insert(&transaction, &definition, &rows).unwrap();
+    transaction.insert(&rows);
     transaction.commit().unwrap();
     let copy = directory.path().join("b");
     store.backup(&copy).unwrap();
     assert!(store.backup(&copy).is_err());
-    delete(&transaction, &definition, &[5]);
+    transaction.delete(&[5]);
     transaction.commit().unwrap();
-    let store = open(&copy);
-    let transaction = store.session(storage());
-    assert_eq!(
-        rows_of(table(&transaction, &definition).scan(&ALL).unwrap()),
-        rows
-    );
+    let copied = transaction.another(&open(&copy));
+    assert_eq!(copied.rows(), rows);
 }

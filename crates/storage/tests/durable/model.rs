@@ -35,15 +35,13 @@ impl Random {
 
 type Model = BTreeMap<i64, Person>;
 
-fn check(
-    transaction: &DurableTransaction,
-    definition: &Arc<TableDefinition>,
-    model: &Model,
-    random: &mut Random,
-) {
+fn check(session: &Session, model: &Model, random: &mut Random) {
     let mut options = options(ReadView::Statement);
     options.batch_rows = [3, 100, 10_000][random.below(3) as usize];
-    let table = transaction.statement(options).table(definition).unwrap();
+    let table = session
+        .statement(options)
+        .table(&session.definition)
+        .unwrap();
     let mut expected: Vec<Person> = model.values().cloned().collect();
     assert_eq!(rows_of(table.scan(&ALL).unwrap()), expected);
     let by = |index, range: &KeyRange, reverse| {
@@ -124,8 +122,7 @@ fn run(seed: u64) {
     let directory = tempfile::tempdir().unwrap();
     let mut random = Random(seed);
     let mut store = open(directory.path());
-    let mut session = store.session(storage_of(seed));
-    let definition = people(&session);
+    let mut session = Session::with_table(&store, storage_of(seed));
     let mut committed = Model::new();
     let mut model = Model::new();
     let mut savepoints: Vec<(u64, Model)> = Vec::new();
@@ -143,7 +140,7 @@ fn run(seed: u64) {
                         rows.push(row);
                     }
                 }
-                assert_eq!(insert(&session, &definition, &rows).unwrap(), None);
+                assert_eq!(session.insert(&rows), None);
                 model.extend(rows.into_iter().map(|row| (row.0, row)));
             }
             5 => {
@@ -153,10 +150,7 @@ fn run(seed: u64) {
                     .values()
                     .any(|other| row.2.is_some() && other.2 == row.2);
                 let expected = same.or(number.then_some(IndexId(1)));
-                assert_eq!(
-                    insert(&session, &definition, std::slice::from_ref(&row)).unwrap(),
-                    expected
-                );
+                assert_eq!(session.insert(std::slice::from_ref(&row)), expected);
                 if expected.is_none() {
                     model.insert(row.0, row);
                 }
@@ -177,7 +171,7 @@ fn run(seed: u64) {
                 let same = others().any(|other| other.0 == new.0).then_some(IndexId(0));
                 let number = others().any(|other| new.2.is_some() && other.2 == new.2);
                 let expected = same.or(number.then_some(IndexId(1)));
-                assert_eq!(update(&session, &definition, old.0, &new), expected);
+                assert_eq!(session.update(old.0, &new), expected);
                 if expected.is_none() {
                     model.remove(&old.0);
                     model.insert(new.0, new);
@@ -190,7 +184,7 @@ fn run(seed: u64) {
                     .filter(|_| random.below(4) < share)
                     .copied()
                     .collect();
-                assert_eq!(delete(&session, &definition, &gone), gone.len() as u64);
+                assert_eq!(session.delete(&gone), gone.len() as u64);
                 gone.iter().for_each(|id| drop(model.remove(id)));
             }
             9 if random.below(2) == 0 => {
@@ -212,29 +206,33 @@ fn run(seed: u64) {
                     model = committed.clone();
                 }
                 savepoints.clear();
-                let rows = table(&session, &definition).statistics().rows;
+                let rows = session.table().statistics().rows;
                 assert_eq!(rows, committed.len() as u64);
             }
             _ => match random.below(6) {
                 0 => {
+                    let definition = session.definition.clone();
                     drop((session, store));
                     store = open(directory.path());
-                    session = store.session(storage_of(seed));
+                    session = Session {
+                        transaction: store.session(storage_of(seed)),
+                        definition,
+                    };
                     model = committed.clone();
                     savepoints.clear();
                 }
                 1 => {
-                    table(&session, &definition).truncate().unwrap();
+                    session.table().truncate().unwrap();
                     model.clear();
                 }
-                _ => check(&session, &definition, &model, &mut random),
+                _ => check(&session, &model, &mut random),
             },
         }
     }
-    check(&session, &definition, &model, &mut random);
+    check(&session, &model, &mut random);
     session.commit().unwrap();
-    check(&session, &definition, &model, &mut random);
-    store.check(&[definition]).unwrap();
+    check(&session, &model, &mut random);
+    session.check(&store);
 }
 
 #[test]

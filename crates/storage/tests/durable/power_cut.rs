@@ -1,29 +1,17 @@
 //! The power goes: of the pages of the data file that were written since the last checkpoint, any may
 //! be on disk and any may be lost. What was committed is there all the same.
 
+use super::model::Random;
 use super::*;
 
 const PAGE: usize = 4096;
 
-/// Some numbers, the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-}
-
 /// What a disk may have of a file that was `before` when it was last synced, and is `now`.
-fn torn(before: &[u8], now: &[u8], numbers: &mut Numbers) -> Vec<u8> {
+fn torn(before: &[u8], now: &[u8], random: &mut Random) -> Vec<u8> {
     let mut disk = Vec::with_capacity(now.len());
     for (place, page) in now.chunks(PAGE).enumerate() {
         let old = before.get(place * PAGE..(place + 1) * PAGE);
-        match numbers.next() % 3 {
+        match random.below(3) {
             0 => disk.extend_from_slice(page),
             1 => disk.extend_from_slice(old.unwrap_or(&[0; PAGE])),
             _ => {
@@ -38,30 +26,27 @@ fn torn(before: &[u8], now: &[u8], numbers: &mut Numbers) -> Vec<u8> {
 
 #[test]
 fn a_power_cut_loses_nothing_that_was_synced() {
-    let directory = tempfile::tempdir().unwrap();
+    let (directory, store, session) = new_table();
     let path = |name: &str| directory.path().join(name);
-    let store = open(directory.path());
-    let session = store.session(storage());
-    let definition = people(&session);
     session.commit().unwrap();
     store.checkpoint().unwrap();
     let mut before = std::fs::read(path("data.mdb")).unwrap();
-    let mut numbers = Numbers(7);
+    let mut random = Random(7);
     let mut states: Vec<Vec<Person>> = vec![Vec::new()];
     for round in 0..24 {
         let mut earlier = Vec::new();
         for _ in 0..3 {
             earlier = std::fs::read(path("redo.log")).unwrap();
-            let id = (numbers.next() % 5000).cast_signed();
+            let id = random.below(5000).cast_signed();
             let rows: Vec<_> = (id..id + 40).map(person).collect();
-            if insert(&session, &definition, &rows).unwrap().is_some() {
+            if session.insert(&rows).is_some() {
                 session.roll_back();
                 let first = states.last().unwrap().iter().take(9);
                 let ids: Vec<i64> = first.map(|row| row.0).collect();
-                delete(&session, &definition, &ids);
+                session.delete(&ids);
             }
             session.commit().unwrap();
-            states.push(rows_of(table(&session, &definition).scan(&ALL).unwrap()));
+            states.push(session.rows());
             session.roll_back();
         }
         let now = std::fs::read(path("data.mdb")).unwrap();
@@ -78,18 +63,18 @@ fn a_power_cut_loses_nothing_that_was_synced() {
                 log[end.unwrap()] ^= 0x40;
                 expected = &states[states.len() - 2..states.len() - 1];
             }
-            let torn = torn(&before, &now, &mut numbers);
+            let torn = torn(&before, &now, &mut random);
             std::fs::write(disk.path().join("data.mdb"), torn).unwrap();
             std::fs::write(disk.path().join("redo.log"), log).unwrap();
             for opening in 0..2 {
                 let store = open(disk.path());
-                store.check(std::slice::from_ref(&definition)).unwrap();
-                let session = store.session(storage());
-                let rows = rows_of(table(&session, &definition).scan(&ALL).unwrap());
+                let session = session.another(&store);
+                session.check(&store);
+                let rows = session.rows();
                 assert_eq!(rows, expected[0], "{round} {attempt} {opening}");
-                insert(&session, &definition, &[person(1_000_000)]).unwrap();
+                session.insert(&[person(1_000_000)]);
                 session.commit().unwrap();
-                delete(&session, &definition, &[1_000_000]);
+                session.delete(&[1_000_000]);
                 session.commit().unwrap();
             }
         }
@@ -102,41 +87,38 @@ fn a_power_cut_loses_nothing_that_was_synced() {
 
 #[test]
 fn a_long_commit_is_made_again_from_its_rows() {
-    let directory = tempfile::tempdir().unwrap();
+    let (directory, store, session) = new_table();
     let path = |name: &str| directory.path().join(name);
-    let store = open(directory.path());
-    let session = store.session(storage());
-    let definition = people(&session);
     session.commit().unwrap();
     store.checkpoint().unwrap();
     let before = std::fs::read(path("data.mdb")).unwrap();
-    let all = || rows_of(table(&session, &definition).scan(&ALL).unwrap());
+    let all = || session.rows();
     // What a process leaves that ends now, with the data file as of the checkpoint.
     let opened_again_is = |expected: &[Person]| {
         let disk = tempfile::tempdir().unwrap();
         std::fs::write(disk.path().join("data.mdb"), &before).unwrap();
         std::fs::copy(path("redo.log"), disk.path().join("redo.log")).unwrap();
         let store = open(disk.path());
-        store.check(std::slice::from_ref(&definition)).unwrap();
-        let session = store.session(storage());
-        let rows = rows_of(table(&session, &definition).scan(&ALL).unwrap());
+        let session = session.another(&store);
+        session.check(&store);
+        let rows = session.rows();
         assert_eq!(rows, expected);
     };
     let rows = |ids: std::ops::Range<i64>| ids.map(person).collect::<Vec<_>>();
     // The first ones fill the table as a whole; others fall between them.
     let even: Vec<_> = (0..5_000).map(|id| person(2 * id)).collect();
-    insert(&session, &definition, &even).unwrap();
+    session.insert(&even);
     session.commit().unwrap();
     let odd: Vec<_> = (0..20_000).map(|id| person(2 * id + 1)).collect();
-    insert(&session, &definition, &odd).unwrap();
+    session.insert(&odd);
     session.commit().unwrap();
     let ids: Vec<i64> = (1_000..9_000).collect();
-    delete(&session, &definition, &ids);
+    session.delete(&ids);
     session.commit().unwrap();
     assert!(std::fs::metadata(path("redo.log")).unwrap().len() > 3 << 20);
     opened_again_is(&all());
-    table(&session, &definition).truncate().unwrap();
-    insert(&session, &definition, &rows(7..9)).unwrap();
+    session.table().truncate().unwrap();
+    session.insert(&rows(7..9));
     session.commit().unwrap();
     assert_eq!(all(), rows(7..9));
     opened_again_is(&rows(7..9));

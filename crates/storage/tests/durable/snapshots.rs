@@ -7,15 +7,13 @@ const TRANSACTIONS: usize = 8300;
 
 #[test]
 fn commits_go_on_beside_any_number_of_idle_snapshots() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
+    let (_directory, store, writer) = new_table();
     store.set_durability(Durability::EverySecond);
-    let writer = store.session(storage());
-    let definition = people(&writer);
+    let definition = &writer.definition;
     writer.commit().unwrap();
     let look = |session: &DurableTransaction| {
         let statement = session.statement(options(ReadView::Transaction));
-        let table = statement.table(&definition)?;
+        let table = statement.table(definition)?;
         let names = rows_of(table.scan(&ALL)?).into_iter().map(|row| row.1);
         Ok::<_, mayfly_types::Error>(names.collect::<Vec<String>>())
     };
@@ -23,8 +21,8 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
     let busy = store.session(storage());
     busy.take_snapshot().unwrap();
     let statement = busy.statement(options(ReadView::Transaction));
-    let being_read = statement.table(&definition).unwrap();
-    insert(&writer, &definition, &[person(1)]).unwrap();
+    let being_read = statement.table(definition).unwrap();
+    writer.insert(&[person(1)]);
     writer.commit().unwrap();
     let mut idle = Vec::new();
     for number in 0..TRANSACTIONS {
@@ -37,7 +35,7 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
             session.take_snapshot().unwrap();
             idle.push(session);
         }
-        assert_eq!(update(&writer, &definition, 1, &one(number)), None);
+        assert_eq!(writer.update(1, &one(number)), None);
         writer.commit().unwrap();
     }
     let newest = [one(TRANSACTIONS - 1).1];

@@ -13,7 +13,7 @@ use crate::base::environment::Environment;
 use crate::base::environment::tree;
 use crate::base::record_key::{LAST_TREE, META, TreeId, count_of, record_key, row_count_name};
 use crate::base::redo::Redo;
-use crate::base::write_buffer::{LaidOver, WriteBuffer};
+use crate::base::write_buffer::{MergedRecords, WriteBuffer};
 use crate::user_error;
 
 /// What changes are made in.
@@ -45,7 +45,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// Begins to change what is laid over the file.
-    pub(in crate::base) fn begin_in_memory(
+    pub(super) fn begin_in_memory(
         environment: &'f Environment,
         file: &'f DataFile,
     ) -> Result<Self> {
@@ -75,8 +75,8 @@ impl<'f> FileWriter<'f> {
     }
 
     /// What there is, with the changes that were made here.
-    pub(in crate::base) fn read(&self) -> LaidOver<'_> {
-        LaidOver {
+    pub(in crate::base) fn read(&self) -> MergedRecords<'_> {
+        MergedRecords {
             records: self.file.records,
             txn: match &self.target {
                 Target::File(txn) => txn,
@@ -97,7 +97,7 @@ impl<'f> FileWriter<'f> {
     }
 
     /// Whether a change has failed because there was no memory for it.
-    pub(in crate::base) fn is_out_of_memory(&self) -> bool {
+    pub(super) fn is_out_of_memory(&self) -> bool {
         self.is_out_of_memory
     }
 
@@ -111,9 +111,10 @@ impl<'f> FileWriter<'f> {
             Redo::Put(key, value) if key[..] == record_key(META, LAST_TREE) => {
                 // Transactions need not commit in the order in which they made trees.
                 let number = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
-                match self.record(key, number)? < Some(number(value)) {
-                    true => self.put(key, value),
-                    false => Ok(()),
+                if self.record(key, number)? < Some(number(value)) {
+                    self.put(key, value)
+                } else {
+                    Ok(())
                 }
             }
             Redo::Put(key, value) => self.put(key, value),
@@ -180,9 +181,10 @@ impl<'f> FileWriter<'f> {
             return Ok(());
         }
         let key = record_key(META, &row_count_name(tree));
-        let before = match anew {
-            true => 0,
-            false => self.record(&key, count_of)?.unwrap_or(0),
+        let before = if anew {
+            0
+        } else {
+            self.record(&key, count_of)?.unwrap_or(0)
         };
         let count = before.saturating_add_signed(more);
         self.put(&key, &count.to_le_bytes())

@@ -1,12 +1,13 @@
-//! How changes get into the data file: first they are in the redo log, on disk, and then they are made.
+//! How changes get into the data file: they are written to the redo log, on disk, and then applied.
 //!
-//! While the changes of one group are made, the next is already written to the log and synced. Who has the
-//! log takes the file before it lets go of the log, so that groups are made in the order of the log. A
-//! group counts, and is seen, when it is made; who committed it waits for that. If it cannot be made,
-//! the log is cut off where it begins before anybody hears of it. A group that was logged behind it
-//! meanwhile is logged anew.
+//! While the changes of one group are applied, the next is already written to the log and synced. The
+//! writer of the log locks the file before it unlocks the log, so that groups are applied in the order
+//! of the log. A group is committed, and visible, when it is applied; its transactions wait for that. If
+//! it cannot be applied, the log is truncated where it begins before any of them is acknowledged. A
+//! group that was logged behind it meanwhile is logged again.
 //!
-//! Who has both has a file that is what the log says ([`Quiet`]): only then may the log begin anew.
+//! Who holds both locks has a file that is what the log says ([`LogTruncationGuard`]): only then may the
+//! log begin anew.
 
 use std::sync::MutexGuard;
 
@@ -24,19 +25,19 @@ pub(in crate::base) trait Changes {
     /// Gives them in order. They are the same each time.
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()>;
 
-    /// Whether they are so few that they are better made in memory.
+    /// Whether they are so few that they are better applied in memory.
     fn is_small(&self) -> bool {
         false
     }
 
-    /// Whether they can be made in a file that was opened anew so many times: they may need what was
+    /// Whether they can be applied in a file that was opened again so many times: they may need what was
     /// in it before and not in the log.
     fn can_follow(&self, _replays: u64) -> bool {
         true
     }
 }
 
-/// What of a commit is in the log before it is made.
+/// What of a commit is in the log before it is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::base) enum Logging {
     /// Its changes, on disk.
@@ -47,17 +48,17 @@ pub(in crate::base) enum Logging {
     Nothing,
 }
 
-/// What the one who makes changes knows.
+/// The state of the group that is being applied.
 #[derive(Debug, Default)]
-pub(in crate::base) struct Making {
-    /// Where a group begins in the log that is not made.
-    unmade: Option<u64>,
+pub(in crate::base) struct Applying {
+    /// Where a group begins in the log that is not applied.
+    unapplied: Option<u64>,
 }
 
-impl Making {
-    /// Cuts a group that is not made off the log; whether there was one.
+impl Applying {
+    /// Truncates the log before a group that is not applied; whether there was one.
     fn cut(&mut self, log: &mut Log) -> bool {
-        let place = self.unmade.take();
+        let place = self.unapplied.take();
         if let Some(place) = place {
             log.cut(place);
         }
@@ -66,23 +67,23 @@ impl Making {
 }
 
 /// The right to begin the log anew: it says nothing that the file does not.
-pub(in crate::base) struct Quiet<'e> {
+pub(in crate::base) struct LogTruncationGuard<'e> {
     /// None of an ephemeral file.
     pub(in crate::base) log: Option<MutexGuard<'e, Log>>,
-    _making: MutexGuard<'e, Making>,
+    _applying: MutexGuard<'e, Applying>,
 }
 
 impl Environment {
-    /// Waits until all that is in the log is made.
-    pub(in crate::base) fn quiet(&self) -> Quiet<'_> {
+    /// Waits until all that is in the log is applied.
+    pub(in crate::base) fn log_truncation_guard(&self) -> LogTruncationGuard<'_> {
         let mut log = self.log();
-        let mut making = self.making();
+        let mut applying = self.applying();
         if let Some(log) = &mut log {
-            making.cut(log);
+            applying.cut(log);
         }
-        Quiet {
+        LogTruncationGuard {
             log,
-            _making: making,
+            _applying: applying,
         }
     }
 
@@ -102,24 +103,24 @@ impl Environment {
             ]));
         }
         let mut place = self.append(log.as_deref_mut(), changes, logging)?;
-        let mut making = self.making();
+        let mut applying = self.applying();
         if let Some(log) = log.as_deref_mut()
-            && making.cut(log)
+            && applying.cut(log)
         {
             place = self.append(Some(log), changes, logging)?;
         }
         drop(log);
         logged();
-        making.unmade = place;
-        let made = self.make(changes);
-        if made.is_ok() {
-            making.unmade = None;
+        applying.unapplied = place;
+        let applied = self.apply(changes);
+        if applied.is_ok() {
+            applying.unapplied = None;
         }
-        drop(making);
-        if made.is_err() {
-            drop(self.quiet());
+        drop(applying);
+        if applied.is_err() {
+            drop(self.log_truncation_guard());
         }
-        made
+        applied
     }
 
     /// Writes a group to the log; where it begins.
@@ -151,12 +152,12 @@ impl Environment {
         }
     }
 
-    fn make(&self, changes: &impl Changes) -> Result<()> {
+    fn apply(&self, changes: &impl Changes) -> Result<()> {
         // Whatever comes of it, there is a state to read.
         let _readable = self.newest_of_file()?;
         let file = self.file()?;
-        let is_small = changes.is_small() && !self.is_given_up();
-        if is_small && self.make_in_memory(&file, changes)? {
+        let is_small = changes.is_small() && !self.has_failed();
+        if is_small && self.apply_in_memory(&file, changes)? {
             return Ok(());
         }
         self.flush(&file)?;
@@ -166,7 +167,7 @@ impl Environment {
     }
 
     /// Leaves the file alone; whether there was memory for that.
-    fn make_in_memory(&self, file: &DataFile, changes: &impl Changes) -> Result<bool> {
+    fn apply_in_memory(&self, file: &DataFile, changes: &impl Changes) -> Result<bool> {
         let mut writer = FileWriter::begin_in_memory(self, file)?;
         match changes.each(&mut |change| writer.redo(change)) {
             Ok(()) => writer.commit().map(|()| true),

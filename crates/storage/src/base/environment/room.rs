@@ -19,9 +19,10 @@ impl NewKeys {
             return Ok(());
         }
         self.make_room(writer, &separator[..PREFIX_BYTES], count as u64)?;
-        match self.advance(separator, count) {
-            true => Ok(()),
-            false => Err(Damaged.into()),
+        if self.advance(separator, count) {
+            Ok(())
+        } else {
+            Err(Damaged.into())
         }
     }
 

@@ -1,8 +1,8 @@
 //! Changing a tree of blocks: changes in key order, each block rewritten once.
 //!
-//! A block keeps its key as long as it lives, but for what [`crate::base::block_key`] says; what is split off gets
-//! the shortest separator that divides it from what comes before. A block that has become small takes in the
-//! next.
+//! A block keeps its key as long as it lives, but for what [`crate::base::block_key`] says; what is split
+//! off gets the shortest separator that divides it from what comes before. A block that has become small
+//! takes in the next.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::base::rows::{Rows, common};
 const SMALL_BYTES: usize = BLOCK_BYTES / 4;
 
 /// Changes a tree's rows, whose keys rise; by how many they became more.
-pub(in crate::base) fn apply(
+pub(super) fn apply(
     writer: &mut FileWriter<'_>,
     tree: TreeId,
     types: &Arc<[PhysicalType]>,
@@ -143,9 +143,10 @@ impl Merge {
             writer.put(&first_key, bytes)?;
             return Ok((done, difference));
         }
-        let limit = match at_end {
-            true => BLOCK_BYTES,
-            false => even_limit(&sizes),
+        let limit = if at_end {
+            BLOCK_BYTES
+        } else {
+            even_limit(&sizes)
         };
         let mut parts = Vec::new();
         let taken = rows.divide(0, limit, false, |range| {

@@ -55,36 +55,34 @@ fn bytes_of(start: &[u8], end: Option<&[u8]>) -> u64 {
 }
 
 impl RangeSet {
+    /// The last range that begins at a key or before it.
+    fn up_to(&self, key: &[u8]) -> Option<(&Vec<u8>, &Option<Vec<u8>>)> {
+        let bounds = (Bound::Unbounded, Bound::Included(key));
+        self.0.range::<[u8], _>(bounds).next_back()
+    }
+
+    /// The first range that begins at a key or behind it.
+    fn from(&self, key: &[u8]) -> Option<(&Vec<u8>, &Option<Vec<u8>>)> {
+        let bounds = (Bound::Included(key), Bound::Unbounded);
+        self.0.range::<[u8], _>(bounds).next()
+    }
+
     fn contains(&self, key: &[u8]) -> bool {
-        let before = self
-            .0
-            .range::<[u8], _>((Bound::Unbounded, Bound::Included(key)))
-            .next_back();
+        let before = self.up_to(key);
         before.is_some_and(|(_, end)| is_behind(end.as_deref(), key))
     }
 
     fn overlaps(&self, range: &ByteRange) -> bool {
-        if self.contains(&range.start) {
-            return true;
-        }
-        let next = self
-            .0
-            .range::<[u8], _>((Bound::Included(range.start.as_slice()), Bound::Unbounded))
-            .next();
-        next.is_some_and(|(start, _)| is_behind(range.end.as_deref(), start))
+        let next = self.from(&range.start);
+        self.contains(&range.start)
+            || next.is_some_and(|(start, _)| is_behind(range.end.as_deref(), start))
     }
 
     fn covers(&self, range: &ByteRange) -> bool {
-        let mut before = self
-            .0
-            .range::<[u8], _>((Bound::Unbounded, Bound::Included(range.start.as_slice())));
-        let Some((_, end)) = before.next_back() else {
-            return false;
-        };
-        match (end, &range.end) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(end), Some(wanted)) => wanted <= end,
+        match (self.up_to(&range.start), &range.end) {
+            (None, _) | (Some((_, Some(_))), None) => false,
+            (Some((_, None)), _) => true,
+            (Some((_, Some(end))), Some(wanted)) => wanted <= end,
         }
     }
 
@@ -92,26 +90,14 @@ impl RangeSet {
     fn add(&mut self, range: ByteRange) -> i64 {
         let ByteRange { mut start, mut end } = range;
         let mut change = 0;
-        let before = self
-            .0
-            .range::<[u8], _>((Bound::Unbounded, Bound::Included(start.as_slice())))
-            .next_back();
-        if let Some((first, last)) = before
+        if let Some((first, last)) = self.up_to(&start)
             && last.as_deref().is_none_or(|last| last >= start.as_slice())
         {
             start.clone_from(first);
         }
-        loop {
-            let within = self
-                .0
-                .range::<[u8], _>((Bound::Included(start.as_slice()), Bound::Unbounded))
-                .next();
-            let Some((first, last)) = within else {
-                break;
-            };
-            if end.as_ref().is_some_and(|end| first > end) {
-                break;
-            }
+        while let Some((first, last)) = self.from(&start)
+            && end.as_ref().is_none_or(|end| first <= end)
+        {
             end = match (end, last) {
                 (Some(end), Some(last)) => Some(end.max(last.clone())),
                 _ => None,
@@ -179,15 +165,25 @@ impl Ranges {
             KeyUse::Change | KeyUse::Lock(LockMode::Exclusive) => RangeMode::Shared,
             KeyUse::Lock(LockMode::Shared) => RangeMode::Exclusive,
         };
+        let holds = |set: &RangeSet| set.contains(key);
+        let comes = |range: &ByteRange| range.contains(key);
+        self.blockers(owner, tree, |mode| mode >= least, holds, comes)
+    }
+
+    /// The owners of ranges of a tree that are in the way, of those that are held and those to come.
+    fn blockers(
+        &self,
+        owner: LockOwner,
+        tree: TreeId,
+        conflicts: impl Fn(RangeMode) -> bool,
+        holds: impl Fn(&RangeSet) -> bool,
+        comes: impl Fn(&ByteRange) -> bool,
+    ) -> Vec<LockOwner> {
         let held = self.trees.get(&tree).into_iter().flatten();
-        let held = held.filter(|ranges| {
-            ranges.owner != owner && ranges.mode >= least && ranges.set.contains(key)
-        });
+        let held =
+            held.filter(|other| other.owner != owner && conflicts(other.mode) && holds(&other.set));
         let coming = self.coming.iter().filter(|(_, other, of, mode, ranges)| {
-            *other != owner
-                && *of == tree
-                && *mode >= least
-                && ranges.iter().any(|range| range.contains(key))
+            *other != owner && *of == tree && conflicts(*mode) && ranges.iter().any(&comes)
         });
         let held = held.map(|ranges| ranges.owner);
         held.chain(coming.map(|(_, other, ..)| *other)).collect()
@@ -206,25 +202,9 @@ impl Ranges {
                 && other > RangeMode::Gap
                 && mode.max(other) == RangeMode::Exclusive
         };
-        let held = self.trees.get(&tree).into_iter().flatten();
-        let held = held.filter(|other| {
-            other.owner != owner
-                && is_in_the_way(other.mode)
-                && ranges.iter().any(|range| other.set.overlaps(range))
-        });
-        let coming = self
-            .coming
-            .iter()
-            .filter(|(_, other, of, other_mode, others)| {
-                *other != owner
-                    && *of == tree
-                    && is_in_the_way(*other_mode)
-                    && others
-                        .iter()
-                        .any(|other| ranges.iter().any(|range| overlap(other, range)))
-            });
-        let held = held.map(|ranges| ranges.owner);
-        held.chain(coming.map(|(_, other, ..)| *other)).collect()
+        let holds = |set: &RangeSet| ranges.iter().any(|range| set.overlaps(range));
+        let comes = |other: &ByteRange| ranges.iter().any(|range| overlap(other, range));
+        self.blockers(owner, tree, is_in_the_way, holds, comes)
     }
 
     /// Whether an owner holds a range already.

@@ -9,8 +9,27 @@ use super::*;
 
 fn directory(name: &str) -> (std::path::PathBuf, DataDirectory) {
     let path = std::env::temp_dir().join(format!("mayfly-log-{name}-{}", std::process::id()));
-    let directory = DataDirectory::claim(&path).expect("it can be made");
+    let directory = DataDirectory::lock(&path).expect("it can be made");
     (path, directory.expect("nobody has it"))
+}
+
+/// A log that has just begun.
+fn begun(name: &str) -> (std::path::PathBuf, DataDirectory, Log) {
+    let (path, directory) = directory(name);
+    let (mut log, pages) = Log::open(&directory).expect("it opens");
+    assert!(pages.is_none());
+    log.restart(b"pages", 0).expect("it is written");
+    (path, directory, log)
+}
+
+/// Writes a group; where it begins.
+fn write(log: &mut Log, changes: &[Redo<'_>]) -> u64 {
+    let start = log.begin();
+    for change in changes {
+        log.add(*change).expect("it is written");
+    }
+    log.finish(true).expect("it is written");
+    start
 }
 
 /// What a change does, by key.
@@ -45,20 +64,13 @@ fn groups(directory: &DataDirectory) -> (Vec<Vec<Vec<u8>>>, Option<Vec<u8>>) {
 }
 
 fn put(log: &mut Log, keys: &[&[u8]]) -> u64 {
-    let place = log.begin();
-    for key in keys {
-        log.add(Redo::Put(key, b"value")).expect("it is written");
-    }
-    log.finish(true).expect("it is written");
-    place
+    let changes: Vec<_> = keys.iter().map(|key| Redo::Put(key, b"value")).collect();
+    write(log, &changes)
 }
 
 #[test]
 fn what_was_written_is_read() {
-    let (_, directory) = directory("read");
-    let (mut log, pages) = Log::open(&directory).expect("it opens");
-    assert!(pages.is_none());
-    log.restart(b"pages", 0).expect("it is written");
+    let (_, directory, mut log) = begun("read");
     put(&mut log, &[b"a", b"b"]);
     log.begin();
     log.add(Redo::Remove(b"a")).expect("it is written");
@@ -102,9 +114,7 @@ fn damage_of_the_newest_header_is_told() {
 
 #[test]
 fn rows_of_a_tree_come_with_its_types() {
-    let (_, directory) = directory("rows");
-    let (mut log, _) = Log::open(&directory).expect("it opens");
-    log.restart(b"pages", 0).expect("it is written");
+    let (_, directory, mut log) = begun("rows");
     let types: Arc<[PhysicalType]> = Arc::from([
         PhysicalType::Bool,
         PhysicalType::Int64,
@@ -114,7 +124,6 @@ fn rows_of_a_tree_come_with_its_types() {
         PhysicalType::Decimal256(30),
         PhysicalType::Bytes,
     ]);
-    log.begin();
     let none = Arc::from([]);
     let changes = [
         Redo::Rows(7, &types, &[(b"a", Some(b"row")), (b"b", None)]),
@@ -125,10 +134,7 @@ fn rows_of_a_tree_come_with_its_types() {
             anew: true,
         },
     ];
-    for change in changes {
-        log.add(change).expect("it is written");
-    }
-    log.finish(true).expect("it is written");
+    write(&mut log, &changes);
     let expected = [
         format!("7: {types:?}").into_bytes(),
         b"a->row".to_vec(),
@@ -142,16 +148,11 @@ fn rows_of_a_tree_come_with_its_types() {
 
 #[test]
 fn rows_go_on_in_the_next_frame() {
-    let (_, directory) = directory("frames");
-    let (mut log, _) = Log::open(&directory).expect("it opens");
-    log.restart(b"pages", 0).expect("it is written");
+    let (_, directory, mut log) = begun("frames");
     let types: Arc<[PhysicalType]> = Arc::from([PhysicalType::Bytes]);
     let long = vec![b'x'; FRAME_FULL];
     let rows: [RowChange<'_>; 3] = [(b"a", Some(&long)), (b"b", None), (b"c", Some(&long))];
-    log.begin();
-    log.add(Redo::Rows(9, &types, &rows))
-        .expect("it is written");
-    log.finish(true).expect("it is written");
+    write(&mut log, &[Redo::Rows(9, &types, &rows)]);
     let tree = b"9: [Bytes]".to_vec();
     let long = |key: &[u8]| [key, b"->", &long].concat();
     let expected = [tree.clone(), long(b"a"), tree, b"b->".to_vec(), long(b"c")];
@@ -160,16 +161,13 @@ fn rows_go_on_in_the_next_frame() {
 
 #[test]
 fn large_groups_have_several_frames() {
-    let (_, directory) = directory("large");
-    let (mut log, _) = Log::open(&directory).expect("it opens");
-    log.restart(b"pages", 0).expect("it is written");
+    let (_, directory, mut log) = begun("large");
     let long = vec![7; 700_000];
     for _ in 0..2 {
-        log.begin();
-        for key in [b"a", b"b", b"c", b"d"] {
-            log.add(Redo::Put(key, &long)).expect("it is written");
-        }
-        log.finish(true).expect("it is written");
+        write(
+            &mut log,
+            &[b"a", b"b", b"c", b"d"].map(|key| Redo::Put(key, &long)),
+        );
     }
     let (read, _) = groups(&directory);
     assert_eq!(read.len(), 2);
@@ -178,30 +176,21 @@ fn large_groups_have_several_frames() {
 
 #[test]
 fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
-    let (_, directory) = directory("failed");
-    let (mut log, _) = Log::open(&directory).expect("it opens");
-    log.restart(b"pages", 0).expect("it is written");
+    let (_, directory, mut log) = begun("failed");
     put(&mut log, &[b"a"]);
     // Frames of the same length, so that the second would follow the next group.
     let long = vec![7; FRAME_FULL];
-    let place = log.begin();
-    log.add(Redo::Put(b"b", &long)).expect("it is written");
-    log.add(Redo::Put(b"c", &long)).expect("it is written");
-    log.finish(true).expect("it is written");
-    log.cut(place);
+    let start = write(&mut log, &[b"b", b"c"].map(|key| Redo::Put(key, &long)));
+    log.cut(start);
     assert_eq!(groups(&directory).0.len(), 1);
-    log.begin();
-    log.add(Redo::Put(b"d", &long)).expect("it is written");
-    log.finish(true).expect("it is written");
+    write(&mut log, &[Redo::Put(b"d", &long)]);
     let (read, _) = groups(&directory);
     assert_eq!(read, [[b"a=val".to_vec()], [b"d=\x07\x07\x07".to_vec()]]);
 }
 
 #[test]
 fn a_cut_takes_what_is_behind_it() {
-    let (_, directory) = directory("cut");
-    let (mut log, _) = Log::open(&directory).expect("it opens");
-    log.restart(b"pages", 0).expect("it is written");
+    let (_, directory, mut log) = begun("cut");
     put(&mut log, &[b"a"]);
     let place = put(&mut log, &[b"b"]);
     put(&mut log, &[b"c"]);
@@ -215,18 +204,11 @@ fn a_cut_takes_what_is_behind_it() {
 
 #[test]
 fn what_a_process_of_before_has_left_behind_the_end_is_no_part_of_it() {
-    let (path, directory) = directory("salt");
-    let (mut log, _) = Log::open(&directory).expect("it opens");
-    log.restart(b"pages", 0).expect("it is written");
+    let (path, directory, mut log) = begun("salt");
     // Three frames of equal length, the second and third of one group.
     let long = vec![7; FRAME_FULL];
-    for keys in [&[b"a"][..], &[b"b", b"c"]] {
-        log.begin();
-        for key in keys {
-            log.add(Redo::Put(*key, &long)).expect("it is written");
-        }
-        log.finish(true).expect("it is written");
-    }
+    write(&mut log, &[Redo::Put(b"a", &long)]);
+    write(&mut log, &[b"b", b"c"].map(|key| Redo::Put(key, &long)));
     drop(log);
     // The first one is lost.
     let file = path.join(LOG_FILE);
@@ -237,18 +219,14 @@ fn what_a_process_of_before_has_left_behind_the_end_is_no_part_of_it() {
     let (mut log, _) = Log::open(&directory).expect("it opens");
     log.replay(|error| error, |_| Ok(()))
         .expect("it can be read");
-    log.begin();
-    log.add(Redo::Put(b"d", &long)).expect("it is written");
-    log.finish(true).expect("it is written");
+    write(&mut log, &[Redo::Put(b"d", &long)]);
     let (read, _) = groups(&directory);
     assert_eq!(read, [[b"d=\x07\x07\x07".to_vec()]]);
 }
 
 #[test]
 fn groups_after_a_checkpoint_that_failed_count() {
-    let (_, directory) = directory("doubtful");
-    let (mut log, _) = Log::open(&directory).expect("it opens");
-    log.restart(b"pages", 0).expect("it is written");
+    let (_, directory, mut log) = begun("doubtful");
     put(&mut log, &[b"a"]);
     let (generation, group, end) = (log.generation, log.group, log.end);
     log.restart(b"later", 0).expect("it is written");
@@ -264,9 +242,7 @@ fn groups_after_a_checkpoint_that_failed_count() {
 
 #[test]
 fn a_torn_end_is_no_part_of_it() {
-    let (path, directory) = directory("torn");
-    let (mut log, _) = Log::open(&directory).expect("it opens");
-    log.restart(b"pages", 0).expect("it is written");
+    let (path, directory, mut log) = begun("torn");
     put(&mut log, &[b"a"]);
     let whole = log.end;
     put(&mut log, &[b"b", b"c"]);

@@ -23,9 +23,10 @@ pub(in super::super) struct Sizes {
 impl Sizes {
     /// For a block of some rows, whose keys rise.
     pub(in super::super) fn of(all: &Rows, rows: Range<usize>) -> Self {
-        let (first, last) = match rows.is_empty() {
-            true => (&[][..], &[][..]),
-            false => (all.key(rows.start), all.key(rows.end - 1)),
+        let (first, last) = if rows.is_empty() {
+            (&[][..], &[][..])
+        } else {
+            (all.key(rows.start), all.key(rows.end - 1))
         };
         // What the first and the last have in common, all have.
         Self::with_prefix(all, rows, common(first, last))
@@ -314,9 +315,12 @@ impl Narrow {
         out: &mut Vec<u8>,
     ) {
         let values = values.iter().enumerate();
-        let differences = values.map(|(place, value)| match is_null(place) {
-            true => 0,
-            false => number(*value).wrapping_sub(self.base),
+        let differences = values.map(|(place, value)| {
+            if is_null(place) {
+                0
+            } else {
+                number(*value).wrapping_sub(self.base)
+            }
         });
         match self.width {
             0 => {}

@@ -5,19 +5,20 @@
 //! own reads look through.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use mayfly_memory::Reservation;
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
 use crate::base::change_map::Change;
 use crate::base::change_map::{ChangeStorage, NAME, RESERVE_BYTES};
 use crate::base::definition::TableDefinition;
-use crate::base::kept::KeptSnapshot;
+use crate::base::kept::TransactionSnapshot;
 use crate::base::locks::ranges::RangeMode;
-use crate::base::locks::{Held, LockOwner};
+use crate::base::locks::{Held, LockOwner, Request};
 use crate::base::overlay::{Changes, Overlay, TreeChanges};
 use crate::base::record_key::{META, TreeId, row_count_name};
 use crate::base::snapshot::Snapshot;
@@ -25,15 +26,15 @@ use crate::base::store::Store;
 use crate::base::view::TreeView;
 use crate::error::user_error;
 use crate::key_encoding::ByteRange;
-use crate::table::ReadLock;
+use crate::table::{LockMode, LockWait, ReadLock};
 use crate::transaction::Participant;
 
 /// What rows a statement's reads see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadView {
-    /// Those of the moment of the transaction's first such statement: REPEATABLE READ.
+    /// Those of a snapshot taken by the transaction's first such statement: REPEATABLE READ.
     Transaction,
-    /// Those of the moment at which the statement began: READ COMMITTED, and every statement that
+    /// Those of a snapshot taken when the statement began: READ COMMITTED, and every statement that
     /// locks or changes rows.
     Statement,
 }
@@ -63,7 +64,7 @@ pub(in crate::base) struct Transaction {
     pub(in crate::base) owner: LockOwner,
     state: Mutex<State>,
     /// What [`ReadView::Transaction`] sees.
-    pub(in crate::base) snapshot: Arc<KeptSnapshot>,
+    pub(in crate::base) snapshot: Arc<TransactionSnapshot>,
     /// Where its changes are.
     pub(in crate::base) storage: ChangeStorage,
     pub(in crate::base) held: Mutex<Held>,
@@ -126,7 +127,7 @@ impl DurableTransaction {
         Self(transaction)
     }
 
-    /// START TRANSACTION WITH CONSISTENT SNAPSHOT: [`ReadView::Transaction`] is of this moment.
+    /// START TRANSACTION WITH CONSISTENT SNAPSHOT: [`ReadView::Transaction`] sees the rows of now.
     pub fn take_snapshot(&self) -> Result<()> {
         let newest = self.0.store.environment.newest()?;
         self.0.snapshot.set(newest);
@@ -138,7 +139,7 @@ impl DurableTransaction {
     pub fn new_tree(&self) -> Result<TreeId> {
         let tree = self.0.store.new_tree();
         self.0.state().new_trees = true;
-        // Who looks at a moment before sees that the tree was not there.
+        // A snapshot without the record says that the tree was made later.
         let (name, none) = (row_count_name(tree), 0_u64.to_le_bytes());
         self.0.set(name, Some(Arc::from(none.as_slice())))?;
         Ok(tree)
@@ -190,11 +191,11 @@ impl DurableTransaction {
 
 impl Transaction {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn writing(&self) -> MutexGuard<'_, Vec<WriterTrees>> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.writing)
     }
 
     /// A statement begins to change rows.
@@ -221,7 +222,7 @@ impl Transaction {
         // What a statement did is among its own changes until it is among the transaction's.
         let writing = self.writing().clone();
         for trees in writing {
-            let trees = trees.lock().unwrap_or_else(PoisonError::into_inner);
+            let trees = lock(&trees);
             if let Some(changes) = trees.get(&tree)
                 && is_in_the_way(changes, tree, mode, newest, ranges)?
             {
@@ -246,7 +247,7 @@ impl Transaction {
         self.state().changes.overlay.tree(tree).cloned()
     }
 
-    /// 1412 when a table, or an index of it, was made after the moment that the transaction sees.
+    /// 1412 when a table, or an index of it, was made after the transaction's snapshot.
     pub(in crate::base) fn check_definition(&self, definition: &TableDefinition) -> Result<()> {
         let Some(snapshot) = self.snapshot.get()? else {
             return Ok(());
@@ -299,7 +300,7 @@ impl Transaction {
 
     /// Reserves memory for the locks that it holds.
     pub(in crate::base) fn reserve_locks(&self) -> Result<()> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         let needed = held.bytes();
         let empty = || self.storage.memory.reservation();
         let reservation = held.reservation.get_or_insert_with(empty);
@@ -318,7 +319,7 @@ impl Transaction {
     pub(in crate::base) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) -> Result<()> {
         let mut state = self.state();
         for (tree, mut changes) in trees {
-            if changes.filled.is_some() || state.changes.overlay.tree(tree).is_none() {
+            if changes.bulk_loaded.is_some() || state.changes.overlay.tree(tree).is_none() {
                 if changes.changes.has_table() {
                     changes.changes.overflow(&self.storage)?;
                 }
@@ -357,7 +358,7 @@ impl Transaction {
         }
         let overlay = state.changes.take();
         state.committing = overlay.clone();
-        // Nothing more is read in it, and a file that was given up is opened anew when nobody reads.
+        // Nothing more is read in it, and a file that has failed is opened again when nobody reads.
         drop(state);
         self.snapshot.end();
         let committed = if overlay.is_empty() {
@@ -380,7 +381,7 @@ fn is_in_the_way(
     newest: &Arc<Snapshot>,
     ranges: &[ByteRange],
 ) -> Result<bool> {
-    if changes.cleared || changes.filled.is_some() || changes.changes.has_table() {
+    if changes.cleared || changes.bulk_loaded.is_some() || changes.changes.has_table() {
         // It is much: whoever wants to know more would have to read it.
         return Ok(true);
     }
@@ -473,7 +474,18 @@ impl StatementState {
         })
     }
 
-    /// The moment of its tables.
+    /// A request for locks.
+    pub(in crate::base) fn request(&self, mode: LockMode, wait: LockWait) -> Request<'_> {
+        Request {
+            owner: self.transaction.owner,
+            held: &self.transaction.held,
+            mode,
+            wait,
+            interrupt: &self.options.interrupt,
+        }
+    }
+
+    /// The snapshot of its tables.
     pub(in crate::base) fn snapshot(&self) -> Result<Arc<Snapshot>> {
         if let Some(snapshot) = self.snapshot.get() {
             return Ok(Arc::clone(snapshot));

@@ -2,13 +2,14 @@
 //! on its own.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, UInt32Array};
+use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::base::gather::Pieces;
-use crate::base::table::TableInner;
+use crate::base::table::TableHandle;
 use crate::base::view::{Segment, Segments, TreeView};
 use crate::key_encoding::ByteRange;
 use crate::table::{ColumnId, TableScan};
@@ -23,7 +24,7 @@ enum Slot {
 
 /// How rows of a tree become columns of the table.
 #[derive(Debug)]
-pub(in crate::base) struct Projection {
+pub(super) struct Projection {
     /// Columns of the tree.
     read: Vec<(usize, PhysicalType)>,
     slots: Vec<Slot>,
@@ -35,14 +36,14 @@ pub(in crate::base) struct Projection {
 
 impl Projection {
     /// Columns of the table, read in the tree of its rows.
-    pub(in crate::base) fn of_rows(table: &TableInner, columns: &[ColumnId]) -> Self {
+    pub(in crate::base) fn of_rows(table: &TableHandle, columns: &[ColumnId]) -> Self {
         let all: Vec<usize> = (0..table.definition.columns().len()).collect();
         Self::new(columns, &all, table.definition.columns(), None)
     }
 
     /// Columns of the table, read in an index if that has them.
     pub(in crate::base) fn of_index(
-        table: &TableInner,
+        table: &TableHandle,
         index: crate::table::IndexId,
         columns: &[ColumnId],
     ) -> Option<Self> {
@@ -90,7 +91,7 @@ impl Projection {
     /// The columns of some rows.
     pub(in crate::base) fn batch(
         &self,
-        table: &Arc<TableInner>,
+        table: &Arc<TableHandle>,
         pieces: &mut Pieces,
     ) -> Result<Batch> {
         let all = 0..pieces.rows();
@@ -100,7 +101,7 @@ impl Projection {
     /// The columns of the rows at these places.
     fn batch_of(
         &self,
-        table: &Arc<TableInner>,
+        table: &Arc<TableHandle>,
         pieces: &mut Pieces,
         places: Range<usize>,
     ) -> Result<Batch> {
@@ -138,7 +139,7 @@ impl Projection {
 const BATCH_BYTES: usize = 1 << 20;
 
 struct Shared {
-    table: Arc<TableInner>,
+    table: Arc<TableHandle>,
     view: TreeView,
     ranges: Vec<ByteRange>,
     reverse: bool,
@@ -155,7 +156,7 @@ struct State {
 }
 
 /// One worker's scan.
-pub(in crate::base) struct TreeScan {
+pub(super) struct TreeScan {
     shared: Arc<Shared>,
     /// Rows that did not fit into the last batch.
     rest: Option<Batch>,
@@ -165,7 +166,7 @@ pub(in crate::base) struct TreeScan {
 
 impl TreeScan {
     pub(in crate::base) fn new(
-        table: &Arc<TableInner>,
+        table: &Arc<TableHandle>,
         view: TreeView,
         ranges: Vec<ByteRange>,
         reverse: bool,
@@ -193,15 +194,16 @@ impl TreeScan {
 impl Shared {
     /// The next segments, of about so many rows, and the range that they are of.
     fn take(&self, wanted: usize) -> Result<Option<(usize, Vec<Segment>)>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         loop {
             let number = state.range;
             if number >= self.ranges.len() {
                 return Ok(None);
             }
-            let range = match self.reverse {
-                true => self.ranges.len() - 1 - number,
-                false => number,
+            let range = if self.reverse {
+                self.ranges.len() - 1 - number
+            } else {
+                number
             };
             let mut segments = match state.segments.take() {
                 Some(segments) => segments,
@@ -249,9 +251,10 @@ impl Shared {
         if all == 0 {
             return Ok(None);
         }
-        let places = match self.reverse {
-            true => all.saturating_sub(enough)..all,
-            false => 0..all.min(enough),
+        let places = if self.reverse {
+            all.saturating_sub(enough)..all
+        } else {
+            0..all.min(enough)
         };
         let projection = &self.projection;
         let batch = projection.batch_of(&self.table, &mut pieces, places)?;

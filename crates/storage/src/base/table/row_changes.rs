@@ -10,8 +10,9 @@ use crate::base::locks::ranges::KeyUse;
 use crate::base::overlay::TreeChanges;
 use crate::base::row_source::RowSource;
 use crate::base::snapshot::Snapshot;
-use crate::base::table::writer::{DurableWriter, has, lock};
+use crate::base::table::writer::{DurableWriter, has};
 use crate::table::{Duplicate, LockMode};
+use mayfly_memory::sync::lock;
 
 /// Memory for the bytes of one row and its keys, used for row after row.
 #[derive(Default)]
@@ -39,7 +40,7 @@ impl DurableWriter {
         let definition = Arc::clone(&self.table.definition);
         let tree = definition.rows();
         let is_own = |changes: Option<&TreeChanges>| match changes {
-            Some(changes) if changes.cleared || changes.filled.is_some() => Ok(true),
+            Some(changes) if changes.cleared || changes.bulk_loaded.is_some() => Ok(true),
             changes => has(changes, position),
         };
         if is_own(lock(&self.trees).get(&tree))?

@@ -7,11 +7,12 @@
 //! for.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_memory::Reservation;
+use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::base::block::Block;
@@ -19,17 +20,16 @@ use crate::base::bulk::Bulk;
 use crate::base::change_map::RESERVE_BYTES;
 use crate::base::definition::IndexTree;
 use crate::base::gather::Pieces;
-use crate::base::locks::Request;
 use crate::base::locks::ranges::KeyUse;
 use crate::base::overlay::TreeChanges;
 use crate::base::record_key::TreeId;
-use crate::base::row_source::{BatchKeys, BatchRow};
+use crate::base::row_source::BatchKeys;
 use crate::base::snapshot::Snapshot;
 use crate::base::store::transaction::WriterTrees;
-use crate::base::table::TableInner;
+use crate::base::table::TableHandle;
 use crate::base::table::cursor::Projection;
 use crate::base::table::row_changes::Scratch;
-use crate::base::view::Spot;
+use crate::base::view::RowLocation;
 use crate::key_encoding::ByteRange;
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
 
@@ -37,7 +37,7 @@ use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten
 pub(in crate::base) const WHOLE_TABLE: &[u8] = &[];
 /// A statement's changes of one table.
 pub(in crate::base) struct DurableWriter {
-    pub(in crate::base) table: Arc<TableInner>,
+    pub(in crate::base) table: Arc<TableHandle>,
     pub(in crate::base) trees: WriterTrees,
     /// Bytes of `trees` in memory, and of `bulk`.
     reservation: Reservation,
@@ -50,7 +50,7 @@ pub(in crate::base) struct DurableWriter {
 }
 
 impl DurableWriter {
-    pub(in crate::base) fn new(table: &Arc<TableInner>) -> Result<Self> {
+    pub(in crate::base) fn new(table: &Arc<TableHandle>) -> Result<Self> {
         // Who fills the table as a whole has it locked as a whole.
         let wait = LockWait::For(table.statement.options.lock_wait);
         table.lock_key(table.definition.rows(), WHOLE_TABLE, LockMode::Shared, wait)?;
@@ -88,8 +88,8 @@ impl DurableWriter {
     /// What lies under the transaction's changes of a tree.
     fn base(&self, tree: TreeId) -> Arc<Snapshot> {
         let changes = self.table.statement.transaction.tree_changes(tree);
-        let filled = changes.as_ref().and_then(|tree| tree.filled.as_ref());
-        Arc::clone(filled.map_or(&self.newest, |filled| &filled.snapshot))
+        let bulk_loaded = changes.as_ref().and_then(|tree| tree.bulk_loaded.as_ref());
+        Arc::clone(bulk_loaded.map_or(&self.newest, |bulk_loaded| &bulk_loaded.snapshot))
     }
 
     /// The row of a key as it is now: changed by this statement, by the transaction, or committed.
@@ -99,16 +99,16 @@ impl DurableWriter {
         tree: TreeId,
         key: &[u8],
         near: Option<Block<'static>>,
-    ) -> Result<Option<Spot>> {
+    ) -> Result<Option<RowLocation>> {
         if let Some(own) = lock(&self.trees).get(&tree)
             && let Some(change) = own.get(key)?
         {
-            return Ok(change.map(Spot::Own));
+            return Ok(change.map(RowLocation::Own));
         }
         let before = self.table.statement.transaction.tree_changes(tree);
         if let Some(before) = before {
             if let Some(change) = before.get(key)? {
-                return Ok(change.map(Spot::Own));
+                return Ok(change.map(RowLocation::Own));
             }
             if before.cleared {
                 return Ok(None);
@@ -117,7 +117,7 @@ impl DurableWriter {
         if let Some(block) = near
             && let Ok(place) = block.search(key)?
         {
-            return Ok(Some(Spot::Block(block, place)));
+            return Ok(Some(RowLocation::Block(block, place)));
         }
         let base = self.base(tree);
         let Some(found) = base.held_block_of(tree, key)? else {
@@ -125,7 +125,7 @@ impl DurableWriter {
         };
         let block = base.block(found)?;
         let place = block.search(key)?;
-        Ok(place.ok().map(|place| Spot::Block(block, place)))
+        Ok(place.ok().map(|place| RowLocation::Block(block, place)))
     }
 
     /// The first key in a range of a tree, as it is now, and whether it is a committed one.
@@ -177,9 +177,10 @@ impl DurableWriter {
                 }
                 if !is_removed(&key)? {
                     let is_first = changed.as_ref().is_none_or(|own| key < *own);
-                    return Ok(match is_first {
-                        true => Some((key, is_committed)),
-                        false => own_first(),
+                    return Ok(if is_first {
+                        Some((key, is_committed))
+                    } else {
+                        own_first()
                     });
                 }
                 place += 1;
@@ -250,19 +251,14 @@ impl DurableWriter {
                 return Ok(());
             }
             drop(trees);
-            let request = Request {
-                owner,
-                held: &transaction.held,
-                mode: LockMode::Exclusive,
-                wait: self.wait(),
-                interrupt: &self.table.statement.options.interrupt,
-            };
+            let statement = &self.table.statement;
+            let request = statement.request(LockMode::Exclusive, self.wait());
             locks.wait_for_ranges(&request, tree, &key, usage)?;
         }
     }
 
     /// The same for an entry that says to nobody else what it did not say before: no range is asked.
-    pub(in crate::base) fn set_unseen(
+    pub(super) fn set_unseen(
         &mut self,
         index: &IndexTree,
         key: Vec<u8>,
@@ -274,7 +270,7 @@ impl DurableWriter {
     }
 
     /// Rows with all columns.
-    pub(in crate::base) fn all_columns(&self) -> Projection {
+    pub(super) fn all_columns(&self) -> Projection {
         let columns = self.table.definition.columns().len();
         let all: Vec<ColumnId> = (0..columns).map(ColumnId).collect();
         Projection::of_rows(&self.table, &all)
@@ -289,9 +285,10 @@ impl DurableWriter {
             return Ok(());
         }
         let wanted = needed.max(self.reservation.bytes() + RESERVE_BYTES);
-        match is_much || self.reservation.try_resize(wanted).is_err() {
-            true => self.overflow(),
-            false => Ok(()),
+        if is_much || self.reservation.try_resize(wanted).is_err() {
+            self.overflow()
+        } else {
+            Ok(())
         }
     }
 
@@ -346,12 +343,7 @@ impl DurableWriter {
         };
         let mut scratch = Scratch::default();
         for place in 0..batch.row_count() {
-            let row = BatchRow {
-                definition: &definition,
-                arrays,
-                keys: &keys,
-                place,
-            };
+            let row = keys.row(place);
             let found = self.insert_row(&row, check, snapshot.as_ref(), &mut scratch)?;
             if found.is_some() {
                 return Ok(written(place, found));
@@ -375,21 +367,10 @@ impl DurableWriter {
                 continue;
             };
             let near = pieces.last_block().map(|(_, block)| block);
-            match self.existing(tree, position, near)? {
-                None => continue,
-                Some(Spot::Own(bytes)) => {
-                    pieces.push_own(definition.types(), position, &bytes)?;
-                }
-                Some(Spot::Block(block, row)) => {
-                    let is_last = |last: &Block<'_>| last.bytes.as_ptr() == block.bytes.as_ptr();
-                    let number = match pieces.last_block() {
-                        Some((number, last)) if is_last(&last) => number,
-                        _ => pieces.add_block(block),
-                    };
-                    pieces.push(number, row, row + 1);
-                }
+            if let Some(row) = self.existing(tree, position, near)? {
+                row.add_to(&mut pieces, definition.types(), position)?;
+                found.push(place);
             }
-            found.push(place);
         }
         let rows = self.all_columns().batch(&self.table, &mut pieces)?;
         Ok((rows, found))
@@ -420,14 +401,7 @@ impl TableWriter for DurableWriter {
         let snapshot = self.table.statement.transaction.snapshot.get()?;
         let mut scratch = Scratch::default();
         for (was, place) in found.into_iter().enumerate() {
-            let of = |arrays, keys, place| BatchRow {
-                definition: &definition,
-                arrays,
-                keys,
-                place,
-            };
-            let old = of(old.columns(), &old_keys, was);
-            let new = of(rows.columns(), &new_keys, place);
+            let (old, new) = (old_keys.row(was), new_keys.row(place));
             let position = positions.value(place);
             let duplicate =
                 self.update_row(position, (&old, &new), snapshot.as_ref(), &mut scratch)?;
@@ -447,13 +421,8 @@ impl TableWriter for DurableWriter {
         let keys = BatchKeys::of_positioned(&definition, old.columns());
         let snapshot = self.table.statement.transaction.snapshot.get()?;
         for (was, place) in found.iter().enumerate() {
-            let row = BatchRow {
-                definition: &definition,
-                arrays: old.columns(),
-                keys: &keys,
-                place: was,
-            };
-            self.delete_row(positions.value(*place), &row, snapshot.as_ref())?;
+            let position = positions.value(*place);
+            self.delete_row(position, &keys.row(was), snapshot.as_ref())?;
         }
         Ok(found.len() as u64)
     }
@@ -462,16 +431,10 @@ impl TableWriter for DurableWriter {
         self.leave_bulk()?;
         let definition = &self.table.definition;
         let mut pieces = Pieces::new(&self.base(definition.rows()));
-        match self.existing(definition.rows(), position, None)? {
-            None => return Ok(None),
-            Some(Spot::Own(bytes)) => {
-                pieces.push_own(definition.types(), position, &bytes)?;
-            }
-            Some(Spot::Block(block, row)) => {
-                let number = pieces.add_block(block);
-                pieces.push(number, row, row + 1);
-            }
-        }
+        let Some(row) = self.existing(definition.rows(), position, None)? else {
+            return Ok(None);
+        };
+        row.add_to(&mut pieces, definition.types(), position)?;
         let rows = self.all_columns().batch(&self.table, &mut pieces)?;
         Ok(Some(rows))
     }
@@ -504,12 +467,6 @@ impl Drop for DurableWriter {
         let transaction = &self.table.statement.transaction;
         transaction.end_writing(&self.trees);
     }
-}
-
-pub(in crate::base) fn lock(
-    trees: &Mutex<BTreeMap<TreeId, TreeChanges>>,
-) -> MutexGuard<'_, BTreeMap<TreeId, TreeChanges>> {
-    trees.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sets what is done to a key. `bytes`: of the changes of all trees.

@@ -4,11 +4,14 @@
 //! each row to the next one of the same key. Looking up a batch goes in steps over many rows at a
 //! time, each step asking the memory for what the next one needs, so that cache misses overlap.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use std::ptr::null;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use arrow_array::ArrayRef;
 use mayfly_memory::Reservation;
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use crate::error::ANONYMOUS_TABLE;
@@ -76,10 +79,8 @@ pub struct JoinIndex {
     _reservation: Reservation,
 }
 
-#[expect(unsafe_code, reason = "rows point into blocks that `held` owns")]
 // SAFETY: the addresses are of blocks that move with this value and are only read.
 unsafe impl Send for JoinIndex {}
-#[expect(unsafe_code, reason = "rows point into blocks that `held` owns")]
 // SAFETY: as above.
 unsafe impl Sync for JoinIndex {}
 
@@ -308,7 +309,6 @@ impl JoinIndex {
         self.first_matches_hashed(keys, &hashes)
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn first_matches_hashed(&self, keys: &[ArrayRef], hashes: &[u64]) -> Result<Vec<u32>> {
         let row_count = hashes.len();
         let mut first = Vec::with_capacity(row_count);
@@ -392,14 +392,13 @@ impl JoinIndex {
     }
 
     /// Columns of indexed rows; NULLs for [`BuildRow::NONE`].
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub fn gather(&self, columns: &[usize], rows: &[BuildRow]) -> Result<Vec<ArrayRef>> {
         let null_row = self.null_row.as_ptr().cast();
         let rows: Vec<*const u8> = rows
             .iter()
             .map(|row| self.rows.get(row.0 as usize).copied().unwrap_or(null_row))
             .collect();
-        let lock = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || lock(&self.scratch);
         let mut gather = lock().pop().unwrap_or_default();
         // SAFETY: the rows are in the index's blocks, or the one row of NULLs.
         let arrays = unsafe {
@@ -429,13 +428,11 @@ struct Builder<'a> {
     rows: &'a [*const u8],
 }
 
-#[expect(unsafe_code, reason = "rows point into blocks that the index holds")]
 // SAFETY: the rows are only read, and outlive the threads that build.
 unsafe impl Sync for Builder<'_> {}
 
 impl Builder<'_> {
     /// Indexes the rows from `start`, as many as `chain` has links; says whether one has a NULL key.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn build(&self, start: u32, chain: &mut [u32]) -> mayfly_memory::Result<(Slots, bool)> {
         let store = self.store;
         let mut slots = Slots::new(chain.len(), store)?;

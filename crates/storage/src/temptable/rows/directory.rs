@@ -11,10 +11,11 @@
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use arrow_buffer::Buffer;
 use mayfly_memory::Block;
+use mayfly_memory::sync::{read_lock, write_lock};
 
 /// Marks the number of a buffer that is not ours but stays.
 pub(crate) const SOURCE: u32 = 1 << 30;
@@ -174,7 +175,7 @@ impl Directory {
 
     /// Gives a number to a buffer that stays where it is.
     pub(crate) fn add_source(&self, buffer: Buffer) -> u32 {
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = write_lock(&self.entries);
         let number = entries.sources.len() as u32;
         self.sources.set(number, buffer.as_ptr().cast_mut());
         entries.sources.push(buffer);
@@ -183,7 +184,7 @@ impl Directory {
 
     /// Gives a number to a heap block.
     pub(crate) fn add_heap(&self, block: Arc<SharedBlock>) -> u32 {
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = write_lock(&self.entries);
         let address = block.as_ptr();
         let number = match entries.unused_heap.pop() {
             Some(number) => {
@@ -206,13 +207,13 @@ impl Directory {
     /// The block of this number leaves memory, with its last reader if it has any; its number stays
     /// taken.
     pub(crate) fn unload(&self, number: u32) {
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = write_lock(&self.entries);
         entries.heap[number as usize].is_resident = false;
-        self.let_go(&mut entries, number);
+        self.release_unused(&mut entries, number);
     }
 
     /// Memory goes when nobody needs the block to be there, its number when no row names it either.
-    fn let_go(&self, entries: &mut Entries, number: u32) {
+    fn release_unused(&self, entries: &mut Entries, number: u32) {
         let entry = &mut entries.heap[number as usize];
         if entry.readers > 0 || entry.is_resident {
             return;
@@ -232,7 +233,7 @@ impl Directory {
         read: impl FnOnce() -> Result<SharedBlock, E>,
     ) -> Result<(), E> {
         {
-            let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+            let mut entries = write_lock(&self.entries);
             let entry = &mut entries.heap[number as usize];
             if entry.block.is_some() {
                 entry.readers += 1;
@@ -242,7 +243,7 @@ impl Directory {
         // Without the lock, so that others can read meanwhile. If another reader was faster, its
         // block stays and ours goes.
         let block = Arc::new(read()?);
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = write_lock(&self.entries);
         let entry = &mut entries.heap[number as usize];
         if entry.block.is_none() {
             self.heap.set(number, block.as_ptr());
@@ -255,22 +256,22 @@ impl Directory {
     /// A reader of [`Self::load`] is done. The last one's release lets go of memory that is not
     /// resident, unless a batch that was given out still holds it.
     pub(crate) fn release(&self, number: u32) {
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = write_lock(&self.entries);
         entries.heap[number as usize].readers -= 1;
-        self.let_go(&mut entries, number);
+        self.release_unused(&mut entries, number);
     }
 
     /// No row names this number any more.
     pub(crate) fn remove(&self, number: u32) {
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = write_lock(&self.entries);
         let entry = &mut entries.heap[number as usize];
         (entry.is_named, entry.is_resident) = (false, false);
-        self.let_go(&mut entries, number);
+        self.release_unused(&mut entries, number);
     }
 
     /// The Arrow buffers of these numbers, none transient, all in memory.
     pub(crate) fn buffers(&self, numbers: &[u32]) -> Vec<Buffer> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entries = read_lock(&self.entries);
         let buffer = |number: &u32| {
             if is_source(*number) {
                 entries.sources[(number & !SOURCE) as usize].clone()

@@ -4,6 +4,11 @@
 //! written in runs of rows, column by column, into a scratch area that stays in the cache. From
 //! there whole rows are copied to where they belong.
 
+#![expect(
+    unsafe_code,
+    reason = "rows are raw bytes that are written column by column, with a stride; see the layout"
+)]
+
 use std::collections::HashMap;
 
 use arrow_array::cast::AsArray;
@@ -29,10 +34,8 @@ pub(crate) struct Sources {
     kept: Vec<Buffer>,
 }
 
-#[expect(unsafe_code, reason = "the addresses are of buffers that `kept` owns")]
 // SAFETY: the addresses point into buffers that this value keeps alive and that are Send and Sync.
 unsafe impl Send for Sources {}
-#[expect(unsafe_code, reason = "as for Send; shared use only reads")]
 // SAFETY: as above.
 unsafe impl Sync for Sources {}
 
@@ -160,11 +163,6 @@ impl<'a> Encoder<'a> {
     /// # Safety
     /// `rows` has room for `count` rows of `layout`, the batch has that many columns and rows, and
     /// `hashes`, if there are any, are `count`.
-    #[expect(
-        unsafe_code,
-        reason = "writes rows column by column with a stride: the hot loop of all \
-        temporary tables; bounds are those of the scratch area"
-    )]
     pub(crate) unsafe fn write(
         &self,
         layout: &RowLayout,
@@ -244,10 +242,6 @@ fn strings<'a>(
     }
 }
 
-#[expect(
-    unsafe_code,
-    reason = "integers and doubles seen as words, without a copy"
-)]
 pub(crate) fn as_words<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u64] {
     assert_eq!(size_of::<T>(), 8);
     // SAFETY: T is a number of 8 bytes, so any of its bit patterns is a u64; alignments are equal.
@@ -255,7 +249,6 @@ pub(crate) fn as_words<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u64]
 }
 
 /// Writes each value to its row's cell.
-#[expect(unsafe_code, reason = "strided writes; see `Encoder::write`")]
 #[inline(always)]
 unsafe fn scatter<T, U>(values: &[T], cells: *mut u8, width: usize, cell: impl Fn(&T) -> U) {
     for (row, value) in values.iter().enumerate() {
@@ -269,7 +262,6 @@ unsafe fn scatter<T, U>(values: &[T], cells: *mut u8, width: usize, cell: impl F
     }
 }
 
-#[expect(unsafe_code, reason = "strided writes; see `Encoder::write`")]
 unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: usize) {
     // SAFETY: as for `scatter`.
     unsafe {
@@ -297,7 +289,6 @@ unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: 
 
 /// Sets the NULL bits of a column and makes its NULL cells zero, so that they hold no place of a
 /// value.
-#[expect(unsafe_code, reason = "strided writes; see `Encoder::write`")]
 unsafe fn set_nulls(
     nulls: &NullBuffer,
     start: usize,

@@ -1,5 +1,7 @@
 //! Whether two rows have the same key.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use mayfly_types::PhysicalType;
 
 use super::collated::CollatedKeys;
@@ -15,7 +17,6 @@ pub(crate) struct Resolver<'a> {
     pub(crate) transient: &'a [*const u8],
 }
 
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 impl<'a> Resolver<'a> {
     /// Of rows that are in a table.
     pub(crate) fn stored(directory: &'a Directory) -> Self {
@@ -159,7 +160,6 @@ impl RowKeys {
     ///
     /// # Safety
     /// `row` is a row of the table's layout.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) unsafe fn has_unsafe_null(&self, row: *const u8) -> bool {
         // SAFETY: as promised by the caller.
         self.keys
@@ -171,7 +171,6 @@ impl RowKeys {
     ///
     /// # Safety
     /// `row` is a row of the layout of looked-up keys.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) unsafe fn lookup_has_unsafe_null(&self, row: *const u8) -> bool {
         // SAFETY: as promised by the caller.
         self.keys
@@ -183,7 +182,6 @@ impl RowKeys {
     ///
     /// # Safety
     /// As for [`Self::equal`].
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     #[inline]
     pub(crate) unsafe fn prefetch_values(
         &self,
@@ -213,7 +211,6 @@ impl RowKeys {
     ///
     /// # Safety
     /// `a` and `b` are rows of their layouts, their values found by `a_values` and `b_values`.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     #[inline]
     pub(crate) unsafe fn equal(
         &self,
@@ -238,7 +235,6 @@ impl RowKeys {
     }
 }
 
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 impl Key {
     unsafe fn equal(
         &self,
@@ -273,7 +269,6 @@ impl Key {
 }
 
 /// Whether two strings have the same bytes.
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 #[inline(always)]
 unsafe fn equal_bytes(a: View, a_values: Resolver<'_>, b: View, b_values: Resolver<'_>) -> bool {
     // Length and prefix first: they are in the cell.

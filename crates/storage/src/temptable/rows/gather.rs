@@ -4,6 +4,8 @@
 //! values are in, and keeps them alive. Only when its rows are strewn over very many buffers are the
 //! values copied together, since a share of a buffer costs about as much as a short copy.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use std::sync::Arc;
 
 use arrow_array::{
@@ -57,7 +59,6 @@ impl Gather {
     ///
     /// # Safety
     /// Each of `rows` is a row of `layout` whose values are in `directory` and in memory.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) unsafe fn columns(
         &mut self,
         layout: &RowLayout,
@@ -79,7 +80,6 @@ impl Gather {
             .collect()
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     unsafe fn column(
         &mut self,
         cell: &Cell,
@@ -125,7 +125,6 @@ impl Gather {
         }
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     unsafe fn strings(
         &mut self,
         cell: &Cell,
@@ -186,14 +185,12 @@ impl Gather {
     }
 }
 
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 unsafe fn nulls(cell: &Cell, rows: &[*const u8]) -> Option<NullBuffer> {
     // SAFETY: each pointer is a row of the layout of `cell`.
     let valid = BooleanBuffer::collect_bool(rows.len(), |row| unsafe { !cell.is_null(rows[row]) });
     Some(NullBuffer::new(valid)).filter(|nulls| nulls.null_count() > 0)
 }
 
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 unsafe fn words<T: arrow_buffer::ArrowNativeType>(
     cell: &Cell,
     rows: &[*const u8],

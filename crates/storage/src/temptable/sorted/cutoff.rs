@@ -10,13 +10,14 @@
 //! a greater prefix is not among the first, whatever comes.
 
 use std::cmp::Ordering;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
-use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
+use mayfly_memory::sync::lock;
 use mayfly_types::CollationId;
 
 /// Parts of a run that are counted apart.
@@ -60,9 +61,10 @@ impl Bound {
     /// when it tells nothing.
     pub(super) fn select(&self, key: FirstKey, columns: &[ArrayRef]) -> Option<BooleanBuffer> {
         let array = columns.get(key.column)?;
-        let after = match key.descending {
-            true => Ordering::Less,
-            false => Ordering::Greater,
+        let after = if key.descending {
+            Ordering::Less
+        } else {
+            Ordering::Greater
         };
         let rows = array.len();
         let kept = match self.first {
@@ -175,7 +177,7 @@ impl Cutoff {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

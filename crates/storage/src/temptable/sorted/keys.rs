@@ -1,5 +1,7 @@
 //! The order of rows: a prefix of the normalised key, and the comparison of cells.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use std::cmp::Ordering;
 
 use arrow_buffer::i256;
@@ -100,7 +102,6 @@ impl SortKeys {
     ///
     /// # Safety
     /// `row` is a row of the layout.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(super) unsafe fn bound(&self, prefix: Prefix, row: *const u8) -> Bound {
         // SAFETY: as promised by the caller.
         let first = |key: &Key| unsafe {
@@ -122,7 +123,6 @@ impl SortKeys {
     ///
     /// # Safety
     /// As for [`Self::prefix`].
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(super) unsafe fn prefetch(&self, row: *const u8, values: Resolver<'_>) {
         let text = |key: &&Key| matches!(key.order, Order::Bytes | Order::Collated(_));
         let Some(key) = self.keys.iter().find(text) else {
@@ -141,7 +141,6 @@ impl SortKeys {
     ///
     /// # Safety
     /// `row` is a row of the layout; its values are found by `values`. `buffer` is scratch memory.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(super) unsafe fn prefix(
         &self,
         row: *const u8,
@@ -167,7 +166,6 @@ impl SortKeys {
     ///
     /// # Safety
     /// `a` and `b` are rows of the layout; their values are found by `values`.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(super) unsafe fn compare(
         &self,
         a: *const u8,
@@ -235,7 +233,6 @@ fn float_bits(value: f64) -> u64 {
     bits ^ if bits >> 63 == 1 { u64::MAX } else { 1 << 63 }
 }
 
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 impl Key {
     /// Puts NULL marker and value; a string fills all that is left.
     #[inline]
@@ -316,7 +313,6 @@ impl Key {
     }
 }
 
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 unsafe fn read_wide(cell: &Cell, row: *const u8) -> i256 {
     // SAFETY: the caller asks this of a cell of 32 bytes of one of its rows.
     unsafe { row.add(cell.offset).cast::<i256>().read_unaligned() }

@@ -1,5 +1,7 @@
 //! Records and the runs that they are sorted into.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use std::cmp::Ordering;
 
 use mayfly_memory::{Reservation, Result};
@@ -31,7 +33,6 @@ pub(super) struct MemoryRun {
     pub(super) is_sorted: bool,
 }
 
-#[expect(unsafe_code, reason = "rows point into blocks that the writer owns")]
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for MemoryRun {}
 
@@ -46,7 +47,6 @@ pub(super) struct Comparer<'a> {
 
 impl Comparer<'_> {
     /// The order of two records; `row` gives the row of a record. Never equal for different ones.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     #[inline(always)]
     pub(super) fn compare(
         &self,
@@ -86,7 +86,6 @@ pub(super) struct FileReader {
     prefixed: usize,
 }
 
-#[expect(unsafe_code, reason = "rows point into blocks that `loaded` owns")]
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for FileReader {}
 
@@ -159,7 +158,6 @@ impl RunReader {
 impl FileReader {
     /// Computes the prefixes of some rows. Their strings may be anywhere in memory: all are asked for
     /// before the first is read, so that the waits overlap.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn compute_prefixes(&mut self, keys: &SortKeys, store: &StoreRef, buffer: &mut Vec<u8>) {
         let end = self.rows.len().min(self.next + AHEAD_ROWS);
         let rows = &self.rows[self.next..end];

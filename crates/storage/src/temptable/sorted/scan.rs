@@ -1,5 +1,7 @@
 //! Reading a table in order.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use std::sync::Arc;
 
 use mayfly_types::{Batch, Result};
@@ -38,7 +40,6 @@ enum Source {
     Merge(Box<Merge>),
 }
 
-#[expect(unsafe_code, reason = "rows point into blocks that the runs own")]
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for SortedScan {}
 
@@ -104,7 +105,6 @@ impl SortedScan {
         batch.map_err(|error| self.table.error(&error))
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn read_batch(&mut self) -> mayfly_memory::Result<Option<Batch>> {
         let store = &self.table.0.store;
         let batch_rows = store.context.options().batch_rows.max(1) as u64;
@@ -311,7 +311,6 @@ impl Merge {
         Ok(())
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn is_before(&self, a: &Head, b: &Head) -> bool {
         let values = Resolver::stored(&self.store.directory);
         a.prefix
@@ -343,7 +342,6 @@ impl Merge {
     }
 
     /// Writes all rows as one run.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn write(&mut self) -> mayfly_memory::Result<Vec<FileRun>> {
         let plan = PartitionPlan::run(self.store.memory_limit());
         let mut writer = RowWriter::new(&self.store, plan);

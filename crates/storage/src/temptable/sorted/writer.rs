@@ -1,5 +1,7 @@
 //! One worker's rows on their way into order.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray};
@@ -112,7 +114,6 @@ impl SortWriter {
         }
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn append_rows(&mut self, columns: &[ArrayRef], row_count: usize) -> Result<()> {
         let store = Arc::clone(&self.store);
         let width = store.layout.width;
@@ -198,7 +199,6 @@ impl SortWriter {
         }
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn write_run(&mut self) -> Result<()> {
         self.prune();
         self.sort();
@@ -275,7 +275,6 @@ impl SortWriter {
     }
 
     /// Copies the rows that are left, so that the blocks of the others can go.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn compact(&mut self) -> Result<()> {
         let mut compacted = memory_run(&self.store);
         let width = self.store.layout.width;
@@ -311,7 +310,6 @@ impl SortWriter {
     }
 }
 
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 fn bound_of(keys: &SortKeys, rows: &[*const u8], record: &Record) -> Bound {
     // SAFETY: records are of rows of the store.
     unsafe { keys.bound(record.prefix, rows[record.row as usize]) }

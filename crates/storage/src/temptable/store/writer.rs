@@ -11,6 +11,8 @@
 //! past the limit: one open row block and value block a partition is the least that can work, and
 //! [`PartitionPlan`] keeps their sum within half of the limit down to limits of 1 MiB.
 
+#![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -150,7 +152,6 @@ pub(crate) struct RowWriter {
     forced: bool,
 }
 
-#[expect(unsafe_code, reason = "cursors point into blocks that `parts` owns")]
 // SAFETY: the cursors' addresses are of blocks owned by `parts`, used through `&mut self` only.
 unsafe impl Send for RowWriter {}
 
@@ -208,7 +209,6 @@ impl RowWriter {
     }
 
     /// Moves the rows of another writer of the same store here.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) fn take_over(&mut self, other: Self) -> Result<()> {
         let store = Arc::clone(&self.store);
         for part in other.finish() {
@@ -237,7 +237,6 @@ impl RowWriter {
         result
     }
 
-    #[expect(unsafe_code, reason = "rows are written through the scratch area")]
     fn append_from(
         &mut self,
         columns: &[ArrayRef],
@@ -283,7 +282,6 @@ impl RowWriter {
     ///
     /// # Safety
     /// `rows` are rows of the store's layout and their values are in memory.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) unsafe fn append_rows(&mut self, rows: &[*const u8]) -> Result<()> {
         let width = self.store.layout.width;
         let run = (RUN_BYTES / width).clamp(1, 2048);
@@ -326,7 +324,6 @@ impl RowWriter {
     ///
     /// # Safety
     /// `rows` are rows of the store's layout.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     unsafe fn value_bytes_of(&self, rows: &[*const u8]) -> usize {
         let cells = self.store.layout.bytes_cells.iter();
         let of_cell = |cell: &Cell| -> usize {
@@ -344,24 +341,33 @@ impl RowWriter {
     /// # Safety
     /// `row` is a row of the store's layout; its transient values are found by `transient`. It is
     /// changed.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) unsafe fn append_encoded(
         &mut self,
         row: *mut u8,
         transient: &[*const u8],
     ) -> Result<*const u8> {
+        let copying = (!transient.is_empty()).then_some(Copying::Transient(transient));
+        // SAFETY: as promised by the caller.
+        unsafe { self.append_one(row, copying) }
+    }
+
+    /// Copies long values of a row, if any are to be copied, and places it; its address.
+    unsafe fn append_one(
+        &mut self,
+        row: *mut u8,
+        copying: Option<Copying<'_>>,
+    ) -> Result<*const u8> {
         debug_assert!(self.pinned && self.parts.len() == 1);
         self.run += 1;
         // SAFETY: as promised by the caller, for one row.
         unsafe {
-            if !transient.is_empty() {
-                self.copy_values(row, 1, Copying::Transient(transient))?;
+            if let Some(copying) = copying {
+                self.copy_values(row, 1, copying)?;
             }
             self.place(row, 1)?;
         }
-        Ok(self.row_cursors[0]
-            .next
-            .wrapping_sub(self.store.layout.width))
+        let next = self.row_cursors[0].next;
+        Ok(next.wrapping_sub(self.store.layout.width))
     }
 
     /// As [`Self::append_encoded`], for a copy of a row of this store whose long values are copied
@@ -369,18 +375,9 @@ impl RowWriter {
     ///
     /// # Safety
     /// `row` is a copy of a row of the store whose values are in memory. It is changed.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(crate) unsafe fn append_stored(&mut self, row: *mut u8) -> Result<*const u8> {
-        debug_assert!(self.pinned && self.parts.len() == 1);
-        self.run += 1;
-        // SAFETY: as promised by the caller, for one row.
-        unsafe {
-            self.copy_values(row, 1, Copying::Heap)?;
-            self.place(row, 1)?;
-        }
-        Ok(self.row_cursors[0]
-            .next
-            .wrapping_sub(self.store.layout.width))
+        // SAFETY: as promised by the caller.
+        unsafe { self.append_one(row, Some(Copying::Heap)) }
     }
 
     /// Forgets all rows.
@@ -393,7 +390,6 @@ impl RowWriter {
     }
 
     /// Copies long values of `count` rows into their partitions' value blocks.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     unsafe fn copy_values(&mut self, rows: *mut u8, count: usize, from: Copying<'_>) -> Result<()> {
         let store = Arc::clone(&self.store);
         let transient = match from {
@@ -426,10 +422,6 @@ impl RowWriter {
         Ok(())
     }
 
-    #[expect(
-        unsafe_code,
-        reason = "appends to a block that readers may share already"
-    )]
     fn copy_value(&mut self, partition: usize, view: View, value: &[u8]) -> Result<View> {
         let room = |cursor: &ValueCursor| match &cursor.block {
             Some((block, _)) => block.capacity() - cursor.used,
@@ -481,7 +473,6 @@ impl RowWriter {
     }
 
     /// A value that would fill more than half of a block gets its own.
-    #[expect(unsafe_code, reason = "fills a block that is not shared yet")]
     #[cold]
     fn copy_large_value(&mut self, partition: usize, view: View, value: &[u8]) -> Result<View> {
         let block = self.take_block(value.len())?;
@@ -502,7 +493,6 @@ impl RowWriter {
     }
 
     /// Moves `count` rows to their partitions' row blocks.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     unsafe fn place(&mut self, rows: *const u8, count: usize) -> Result<()> {
         // A constant width lets the compiler copy a row by a few moves.
         // SAFETY: as promised by the caller, with the width of the layout.
@@ -520,7 +510,6 @@ impl RowWriter {
         }
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     #[inline(always)]
     unsafe fn place_rows(
         &mut self,

@@ -1,13 +1,14 @@
 //! Long values of rows, in blocks that grow at their ends.
 //!
 //! Bytes that were written never change while a block lives, so that batches can share them. A block
-//! goes when the last row that has a value in it is gone, for older moments and batches with the last
+//! goes when the last row that has a value in it is gone, for older snapshots and batches with the last
 //! of those. [`Blobs::is_sparse`] tells when much of the blocks is of rows that are gone; then the
 //! table moves what is left (see [`Content::compact`](super::content::Content::compact)).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use mayfly_memory::sync::lock;
 use mayfly_memory::{Block, Extent, MemoryError, Result};
 
 use super::pages::Pager;
@@ -33,7 +34,7 @@ struct BlobBlock {
 
 impl BlobBlock {
     fn extent(&self) -> MutexGuard<'_, Option<Extent>> {
-        self.extent.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.extent)
     }
 
     /// Counts bytes that come or go; who does it has locked the table to write.

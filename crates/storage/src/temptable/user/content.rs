@@ -1,4 +1,4 @@
-//! What a table holds at one moment, and the changes of single rows.
+//! The rows and indexes of a table, and the changes of single rows.
 //!
 //! A change is done wholly or not at all: what may fail for lack of memory or because of a file is
 //! done first, and where a later index fails the earlier ones are put back. Only when that fails too
@@ -24,6 +24,13 @@ pub(super) struct Shape {
     /// The columns of each index.
     pub(super) key_columns: Vec<ColumnSet>,
     pub(super) layout: RowLayout,
+}
+
+/// What a table has beside its rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fixed<'a> {
+    pub(super) shape: &'a Shape,
+    pub(super) pager: &'a Pager,
 }
 
 /// A set of columns; those from the 64th on count as one.
@@ -64,6 +71,9 @@ pub(super) enum Failure {
     /// As before, but indexes and rows do not fit together any more.
     Broken(MemoryError),
 }
+
+/// What a change of a row gives.
+pub(super) type Changed<T> = std::result::Result<T, Failure>;
 
 impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
@@ -173,7 +183,7 @@ fn set_view(cell: &Cell, row: &mut [u8], view: View) {
     row[cell.offset..cell.offset + 16].copy_from_slice(&view.0.to_le_bytes());
 }
 
-/// The rows and indexes of one moment. Cloning it is a snapshot.
+/// The rows and indexes of a table. A clone is a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     pub(super) heap: Heap,
@@ -198,55 +208,29 @@ impl Content {
         Resolver::stored(&self.blobs.directory)
     }
 
+    /// The same, and those of a row that is not stored yet.
+    fn resolver_of<'a>(&'a self, transient: &'a [*const u8]) -> Resolver<'a> {
+        Resolver {
+            directory: &self.blobs.directory,
+            transient,
+        }
+    }
+
     /// Keeps the long values of a row in memory.
-    pub(super) fn load_values(&self, shape: &Shape, pager: &Pager, row: &[u8]) -> Result<Loaded> {
-        let cells = shape.layout.bytes_cells.iter();
-        self.blobs.load(pager, cells.map(|cell| view_of(cell, row)))
+    pub(super) fn load_values(&self, fixed: Fixed<'_>, row: &[u8]) -> Result<Loaded> {
+        let cells = fixed.shape.layout.bytes_cells.iter();
+        self.blobs
+            .load(fixed.pager, cells.map(|cell| view_of(cell, row)))
     }
 
     /// The same where nothing has to be done for a table that never overflowed.
     #[inline]
-    pub(super) fn load_overflowed(
-        &self,
-        shape: &Shape,
-        pager: &Pager,
-        row: &[u8],
-    ) -> Result<Option<Loaded>> {
-        match pager.has_overflowed() {
-            true => self.load_values(shape, pager, row).map(Some),
-            false => Ok(None),
+    pub(super) fn load_overflowed(&self, fixed: Fixed<'_>, row: &[u8]) -> Result<Option<Loaded>> {
+        if fixed.pager.has_overflowed() {
+            self.load_values(fixed, row).map(Some)
+        } else {
+            Ok(None)
         }
-    }
-
-    /// Copies a row's long values, which `resolver` finds, to blocks of the table.
-    fn keep_values(
-        &mut self,
-        shape: &Shape,
-        pager: &Pager,
-        row: &mut [u8],
-        transient: &[*const u8],
-    ) -> Result<()> {
-        for (index, cell) in shape.layout.bytes_cells.iter().enumerate() {
-            let view = view_of(cell, row);
-            if view.is_inline() {
-                continue;
-            }
-            let resolver = Resolver {
-                directory: &self.blobs.directory,
-                transient,
-            };
-            let value = value_bytes(resolver, &view);
-            match self.blobs.append(pager, view, value) {
-                Ok(view) => set_view(cell, row, view),
-                Err(error) => {
-                    for cell in &shape.layout.bytes_cells[..index] {
-                        self.free_value(view_of(cell, row));
-                    }
-                    return Err(error);
-                }
-            }
-        }
-        Ok(())
     }
 
     fn free_value(&mut self, view: View) {
@@ -265,73 +249,78 @@ impl Content {
     /// the same unique key.
     fn place_of_new(
         &self,
-        shape: &Shape,
-        pager: &Pager,
+        fixed: Fixed<'_>,
         row: &[u8],
         index: usize,
         key: &[u8],
-    ) -> std::result::Result<Place, Failure> {
-        if !shape.indexes[index].unique {
+    ) -> Changed<Place> {
+        if !fixed.shape.indexes[index].unique {
             return Ok(Place::UNKNOWN);
         }
         let is_null = |column: usize| {
-            let cell = &shape.layout.cells()[column];
+            let cell = &fixed.shape.layout.cells()[column];
             row[cell.null_byte] & cell.null_mask != 0
         };
-        let mut parts = shape.indexes[index].parts.iter();
+        let mut parts = fixed.shape.indexes[index].parts.iter();
         if parts.any(|part| is_null(part.column)) {
             return Ok(Place::UNKNOWN);
         }
-        match self.trees[index].find(pager, key)? {
+        match self.trees[index].find(fixed.pager, key)? {
             (place, None) => Ok(place),
             (_, Some(id)) => Err(Failure::Duplicate(IndexId(index), id)),
         }
+    }
+
+    /// Makes the keys of a row to come in every index; `is_checked`: finds where they are to be.
+    fn find_new_keys(
+        &self,
+        fixed: Fixed<'_>,
+        row: &[u8],
+        transient: &[*const u8],
+        scratch: &mut Scratch,
+        is_checked: bool,
+    ) -> Changed<()> {
+        scratch.keys.resize_with(self.trees.len(), Default::default);
+        for (index, keys) in scratch.keys.iter_mut().enumerate() {
+            let resolver = self.resolver_of(transient);
+            append_key(fixed.shape, index, row, resolver, &mut keys.new);
+            keys.place = if is_checked {
+                self.place_of_new(fixed, row, index, &keys.new)?
+            } else {
+                Place::UNKNOWN
+            };
+        }
+        Ok(())
     }
 
     /// Adds a row, whose long values are at `transient`, and gives its number. The row's views are
     /// changed to the values' places in the table.
     pub(super) fn insert(
         &mut self,
-        shape: &Shape,
-        pager: &Pager,
+        fixed: Fixed<'_>,
         row: &mut [u8],
         transient: &[*const u8],
         scratch: &mut Scratch,
-    ) -> std::result::Result<u64, Failure> {
-        let indexes = self.trees.len();
-        scratch.keys.resize_with(indexes, Default::default);
-        for index in 0..indexes {
-            let resolver = Resolver {
-                directory: &self.blobs.directory,
-                transient,
-            };
-            let Keys { new, place, .. } = &mut scratch.keys[index];
-            append_key(shape, index, row, resolver, new);
-            *place = self.place_of_new(shape, pager, row, index, new)?;
-        }
-        self.keep_values(shape, pager, row, transient)?;
-        let id = match self.heap.insert(pager, row) {
+    ) -> Changed<u64> {
+        self.find_new_keys(fixed, row, transient, scratch, true)?;
+        self.keep_values(fixed, None, row, transient)?;
+        let id = match self.heap.insert(fixed.pager, row) {
             Ok(id) => id,
             Err(error) => {
-                self.free_values(shape, row);
+                self.free_values(fixed.shape, row);
                 return Err(error.into());
             }
         };
-        if let Err(error) = self.add_entries(pager, id, scratch) {
-            self.heap.remove(pager, id).map_err(Failure::Broken)?;
-            self.free_values(shape, row);
+        if let Err(error) = self.add_entries(fixed.pager, id, scratch) {
+            self.heap.remove(fixed.pager, id).map_err(Failure::Broken)?;
+            self.free_values(fixed.shape, row);
             return Err(error);
         }
         Ok(id)
     }
 
     /// Adds a row's new keys to all indexes or to none.
-    fn add_entries(
-        &mut self,
-        pager: &Pager,
-        id: u64,
-        scratch: &mut Scratch,
-    ) -> std::result::Result<(), Failure> {
+    fn add_entries(&mut self, pager: &Pager, id: u64, scratch: &mut Scratch) -> Changed<()> {
         for index in 0..self.trees.len() {
             let Keys { new, place, .. } = &mut scratch.keys[index];
             push_id(new, id);
@@ -350,46 +339,46 @@ impl Content {
     /// `before` is called with the row and what finds its values before anything is changed.
     pub(super) fn delete(
         &mut self,
-        shape: &Shape,
-        pager: &Pager,
+        fixed: Fixed<'_>,
         (id, found): (u64, Option<(IndexId, Place)>),
         scratch: &mut Scratch,
         before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
-    ) -> std::result::Result<bool, Failure> {
-        let Some(row) = self.heap.read(pager, id)? else {
+    ) -> Changed<bool> {
+        let Some(row) = self.heap.read(fixed.pager, id)? else {
             return Ok(false);
         };
         scratch.row.clear();
         scratch.row.extend_from_slice(row);
-        let loaded = self.load_overflowed(shape, pager, row)?;
+        let loaded = self.load_overflowed(fixed, row)?;
         let indexes = self.trees.len();
         scratch.keys.resize_with(indexes, Default::default);
         for index in 0..indexes {
             let key = &mut scratch.keys[index].old;
-            append_key(shape, index, &scratch.row, self.resolver(), key);
+            append_key(fixed.shape, index, &scratch.row, self.resolver(), key);
             push_id(key, id);
         }
         // The page is ours before the row is taken out of the indexes.
-        self.heap.write(pager, id)?;
+        self.heap.write(fixed.pager, id)?;
         before(&scratch.row, self.resolver())?;
         for index in 0..indexes {
             let at = match found {
                 Some((by, place)) if by.0 == index => place,
                 _ => Place::UNKNOWN,
             };
-            if let Err(error) = self.trees[index].remove(pager, &scratch.keys[index].old, at) {
+            if let Err(error) = self.trees[index].remove(fixed.pager, &scratch.keys[index].old, at)
+            {
                 for (tree, keys) in self.trees[..index].iter_mut().zip(&scratch.keys) {
                     let at = Place::UNKNOWN;
-                    let added = tree.insert(pager, &keys.old, at, &mut scratch.page);
+                    let added = tree.insert(fixed.pager, &keys.old, at, &mut scratch.page);
                     added.map_err(Failure::Broken)?;
                 }
                 return Err(error.into());
             }
         }
-        self.heap.remove(pager, id).map_err(Failure::Broken)?;
+        self.heap.remove(fixed.pager, id).map_err(Failure::Broken)?;
         drop(loaded);
         let row = std::mem::take(&mut scratch.row);
-        self.free_values(shape, &row);
+        self.free_values(fixed.shape, &row);
         scratch.row = row;
         Ok(true)
     }
@@ -399,19 +388,18 @@ impl Content {
     /// [`Self::delete`].
     pub(super) fn update(
         &mut self,
-        shape: &Shape,
-        pager: &Pager,
+        fixed: Fixed<'_>,
         id: u64,
         (row, transient, columns): (&mut [u8], &[*const u8], ColumnSet),
         scratch: &mut Scratch,
         before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
-    ) -> std::result::Result<bool, Failure> {
-        let Some(old) = self.heap.read(pager, id)? else {
+    ) -> Changed<bool> {
+        let Some(old) = self.heap.read(fixed.pager, id)? else {
             return Ok(false);
         };
         scratch.row.clear();
         scratch.row.extend_from_slice(old);
-        let loaded = self.load_overflowed(shape, pager, old)?;
+        let loaded = self.load_overflowed(fixed, old)?;
         let indexes = self.trees.len();
         scratch.keys.resize_with(indexes, Default::default);
         for index in 0..indexes {
@@ -421,77 +409,73 @@ impl Content {
             let Keys { new, old, place } = &mut keys[index];
             new.clear();
             old.clear();
-            if !shape.key_columns[index].meets(columns) || has_same_key(shape, index, row, gone) {
+            if !fixed.shape.key_columns[index].meets(columns)
+                || has_same_key(fixed.shape, index, row, gone)
+            {
                 continue;
             }
-            let resolver = Resolver {
-                directory: &self.blobs.directory,
-                transient,
-            };
-            append_key(shape, index, row, resolver, new);
-            append_key(shape, index, gone, self.resolver(), old);
+            append_key(fixed.shape, index, row, self.resolver_of(transient), new);
+            append_key(fixed.shape, index, gone, self.resolver(), old);
             if new == old {
                 new.clear();
                 old.clear();
             } else {
-                *place = self.place_of_new(shape, pager, row, index, new)?;
+                *place = self.place_of_new(fixed, row, index, new)?;
             }
         }
-        self.heap.write(pager, id)?;
+        self.heap.write(fixed.pager, id)?;
         before(&scratch.row, self.resolver())?;
         let old_row = std::mem::take(&mut scratch.row);
-        let kept = self.replace_values(shape, pager, &old_row, row, transient);
+        let kept = self.keep_values(fixed, Some(&old_row), row, transient);
         drop(loaded);
         scratch.row = old_row;
         kept?;
-        let changed = self.change_entries(pager, id, scratch);
+        let changed = self.change_entries(fixed.pager, id, scratch);
         let goes: &[u8] = if changed.is_ok() { &scratch.row } else { row };
         let stays: &[u8] = if changed.is_ok() { row } else { &scratch.row };
-        for cell in &shape.layout.bytes_cells {
+        for cell in &fixed.shape.layout.bytes_cells {
             let (going, staying) = (view_of(cell, goes), view_of(cell, stays));
             if going != staying && !going.is_inline() {
                 self.blobs.free(going);
             }
         }
         changed?;
-        let place = self.heap.write(pager, id).map_err(Failure::Broken)?;
+        let place = self.heap.write(fixed.pager, id).map_err(Failure::Broken)?;
         place.copy_from_slice(row);
         Ok(true)
     }
 
-    /// Copies the long values of a new row, but those that are as in the old one, whose places it
-    /// gets.
-    fn replace_values(
+    /// Copies the long values of a new row, which are at `transient`, to blocks of the table; those that
+    /// are as in the old row, if there is one, stay where they are.
+    fn keep_values(
         &mut self,
-        shape: &Shape,
-        pager: &Pager,
-        old: &[u8],
+        fixed: Fixed<'_>,
+        old: Option<&[u8]>,
         row: &mut [u8],
         transient: &[*const u8],
     ) -> Result<()> {
-        for (index, cell) in shape.layout.bytes_cells.iter().enumerate() {
-            let (view, old_view) = (view_of(cell, row), view_of(cell, old));
+        let cells = &fixed.shape.layout.bytes_cells;
+        let old_of = |cell: &Cell| old.map_or(View(0), |old| view_of(cell, old));
+        for (index, cell) in cells.iter().enumerate() {
+            let (view, old_view) = (view_of(cell, row), old_of(cell));
             if view.is_inline() || view == old_view {
                 continue;
             }
-            let resolver = Resolver {
-                directory: &self.blobs.directory,
-                transient,
-            };
-            let value = value_bytes(resolver, &view);
+            let value = value_bytes(self.resolver_of(transient), &view);
             let is_same = view.0 as u64 == old_view.0 as u64
                 && value == value_bytes(self.resolver(), &old_view);
-            let kept = match is_same {
-                true => Ok(old_view),
-                false => self.blobs.append(pager, view, value),
+            let kept = if is_same {
+                Ok(old_view)
+            } else {
+                self.blobs.append(fixed.pager, view, value)
             };
             match kept {
                 Ok(view) => set_view(cell, row, view),
                 Err(error) => {
-                    for cell in &shape.layout.bytes_cells[..index] {
+                    for cell in &cells[..index] {
                         let view = view_of(cell, row);
-                        if !view.is_inline() && view != view_of(cell, old) {
-                            self.blobs.free(view);
+                        if view != old_of(cell) {
+                            self.free_value(view);
                         }
                     }
                     return Err(error);
@@ -502,12 +486,7 @@ impl Content {
     }
 
     /// Exchanges a row's old keys for its new ones, in all indexes where they differ or in none.
-    fn change_entries(
-        &mut self,
-        pager: &Pager,
-        id: u64,
-        scratch: &mut Scratch,
-    ) -> std::result::Result<(), Failure> {
+    fn change_entries(&mut self, pager: &Pager, id: u64, scratch: &mut Scratch) -> Changed<()> {
         for index in 0..self.trees.len() {
             let Keys { new, old, place } = &mut scratch.keys[index];
             if new.is_empty() && old.is_empty() {
@@ -543,41 +522,30 @@ impl Content {
     /// Puts a deleted row back under its number.
     pub(super) fn restore(
         &mut self,
-        shape: &Shape,
-        pager: &Pager,
+        fixed: Fixed<'_>,
         id: u64,
         (row, transient): (&mut [u8], &[*const u8]),
         scratch: &mut Scratch,
-    ) -> std::result::Result<(), Failure> {
-        let indexes = self.trees.len();
-        scratch.keys.resize_with(indexes, Default::default);
-        for index in 0..indexes {
-            let resolver = Resolver {
-                directory: &self.blobs.directory,
-                transient,
-            };
-            let Keys { new, place, .. } = &mut scratch.keys[index];
-            append_key(shape, index, row, resolver, new);
-            *place = Place::UNKNOWN;
-        }
-        self.keep_values(shape, pager, row, transient)?;
-        self.heap.restore(pager, id, row)?;
-        self.add_entries(pager, id, scratch)
+    ) -> Changed<()> {
+        self.find_new_keys(fixed, row, transient, scratch, false)?;
+        self.keep_values(fixed, None, row, transient)?;
+        self.heap.restore(fixed.pager, id, row)?;
+        self.add_entries(fixed.pager, id, scratch)
     }
 
     /// Moves long values out of blocks that are mostly of rows that are gone.
-    pub(super) fn compact(&mut self, shape: &Shape, pager: &Pager) -> Result<()> {
+    pub(super) fn compact(&mut self, fixed: Fixed<'_>) -> Result<()> {
         if !self.blobs.is_sparse() {
             return Ok(());
         }
         let mut moved: Vec<u64> = Vec::new();
         for page in 0..self.heap.page_numbers() {
-            let Some(view) = self.heap.view(pager, page)? else {
+            let Some(view) = self.heap.view(fixed.pager, page)? else {
                 continue;
             };
             moved.clear();
             let bytes = view.bytes();
-            let width = shape.layout.width;
+            let width = fixed.shape.layout.width;
             self.heap.rows_of(page, bytes, 0, |id, row| {
                 let offset = row as usize - bytes.as_ptr() as usize;
                 let row = &bytes[offset..offset + width];
@@ -585,39 +553,39 @@ impl Content {
                     let view = view_of(cell, row);
                     !view.is_inline() && self.blobs.is_in_sparse_block(view)
                 };
-                if shape.layout.bytes_cells.iter().any(is_in_sparse) {
+                if fixed.shape.layout.bytes_cells.iter().any(is_in_sparse) {
                     moved.push(id);
                 }
                 true
             });
             drop(view);
             for id in &moved {
-                self.move_values(shape, pager, *id)?;
-                if pager.is_pressed() {
-                    self.relieve(pager)?;
+                self.move_values(fixed, *id)?;
+                if fixed.pager.is_pressed() {
+                    self.relieve(fixed.pager)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn move_values(&mut self, shape: &Shape, pager: &Pager, id: u64) -> Result<()> {
-        let mut row = self.heap.write(pager, id)?.to_vec();
-        let loaded = self.load_values(shape, pager, &row)?;
+    fn move_values(&mut self, fixed: Fixed<'_>, id: u64) -> Result<()> {
+        let mut row = self.heap.write(fixed.pager, id)?.to_vec();
+        let loaded = self.load_values(fixed, &row)?;
         let directory = std::sync::Arc::clone(&self.blobs.directory);
         let mut old = Vec::new();
-        for cell in &shape.layout.bytes_cells {
+        for cell in &fixed.shape.layout.bytes_cells {
             let view = view_of(cell, &row);
             if view.is_inline() || !self.blobs.is_in_sparse_block(view) {
                 continue;
             }
             let value = value_bytes(Resolver::stored(&directory), &view);
-            let moved = self.blobs.append(pager, view, value)?;
+            let moved = self.blobs.append(fixed.pager, view, value)?;
             set_view(cell, &mut row, moved);
             old.push(view);
         }
         drop(loaded);
-        self.heap.write(pager, id)?.copy_from_slice(&row);
+        self.heap.write(fixed.pager, id)?.copy_from_slice(&row);
         for view in old {
             self.blobs.free(view);
         }

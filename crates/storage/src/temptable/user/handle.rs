@@ -1,18 +1,19 @@
 //! One statement's view of a table.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt32Array};
 use arrow_buffer::ScalarBuffer;
+use mayfly_memory::sync::{lock, read_lock};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use super::blobs::Loaded;
 use super::content::{Content, view_of};
 use super::memory_engine::Account;
-use super::scan::{HeapScan, IndexScan};
+use super::scan::{HeapScan, IndexScan, Reader};
 use super::tree::{Cursor, shorten_key};
 use super::undo::UndoLog;
 use super::writer::Writer;
@@ -25,11 +26,11 @@ use crate::table::{
 use crate::temptable::rows::{Cell, Gather};
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
 
-/// The moment that a handle sees.
+/// Keeps what a handle sees from changing.
 #[derive(Debug)]
 pub(super) struct Pin {
-    /// Kept once somebody begins to change the table.
-    moment: OnceLock<Arc<Content>>,
+    /// What the handle sees; none as long as nobody has changed the table since it was opened.
+    snapshot: OnceLock<Arc<Content>>,
     /// How often rows were looked up: more than once by who goes on reading while it writes.
     lookups: AtomicU32,
     /// How often the table was changed before.
@@ -40,16 +41,15 @@ impl Pin {
     /// Sees a table as it is now.
     pub(super) fn new(core: &Core) -> Arc<Self> {
         let pin = Arc::new(Self {
-            moment: OnceLock::new(),
+            snapshot: OnceLock::new(),
             lookups: AtomicU32::new(0),
             version: core.version.load(Ordering::Relaxed),
         });
-        let state = core.state.read();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let state = read_lock(&core.state);
         if let Some(published) = &state.published {
             pin.keep(published);
         }
-        let mut pins = state.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pins = lock(&state.pins);
         if pins.len() == pins.capacity() {
             pins.retain(|pin| pin.strong_count() > 0);
         }
@@ -65,31 +65,27 @@ impl Pin {
         core: &Core,
         work: impl FnOnce(&Content) -> mayfly_memory::Result<T>,
     ) -> Result<T> {
-        let state = core.read()?;
-        let content = self.content(&state);
-        let result = work(content).map_err(|error| core.error(&error));
-        drop(state);
-        core.relieve();
-        result
+        core.see(|state| work(self.content(state)))
     }
 
     fn content<'a>(&'a self, state: &'a State) -> &'a Content {
-        match self.moment.get() {
-            Some(moment) => moment,
+        match self.snapshot.get() {
+            Some(snapshot) => snapshot,
             None => &state.content,
         }
     }
 
-    /// Whether the handle will miss the moment that is about to pass; `own` is the writing one's.
-    pub(super) fn needs_moment(self: &Arc<Self>, own: Option<&Arc<Self>>) -> bool {
+    /// Whether a snapshot is to be taken for the handle before the table is changed; `own` is the pin
+    /// of the statement that changes it.
+    pub(super) fn needs_snapshot(self: &Arc<Self>, own: Option<&Arc<Self>>) -> bool {
         let is_other = own.is_none_or(|own| !Arc::ptr_eq(self, own));
         let reads_on = is_other || self.lookups.load(Ordering::Relaxed) > 1;
-        reads_on && self.moment.get().is_none()
+        reads_on && self.snapshot.get().is_none()
     }
 
-    pub(super) fn keep(&self, moment: &Arc<Content>) {
+    pub(super) fn keep(&self, snapshot: &Arc<Content>) {
         // Only one thread has the table's lock to write.
-        let _ = self.moment.set(Arc::clone(moment));
+        let _ = self.snapshot.set(Arc::clone(snapshot));
     }
 }
 
@@ -191,14 +187,11 @@ pub(super) struct Piece<'a> {
 impl<'a> Piece<'a> {
     pub(super) fn new(core: &'a Core, content: &'a Content, columns: &'a [ColumnId]) -> Self {
         let cells = core.shape.layout.cells();
-        let strings = match core.pager.has_overflowed() {
-            true => columns
-                .iter()
-                .filter_map(|column| cells.get(column.0))
-                .filter(|cell| cell.ty == PhysicalType::Bytes)
-                .collect(),
-            false => Vec::new(),
-        };
+        let mut strings: Vec<&Cell> = Vec::new();
+        if core.pager.has_overflowed() {
+            strings.extend(columns.iter().filter_map(|column| cells.get(column.0)));
+            strings.retain(|cell| cell.ty == PhysicalType::Bytes);
+        }
         Self {
             core,
             content,
@@ -287,12 +280,18 @@ impl Handle {
         self.pin.see(&self.core, work)
     }
 
-    /// The moment that the handle sees, for a scan.
-    fn moment(&self) -> Result<Arc<Content>> {
+    /// Reads columns of the snapshot that the handle sees.
+    fn reader(&self, columns: &[ColumnId]) -> Result<Reader> {
         let state = self.core.read()?;
-        Ok(match self.pin.moment.get() {
-            Some(moment) => Arc::clone(moment),
+        let content = match self.pin.snapshot.get() {
+            Some(snapshot) => Arc::clone(snapshot),
             None => Arc::new(state.content.clone()),
+        };
+        Ok(Reader {
+            core: Arc::clone(&self.core),
+            statement: self.statement.clone(),
+            content,
+            columns: columns.to_vec(),
         })
     }
 
@@ -313,9 +312,10 @@ impl Handle {
                 Ok(Some(piece.gather(&mut Gather::default())))
             })?;
             let piece = piece.ok_or_else(lost)?;
-            pieces.push(match first < ids.len() || !pieces.is_empty() {
-                true => piece.with_own_strings(),
-                false => piece,
+            pieces.push(if first < ids.len() || !pieces.is_empty() {
+                piece.with_own_strings()
+            } else {
+                piece
             });
         }
         joined(&pieces)
@@ -354,21 +354,23 @@ impl Table for Handle {
     }
 
     fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {
-        let (Some(encoder), Some(spec)) = (
-            self.core.shape.encoders.get(index.0),
-            self.core.shape.indexes.get(index.0),
-        ) else {
+        let shape = &self.core.shape;
+        let Some(spec) = shape.indexes.get(index.0) else {
             return 0;
         };
+        let encoder = &shape.encoders[index.0];
         let whole = parts >= spec.parts.len();
         let distinct = self.see(|content| {
             let tree = &content.trees[index.0];
             if whole && spec.unique {
                 return Ok(tree.len());
             }
-            tree.distinct(&self.core.pager, |key| match whole {
-                true => key.len(),
-                false => encoder.parts_length(key, parts),
+            tree.distinct(&self.core.pager, |key| {
+                if whole {
+                    key.len()
+                } else {
+                    encoder.parts_length(key, parts)
+                }
             })
         });
         distinct.unwrap_or_else(|_| self.statistics().rows)
@@ -380,9 +382,7 @@ impl Table for Handle {
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
-        let moment = self.moment()?;
-        let scan = HeapScan::new(&self.core, &self.statement, moment, columns);
-        Ok(Box::new(scan))
+        Ok(Box::new(HeapScan::new(self.reader(columns)?)))
     }
 
     fn index_scan(
@@ -397,15 +397,8 @@ impl Table for Handle {
         if reverse {
             ranges.reverse();
         }
-        let moment = self.moment()?;
-        let scan = IndexScan::new(
-            &self.core,
-            &self.statement,
-            moment,
-            (index.0, ranges, reverse),
-            columns,
-        );
-        Ok(Box::new(scan))
+        let reader = self.reader(columns)?;
+        Ok(Box::new(IndexScan::new(reader, index.0, ranges, reverse)))
     }
 
     fn index_lookup(
@@ -419,8 +412,8 @@ impl Table for Handle {
         let count = keys.first().map_or(0, |keys| keys.len());
         let lookups = count.min(2) as u32;
         self.pin.lookups.fetch_add(lookups, Ordering::Relaxed);
-        let is_unique = self.core.shape.indexes[index.0].unique
-            && keys.len() == self.core.shape.indexes[index.0].parts.len();
+        let spec = &self.core.shape.indexes[index.0];
+        let is_unique = spec.unique && keys.len() == spec.parts.len();
         let encoded = encoder.parts(keys);
         let mut lookup = Lookup {
             handle: self,
@@ -479,9 +472,12 @@ impl Table for Handle {
                     }
                 };
                 let locked = write_lock.lock(self.undo.owner(), time, interrupt);
-                locked.map_err(|error| match error.is(&codes::ER_LOCK_WAIT_TIMEOUT) {
-                    true => refused.error(),
-                    false => error,
+                locked.map_err(|error| {
+                    if error.is(&codes::ER_LOCK_WAIT_TIMEOUT) {
+                        refused.error()
+                    } else {
+                        error
+                    }
                 })
             })?;
             // Whoever holds the lock already has made all changes since.
@@ -559,14 +555,8 @@ impl Lookup<'_> {
             }
             self.range.end = after_prefix(&self.range.start);
         }
-        tree.read_range(
-            pager,
-            &self.range,
-            false,
-            &mut self.cursor,
-            most,
-            &mut self.ids,
-        )?;
+        let (range, cursor) = (&self.range, &mut self.cursor);
+        tree.read_range(pager, range, false, cursor, most, &mut self.ids)?;
         self.found.resize(self.ids.len(), key as u32);
         if matches!(self.cursor, Cursor::End) {
             self.cursor = Cursor::Start;

@@ -140,9 +140,10 @@ impl Blocks {
         let most = if most == 0 { ROWS_UNKNOWN } else { most };
         let per_block = (most / 10).max(BLOCK_ROWS_MIN);
         let step = step.saturating_sub(STEP_RESERVE);
-        let per_block = match per_block.saturating_mul(length) > step {
-            true => step / length + 1,
-            false => per_block,
+        let per_block = if per_block.saturating_mul(length) > step {
+            step / length + 1
+        } else {
+            per_block
         };
         Self { length, per_block }
     }
@@ -275,9 +276,10 @@ impl Account {
                 TREE_ENTRY + parts.sum::<u64>()
             }
         };
-        match self.hashes == self.limits.indexes.len() as u64 {
-            true => 0,
-            false => self.limits.indexes.iter().map(of_index).sum(),
+        if self.hashes == self.limits.indexes.len() as u64 {
+            0
+        } else {
+            self.limits.indexes.iter().map(of_index).sum()
         }
     }
 

@@ -1,15 +1,15 @@
 //! The tables of CREATE TEMPORARY TABLE, of ENGINE=MEMORY, and of the engines without transactions.
 //!
 //! A [`UserTable`] is created once and opened by each statement: [`UserTable::open`] gives the
-//! statement's [`Table`](crate::Table), which sees the rows of that moment. Rows keep their position,
+//! statement's [`Table`](crate::Table), which sees a snapshot. Rows keep their position,
 //! eight bytes, from when they are added until they are deleted. What a transactional table's writer
 //! does is recorded in the session's [`UndoLog`]; the records die with the table.
 //!
 //! Rows are in the layout of all temporary tables ([`heap`]), their long values beside them
 //! ([`blobs`]), the indexes are trees ([`tree`]); all of that is in [`pages`] that go to a temporary
-//! file when the budget says so, the coldest first. Changes are made in place. A moment that somebody
-//! still looks at is kept by copying a page before it is changed; a handle says that it looks only
-//! when somebody else begins to write, so that a statement that finds its row and changes it copies
+//! file when the budget says so, the coldest first. Changes are made in place. A page of a snapshot
+//! that is still in use is copied before it is changed. A snapshot is taken for the open handles when
+//! another statement begins to write, so that a statement that finds its row and changes it copies
 //! nothing.
 
 mod blobs;
@@ -29,6 +29,7 @@ mod writer;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
+use mayfly_memory::sync::{read_lock, write_lock};
 use mayfly_memory::{Budget, MemoryError, SizeClass};
 use mayfly_types::{Error, PhysicalType, Result};
 
@@ -40,7 +41,7 @@ use super::spec::Purpose;
 use crate::error::user_error;
 use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexSpec, Table};
-use content::{ColumnSet, Content, Shape};
+use content::{ColumnSet, Content, Fixed, Shape};
 use handle::{Handle, Pin};
 use memory_engine::Account;
 use pages::Pager;
@@ -48,12 +49,12 @@ use write_lock::WriteLock;
 use writer::WriterScratch;
 
 pub use memory_engine::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
-pub(crate) use ordered_map::{MapMoment, OrderedMap};
+pub(crate) use ordered_map::{MapSnapshot, OrderedMap};
 pub use undo::UndoLog;
 
 /// With less memory than this, rows are in small pages.
 const LARGE_PAGES_MEMORY: u64 = 4 << 20;
-/// A table with less in memory is not asked to let go of it.
+/// A table with less in memory is not asked to release it.
 const RECLAIM_MIN: u64 = 64 << 10;
 
 /// How a table takes part in transactions, and where its rows may go.
@@ -125,7 +126,7 @@ pub(crate) struct Core {
 
 impl Core {
     fn read(&self) -> Result<RwLockReadGuard<'_, State>> {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let state = read_lock(&self.state);
         match &state.broken {
             None => Ok(state),
             Some(error) => Err(error.clone()),
@@ -133,11 +134,28 @@ impl Core {
     }
 
     fn write(&self) -> Result<RwLockWriteGuard<'_, State>> {
-        let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let state = write_lock(&self.state);
         match &state.broken {
             None => Ok(state),
             Some(error) => Err(error.clone()),
         }
+    }
+
+    /// What changes of its content need.
+    fn fixed(&self) -> Fixed<'_> {
+        Fixed {
+            shape: &self.shape,
+            pager: &self.pager,
+        }
+    }
+
+    /// Reads while the table is locked.
+    fn see<T>(&self, read: impl FnOnce(&State) -> mayfly_memory::Result<T>) -> Result<T> {
+        let state = self.read()?;
+        let found = read(&state).map_err(|error| self.error(&error));
+        drop(state);
+        self.relieve();
+        found
     }
 
     fn is_transactional(&self) -> bool {
@@ -149,8 +167,8 @@ impl Core {
         user_error(error, &self.name)
     }
 
-    /// Lets every statement that has the table open keep the moment that it sees, but the writing
-    /// one unless it may read on.
+    /// Takes a snapshot for every statement that has the table open. The writing one gets none unless
+    /// it goes on reading.
     fn pin_others(&self, state: &mut State, own: Option<&Arc<Pin>>) {
         let pins = state.pins.get_mut();
         let pins = pins.unwrap_or_else(PoisonError::into_inner);
@@ -163,7 +181,7 @@ impl Core {
             let Some(pin) = pin.upgrade() else {
                 return false;
             };
-            if pin.needs_moment(own) {
+            if pin.needs_snapshot(own) {
                 let shared = shared.get_or_insert_with(|| Arc::new(content.clone()));
                 pin.keep(shared);
             }
@@ -183,8 +201,7 @@ impl Core {
         if let Some(lock) = &self.write_lock
             && lock.unlock()
         {
-            let state = self.state.write();
-            state.unwrap_or_else(PoisonError::into_inner).published = None;
+            write_lock(&self.state).published = None;
         }
     }
 
@@ -298,7 +315,7 @@ impl UserTable {
 
     /// One statement's handle. What its writers do is recorded in `undo`, the session's.
     ///
-    /// The handle sees the rows of this moment, whatever others write. When a statement writes
+    /// The handle sees a snapshot of the rows. When a statement writes
     /// through a handle and goes on reading through it, it may meet its own changes: open another
     /// one to read from.
     pub fn open(&self, statement: &TempTableContext, undo: &UndoLog) -> Arc<dyn Table> {
@@ -307,8 +324,7 @@ impl UserTable {
     /// Counts a table of the MEMORY engine from here on as one that is made with these limits; it has
     /// no rows.
     pub fn empty_under(&self, limits: &MemoryLimits) {
-        let state = self.0.state.write();
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let mut state = write_lock(&self.0.state);
         if let Some(account) = &mut state.account {
             *account = Account::new(limits);
         }

@@ -2,7 +2,7 @@
 //! commits, when that is more than it shall have in memory.
 //!
 //! A key has a value, or is known to have none. Changes can be undone by an [`UndoLog`], as those of
-//! any table; [`OrderedMap::moment`] sees the map as it is now, whatever is changed later.
+//! any table; [`OrderedMap::snapshot`] sees the map as it is now, whatever is changed later.
 
 use std::sync::Arc;
 
@@ -12,11 +12,10 @@ use super::content::{ColumnSet, Content, value_bytes, view_of};
 use super::handle::Pin;
 use super::tree::Cursor;
 use super::undo::UndoLog;
-use super::writer::{Change, Stopped};
+use super::writer::{Change, Done, Stopped};
 use super::{Core, UserTable, UserTableContext, point};
 use crate::key_encoding::{ByteRange, KeyEncoder, StoredValue};
-use crate::table::{IndexPart, IndexSpec};
-use crate::temptable::KeyMode;
+use crate::table::IndexSpec;
 use crate::temptable::rows::Cell;
 
 /// A value; `None` is one too.
@@ -31,14 +30,14 @@ const TURN: usize = 256;
 #[derive(Debug, Clone)]
 pub(crate) struct OrderedMap(UserTable);
 
-/// The map as it was at one moment.
+/// A snapshot of the map.
 #[derive(Debug)]
-pub(crate) struct MapMoment {
+pub(crate) struct MapSnapshot {
     core: Arc<Core>,
     pin: Arc<Pin>,
 }
 
-/// A range of a moment that is read in turns.
+/// A range of a snapshot, which is read a few entries at a time.
 #[derive(Debug)]
 pub(crate) struct MapRange {
     encoded: ByteRange,
@@ -65,18 +64,7 @@ impl OrderedMap {
 
     /// An empty map.
     pub(crate) fn new(context: UserTableContext) -> Self {
-        let part = IndexPart {
-            column: KEY,
-            mode: KeyMode::Binary,
-            prefix: None,
-            descending: false,
-        };
-        let index = IndexSpec {
-            parts: vec![part],
-            unique: true,
-            clustered: true,
-            hash: false,
-        };
+        let index = IndexSpec::binary(&[KEY], true, true);
         let columns = vec![PhysicalType::Bytes, PhysicalType::Bytes];
         Self(UserTable::new(context, columns, vec![index]))
     }
@@ -94,11 +82,7 @@ impl OrderedMap {
     /// The value of a key as it is now.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<MapValue>> {
         let core = self.core();
-        let state = core.read()?;
-        let found = get(core, &state.content, key);
-        drop(state);
-        core.relieve();
-        found.map_err(|error| core.error(&error))
+        core.see(|state| get(core, &state.content, key))
     }
 
     /// Sets the values of some keys. Without `undo` that stands; after an error a part of it does.
@@ -142,8 +126,8 @@ impl OrderedMap {
     }
 
     /// As it is now.
-    pub(crate) fn moment(&self) -> MapMoment {
-        MapMoment {
+    pub(crate) fn snapshot(&self) -> MapSnapshot {
+        MapSnapshot {
             core: Arc::clone(self.core()),
             pin: Pin::new(self.core()),
         }
@@ -172,12 +156,7 @@ fn refill(value: &mut Value, room: &mut Vec<u8>, bytes: Option<&[u8]>) {
 }
 
 /// Adds or changes a row.
-fn set(
-    change: &mut Change<'_>,
-    row: &mut Vec<u64>,
-    encoded: &[u8],
-    values: &[Value],
-) -> std::result::Result<(), Stopped> {
+fn set(change: &mut Change<'_>, row: &mut Vec<u64>, encoded: &[u8], values: &[Value]) -> Done<()> {
     let core = change.core;
     let layout = &core.shape.layout;
     row.resize(layout.width / 8, 0);
@@ -218,7 +197,7 @@ fn entry<T>(
     let Some(row) = content.heap.read(pager, id)? else {
         return Ok(None);
     };
-    let _loaded = content.load_overflowed(&core.shape, pager, row)?;
+    let _loaded = content.load_overflowed(core.fixed(), row)?;
     let cells = core.shape.layout.cells();
     let is_null = |cell: &Cell| row[cell.null_byte] & cell.null_mask != 0;
     let views = [view_of(&cells[KEY], row), view_of(&cells[VALUE], row)];
@@ -227,7 +206,7 @@ fn entry<T>(
     Ok(Some(take(key, value)))
 }
 
-impl MapMoment {
+impl MapSnapshot {
     /// The value of a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<MapValue>> {
         self.see(|content| get(&self.core, content, key))

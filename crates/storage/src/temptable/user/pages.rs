@@ -1,4 +1,4 @@
-//! Pages that are in memory or in a temporary file, and that several moments of a table share.
+//! Pages that are in memory or in a temporary file, and that several snapshots of a table share.
 //!
 //! A [`PageSet`] is a list of pages by number. Cloning it is a snapshot: from then on, who writes a
 //! page of either copies it first. Whether a page is shared is its reference count; a table that
@@ -10,8 +10,9 @@
 //! several readers may want the same page.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
+use mayfly_memory::sync::lock;
 use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile};
 
 use crate::temptable::context::Resources;
@@ -32,7 +33,7 @@ pub(super) struct Pager {
     pressure: AtomicBool,
     /// How often that was so.
     forced: AtomicU64,
-    /// Pages that were copied and that older moments still see.
+    /// Pages that were copied and that older snapshots still see.
     old: Mutex<Vec<Weak<PageCell>>>,
     pub(super) bytes_overflowed: AtomicU64,
 }
@@ -102,7 +103,7 @@ impl Pager {
     }
 
     fn old(&self) -> MutexGuard<'_, Vec<Weak<PageCell>>> {
-        self.old.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.old)
     }
 
     fn add_old(&self, cell: &Arc<PageCell>) {
@@ -113,7 +114,7 @@ impl Pager {
         old.push(Arc::downgrade(cell));
     }
 
-    /// Sends pages away that only older moments see. The caller holds the table's lock to write.
+    /// Sends pages away that only older snapshots see. The caller holds the table's lock to write.
     pub(super) fn evict_old(&self, wanted: u64) -> Result<u64> {
         let mut freed = 0;
         let mut old = self.old();
@@ -163,7 +164,7 @@ impl PageCell {
     }
 
     fn home(&self) -> MutexGuard<'_, Home> {
-        self.home.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.home)
     }
 
     #[inline(always)]

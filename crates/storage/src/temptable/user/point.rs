@@ -8,7 +8,7 @@ use mayfly_types::{PhysicalType, Result, Value};
 use super::content::{ColumnSet, Content, value_bytes, view_of};
 use super::tree::Place;
 use super::undo::UndoLog;
-use super::writer::{Change, Stopped};
+use super::writer::{Change, Done, Stopped};
 use super::{Core, UserTable};
 use crate::table::{IndexId, RowChange, no_index, wrong_type};
 use crate::temptable::rows::{Cell, Resolver};
@@ -64,17 +64,15 @@ impl UserTable {
         values: &mut Vec<Value>,
     ) -> Result<bool> {
         let core = &*self.0;
-        let state = core.read()?;
-        let content = &state.content;
-        let mut read = || -> mayfly_memory::Result<bool> {
-            let pager = &core.pager;
+        core.see(|state| {
+            let (content, pager) = (&state.content, &core.pager);
             let (_, Some(id)) = content.trees[index.0].find(pager, key)? else {
                 return Ok(false);
             };
             let Some(row) = content.heap.read(pager, id)? else {
                 return Ok(false);
             };
-            let loaded = content.load_overflowed(&core.shape, pager, row)?;
+            let loaded = content.load_overflowed(core.fixed(), row)?;
             values.resize(columns.len(), Value::Null);
             for (value, column) in values.iter_mut().zip(columns) {
                 let cell = &core.shape.layout.cells()[*column];
@@ -83,11 +81,7 @@ impl UserTable {
             }
             drop(loaded);
             Ok(true)
-        };
-        let found = read().map_err(|error| core.error(&error));
-        drop(state);
-        core.relieve();
-        found
+        })
     }
 
     /// Adds a row of values of all columns. Without `undo`, here and below, the change stands: it is
@@ -123,9 +117,7 @@ impl UserTable {
             row.resize(core.shape.layout.width / 8, 0);
             let row = bytes(row);
             row.copy_from_slice(old);
-            let loaded = change
-                .content
-                .load_overflowed(&core.shape, &core.pager, old);
+            let loaded = change.content.load_overflowed(core.fixed(), old);
             let loaded = loaded.map_err(failed)?;
             let mut changed = ColumnSet::default();
             let mut same = true;
@@ -171,12 +163,12 @@ impl UserTable {
     pub(super) fn change(
         &self,
         undo: Option<&UndoLog>,
-        work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> std::result::Result<RowChange, Stopped>,
+        work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> Done<RowChange>,
     ) -> Result<RowChange> {
         let core: &Arc<Core> = &self.0;
         let (done, duplicate) = core.change(undo, None, |change, row| {
             // First what may fail: nobody could undo the change.
-            let compacted = change.content.compact(&core.shape, &core.pager);
+            let compacted = change.content.compact(core.fixed());
             let compacted = compacted.map_err(|error| Stopped::Error(core.error(&error)));
             match compacted.and_then(|()| work(change, row)) {
                 Ok(done) => (done, None),

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, Result};
 
 use super::content::Content;
@@ -20,12 +21,29 @@ const FIRST_ROWS: usize = 64;
 /// Pages that are read from a file for one batch, at most.
 const COPIES_MAX: usize = 32;
 
+/// What the scans of a snapshot read.
+#[derive(Clone)]
+pub(super) struct Reader {
+    pub(super) core: Arc<Core>,
+    pub(super) statement: TempTableContext,
+    pub(super) content: Arc<Content>,
+    pub(super) columns: Vec<ColumnId>,
+}
+
+impl Reader {
+    fn piece(&self) -> Piece<'_> {
+        Piece::new(&self.core, &self.content, &self.columns)
+    }
+
+    /// Rows in a batch, at most.
+    fn batch_rows(&self) -> usize {
+        self.statement.options().batch_rows.max(1)
+    }
+}
+
 /// A scan of all rows; its workers share the pages between them.
 pub(super) struct HeapScan {
-    core: Arc<Core>,
-    statement: TempTableContext,
-    content: Arc<Content>,
-    columns: Vec<ColumnId>,
+    reader: Reader,
     next_page: Arc<AtomicUsize>,
     /// The page that was begun, and the slot to go on with.
     current: Option<(usize, u16)>,
@@ -33,17 +51,9 @@ pub(super) struct HeapScan {
 }
 
 impl HeapScan {
-    pub(super) fn new(
-        core: &Arc<Core>,
-        statement: &TempTableContext,
-        content: Arc<Content>,
-        columns: &[ColumnId],
-    ) -> Self {
+    pub(super) fn new(reader: Reader) -> Self {
         Self {
-            core: Arc::clone(core),
-            statement: statement.clone(),
-            content,
-            columns: columns.to_vec(),
+            reader,
             next_page: Arc::default(),
             current: None,
             gather: Gather::default(),
@@ -51,22 +61,27 @@ impl HeapScan {
     }
 
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-    fn read(&mut self, most: usize) -> mayfly_memory::Result<Option<Batch>> {
-        let heap = &self.content.heap;
-        let width = self.core.shape.layout.width;
+    fn read(
+        reader: &Reader,
+        next_page: &AtomicUsize,
+        current: &mut Option<(usize, u16)>,
+        gather: &mut Gather,
+    ) -> mayfly_memory::Result<Option<Batch>> {
+        let (core, heap, most) = (&reader.core, &reader.content.heap, reader.batch_rows());
+        let width = core.shape.layout.width;
         // The rows are in these.
         let mut views: Vec<PageView<'_>> = Vec::new();
-        let mut piece = Piece::new(&self.core, &self.content, &self.columns);
+        let mut piece = reader.piece();
         let mut copies = 0;
         while piece.len() < most && copies < COPIES_MAX && !(piece.len() > 0 && piece.is_enough()) {
-            let (page, slot) = match self.current.take() {
+            let (page, slot) = match current.take() {
                 Some(current) => current,
-                None => (self.next_page.fetch_add(1, Ordering::Relaxed), 0),
+                None => (next_page.fetch_add(1, Ordering::Relaxed), 0),
             };
             if page >= heap.page_numbers() {
                 break;
             }
-            let Some(view) = heap.view(&self.core.pager, page)? else {
+            let Some(view) = heap.view(&core.pager, page)? else {
                 continue;
             };
             let mut added = Ok(());
@@ -77,7 +92,7 @@ impl HeapScan {
                 added.is_ok() && piece.len() < most && !piece.is_enough()
             });
             added?;
-            self.current = left.map(|slot| (page, slot));
+            *current = left.map(|slot| (page, slot));
             copies += usize::from(matches!(view, PageView::Copy(_)));
             views.push(view);
         }
@@ -85,7 +100,7 @@ impl HeapScan {
             return Ok(None);
         }
         // The pages that the rows are in are in `views`.
-        let batch = piece.gather(&mut self.gather);
+        let batch = piece.gather(gather);
         drop(views);
         Ok(Some(batch))
     }
@@ -93,18 +108,19 @@ impl HeapScan {
 
 impl TableScan for HeapScan {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let most = self.statement.options().batch_rows.max(1);
-        let core = Arc::clone(&self.core);
-        self.statement.shared().interrupt.check()?;
+        let Self {
+            reader,
+            next_page,
+            current,
+            gather,
+        } = self;
+        reader.statement.shared().interrupt.check()?;
         loop {
-            let state = core.read()?;
-            let batch = self.read(most).map_err(|error| core.error(&error))?;
-            drop(state);
-            core.relieve();
+            let core = &reader.core;
+            let batch = core.see(|_| Self::read(reader, next_page, current, gather))?;
             // Pages without rows do not end the scan.
-            if batch.is_some()
-                || self.next_page.load(Ordering::Relaxed) >= self.content.heap.page_numbers()
-            {
+            let pages = reader.content.heap.page_numbers();
+            if batch.is_some() || next_page.load(Ordering::Relaxed) >= pages {
                 return Ok(batch);
             }
         }
@@ -113,12 +129,7 @@ impl TableScan for HeapScan {
     fn for_another_worker(&self) -> Box<dyn TableScan> {
         Box::new(Self {
             next_page: Arc::clone(&self.next_page),
-            ..Self::new(
-                &self.core,
-                &self.statement,
-                Arc::clone(&self.content),
-                &self.columns,
-            )
+            ..Self::new(self.reader.clone())
         })
     }
 }
@@ -134,10 +145,7 @@ struct Progress {
 
 /// A scan of ranges of an index; its workers take turns in reading it.
 pub(super) struct IndexScan {
-    core: Arc<Core>,
-    statement: TempTableContext,
-    content: Arc<Content>,
-    columns: Vec<ColumnId>,
+    reader: Reader,
     index: usize,
     /// In the order in which they are read.
     ranges: Arc<[ByteRange]>,
@@ -149,18 +157,9 @@ pub(super) struct IndexScan {
 }
 
 impl IndexScan {
-    pub(super) fn new(
-        core: &Arc<Core>,
-        statement: &TempTableContext,
-        content: Arc<Content>,
-        (index, ranges, reverse): (usize, Vec<ByteRange>, bool),
-        columns: &[ColumnId],
-    ) -> Self {
+    pub(super) fn new(reader: Reader, index: usize, ranges: Vec<ByteRange>, reverse: bool) -> Self {
         Self {
-            core: Arc::clone(core),
-            statement: statement.clone(),
-            content,
-            columns: columns.to_vec(),
+            reader,
             index,
             ranges: ranges.into(),
             reverse,
@@ -176,25 +175,25 @@ impl IndexScan {
 
     /// The rows of the next batch.
     fn take(&self) -> mayfly_memory::Result<Vec<u64>> {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = lock(&self.progress);
         let progress = &mut *progress;
-        let most = progress
-            .rows
-            .min(self.statement.options().batch_rows.max(1));
+        let most = progress.rows.min(self.reader.batch_rows());
         progress.rows = progress.rows.saturating_mul(4);
         let mut ids = Vec::new();
-        let forced = self.core.pager.times_forced();
+        let pager = &self.reader.core.pager;
+        let forced = pager.times_forced();
         while ids.len() < most
-            && (ids.is_empty() || self.core.pager.times_forced() == forced)
+            && (ids.is_empty() || pager.times_forced() == forced)
             && let Some(range) = self.ranges.get(progress.range)
         {
-            let (pager, room) = (&self.core.pager, most - ids.len());
-            let room = match pager.has_overflowed() {
-                true => room.min(FIRST_ROWS),
-                false => room,
+            let room = most - ids.len();
+            let room = if pager.has_overflowed() {
+                room.min(FIRST_ROWS)
+            } else {
+                room
             };
             let cursor = &mut progress.cursor;
-            let tree = &self.content.trees[self.index];
+            let tree = &self.reader.content.trees[self.index];
             tree.read_range(pager, range, self.reverse, cursor, room, &mut ids)?;
             if matches!(cursor, Cursor::End) {
                 *cursor = Cursor::Start;
@@ -208,7 +207,7 @@ impl IndexScan {
         if self.pending.is_empty() {
             self.pending = self.take()?.into();
         }
-        let mut piece = Piece::new(&self.core, &self.content, &self.columns);
+        let mut piece = self.reader.piece();
         while (piece.len() == 0 || !piece.is_enough())
             && let Some(id) = self.pending.pop_front()
         {
@@ -220,21 +219,14 @@ impl IndexScan {
 
 impl TableScan for IndexScan {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let core = Arc::clone(&self.core);
-        self.statement.shared().interrupt.check()?;
-        let state = core.read()?;
-        let batch = self.read().map_err(|error| core.error(&error))?;
-        drop(state);
-        core.relieve();
-        Ok(batch)
+        self.reader.statement.shared().interrupt.check()?;
+        let core = Arc::clone(&self.reader.core);
+        core.see(|_| self.read())
     }
 
     fn for_another_worker(&self) -> Box<dyn TableScan> {
         Box::new(Self {
-            core: Arc::clone(&self.core),
-            statement: self.statement.clone(),
-            content: Arc::clone(&self.content),
-            columns: self.columns.clone(),
+            reader: self.reader.clone(),
             index: self.index,
             ranges: Arc::clone(&self.ranges),
             reverse: self.reverse,

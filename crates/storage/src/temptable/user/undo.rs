@@ -12,8 +12,9 @@
 //! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use mayfly_memory::sync::lock;
 use mayfly_memory::{Extent, MemoryError, Reservation, Result};
 use mayfly_types::error::codes;
 
@@ -210,15 +211,15 @@ impl Records {
         Ok(())
     }
 
-    /// How long the buffer is, for [`Self::end`] and [`Self::cancel`].
-    pub(super) fn mark(&self) -> usize {
+    /// Where the next record begins, for [`Self::end`] and [`Self::cancel`].
+    pub(super) fn record_start(&self) -> usize {
         self.buffer.len()
     }
 
     /// The row of [`Self::begin`] was changed.
-    pub(super) fn end(&mut self, mark: usize, deleted: bool, table: u32, id: u64) {
+    pub(super) fn end(&mut self, start: usize, deleted: bool, table: u32, id: u64) {
         // The buffer was put away in between.
-        let start = if mark > self.buffer.len() { 0 } else { mark };
+        let start = if start > self.buffer.len() { 0 } else { start };
         let kind = if deleted {
             Kind::Deleted
         } else {
@@ -228,8 +229,8 @@ impl Records {
     }
 
     /// The row of [`Self::begin`] was not changed.
-    pub(super) fn cancel(&mut self, mark: usize) {
-        let start = if mark > self.buffer.len() { 0 } else { mark };
+    pub(super) fn cancel(&mut self, start: usize) {
+        let start = if start > self.buffer.len() { 0 } else { start };
         self.buffer.truncate(start);
     }
 
@@ -316,8 +317,7 @@ impl UndoLog {
     }
 
     fn records(&self) -> MutexGuard<'_, Records> {
-        let records = self.0.records.lock();
-        records.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.records)
     }
 
     /// The records, if there may be any.
@@ -368,8 +368,8 @@ impl UndoLog {
         self.lock().not_undone = true;
     }
 
-    /// The moment, as [`Participant::savepoint`] gives it.
-    pub(super) fn moment(&self) -> u64 {
+    /// How far the log is, as [`Participant::savepoint`] gives it.
+    pub(super) fn position(&self) -> u64 {
         let Some(mut records) = self.used() else {
             return 0;
         };
@@ -377,13 +377,13 @@ impl UndoLog {
         records.len()
     }
 
-    /// Undoes all changes after a moment.
-    pub(super) fn undo_to(&self, moment: u64) {
+    /// Undoes all changes after a position.
+    pub(super) fn undo_to(&self, position: u64) {
         let Some(mut records) = self.used() else {
             return;
         };
         records.is_open = false;
-        while records.len() > moment {
+        while records.len() > position {
             let record = match records.last() {
                 Ok(Some(record)) => record,
                 Ok(None) => break,
@@ -469,7 +469,7 @@ fn undo_in(
                     content.relieve(pager)?;
                 }
                 let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
-                let deleted = content.delete(shape, pager, (id, None), scratch, nothing);
+                let deleted = content.delete(core.fixed(), (id, None), scratch, nothing);
                 deleted.map_err(failed)?;
             }
         }
@@ -483,13 +483,13 @@ fn undo_in(
             match record.kind {
                 Kind::Deleted => {
                     let restored =
-                        content.restore(shape, pager, record.id, (row, &transient), scratch);
+                        content.restore(core.fixed(), record.id, (row, &transient), scratch);
                     restored.map_err(failed)?;
                 }
                 _ => {
                     let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
                     let row = (row, &transient[..], ColumnSet::ALL);
-                    let updated = content.update(shape, pager, record.id, row, scratch, nothing);
+                    let updated = content.update(core.fixed(), record.id, row, scratch, nothing);
                     updated.map_err(failed)?;
                 }
             }
@@ -513,7 +513,7 @@ fn place_values(shape: &Shape, row: &mut [u8]) {
 
 impl Participant for UndoLog {
     fn savepoint(&mut self) -> u64 {
-        self.moment()
+        self.position()
     }
 
     fn roll_back_to(&mut self, savepoint: u64) -> bool {

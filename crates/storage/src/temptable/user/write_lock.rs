@@ -4,11 +4,12 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
 /// How often someone who waits for the lock looks whether he was killed.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ pub(super) struct WriteLock {
 
 impl WriteLock {
     fn owner(&self) -> MutexGuard<'_, Option<(usize, u32)>> {
-        self.owner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.owner)
     }
 
     /// Waits until no other session writes.
@@ -43,7 +44,7 @@ impl WriteLock {
             if end.is_some_and(|end| Instant::now() >= end) {
                 return Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
             }
-            let waited = self.released.wait_timeout(owner, LOOK);
+            let waited = self.released.wait_timeout(owner, POLL_INTERVAL);
             owner = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }

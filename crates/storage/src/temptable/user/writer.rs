@@ -7,7 +7,7 @@ use std::time::Duration;
 use arrow_array::{Array, ArrayRef};
 use mayfly_types::{Batch, Error, Result};
 
-use super::content::{ColumnSet, Content, Failure, Scratch};
+use super::content::{Changed, ColumnSet, Content, Failure, Scratch};
 use super::handle::{Pin, fetch, number, numbers};
 use super::memory_engine::Account;
 use super::tree::Place;
@@ -71,6 +71,9 @@ pub(super) enum Stopped {
     Error(Error),
     Broken(Error),
 }
+
+/// What a change gives, or why it stopped.
+pub(super) type Done<T> = std::result::Result<T, Stopped>;
 
 impl Core {
     /// Changes rows while the table is locked; `own` is the pin of the statement's handle. `work` is
@@ -157,14 +160,14 @@ impl Change<'_> {
 
     /// Before each row: what has to go to a file goes now, while no page is in use.
     #[inline]
-    fn relieve(&mut self) -> std::result::Result<(), Failure> {
+    fn relieve(&mut self) -> Changed<()> {
         if self.core.pager.is_pressed() {
             self.content.relieve(&self.core.pager)?;
         }
         Ok(())
     }
 
-    pub(super) fn insert(&mut self, row: &mut [u8]) -> std::result::Result<(), Stopped> {
+    pub(super) fn insert(&mut self, row: &mut [u8]) -> Done<()> {
         let core = self.core;
         let mut entries = 0;
         if let Some(account) = &mut self.account {
@@ -181,7 +184,7 @@ impl Change<'_> {
             }
             let transient = self.sources.addresses();
             let content = &mut *self.content;
-            content.insert(&core.shape, &core.pager, row, transient, self.scratch)
+            content.insert(core.fixed(), row, transient, self.scratch)
         });
         if let Some(account) = &mut self.account {
             match &inserted {
@@ -198,107 +201,112 @@ impl Change<'_> {
     }
 
     /// Puts a row in place of one that differs from it in no other columns than these.
-    pub(super) fn update(
-        &mut self,
-        id: u64,
-        row: &mut [u8],
-        columns: ColumnSet,
-    ) -> std::result::Result<(), Stopped> {
-        let relieved = self.relieve();
-        relieved.map_err(|failure| self.stopped(failure))?;
-        let (core, undo) = (self.core, &mut self.undo);
-        let mark = undo.as_ref().map_or(0, |(undo, _)| undo.mark());
-        let mut begun = false;
-        let (come, mut gone) = match &self.account {
-            Some(account) => {
-                let resolver = Resolver {
-                    directory: &self.content.blobs.directory,
-                    transient: self.sources.addresses(),
-                };
-                (account.entry_bytes(&core.shape, row, resolver), 0)
-            }
-            None => (0, 0),
+    pub(super) fn update(&mut self, id: u64, row: &mut [u8], columns: ColumnSet) -> Done<()> {
+        let come = match &self.account {
+            Some(account) => account.entry_bytes(&self.core.shape, row, self.resolver()),
+            None => 0,
         };
-        let row = (row, self.sources.addresses());
-        let (content, account) = (&mut *self.content, self.account.as_deref());
-        let updated = content.update(
-            &core.shape,
-            &core.pager,
-            id,
-            (row.0, row.1, columns),
-            self.scratch,
-            |old, resolver| {
-                if let Some(account) = account {
-                    gone = account.entry_bytes(&core.shape, old, resolver);
-                }
-                if let Some((undo, _)) = undo {
-                    undo.begin(core, old, resolver)?;
-                    begun = true;
-                }
-                Ok(())
-            },
-        );
-        if let (Ok(true), Some(account)) = (&updated, &mut self.account) {
+        let fixed = self.core.fixed();
+        let updated = self.change_row(id, false, |content, sources, scratch, before| {
+            let new = (row, sources.addresses(), columns);
+            content.update(fixed, id, new, scratch, |old, resolver| {
+                before.note(old, resolver)
+            })
+        })?;
+        if let (Some(gone), Some(account)) = (updated, &mut self.account) {
             account.change_entries(self.content.heap.len(), come, gone);
         }
-        self.recorded(begun, mark, id, false, updated).map(|_| ())
+        Ok(())
     }
 
-    /// Deletes a row; `found` is the entry by which it was found.
-    pub(super) fn delete(
-        &mut self,
-        id: u64,
-        found: Option<(IndexId, Place)>,
-    ) -> std::result::Result<bool, Stopped> {
-        let relieved = self.relieve();
-        relieved.map_err(|failure| self.stopped(failure))?;
-        let (core, undo) = (self.core, &mut self.undo);
-        let mark = undo.as_ref().map_or(0, |(undo, _)| undo.mark());
-        let mut begun = false;
-        let mut gone = 0;
-        let (content, account) = (&mut *self.content, self.account.as_deref());
-        let deleted = content.delete(
-            &core.shape,
-            &core.pager,
-            (id, found),
-            self.scratch,
-            |old, resolver| {
-                if let Some(account) = account {
-                    gone = account.entry_bytes(&core.shape, old, resolver);
-                }
-                if let Some((undo, _)) = undo {
-                    undo.begin(core, old, resolver)?;
-                    begun = true;
-                }
-                Ok(())
-            },
-        );
-        if let (Ok(true), Some(account)) = (&deleted, &mut self.account) {
+    /// Deletes a row; `found` is the entry by which it was found. False if there is none.
+    pub(super) fn delete(&mut self, id: u64, found: Option<(IndexId, Place)>) -> Done<bool> {
+        let fixed = self.core.fixed();
+        let deleted = self.change_row(id, true, |content, _, scratch, before| {
+            let row = (id, found);
+            content.delete(fixed, row, scratch, |old, resolver| {
+                before.note(old, resolver)
+            })
+        })?;
+        if let (Some(gone), Some(account)) = (deleted, &mut self.account) {
             account.give_place();
             account.change_entries(self.content.heap.len(), 0, gone);
         }
-        self.recorded(begun, mark, id, true, deleted)
+        Ok(deleted.is_some())
     }
 
-    /// Ends the record that was begun, as the change came out.
-    fn recorded(
+    fn resolver(&self) -> Resolver<'_> {
+        Resolver {
+            directory: &self.content.blobs.directory,
+            transient: self.sources.addresses(),
+        }
+    }
+
+    /// Changes or deletes a row as `work` does, which notes the row as it was before it changes
+    /// anything. Gives the bytes of the entries that the row had, if there was one.
+    #[inline]
+    fn change_row(
         &mut self,
-        begun: bool,
-        mark: usize,
         id: u64,
         is_delete: bool,
-        changed: std::result::Result<bool, Failure>,
-    ) -> std::result::Result<bool, Stopped> {
-        self.has_changed |= matches!(changed, Ok(true));
+        work: impl FnOnce(&mut Content, &Sources, &mut Scratch, &mut Before<'_>) -> Changed<bool>,
+    ) -> Done<Option<u64>> {
+        let relieved = self.relieve();
+        relieved.map_err(|failure| self.stopped(failure))?;
+        let start = self
+            .undo
+            .as_ref()
+            .map_or(0, |(undo, _)| undo.record_start());
+        let mut before = Before {
+            core: self.core,
+            account: self.account.as_deref(),
+            undo: self.undo.as_mut().map(|(undo, _)| &mut **undo),
+            is_recorded: false,
+            entry_bytes: 0,
+        };
+        let changed = work(self.content, self.sources, self.scratch, &mut before);
+        let Before {
+            is_recorded,
+            entry_bytes,
+            ..
+        } = before;
+        let is_changed = matches!(changed, Ok(true));
+        self.has_changed |= is_changed;
         if let Some((undo, table)) = &mut self.undo
-            && begun
+            && is_recorded
         {
-            match changed {
-                Ok(true) => undo.end(mark, is_delete, *table, id),
-                _ => undo.cancel(mark),
+            if is_changed {
+                undo.end(start, is_delete, *table, id);
+            } else {
+                undo.cancel(start);
             }
         }
-        changed.map_err(|failure| self.stopped(failure))
+        let changed = changed.map_err(|failure| self.stopped(failure))?;
+        Ok(changed.then_some(entry_bytes))
+    }
+}
+
+/// What is kept of a row before it is changed or deleted.
+struct Before<'a> {
+    core: &'a Core,
+    account: Option<&'a Account>,
+    undo: Option<&'a mut Records>,
+    /// A record of it was begun.
+    is_recorded: bool,
+    /// Bytes of its entries in the account of a MEMORY table.
+    entry_bytes: u64,
+}
+
+impl Before<'_> {
+    fn note(&mut self, row: &[u8], resolver: Resolver<'_>) -> mayfly_memory::Result<()> {
+        if let Some(account) = self.account {
+            self.entry_bytes = account.entry_bytes(&self.core.shape, row, resolver);
+        }
+        if let Some(undo) = &mut self.undo {
+            undo.begin(self.core, row, resolver)?;
+            self.is_recorded = true;
+        }
+        Ok(())
     }
 }
 
@@ -318,7 +326,7 @@ impl Writer {
             statement: statement.clone(),
             undo: undo.clone(),
             pin: Arc::clone(pin),
-            start: Some(undo.moment()),
+            start: Some(undo.position()),
         })
     }
 
@@ -398,15 +406,17 @@ impl TableWriter for Writer {
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
         let count = batch.row_count();
         // In a table that is larger than memory each row of each index may be a page of a file.
-        let step = match self.core.shape.indexes.is_empty() {
-            true => count.max(1),
-            false => ROWS_UNASKED,
+        let step = if self.core.shape.indexes.is_empty() {
+            count.max(1)
+        } else {
+            ROWS_UNASKED
         };
         let mut done = 0;
         loop {
-            let part = match step >= count {
-                true => batch.clone(),
-                false => batch.slice(done, step.min(count - done)),
+            let part = if step >= count {
+                batch.clone()
+            } else {
+                batch.slice(done, step.min(count - done))
             };
             let (rows, duplicate) = self.change(Some(&part), |change, rows| {
                 for row in 0..rows.count {
@@ -472,7 +482,7 @@ impl TableWriter for Writer {
         core.become_holder();
         let mut state = core.write()?;
         let State { content, .. } = &mut *state;
-        let compacted = content.compact(&core.shape, &core.pager);
+        let compacted = content.compact(core.fixed());
         compacted.map_err(|error| core.error(&error))
     }
 }

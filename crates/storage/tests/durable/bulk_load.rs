@@ -10,15 +10,18 @@ fn shuffled() -> Vec<Person> {
     (0..ROWS).map(|id| person(id * 7919 % ROWS)).collect()
 }
 
-/// So little that a load needs several runs.
-fn little_memory() -> Budget {
+/// A new store and a session with so little memory that a load needs several runs.
+fn new_table_in_little_memory() -> (TempDir, DurableStore, Session) {
     let memory = Budget::unlimited(BudgetKind::Memory);
     memory.set_limit(16 << 20);
-    memory
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let session = Session::with_table(&store, ChangeStorage::for_tests(&memory));
+    (directory, store, session)
 }
 
-fn load(session: &DurableTransaction, definition: &Arc<TableDefinition>, rows: &[Person]) {
-    let mut writer = table(session, definition).writer().unwrap();
+fn load(session: &Session, rows: &[Person]) {
+    let mut writer = session.table().writer().unwrap();
     for rows in rows.chunks(BATCH) {
         assert!(writer.insert(&batch(rows)).unwrap().duplicate.is_none());
     }
@@ -31,40 +34,34 @@ fn sorted(rows: &[Person]) -> Vec<Person> {
     rows
 }
 
-fn seen(session: &DurableTransaction, definition: &Arc<TableDefinition>) -> Vec<Person> {
-    rows_of(table(session, definition).scan(&ALL).unwrap())
-}
-
 #[test]
 fn runs_are_merged_and_nobody_else_sees_them_before_the_commit() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory.path().join("a"));
-    let session = store.session(ChangeStorage::for_tests(&little_memory()));
-    let other = store.session(storage());
-    let definition = people(&session);
+    let (directory, store, session) = new_table_in_little_memory();
+    let other = session.another(&store);
     session.commit().unwrap();
     let rows = shuffled();
-    load(&session, &definition, &rows);
-    assert_eq!(seen(&session, &definition), sorted(&rows));
-    assert_eq!(seen(&other, &definition), []);
+    load(&session, &rows);
+    assert_eq!(session.rows(), sorted(&rows));
+    assert_eq!(other.rows(), []);
 
     // What a crash would leave is what a copy holds: nothing of it is kept.
     let copy = directory.path().join("b");
     store.backup(&copy).unwrap();
     let copy = open(&copy);
-    copy.check(&[Arc::clone(&definition)]).unwrap();
-    assert_eq!(seen(&copy.session(storage()), &definition), []);
+    session.check(&copy);
+    assert_eq!(session.another(&copy).rows(), []);
 
     session.roll_back();
-    assert_eq!(seen(&session, &definition), []);
-    store.check(&[Arc::clone(&definition)]).unwrap();
+    assert_eq!(session.rows(), []);
+    session.check(&store);
 
-    load(&session, &definition, &rows);
+    load(&session, &rows);
     session.commit().unwrap();
-    assert_eq!(seen(&other, &definition), sorted(&rows));
-    store.check(&[Arc::clone(&definition)]).unwrap();
+    assert_eq!(other.rows(), sorted(&rows));
+    session.check(&store);
     let name = KeyRange::equal(vec!["name 5 and more of it".into()]);
-    let found = table(&other, &definition)
+    let found = other
+        .table()
         .index_scan(IndexId(2), &[name], false, &ALL)
         .unwrap();
     let expected = rows.iter().filter(|row| row.0 % 97 == 5);
@@ -73,26 +70,20 @@ fn runs_are_merged_and_nobody_else_sees_them_before_the_commit() {
 
 #[test]
 fn rows_in_order_that_end_in_disorder_are_all_there() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let session = store.session(ChangeStorage::for_tests(&little_memory()));
-    let definition = people(&session);
+    let (_directory, store, session) = new_table_in_little_memory();
     let mut rows: Vec<Person> = (1000..ROWS).map(person).collect();
     rows.extend((0..1000).rev().map(person));
-    load(&session, &definition, &rows);
+    load(&session, &rows);
     session.commit().unwrap();
-    assert_eq!(seen(&session, &definition), sorted(&rows));
-    store.check(&[definition]).unwrap();
+    assert_eq!(session.rows(), sorted(&rows));
+    session.check(&store);
 }
 
 #[test]
 fn a_load_goes_on_after_a_duplicate_and_its_rows_can_be_changed() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let session = store.session(storage());
-    let definition = people(&session);
+    let (_directory, store, session) = new_table();
     let rows: Vec<Person> = (0..1000).map(person).collect();
-    let mut writer = table(&session, &definition).writer().unwrap();
+    let mut writer = session.table().writer().unwrap();
     assert_eq!(writer.insert(&batch(&rows)).unwrap().rows, 1000);
     let more: Vec<Person> = (999..2000).map(person).collect();
     let written = writer.insert(&batch(&more)).unwrap();
@@ -111,29 +102,26 @@ fn a_load_goes_on_after_a_duplicate_and_its_rows_can_be_changed() {
     writer.finish().unwrap();
     let mut expected: Vec<Person> = (0..2000).map(person).collect();
     expected[999] = new;
-    assert_eq!(seen(&session, &definition), expected);
+    assert_eq!(session.rows(), expected);
     session.commit().unwrap();
-    assert_eq!(seen(&session, &definition), expected);
-    store.check(&[definition]).unwrap();
+    assert_eq!(session.rows(), expected);
+    session.check(&store);
 }
 
 #[test]
 fn a_savepoint_undoes_a_load() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let session = store.session(storage());
-    let definition = people(&session);
+    let (_directory, store, session) = new_table();
     let mut participant = session.participant();
     let savepoint = participant.savepoint();
     let rows: Vec<Person> = (0..1000).map(person).collect();
-    load(&session, &definition, &rows);
-    delete(&session, &definition, &[5]);
+    load(&session, &rows);
+    session.delete(&[5]);
     participant.roll_back_to(savepoint);
-    assert_eq!(seen(&session, &definition), []);
-    load(&session, &definition, &rows[..500]);
+    assert_eq!(session.rows(), []);
+    load(&session, &rows[..500]);
     session.commit().unwrap();
-    assert_eq!(seen(&session, &definition), rows[..500]);
-    store.check(&[definition]).unwrap();
+    assert_eq!(session.rows(), rows[..500]);
+    session.check(&store);
 }
 
 #[test]
@@ -149,13 +137,10 @@ fn keys_in_order_and_then_in_disorder_need_no_more_memory_than_there_is() {
 }
 
 fn loads_in_little_memory(rows: impl Iterator<Item = Person>) {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let session = store.session(ChangeStorage::for_tests(&little_memory()));
-    let definition = people(&session);
+    let (_directory, store, session) = new_table_in_little_memory();
     session.commit().unwrap();
     let rows: Vec<Person> = rows.collect();
-    let mut writer = table(&session, &definition).writer().unwrap();
+    let mut writer = session.table().writer().unwrap();
     for rows in rows.chunks(BATCH) {
         assert!(writer.insert(&batch(rows)).unwrap().duplicate.is_none());
     }
@@ -167,6 +152,6 @@ fn loads_in_little_memory(rows: impl Iterator<Item = Person>) {
     }
     writer.finish().unwrap();
     session.commit().unwrap();
-    assert_eq!(seen(&store.session(storage()), &definition), sorted(&rows));
-    store.check(&[definition]).unwrap();
+    assert_eq!(session.another(&store).rows(), sorted(&rows));
+    session.check(&store);
 }

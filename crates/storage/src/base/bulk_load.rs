@@ -1,16 +1,17 @@
-//! Filling an empty tree in the file itself, before the transaction that does it commits.
+//! Bulk loads: an empty tree is filled in the file itself, before its transaction commits.
 //!
 //! Blocks are written in several transactions of the file, so that a load needs little memory. Until
 //! its own transaction commits, a record marks the tree: every snapshot hides the blocks of trees that
-//! it finds marked, except the snapshots of the [`Fill`] itself. The commit removes the mark together
-//! with what else it does. A fill that does not come so far removes its blocks when it is dropped. Where
+//! it finds marked, except the snapshots of the [`BulkLoad`] itself. The commit removes the mark together
+//! with what else it does. A load that is not committed removes its blocks when it is dropped. Where
 //! that fails, the next commit removes them, before it changes anything; after a crash, it is done when
 //! the store is opened.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::environment::Environment;
@@ -19,42 +20,42 @@ use super::record_key::{META, TreeId, mark_of, record_key};
 use super::redo::Redo;
 use super::snapshot::Snapshot;
 
-/// About so many bytes of a fill are logged.
+/// About so many bytes of a load are logged.
 const LOGGED_BYTES: u64 = 2 << 20;
 
-/// The trees that are being filled by this process, and those whose fills have left blocks behind.
+/// The trees that this process loads, and those with orphaned blocks of loads that have failed.
 #[derive(Debug, Default)]
-pub(super) struct Filling(Mutex<Trees>);
+pub(super) struct BulkLoads(Mutex<Trees>);
 
 #[derive(Debug, Default)]
 struct Trees {
     /// Of both kinds.
     taken: HashSet<TreeId>,
-    left_over: Vec<TreeId>,
+    orphans: Vec<TreeId>,
 }
 
-impl Filling {
+impl BulkLoads {
     fn trees(&self) -> MutexGuard<'_, Trees> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
-    /// What fills have left behind, for who removes it.
-    pub(super) fn left_over(&self) -> LeftOver<'_> {
-        LeftOver {
-            trees: std::mem::take(&mut self.trees().left_over),
-            filling: self,
+    /// The orphans, for who removes them.
+    pub(super) fn orphans(&self) -> Orphans<'_> {
+        Orphans {
+            trees: std::mem::take(&mut self.trees().orphans),
+            bulk_loads: self,
         }
     }
 
-    /// Removes what fills left behind that ended with their process.
-    pub(super) fn remove_left_over(&self, environment: &Environment) -> Result<()> {
-        let left = environment.newest()?.filling()?;
-        self.trees().left_over = left;
+    /// Removes the orphans of loads that ended with their process.
+    pub(super) fn remove_orphans(&self, environment: &Environment) -> Result<()> {
+        let left = environment.newest()?.loading()?;
+        self.trees().orphans = left;
         self.clean_up(environment)
     }
 
     fn clean_up(&self, environment: &Environment) -> Result<()> {
-        let left = self.left_over();
+        let left = self.orphans();
         if !left.trees.is_empty() {
             environment.write(&left, Logging::Unsynced, || {})?;
             left.removed();
@@ -63,13 +64,13 @@ impl Filling {
     }
 }
 
-/// Trees that fills have left behind. Until they are known to be removed, nobody fills them.
-pub(super) struct LeftOver<'f> {
+/// Trees with orphaned blocks. Nobody loads them before these are known to be removed.
+pub(super) struct Orphans<'f> {
     trees: Vec<TreeId>,
-    filling: &'f Filling,
+    bulk_loads: &'f BulkLoads,
 }
 
-impl LeftOver<'_> {
+impl Orphans<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.trees.is_empty()
     }
@@ -77,14 +78,14 @@ impl LeftOver<'_> {
     /// They are empty.
     pub(super) fn removed(mut self) {
         let removed = std::mem::take(&mut self.trees);
-        let mut trees = self.filling.trees();
+        let mut trees = self.bulk_loads.trees();
         for tree in removed {
             trees.taken.remove(&tree);
         }
     }
 }
 
-impl Changes for LeftOver<'_> {
+impl Changes for Orphans<'_> {
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
         for tree in &self.trees {
             clear(*tree, change)?;
@@ -94,10 +95,10 @@ impl Changes for LeftOver<'_> {
     }
 }
 
-impl Drop for LeftOver<'_> {
+impl Drop for Orphans<'_> {
     fn drop(&mut self) {
         let left = std::mem::take(&mut self.trees);
-        self.filling.trees().left_over.extend(left);
+        self.bulk_loads.trees().orphans.extend(left);
     }
 }
 
@@ -116,9 +117,9 @@ pub(super) fn clear(tree: TreeId, change: &mut dyn FnMut(Redo<'_>) -> Result<()>
     change(Redo::Clear(&low, &high))
 }
 
-/// Blocks of a fill.
+/// Blocks of a load.
 struct Blocks<'f> {
-    fill: &'f Fill,
+    load: &'f BulkLoad,
     tree: TreeId,
     is_first: bool,
     anew: bool,
@@ -127,7 +128,7 @@ struct Blocks<'f> {
 
 impl Changes for Blocks<'_> {
     fn can_follow(&self, replays: u64) -> bool {
-        self.fill.can_follow(replays)
+        self.load.can_follow(replays)
     }
 
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
@@ -142,9 +143,9 @@ impl Changes for Blocks<'_> {
 }
 
 /// A tree that its transaction fills as a whole.
-pub(super) struct Fill {
+pub(super) struct BulkLoad {
     environment: Arc<Environment>,
-    filling: Arc<Filling>,
+    bulk_loads: Arc<BulkLoads>,
     tree: TreeId,
     /// How often the file was opened anew before the first write.
     replays: AtomicU64,
@@ -158,23 +159,25 @@ pub(super) struct Fill {
     kept: AtomicBool,
 }
 
-impl std::fmt::Debug for Fill {
+impl std::fmt::Debug for BulkLoad {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Fill").field("tree", &self.tree).finish()
+        f.debug_struct("BulkLoad")
+            .field("tree", &self.tree)
+            .finish()
     }
 }
 
-impl Fill {
-    /// Begins to fill a tree that is empty; `None` when a fill of it is not cleaned up yet.
+impl BulkLoad {
+    /// Begins to load a tree that is empty; `None` when it has orphaned blocks.
     pub(super) fn new(
         environment: &Arc<Environment>,
-        filling: &Arc<Filling>,
+        bulk_loads: &Arc<BulkLoads>,
         tree: TreeId,
     ) -> Option<Self> {
-        let is_first = filling.trees().taken.insert(tree);
+        let is_first = bulk_loads.trees().taken.insert(tree);
         is_first.then(|| Self {
             environment: Arc::clone(environment),
-            filling: Arc::clone(filling),
+            bulk_loads: Arc::clone(bulk_loads),
             tree,
             replays: AtomicU64::new(0),
             begun: AtomicBool::new(false),
@@ -187,15 +190,16 @@ impl Fill {
     /// Writes blocks, with their keys; after `anew`, in place of all that was written before.
     pub(super) fn write(&self, anew: bool, blocks: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
         let is_logged = self.logged.load(Ordering::Relaxed) < LOGGED_BYTES;
-        let logging = match is_logged {
-            true => Logging::Unsynced,
-            false => Logging::Nothing,
+        let logging = if is_logged {
+            Logging::Unsynced
+        } else {
+            Logging::Nothing
         };
         if !is_logged {
             self.needs_checkpoint.store(true, Ordering::Relaxed);
         }
         let changes = Blocks {
-            fill: self,
+            load: self,
             tree: self.tree,
             is_first: !self.begun.load(Ordering::Relaxed),
             anew,
@@ -234,16 +238,16 @@ impl Fill {
     }
 }
 
-impl Drop for Fill {
+impl Drop for BulkLoad {
     fn drop(&mut self) {
         let begun = self.begun.load(Ordering::Relaxed);
-        let filling = &self.filling;
+        let bulk_loads = &self.bulk_loads;
         if !begun || self.kept.load(Ordering::Relaxed) {
-            filling.trees().taken.remove(&self.tree);
+            bulk_loads.trees().taken.remove(&self.tree);
             return;
         }
-        filling.trees().left_over.push(self.tree);
+        bulk_loads.trees().orphans.push(self.tree);
         // If it fails, the next commit does it.
-        let _ = filling.clean_up(&self.environment);
+        let _ = bulk_loads.clean_up(&self.environment);
     }
 }
