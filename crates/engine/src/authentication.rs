@@ -19,7 +19,8 @@ use crate::accounts::{Accounts, Digest, crypt};
 use crate::connections::{Encryption, SessionOptions};
 use crate::database::Database;
 use crate::ddl::account;
-use crate::session::{ConnectionPlace, LoggedIn, Session, StatementContext};
+use crate::session::{ConnectionSlot, LoggedIn, Session, StatementContext};
+use crate::variables::typed;
 
 /// What no password gives; of the form that a real one has.
 const NO_PASSWORD: &[u8] =
@@ -210,14 +211,14 @@ impl Database {
     /// Lets a client in whose password is right. Its account may refuse for other reasons.
     pub fn log_in(
         &self,
-        mut place: ConnectionPlace,
+        mut slot: ConnectionSlot,
         login: &Login,
         options: SessionOptions,
     ) -> Result<Session> {
-        let is_extra = place.enter();
+        let is_extra = slot.enter();
         let admitted = is_extra.and_then(|is_extra| self.admit(login, options, is_extra));
         let session = admitted.and_then(|(options, database, logged_in)| {
-            let mut session = Session::new(place, options, logged_in);
+            let mut session = Session::new(slot, options, logged_in);
             if let Some(database) = database {
                 session.use_database(&database)?;
             }
@@ -254,14 +255,14 @@ impl Database {
             return Err(login.denied(login.has_password()));
         }
         let globals = self.globals();
-        let expired = account.is_expired(now, globals.unsigned("default_password_lifetime"));
+        let expired = account.is_expired(now, globals.get(typed::DEFAULT_PASSWORD_LIFETIME));
         if expired && !options.changes_expired_password {
             return Err(codes::ER_MUST_CHANGE_PASSWORD_LOGIN.error());
         }
         let logged_in = LoggedIn {
             roles: self
                 .accounts
-                .roles_at_login(&account, globals.boolean("activate_all_roles_on_login")),
+                .roles_at_login(&account, globals.get(typed::ACTIVATE_ALL_ROLES_ON_LOGIN)),
             account: Some(account.name.clone()),
             expired,
         };

@@ -1,7 +1,7 @@
 //! The trees of budgets: who may have how much memory, and how much of temporary files.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{Budget, BudgetKind};
@@ -9,6 +9,7 @@ use mayfly_memory::{Budget, BudgetKind};
 use crate::options::DatabaseOptions;
 use crate::statement_options::StatementOptions;
 use crate::variables::Settings;
+use crate::variables::typed::{self, Variable};
 
 /// The upper nodes of the two trees of budgets.
 #[derive(Debug)]
@@ -41,10 +42,10 @@ impl Budgets {
         let base_limit = options.memory_limit.map_or(UNLIMITED, |limit| limit / 4);
         let base_tables = memory.child("memory_limit", base_limit);
         let write_buffer = memory.child("write_buffer_size", UNLIMITED);
-        write_buffer.set_limit(part_limit(options, globals, "write_buffer_size"));
+        write_buffer.set_limit(part_limit(options, globals, typed::WRITE_BUFFER_SIZE));
         let temporary_tables =
-            memory.child("temptable_max_ram", globals.unsigned("temptable_max_ram"));
-        let total = space_limit(globals.unsigned("max_tmp_total_space_usage"));
+            memory.child("temptable_max_ram", globals.get(typed::TEMPTABLE_MAX_RAM));
+        let total = space_limit(globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE));
         Self {
             base_tables,
             write_buffer,
@@ -58,7 +59,7 @@ impl Budgets {
 
     /// A user's nodes for memory and temporary space.
     pub(crate) fn of_user(&self, user: &str) -> (Budget, Budget) {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = self.users.lock();
         if let Some(budgets) = users.get(user) {
             return budgets.clone();
         }
@@ -105,9 +106,9 @@ impl SessionMemory {
 pub(crate) fn part_limit(
     options: &DatabaseOptions,
     globals: &Settings,
-    variable: &'static str,
+    variable: Variable<u64>,
 ) -> u64 {
-    let limit = globals.unsigned(variable);
+    let limit = globals.get(variable);
     options
         .memory_limit
         .map_or(limit, |memory| limit.min(memory / 32))

@@ -2,9 +2,10 @@
 
 pub(crate) mod server_modes;
 
+use parking_lot::{Mutex, RwLock};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::budget::UNLIMITED;
@@ -31,6 +32,7 @@ use crate::statement_cache::StatementCache;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::variable_checks::Check;
+use crate::variables::typed;
 use crate::variables::{self, Scope, Setting, Settings};
 use crate::{convert, temp_data_files};
 
@@ -84,15 +86,15 @@ impl Database {
     /// The engine with nothing in its catalog.
     pub(crate) fn new(mut options: DatabaseOptions) -> Result<Arc<Self>> {
         let mut globals = Settings::defaults();
-        let text = |text: &str| Setting::Text(Some(Arc::from(text)));
-        globals.set_by_name("tmpdir", text(&options.tmpdir.to_string_lossy()));
-        globals.set_by_name("local_infile", Setting::Boolean(options.local_infile));
-        globals.set_by_name(
-            "secure_file_priv",
+        let text = |text: &str| Some(Arc::from(text));
+        globals.put(typed::TMPDIR, text(&options.tmpdir.to_string_lossy()));
+        globals.put(typed::LOCAL_INFILE, options.local_infile);
+        globals.put(
+            typed::SECURE_FILE_PRIV,
             match &options.file_access {
                 FileAccess::Anywhere => text(""),
                 FileAccess::Directory(directory) => text(&directory.to_string_lossy()),
-                FileAccess::Disabled => Setting::Text(None),
+                FileAccess::Disabled => None,
             },
         );
         for (name, value) in &options.variables {
@@ -122,16 +124,14 @@ impl Database {
         let budgets = Budgets::new(&options, &globals);
         let known = budgets.memory.child("statement_cache_size", UNLIMITED);
         let statement_cache = StatementCache::new(known, options.keep_all_plans);
-        statement_cache.set_limit(part_limit(&options, &globals, "statement_cache_size"));
+        statement_cache.set_limit(part_limit(&options, &globals, typed::STATEMENT_CACHE_SIZE));
         let idle_limit = options
             .memory_limit
             .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
         let temp_space = TempSpace::new(
             Arc::clone(&options.temp_io),
             temp_data_files::options(
-                globals
-                    .text(temp_data_files::SETTING)
-                    .map_or("", |text| &**text),
+                globals.text(typed::INNODB_TEMP_DATA_FILE_PATH),
                 &options.tmpdir,
                 options.threads.max(1),
                 IDLE_BYTES,
@@ -151,7 +151,7 @@ impl Database {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
             waits,
             short_uuids: Arc::new(AtomicU64::new(first_short_uuid(
-                globals.unsigned("server_id"),
+                globals.get(typed::SERVER_ID),
                 options.clock.now_utc_microseconds(),
             ))),
             modes: ServerModes::of(&globals),
@@ -176,16 +176,14 @@ impl Database {
             store: Mutex::default(),
         });
         let mandatory = database.globals();
-        let mandatory = mandatory.text("mandatory_roles");
-        database
-            .accounts
-            .set_mandatory(mandatory.map_or("", |text| text));
+        let mandatory = mandatory.text(typed::MANDATORY_ROLES);
+        database.accounts.set_mandatory(mandatory);
         Ok(database)
     }
 
     /// Where durable tables are. Without a data directory it is made when it is first needed.
     pub(crate) fn store(&self) -> Result<DurableStore> {
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut store = self.store.lock();
         if let Some((store, _)) = &*store {
             return Ok(store.clone());
         }
@@ -206,12 +204,12 @@ impl Database {
         opened.set_durability(durability(&self.globals()));
         let syncs = self.options.datadir.is_some();
         let errors = self.options.background_errors.clone();
-        let told = move |error: Option<&_>| {
+        let report = move |error: Option<&_>| {
             if let Some(errors) = &errors {
                 errors.sync(error);
             }
         };
-        let thread = syncs.then(|| SyncThread::start(&opened, told));
+        let thread = syncs.then(|| SyncThread::start(&opened, report));
         let thread = thread.transpose()?;
         Ok(store.insert((opened, thread)).0.clone())
     }
@@ -245,8 +243,7 @@ impl Database {
     /// they can share plans.
     pub(crate) fn statement_options(&self, settings: &Settings) -> Arc<StatementOptions> {
         const KEPT: usize = 64;
-        let known = self.statement_options.lock();
-        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.statement_options.lock();
         let same = known.iter().find(|(other, _)| other == settings);
         if let Some(options) = same.and_then(|(_, options)| options.upgrade()) {
             return options;
@@ -271,7 +268,7 @@ impl Database {
 
     /// How long a client may take to say who it is.
     pub fn connect_timeout(&self) -> Duration {
-        Duration::from_secs(self.globals().unsigned("connect_timeout"))
+        Duration::from_secs(self.globals().get(typed::CONNECT_TIMEOUT))
     }
 
     /// What a client gets that asks for statistics.
@@ -343,36 +340,35 @@ impl Database {
 
     /// A copy of the global variables, for a new session.
     pub(crate) fn globals(&self) -> Settings {
-        self.globals
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.globals.read().clone()
     }
 
     /// Sets a global variable and what hangs on it.
     pub(crate) fn set_global(&self, position: usize, setting: Setting) {
-        let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
+        let mut globals = self.globals.write();
         globals.set_for_all(position, setting);
         let budgets = &self.budgets;
         budgets
             .temporary_tables
-            .set_limit(globals.unsigned("temptable_max_ram"));
+            .set_limit(globals.get(typed::TEMPTABLE_MAX_RAM));
         budgets
             .temp_space
-            .set_limit(space_limit(globals.unsigned("max_tmp_total_space_usage")));
+            .set_limit(space_limit(globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE)));
         let part = |variable| part_limit(&self.options, &globals, variable);
-        budgets.write_buffer.set_limit(part("write_buffer_size"));
-        let cached = part("statement_cache_size");
+        budgets
+            .write_buffer
+            .set_limit(part(typed::WRITE_BUFFER_SIZE));
+        let cached = part(typed::STATEMENT_CACHE_SIZE);
         let durability = durability(&globals);
         self.modes.set(&globals);
-        if variables::all()[position].name == "mandatory_roles" {
-            let text = globals.text("mandatory_roles");
-            self.accounts.set_mandatory(text.map_or("", |text| text));
+        if position == typed::MANDATORY_ROLES.position() {
+            self.accounts
+                .set_mandatory(globals.text(typed::MANDATORY_ROLES));
             self.catalog.touch();
         }
         drop(globals);
         self.statement_cache.set_limit(cached);
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = self.store.lock();
         if let Some((store, _)) = &*store {
             store.set_durability(durability);
         }
@@ -444,7 +440,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let store = self.store.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let store = self.store.get_mut();
         let store = store.as_ref().map(|(store, _)| store.clone());
         if let (Some(store), true) = (store, self.options.datadir.is_some()) {
             let transaction = store.session(self.change_storage());
@@ -458,7 +454,7 @@ impl Drop for Database {
 /// Which files statements may touch: what `secure_file_priv` says, from the options or as a variable that is
 /// set at the start.
 fn file_access(globals: &Settings) -> FileAccess {
-    match globals.text("secure_file_priv") {
+    match globals.get(typed::SECURE_FILE_PRIV) {
         None => FileAccess::Disabled,
         Some(text) if text.is_empty() => FileAccess::Anywhere,
         Some(text) => FileAccess::Directory(PathBuf::from(&**text)),
@@ -467,7 +463,7 @@ fn file_access(globals: &Settings) -> FileAccess {
 
 /// When commits are on disk: `innodb_flush_log_at_trx_commit`.
 fn durability(globals: &Settings) -> Durability {
-    match globals.unsigned("innodb_flush_log_at_trx_commit") {
+    match globals.get(typed::INNODB_FLUSH_LOG_AT_TRX_COMMIT) {
         1 => Durability::EveryCommit,
         _ => Durability::EverySecond,
     }

@@ -1,9 +1,10 @@
 //! From the errors of the lower crates to rows of the table of errors: one exhaustive function for
 //! each of them.
 
-use mayfly_syntax::{SyntaxError, SyntaxErrorKind};
-use mayfly_types::Error;
+use mayfly_syntax::ast::{Query, Statement};
+use mayfly_syntax::{ParseOptions, SyntaxError, SyntaxErrorKind};
 use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
 /// The error of a text that is no statement.
 pub(crate) fn from_syntax(error: &SyntaxError) -> Error {
@@ -13,5 +14,29 @@ pub(crate) fn from_syntax(error: &SyntaxError) -> Error {
         SyntaxErrorKind::TooDeep { .. }
         | SyntaxErrorKind::TooLong { .. }
         | SyntaxErrorKind::TooLarge { .. } => codes::ER_UNKNOWN_ERROR.with(&[error]),
+    }
+}
+
+/// The error unless something holds.
+pub(crate) fn ensure(holds: bool, error: impl FnOnce() -> Error) -> Result<()> {
+    if holds { Ok(()) } else { Err(error()) }
+}
+
+/// The error if something is so.
+pub(crate) fn refuse(is_so: bool, error: impl FnOnce() -> Error) -> Result<()> {
+    ensure(!is_so, error)
+}
+
+/// A statement that the engine itself has written.
+pub(crate) fn parse_own(text: &str) -> Result<Statement> {
+    let parsed = mayfly_syntax::parse_one(text, &ParseOptions::MYSQL_DEFAULT);
+    Ok(parsed.map_err(|error| from_syntax(&error))?.statement)
+}
+
+/// A query that the engine itself has written.
+pub(crate) fn parse_own_query(text: &str) -> Result<Box<Query>> {
+    match parse_own(text)? {
+        Statement::Query(query) => Ok(query),
+        _ => Err(Error::internal(format_args!("{text} is no query"))),
     }
 }

@@ -1,10 +1,10 @@
 //! The files that statements may read and write, within `secure_file_priv`, and outside of the engine's
 //! own directories.
 
+use parking_lot::Mutex;
 use std::fs::{File, OpenOptions};
 use std::io::Error as IoError;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use mayfly_functions::context::{FileContents, ServerFiles};
 use mayfly_memory::TempSpace;
@@ -39,12 +39,12 @@ impl FileRules {
 
     /// A directory turns out to be the engine's own.
     pub(crate) fn add_own(&self, directory: &Path) {
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = self.own.lock();
         own.push(directory.to_owned());
     }
 
     fn is_own(&self, path: &Path) -> bool {
-        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = self.own.lock();
         let own = own.iter().cloned().chain(self.temp_space.directory());
         // One that does not exist has no files.
         let mut own = own.filter_map(|directory| directory.canonicalize().ok());

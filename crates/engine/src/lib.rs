@@ -70,7 +70,7 @@ pub use crate::connections::{
     Transport,
 };
 pub use crate::prepared::Prepared;
-pub use crate::session::ConnectionPlace;
+pub use crate::session::ConnectionSlot;
 pub use crate::stream::ResultStream;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::error::codes;

@@ -2,11 +2,11 @@
 //! directory, as MySQL does, and they are set when the directory is opened, after all other options.
 //! Without a data directory they are remembered as long as the process lives.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mayfly_types::error::codes;
 use mayfly_types::json::{Json, JsonObject, parse};
@@ -66,15 +66,9 @@ impl PersistedVariables {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Variables> {
-        self.variables
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// All of them, by name.
     pub(crate) fn all(&self) -> Variables {
-        self.lock().clone()
+        self.variables.lock().clone()
     }
 
     /// SET PERSIST
@@ -96,7 +90,7 @@ impl PersistedVariables {
 
     /// Changes the file first: what is written is what counts.
     fn change(&self, change: impl FnOnce(&mut Variables)) -> Result<()> {
-        let mut variables = self.lock();
+        let mut variables = self.variables.lock();
         let mut changed = variables.clone();
         change(&mut changed);
         if changed == *variables {

@@ -9,7 +9,7 @@ use mayfly_plan::ColumnTraits;
 use mayfly_plan::physical::{ClientType, ColumnOrigin, OutputColumn};
 use mayfly_types::{Batch, SqlType, Value};
 
-use crate::spool::FoundRows;
+use crate::spool::Spool;
 use crate::{builder, convert};
 
 /// A column of a result.
@@ -113,6 +113,14 @@ pub struct StatementResult {
 }
 
 impl StatementResult {
+    /// Of a statement that has changed so many rows.
+    pub(crate) fn affected(rows: u64) -> Self {
+        Self {
+            affected_rows: rows,
+            ..Self::default()
+        }
+    }
+
     /// Rows that the engine made itself.
     pub(crate) fn of_rows<R: AsRef<[Value]>>(columns: &[(&str, SqlType)], rows: &[R]) -> Self {
         let types: Vec<SqlType> = columns.iter().map(|(_, ty)| ty.clone()).collect();
@@ -297,7 +305,7 @@ pub(crate) enum Outcome {
     /// Rows that were found and kept.
     Found {
         columns: Arc<[ResultColumn]>,
-        rows: Box<FoundRows>,
+        rows: Box<Spool>,
     },
     /// At most one row, which is in the session's place for it.
     Row {

@@ -27,7 +27,7 @@ pub(crate) const CHANGED_LATER: &str = "rows are changed when all of them are fo
 pub(crate) const KEPT_FOR_CLIENT: &str = "rows of a cursor wait for their client";
 
 /// Rows in the order in which they were found.
-pub(crate) enum FoundRows {
+pub(crate) enum Spool {
     /// A few.
     Few(std::vec::IntoIter<Batch>),
     /// Many.
@@ -67,7 +67,7 @@ impl OrderedRows {
 }
 
 /// Keeps rows.
-pub(crate) struct FoundRowsBuilder<'c> {
+pub(crate) struct SpoolBuilder<'c> {
     temp: &'c TempTableContext,
     columns: Vec<PhysicalType>,
     cause: &'static str,
@@ -77,7 +77,7 @@ pub(crate) struct FoundRowsBuilder<'c> {
     many: Option<(TempTable, TempTableWriter)>,
 }
 
-impl<'c> FoundRowsBuilder<'c> {
+impl<'c> SpoolBuilder<'c> {
     /// Nothing found so far. `cause`: why a temporary table is made, if one is.
     pub(crate) fn new(
         temp: &'c TempTableContext,
@@ -125,25 +125,25 @@ impl<'c> FoundRowsBuilder<'c> {
     }
 
     /// The rows, to be read.
-    pub(crate) fn finish(self) -> Result<FoundRows> {
+    pub(crate) fn finish(self) -> Result<Spool> {
         Ok(match self.many {
-            None => FoundRows::Few(self.few.into_iter()),
+            None => Spool::Few(self.few.into_iter()),
             Some((table, writer)) => {
                 writer.finish()?;
                 let scan = table.scan(None);
-                FoundRows::Many(table, scan)
+                Spool::Many(table, scan)
             }
         })
     }
 }
 
-impl std::fmt::Debug for FoundRows {
+impl std::fmt::Debug for Spool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FoundRows").finish_non_exhaustive()
+        f.debug_struct("Spool").finish_non_exhaustive()
     }
 }
 
-impl FoundRows {
+impl Spool {
     /// If they are many: all of them once more, in the order of a column of bytes, and those that are
     /// equal there in the order in which they were found.
     pub(crate) fn ordered_by(

@@ -7,9 +7,10 @@
 //! statements that differ in their literals are one, with `?` in their place
 //! (templates).
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_memory::{Budget, Reservation};
 use xxhash_rust::xxh3::xxh3_64;
@@ -146,7 +147,7 @@ impl StatementCache {
 
     fn shard(&self, hash: u64) -> MutexGuard<'_, HashMap<u64, Vec<CachedStatement>>> {
         let shard = &self.shards[hash as usize % SHARDS];
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
+        shard.lock()
     }
 
     /// What a text is known by in a session; `None` for one that is not kept.

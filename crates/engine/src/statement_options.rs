@@ -13,6 +13,7 @@ use crate::character_sets;
 use crate::options::DatabaseOptions;
 use crate::transaction::{Characteristics, Isolation};
 use crate::variables::optimizer::OPTIMIZER_SWITCHES;
+use crate::variables::typed;
 use crate::variables::{Settings, sql_mode};
 
 /// What follows COMMIT and ROLLBACK.
@@ -75,24 +76,19 @@ pub(crate) struct StatementOptions {
 impl StatementOptions {
     /// Reads the variables.
     pub(crate) fn read(settings: &Settings, database: &DatabaseOptions) -> Self {
-        let sql_mode = sql_mode::from_bits(settings.unsigned("sql_mode"));
+        let sql_mode = sql_mode::from_bits(settings.get(typed::SQL_MODE));
         let collation = |name| {
-            let text = settings.text(name).map_or("", |text| text);
-            character_sets::collation_by_name(text).map_or(CollationId::default(), |row| row.id)
+            let row = character_sets::collation_by_name(settings.text(name));
+            row.map_or(CollationId::default(), |row| row.id)
         };
-        let text = |name| settings.text(name).map_or("", |text| text).to_owned();
-        let charset = |name| {
-            let name = settings.text(name)?;
-            Charset::by_name(name)
-        };
-        let small = |name| u8::try_from(settings.unsigned(name)).unwrap_or(u8::MAX);
-        let switches = settings.unsigned("optimizer_switch");
+        let small = |name| u8::try_from(settings.get(name)).unwrap_or(u8::MAX);
+        let switches = settings.get(typed::OPTIMIZER_SWITCH);
         let switch = |name: &str| {
             let bit = OPTIMIZER_SWITCHES.iter().position(|known| *known == name);
             bit.is_some_and(|bit| switches >> bit & 1 == 1)
         };
-        let collation_connection = collation("collation_connection");
-        let group_concat_max_len = settings.unsigned("group_concat_max_len");
+        let collation_connection = collation(typed::COLLATION_CONNECTION);
+        let group_concat_max_len = settings.get(typed::GROUP_CONCAT_MAX_LEN);
         Self {
             sql_mode,
             parse: ParseOptions {
@@ -105,10 +101,10 @@ impl StatementOptions {
             plan: PlanOptions {
                 sql_mode,
                 collation_connection,
-                utf8mb4_collation: collation("default_collation_for_utf8mb4"),
-                div_precision_increment: small("div_precision_increment"),
+                utf8mb4_collation: collation(typed::DEFAULT_COLLATION_FOR_UTF8MB4),
+                div_precision_increment: small(typed::DIV_PRECISION_INCREMENT),
                 group_concat_max_len,
-                sql_select_limit: settings.unsigned("sql_select_limit"),
+                sql_select_limit: settings.get(typed::SQL_SELECT_LIMIT),
                 parameters: Vec::new(),
                 switches: OptimizerSwitches {
                     derived_merge: switch("derived_merge"),
@@ -125,53 +121,54 @@ impl StatementOptions {
                 optimizer: database.optimizer,
             },
             collation_connection,
-            collation_server: collation("collation_server"),
-            time_zone: TimeZone::parse(&text("time_zone")).unwrap_or(TimeZone::System),
-            lc_time_names: Locale::by_name(&text("lc_time_names")).unwrap_or_default(),
-            default_week_format: small("default_week_format"),
+            collation_server: collation(typed::COLLATION_SERVER),
+            time_zone: TimeZone::parse(settings.text(typed::TIME_ZONE)).unwrap_or(TimeZone::System),
+            lc_time_names: Locale::by_name(settings.text(typed::LC_TIME_NAMES)).unwrap_or_default(),
+            default_week_format: small(typed::DEFAULT_WEEK_FORMAT),
             block_encryption: BlockEncryption::by_number(usize::from(small(
-                "block_encryption_mode",
+                typed::BLOCK_ENCRYPTION_MODE,
             )))
             .unwrap_or_default(),
             group_concat_max_len,
-            max_allowed_packet: settings.unsigned("max_allowed_packet"),
-            parser_max_mem_size: settings.unsigned("parser_max_mem_size"),
-            max_error_count: usize::try_from(settings.unsigned("max_error_count")).unwrap_or(0),
-            max_execution_time: settings.unsigned("max_execution_time"),
-            client_charset: charset("character_set_client").unwrap_or(Charset::Utf8mb4),
+            max_allowed_packet: settings.get(typed::MAX_ALLOWED_PACKET),
+            parser_max_mem_size: settings.get(typed::PARSER_MAX_MEM_SIZE),
+            max_error_count: usize::try_from(settings.get(typed::MAX_ERROR_COUNT)).unwrap_or(0),
+            max_execution_time: settings.get(typed::MAX_EXECUTION_TIME),
+            client_charset: Charset::by_name(settings.text(typed::CHARACTER_SET_CLIENT))
+                .unwrap_or(Charset::Utf8mb4),
             results: settings
-                .text("character_set_results")
+                .get(typed::CHARACTER_SET_RESULTS)
                 .and_then(|name| character_sets::results_collation(name)),
             client: ClientLimits::read(settings),
-            long_query_time: settings.double("long_query_time"),
-            cte_max_recursion_depth: settings.unsigned("cte_max_recursion_depth"),
-            tmp_table_size: settings.unsigned("tmp_table_size"),
-            big_tables: settings.boolean("big_tables"),
-            temporary_tables_once: settings.unsigned("temporary_table_reuse") == 1,
-            sql_notes: settings.boolean("sql_notes"),
-            auto_increment_increment: settings.unsigned("auto_increment_increment").max(1),
-            auto_increment_offset: settings.unsigned("auto_increment_offset").max(1),
-            autocommit: settings.boolean("autocommit"),
+            long_query_time: settings.get(typed::LONG_QUERY_TIME),
+            cte_max_recursion_depth: settings.get(typed::CTE_MAX_RECURSION_DEPTH),
+            tmp_table_size: settings.get(typed::TMP_TABLE_SIZE),
+            big_tables: settings.get(typed::BIG_TABLES),
+            temporary_tables_once: settings.get(typed::TEMPORARY_TABLE_REUSE) == 1,
+            sql_notes: settings.get(typed::SQL_NOTES),
+            auto_increment_increment: settings.get(typed::AUTO_INCREMENT_INCREMENT).max(1),
+            auto_increment_offset: settings.get(typed::AUTO_INCREMENT_OFFSET).max(1),
+            autocommit: settings.get(typed::AUTOCOMMIT),
             transaction: Characteristics {
-                isolation: Isolation::of_setting(settings.unsigned("transaction_isolation")),
-                read_only: settings.boolean("transaction_read_only"),
+                isolation: Isolation::of_setting(settings.get(typed::TRANSACTION_ISOLATION)),
+                read_only: settings.get(typed::TRANSACTION_READ_ONLY),
             },
             innodb_lock_wait_timeout: Duration::from_secs(
-                settings.unsigned("innodb_lock_wait_timeout"),
+                settings.get(typed::INNODB_LOCK_WAIT_TIMEOUT),
             ),
-            completion: match settings.unsigned("completion_type") {
+            completion: match settings.get(typed::COMPLETION_TYPE) {
                 1 => CompletionType::Chain,
                 2 => CompletionType::Release,
                 _ => CompletionType::NoChain,
             },
-            foreign_key_checks: settings.boolean("foreign_key_checks"),
-            timestamp: settings.double("timestamp"),
-            connection_memory_limit: settings.unsigned("connection_memory_limit"),
-            examined_rows_max: (!settings.boolean("sql_big_selects"))
-                .then(|| settings.unsigned("max_join_size")),
-            max_tmp_session_space_usage: settings.unsigned("max_tmp_session_space_usage"),
-            quote_show_create: settings.boolean("sql_quote_show_create"),
-            explain_format: settings.unsigned("explain_format"),
+            foreign_key_checks: settings.get(typed::FOREIGN_KEY_CHECKS),
+            timestamp: settings.get(typed::TIMESTAMP),
+            connection_memory_limit: settings.get(typed::CONNECTION_MEMORY_LIMIT),
+            examined_rows_max: (!settings.get(typed::SQL_BIG_SELECTS))
+                .then(|| settings.get(typed::MAX_JOIN_SIZE)),
+            max_tmp_session_space_usage: settings.get(typed::MAX_TMP_SESSION_SPACE_USAGE),
+            quote_show_create: settings.get(typed::SQL_QUOTE_SHOW_CREATE),
+            explain_format: settings.get(typed::EXPLAIN_FORMAT),
         }
     }
 }
@@ -193,13 +190,13 @@ pub struct ClientLimits {
 
 impl ClientLimits {
     pub(crate) fn read(settings: &Settings) -> Self {
-        let seconds = |name| Duration::from_secs(settings.unsigned(name));
+        let seconds = |name| Duration::from_secs(settings.get(name));
         Self {
-            idle: seconds("wait_timeout"),
-            read: seconds("net_read_timeout"),
-            write: seconds("net_write_timeout"),
-            packet: settings.unsigned("max_allowed_packet"),
-            buffer: settings.unsigned("net_buffer_length"),
+            idle: seconds(typed::WAIT_TIMEOUT),
+            read: seconds(typed::NET_READ_TIMEOUT),
+            write: seconds(typed::NET_WRITE_TIMEOUT),
+            packet: settings.get(typed::MAX_ALLOWED_PACKET),
+            buffer: settings.get(typed::NET_BUFFER_LENGTH),
         }
     }
 }

@@ -10,7 +10,7 @@ use mayfly_types::{Batch, Error, Result, SqlType, Value};
 use crate::client::{Cursor, ResultEncoder};
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::StatementContext;
-use crate::spool::{FoundRows, FoundRowsBuilder, KEPT_FOR_CLIENT, physical_types};
+use crate::spool::{KEPT_FOR_CLIENT, Spool, SpoolBuilder, physical_types};
 use crate::{builder, convert};
 
 /// The rows of one statement, as they are made. The session is busy until it is dropped.
@@ -33,7 +33,7 @@ enum Source {
         rows: Box<mayfly_exec::ResultStream>,
         execution: Arc<ExecutionContext>,
     },
-    Found(Box<FoundRows>),
+    Found(Box<Spool>),
     /// Whether the session's row is still to be given.
     Row(bool),
     Ended,
@@ -215,7 +215,7 @@ impl<'s> ResultStream<'s> {
         let execution = self.context.cursor_context();
         let types = self.result.columns.iter().map(|column| column.ty.clone());
         let types: Vec<SqlType> = types.collect();
-        let mut kept = FoundRowsBuilder::new(&execution, physical_types(&types), KEPT_FOR_CLIENT);
+        let mut kept = SpoolBuilder::new(&execution, physical_types(&types), KEPT_FOR_CLIENT);
         while let Some(batch) = self.next_batch()? {
             kept.add(batch)?;
         }

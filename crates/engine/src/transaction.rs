@@ -28,9 +28,9 @@ pub(crate) enum Isolation {
 }
 
 impl Isolation {
-    /// By its place among the values of `transaction_isolation`.
-    pub(crate) fn of_setting(place: u64) -> Self {
-        match place {
+    /// By its position among the values of `transaction_isolation`.
+    pub(crate) fn of_setting(position: u64) -> Self {
+        match position {
             0 => Self::ReadUncommitted,
             1 => Self::ReadCommitted,
             3 => Self::Serializable,
@@ -50,7 +50,7 @@ pub(crate) struct Characteristics {
 
 /// A moment of a transaction that it can go back to: a savepoint of each participant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Mark([u64; PARTICIPANTS_MAX]);
+pub(crate) struct SavepointMark([u64; PARTICIPANTS_MAX]);
 
 /// The session's undo log, its transaction in the store of durable tables, and its changes of those
 /// that know no transactions.
@@ -74,7 +74,7 @@ pub(crate) struct Transaction {
     last: Box<dyn Participant>,
     /// Those that take part from their first statement on.
     late: RefCell<Vec<Box<dyn Participant>>>,
-    savepoints: Vec<(String, Mark)>,
+    savepoints: Vec<(String, SavepointMark)>,
     begun: Option<Characteristics>,
     /// Rows of tables that are not temporary may have been changed.
     has_written: Cell<bool>,
@@ -152,8 +152,8 @@ impl Transaction {
     }
 
     /// Names the moment.
-    pub(crate) fn mark(&mut self) -> Mark {
-        let mut mark = Mark::default();
+    pub(crate) fn mark(&mut self) -> SavepointMark {
+        let mut mark = SavepointMark::default();
         for (savepoint, participant) in mark.0.iter_mut().zip(self.participants()) {
             *savepoint = participant.savepoint();
         }
@@ -166,7 +166,7 @@ impl Transaction {
     }
 
     /// Goes back to a moment; gives what the transaction has done that cannot be undone.
-    pub(crate) fn roll_back_to(&mut self, mark: &Mark) -> Vec<NotUndone> {
+    pub(crate) fn roll_back_to(&mut self, mark: &SavepointMark) -> Vec<NotUndone> {
         let mut incomplete = false;
         // Who came later had changed nothing then: its savepoint is 0.
         for (savepoint, participant) in mark.0.iter().zip(self.participants()) {
@@ -255,25 +255,25 @@ impl Transaction {
     /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it. Gives what the transaction has done
     /// that cannot be undone.
     pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<Vec<NotUndone>> {
-        let place = self.savepoint(name)?;
-        self.savepoints.truncate(place + 1);
-        let mark = self.savepoints[place].1.clone();
+        let position = self.savepoint(name)?;
+        self.savepoints.truncate(position + 1);
+        let mark = self.savepoints[position].1.clone();
         Ok(self.roll_back_to(&mark))
     }
 
     /// RELEASE SAVEPOINT: it and later ones go. 1305 without it.
     pub(crate) fn release_savepoint(&mut self, name: &str) -> Result<()> {
-        let place = self.savepoint(name)?;
-        self.savepoints.truncate(place);
+        let position = self.savepoint(name)?;
+        self.savepoints.truncate(position);
         Ok(())
     }
 
     fn savepoint(&self, name: &str) -> Result<usize> {
-        let place = self
+        let position = self
             .savepoints
             .iter()
             .position(|(other, _)| same(other, name));
-        place.ok_or_else(|| codes::ER_SP_DOES_NOT_EXIST.with(&[&"SAVEPOINT", &name]))
+        position.ok_or_else(|| codes::ER_SP_DOES_NOT_EXIST.with(&[&"SAVEPOINT", &name]))
     }
 }
 

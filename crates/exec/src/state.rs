@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mayfly_plan::expression::Subquery;
 use mayfly_plan::physical::{QueryPlan, SharedId, SharedResult};
 use mayfly_storage::TempTable;
-use mayfly_types::error::codes;
-use mayfly_types::{Result, Value};
+use mayfly_types::{Error, Result, Value};
 
 /// The state of one run of a plan.
 #[derive(Debug)]
@@ -57,7 +56,7 @@ impl QueryState {
         let result = self.plan.as_ref().and_then(|plan| plan.shared.get(id.0));
         match (result, self.shared.get(id.0)) {
             (Some(result), Some(slot)) => Ok((result, slot)),
-            _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a plan reads a shared result it lacks"])),
+            _ => Err(Error::internal("a plan reads a shared result it lacks")),
         }
     }
 
@@ -86,9 +85,9 @@ impl QueryState {
     /// The rows that the round before added to a recursive result.
     pub(crate) fn working(&self, id: SharedId) -> Result<TempTable> {
         let (_, slot) = self.shared_result(id)?;
-        lock(&slot.working).clone().ok_or_else(|| {
-            codes::ER_UNKNOWN_ERROR.with(&[&"a recursive part runs outside of its expression"])
-        })
+        lock(&slot.working)
+            .clone()
+            .ok_or_else(|| Error::internal("a recursive part runs outside of its expression"))
     }
 
     pub(crate) fn set_working(&self, id: SharedId, table: Option<TempTable>) -> Result<()> {

@@ -4,8 +4,7 @@
 use arrow_array::{Array, ArrayRef};
 use arrow_select::interleave::interleave;
 use mayfly_types::common_type::{Alternatives, aggregate_types};
-use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind};
 
 pub(crate) use mayfly_types::common_type::as_value;
 
@@ -65,7 +64,7 @@ pub(crate) fn pick(
             _ => (columns.len(), 0),
         })
         .collect();
-    interleave(&sources, &places).map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))
+    interleave(&sources, &places).map_err(Error::internal)
 }
 
 /// Whether a row of a column is NULL.

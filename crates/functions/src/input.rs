@@ -8,7 +8,6 @@ use arrow_array::{
     Array, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, PrimitiveArray,
 };
 use arrow_buffer::{NullBuffer, i256};
-use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, Value};
 
 use crate::Column;
@@ -58,9 +57,9 @@ pub type UInts<'a> = Numbers<'a, UInt64Type>;
 pub type Floats<'a> = Numbers<'a, Float64Type>;
 
 fn mismatch(expected: &str) -> Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&format!(
-        "Internal error: an argument is not of physical type {expected}"
-    )])
+    Error::internal(format_args!(
+        "an argument is not of physical type {expected}"
+    ))
 }
 
 fn downcast<'a, A: Array + 'static>(array: &'a dyn Array, expected: &str) -> Result<&'a A> {

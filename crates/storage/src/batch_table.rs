@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use crate::table::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
 
@@ -55,8 +54,8 @@ impl Table for BatchTable {
     }
 }
 
-fn read_only() -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&"rows of this table are only read"])
+fn read_only() -> Error {
+    Error::internal("rows of this table are only read")
 }
 
 struct BatchScan {

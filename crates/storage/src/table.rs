@@ -15,8 +15,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, UInt32Array};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType, Result, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use crate::temptable::KeyMode;
 
@@ -315,12 +314,12 @@ pub trait Table: Send + Sync + Debug {
 }
 
 /// A caller has given a value that its column cannot hold.
-pub(crate) fn wrong_type() -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&"a value is not of its column's type"])
+pub(crate) fn wrong_type() -> Error {
+    Error::internal("a value is not of its column's type")
 }
 
-pub(crate) fn no_index() -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&"the table has no index of that number"])
+pub(crate) fn no_index() -> Error {
+    Error::internal("the table has no index of that number")
 }
 
 /// One worker's cursor.
@@ -389,6 +388,6 @@ pub trait TableWriter: Send {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-fn read_only() -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&"rows of this table are only appended"])
+fn read_only() -> Error {
+    Error::internal("rows of this table are only appended")
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mayfly_engine::{
-    CollationId, ConnectionPlace, LocalFiles, Session, SessionOptions, SqlType, StateChanges, Value,
+    CollationId, ConnectionSlot, LocalFiles, Session, SessionOptions, SqlType, StateChanges, Value,
 };
 use mayfly_testkit::fixture::{Fixture, must};
 
@@ -118,7 +118,7 @@ fn there_is_one_place_more_than_max_connections() {
             .accept()
             .expect("nobody knows yet who it is")
     };
-    let arriving: Vec<ConnectionPlace> = (0..4).map(|_| accept()).collect();
+    let arriving: Vec<ConnectionSlot> = (0..4).map(|_| accept()).collect();
     assert!(arriving[1].id() > arriving[0].id());
     let mut arriving = arriving.into_iter();
     let mut enter = || {

@@ -233,10 +233,10 @@ fn encode(digest: &[u8; 32]) -> [u8; DIGEST_LENGTH] {
     const CHARACTERS: &[u8; 64] =
         b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut encoded = [0; DIGEST_LENGTH];
-    let mut places = encoded.iter_mut();
+    let mut digits = encoded.iter_mut();
     let mut put = |mut group: usize, characters: usize| {
-        for place in places.by_ref().take(characters) {
-            *place = CHARACTERS[group & 63];
+        for digit in digits.by_ref().take(characters) {
+            *digit = CHARACTERS[group & 63];
             group >>= 6;
         }
     };

@@ -112,29 +112,29 @@ fn is_host_like(host: &str, pattern: &str) -> bool {
 }
 
 fn is_like(text: &[u8], pattern: &[u8], is_same: impl Fn(&u8, &u8) -> bool) -> bool {
-    let (mut at, mut place) = (0, 0);
+    let (mut at, mut offset) = (0, 0);
     // Where the last % stands, and how much of the text it takes.
     let mut retry: Option<(usize, usize)> = None;
     while at < text.len() {
-        match pattern.get(place) {
+        match pattern.get(offset) {
             Some(b'%') => {
-                retry = Some((place, at));
-                place += 1;
+                retry = Some((offset, at));
+                offset += 1;
                 continue;
             }
             Some(b'_') => {
                 at += 1;
-                place += 1;
+                offset += 1;
                 continue;
             }
             Some(byte) => {
-                let (byte, length) = match (byte, pattern.get(place + 1)) {
+                let (byte, length) = match (byte, pattern.get(offset + 1)) {
                     (b'\\', Some(next)) => (next, 2),
                     _ => (byte, 1),
                 };
                 if is_same(byte, &text[at]) {
                     at += 1;
-                    place += length;
+                    offset += length;
                     continue;
                 }
             }
@@ -144,10 +144,10 @@ fn is_like(text: &[u8], pattern: &[u8], is_same: impl Fn(&u8, &u8) -> bool) -> b
             return false;
         };
         retry = Some((percent, taken + 1));
-        (place, at) = (percent + 1, taken + 1);
+        (offset, at) = (percent + 1, taken + 1);
     }
     pattern
-        .get(place..)
+        .get(offset..)
         .unwrap_or_default()
         .iter()
         .all(|byte| *byte == b'%')

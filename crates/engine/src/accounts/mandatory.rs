@@ -1,7 +1,6 @@
 //! `mandatory_roles`: roles that every account has, without a GRANT.
 
 use std::collections::BTreeSet;
-use std::sync::PoisonError;
 
 use mayfly_syntax::ast::{AccountReference, AccountStatement, RoleChoice, Statement};
 use mayfly_syntax::{ParseOptions, parse_one};
@@ -35,18 +34,12 @@ impl Accounts {
     /// `mandatory_roles` has this value now.
     pub(crate) fn set_mandatory(&self, text: &str) {
         let roles = parse(text).unwrap_or_default();
-        *self
-            .mandatory
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = roles;
+        *self.mandatory.write() = roles;
     }
 
     /// The mandatory roles that there are.
     pub(crate) fn mandatory(&self) -> BTreeSet<AccountName> {
-        let roles = self
-            .mandatory
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let roles = self.mandatory.read();
         if roles.is_empty() {
             return BTreeSet::new();
         }

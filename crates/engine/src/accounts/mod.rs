@@ -16,9 +16,10 @@ mod reuse;
 pub(crate) mod rights;
 mod usage;
 
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 
 use mayfly_types::Result;
 
@@ -56,7 +57,7 @@ impl std::fmt::Debug for Digest {
 impl Accounts {
     /// The accounts as they are now.
     pub(crate) fn table(&self) -> Arc<AccountTable> {
-        Arc::clone(&self.table.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.table.read())
     }
 
     /// The account of a name.
@@ -66,7 +67,7 @@ impl Accounts {
 
     /// Puts what a data directory has in the place of what there is.
     pub(crate) fn load(&self, loaded: AccountTable) {
-        *self.table.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
+        *self.table.write() = Arc::new(loaded);
     }
 
     /// Changes accounts: nothing, if `change` or `store`, which gets the accounts before and after, refuses.
@@ -76,14 +77,13 @@ impl Accounts {
         store: impl FnOnce(&AccountTable, &AccountTable) -> Result<()>,
     ) -> Result<T> {
         // One change at a time; meanwhile, and by the change itself, the accounts are read as they were.
-        let alone = self.changing.lock();
-        let _alone = alone.unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.changing.lock();
         let before = self.table();
         let mut changed = AccountTable::clone(&before);
         let done = change(&mut changed)?;
         store(&before, &changed)?;
         let after = Arc::new(changed);
-        *self.table.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
+        *self.table.write() = Arc::clone(&after);
         let mut digests = self.digests();
         digests.retain(|name, _| {
             let (old, new) = (before.get(name), after.get(name));
@@ -97,7 +97,7 @@ impl Accounts {
     }
 
     pub(crate) fn digests(&self) -> MutexGuard<'_, HashMap<AccountName, Digest>> {
-        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.digests.lock()
     }
 
     /// FLUSH PRIVILEGES: what is remembered of passwords and of failed logins is forgotten.
@@ -143,10 +143,10 @@ impl Accounts {
         }
         plugins.sort_by_key(|plugin| plugin.name());
         let drawn = self.decoys.hash_one((user, host));
-        let places = plugins.len().max(1) as u64;
-        let place = usize::try_from(drawn % places).unwrap_or(0);
+        let count = plugins.len().max(1) as u64;
+        let position = usize::try_from(drawn % count).unwrap_or(0);
         let usual = AuthenticationPlugin::CachingSha2Password;
-        plugins.get(place).copied().unwrap_or(usual)
+        plugins.get(position).copied().unwrap_or(usual)
     }
 
     /// An account and all that the roles, directly or through others, are.

@@ -5,7 +5,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::account::{Account, PastPassword};
-use crate::variables::Settings;
+use crate::variables::{Settings, typed};
 
 const MICROSECONDS_OF_DAY: i64 = 86_400_000_000;
 
@@ -22,10 +22,10 @@ impl Account {
         if self.password.0.is_empty() {
             return Ok(());
         }
-        let default = |own: Option<u64>, name| own.unwrap_or_else(|| globals.unsigned(name));
-        let history = default(self.history, "password_history");
+        let default = |own: Option<u64>, variable| own.unwrap_or_else(|| globals.get(variable));
+        let history = default(self.history, typed::PASSWORD_HISTORY);
         let history = usize::try_from(history).unwrap_or(usize::MAX);
-        let days = default(self.reuse_interval, "password_reuse_interval");
+        let days = default(self.reuse_interval, typed::PASSWORD_REUSE_INTERVAL);
         let days = i64::try_from(days).unwrap_or(i64::MAX);
         let since = now.saturating_sub(days.saturating_mul(MICROSECONDS_OF_DAY));
         let mut past = std::mem::take(&mut self.past_passwords);

@@ -9,6 +9,7 @@ use mayfly_types::{Error, Result};
 
 use super::account::{Account, AccountName};
 use super::privileges::{DynamicSet, PrivilegeSet};
+use crate::error::ensure;
 use crate::system_schemas;
 
 /// See the module. It never changes: after a GRANT there is another one.
@@ -194,18 +195,17 @@ impl Rights {
     ) -> Result<()> {
         let has =
             self.global.meets(privileges) || dynamic.iter().any(|name| self.has_dynamic(name));
-        match has {
-            true => Ok(()),
-            false => Err(codes::ER_SPECIFIC_ACCESS_DENIED_ERROR.with(&[&names])),
-        }
+        ensure(has, || {
+            codes::ER_SPECIFIC_ACCESS_DENIED_ERROR.with(&[&names])
+        })
     }
 
     /// 1044 unless all these privileges hold in a database.
     pub(crate) fn require_in_database(&self, database: &str, wanted: PrivilegeSet) -> Result<()> {
-        if self.global.has(wanted) || self.on_database(database).has(wanted) {
-            return Ok(());
-        }
-        Err(self.denied_database(database))
+        ensure(
+            self.global.has(wanted) || self.on_database(database).has(wanted),
+            || self.denied_database(database),
+        )
     }
 
     /// 1142 unless all these privileges hold on a table; what is missing is named.
@@ -243,10 +243,9 @@ impl Rights {
             return Ok(());
         }
         let missing = wanted.without(all());
-        match missing.is_empty() {
-            true => Ok(()),
-            false => Err(self.denied_table(&missing.names(), table)),
-        }
+        ensure(missing.is_empty(), || {
+            self.denied_table(&missing.names(), table)
+        })
     }
 
     /// 1143 unless a privilege holds on a column.

@@ -1,15 +1,16 @@
 //! What accounts and hosts have used: failed logins, which make the next ones slower and may block an
 //! account, and what the limits of an account are about. All of it is of this process alone.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use super::account::{Account, AccountName};
+use crate::error::refuse;
 
 /// So many hosts' and accounts' failures are remembered; more are an attack, and each of them alone
 /// is then of little use to it.
@@ -45,12 +46,8 @@ pub(crate) struct Usage {
     hours: Mutex<HashMap<AccountName, Hour>>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The place of a key, with room for it.
-fn place<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
+/// The slot of a key, with room for it.
+fn slot<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
     if map.len() >= REMEMBERED_MAX && !map.contains_key(&key) {
         map.clear();
     }
@@ -60,8 +57,8 @@ fn place<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
 impl Usage {
     /// A login from a host failed; how long its client is to wait for the answer.
     pub(crate) fn delay_of_failure(&self, host: &str) -> Duration {
-        let mut hosts = locked(&self.hosts);
-        let count = place(&mut hosts, host.to_owned());
+        let mut hosts = self.hosts.lock();
+        let count = slot(&mut hosts, host.to_owned());
         *count = count.saturating_add(1);
         match *count {
             0 | 1 => Duration::ZERO,
@@ -76,8 +73,8 @@ impl Usage {
         if !account.is_blocked_by_failures() {
             return Ok(());
         }
-        let mut accounts = locked(&self.accounts);
-        let failures = place(&mut accounts, account.name.clone());
+        let mut accounts = self.accounts.lock();
+        let failures = slot(&mut accounts, account.name.clone());
         failures.count += 1;
         if failures.count >= account.failed_attempts && failures.blocked.is_none() {
             failures.blocked = Some(now);
@@ -91,7 +88,7 @@ impl Usage {
         if !account.is_blocked_by_failures() {
             return Ok(());
         }
-        let mut accounts = locked(&self.accounts);
+        let mut accounts = self.accounts.lock();
         let Some(since) = accounts.get(&account.name).and_then(|known| known.blocked) else {
             return Ok(());
         };
@@ -116,23 +113,23 @@ impl Usage {
 
     /// A login succeeded.
     pub(crate) fn succeeded(&self, host: &str, account: &AccountName) {
-        locked(&self.hosts).remove(host);
-        locked(&self.accounts).remove(account);
+        self.hosts.lock().remove(host);
+        self.accounts.lock().remove(account);
     }
 
     /// The failed logins of an account are forgotten: it is unlocked.
     pub(crate) fn unblock(&self, account: &AccountName) {
-        locked(&self.accounts).remove(account);
+        self.accounts.lock().remove(account);
     }
 
     /// So are those of all accounts.
     pub(crate) fn forget_failures(&self) {
-        locked(&self.accounts).clear();
+        self.accounts.lock().clear();
     }
 
     /// What the limits of accounts count begins anew.
     pub(crate) fn forget_hours(&self) {
-        locked(&self.hours).clear();
+        self.hours.lock().clear();
     }
 
     /// A connection of an account: 1226 when it has too many. `open` is how many it has.
@@ -148,14 +145,9 @@ impl Usage {
             hour.connections += 1;
             hour.connections
         });
-        match used > limits.connections {
-            true => Err(exceeded(
-                account,
-                "max_connections_per_hour",
-                limits.connections,
-            )),
-            false => Ok(()),
-        }
+        refuse(used > limits.connections, || {
+            exceeded(account, "max_connections_per_hour", limits.connections)
+        })
     }
 
     /// A statement of an account: 1226 when it has run too many.
@@ -188,8 +180,8 @@ impl Usage {
         now: i64,
         count: impl FnOnce(&mut Hour) -> u64,
     ) -> u64 {
-        let mut hours = locked(&self.hours);
-        let hour = place(&mut hours, account.name.clone());
+        let mut hours = self.hours.lock();
+        let hour = slot(&mut hours, account.name.clone());
         if now.saturating_sub(hour.began) >= MICROSECONDS_OF_HOUR {
             *hour = Hour {
                 began: now,

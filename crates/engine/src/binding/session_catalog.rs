@@ -17,6 +17,7 @@ use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
 use crate::catalog::BaseTable;
 use crate::catalog::view::ViewDefinition;
+use crate::error::ensure;
 use crate::information_schema;
 use crate::locks::table::TableUse;
 use crate::session::{StatementContext, StatementTables, locked_rows};
@@ -31,10 +32,10 @@ pub(crate) struct SessionCatalog<'s> {
     base_tables: RefCell<Vec<Arc<BaseTable>>>,
     /// Where a statement may name a temporary table once: those that it has named.
     named: RefCell<Vec<(TableId, String)>>,
-    /// The planner was told something that may be otherwise the next time.
-    told_of_moment: Cell<bool>,
-    /// The `?` whose values the planner was told.
-    values_told: RefCell<Vec<usize>>,
+    /// The planner was given a fact that may differ at the next execution.
+    is_uncacheable: Cell<bool>,
+    /// The `?` whose values the planner has read.
+    values_read: RefCell<Vec<usize>>,
     /// Whose rights were asked so far: the session's first, then those of definers of views.
     rights: RefCell<Vec<Arc<Rights>>>,
     /// Which of them hold below the views that are being bound, the innermost last.
@@ -54,9 +55,9 @@ impl<'s> SessionCatalog<'s> {
             tables: RefCell::default(),
             base_tables: RefCell::default(),
             named: RefCell::default(),
-            told_of_moment: Cell::new(false),
-            values_told: RefCell::default(),
-            rights: RefCell::new(vec![context.privileges().rights()]),
+            is_uncacheable: Cell::new(false),
+            values_read: RefCell::default(),
+            rights: RefCell::new(vec![context.rights()]),
             below_views: RefCell::default(),
             explains: context.explains && !context.privileges().is_unrestricted(),
             is_hidden: Cell::new(false),
@@ -84,20 +85,20 @@ impl<'s> SessionCatalog<'s> {
     fn rights(&self, number: usize) -> Arc<Rights> {
         let rights = self.rights.borrow();
         let known = rights.get(number).or(rights.first());
-        known.map_or_else(|| self.context.privileges().rights(), Arc::clone)
+        known.map_or_else(|| self.context.rights(), Arc::clone)
     }
 
     /// The values of `?` that the plan is made for.
-    pub(crate) fn values_told(&self) -> Vec<(usize, Value)> {
-        let told = self.values_told.borrow();
+    pub(crate) fn values_read(&self) -> Vec<(usize, Value)> {
+        let read = self.values_read.borrow();
         let value = |index: &usize| Some((*index, self.parameters.get(*index)?.clone()));
-        told.iter().filter_map(value).collect()
+        read.iter().filter_map(value).collect()
     }
 
     /// The tables that were asked for, and, when the plan is as good the next time, those that are
     /// to be opened then.
     pub(crate) fn into_tables(self) -> (Arc<StatementTables>, Option<Vec<Arc<BaseTable>>>) {
-        let lasts = !self.told_of_moment.get();
+        let lasts = !self.is_uncacheable.get();
         let tables = Arc::new(StatementTables(self.tables.into_inner()));
         (tables, lasts.then(|| self.base_tables.into_inner()))
     }
@@ -121,10 +122,10 @@ impl<'s> SessionCatalog<'s> {
         name: &str,
         alias: Option<&str>,
     ) -> Result<Arc<TableSource>> {
-        if let Some(place) = locked_rows::place_of(name)
-            && let Some(rows) = self.context.locked_rows.get(place)
+        if let Some(position) = locked_rows::position_of(name)
+            && let Some(rows) = self.context.locked_rows.get(position)
         {
-            self.told_of_moment.set(true);
+            self.is_uncacheable.set(true);
             self.remember(rows.source.id, || Ok(Arc::clone(&rows.table)))?;
             return Ok(Arc::clone(&rows.source));
         }
@@ -143,7 +144,7 @@ impl<'s> SessionCatalog<'s> {
             return table.source_in(self.context);
         }
         if let Some(source) = information_schema::table(database, name) {
-            self.told_of_moment.set(true);
+            self.is_uncacheable.set(true);
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
             self.remember(source.id, || {
                 let columns = |view: &ViewDefinition| view_columns(self.context, view);
@@ -155,22 +156,10 @@ impl<'s> SessionCatalog<'s> {
             let name = name.to_uppercase();
             return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
         }
-        if self
-            .context
-            .database()
-            .catalog
-            .database_collation(database)
-            .is_none()
-        {
+        if !self.context.catalog().has_database(database) {
             return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
         }
-        if self
-            .context
-            .database()
-            .catalog
-            .view(database, name)
-            .is_some()
-        {
+        if self.context.catalog().view(database, name).is_some() {
             // It is asked for as a table by statements that change rows.
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
         }
@@ -280,18 +269,12 @@ impl Catalog for SessionCatalog<'_> {
 
     fn view(&self, database: Option<&str>, name: &str) -> Option<Arc<ViewSource>> {
         let database = database.or_else(|| self.context.current_database())?;
-        if self
-            .context
-            .session
-            .temporary_tables
-            .get(database, name)
-            .is_some()
-        {
+        if self.context.temporary_table(database, name).is_some() {
             return None;
         }
-        let view = self.context.database().catalog.view(database, name)?;
+        let view = self.context.catalog().view(database, name)?;
         // Tables below it may be other ones the next time.
-        self.told_of_moment.set(true);
+        self.is_uncacheable.set(true);
         Some(Arc::clone(&view.source))
     }
 
@@ -307,12 +290,12 @@ impl Catalog for SessionCatalog<'_> {
         scope: Option<VariableScope>,
         name: &str,
     ) -> Result<(Value, SqlType)> {
-        self.told_of_moment.set(true);
+        self.is_uncacheable.set(true);
         self.context.system_variable(scope, name)
     }
 
     fn parameter_value(&self, index: usize) -> Option<Value> {
-        self.values_told.borrow_mut().push(index);
+        self.values_read.borrow_mut().push(index);
         self.parameters.get(index).cloned()
     }
 
@@ -328,19 +311,14 @@ impl Catalog for SessionCatalog<'_> {
             self.note_explained(database, name, Privilege::Select);
         }
         let rights = self.rights(self.current_rights());
-        if rights.global().has(SELECT) || locked_rows::place_of(name).is_some() {
+        if rights.global().has(SELECT) || locked_rows::position_of(name).is_some() {
             return Ok(());
         }
         let Some(database) = database.or_else(|| self.context.current_database()) else {
             return Err(codes::ER_NO_DB_ERROR.error());
         };
         let is_own = self.below_views.borrow().is_empty()
-            && self
-                .context
-                .session
-                .temporary_tables
-                .get(database, name)
-                .is_some();
+            && self.context.temporary_table(database, name).is_some();
         if is_own || rights::is_open(database) {
             return Ok(());
         }
@@ -378,10 +356,9 @@ impl Catalog for SessionCatalog<'_> {
         let wanted = privilege(usage);
         if usage == Usage::ReadAll {
             let on_column = rights.on_column(database, table, column);
-            return match on_column.has(wanted) {
-                true => Ok(()),
-                false => Err(rights.denied_table(&wanted.names(), table)),
-            };
+            return ensure(on_column.has(wanted), || {
+                rights.denied_table(&wanted.names(), table)
+            });
         }
         rights.require_on_column((database, table), column, wanted)
     }
@@ -416,12 +393,12 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn warn(&self, warning: Error) {
-        self.told_of_moment.set(true);
-        self.context.diagnostics().warn(warning);
+        self.is_uncacheable.set(true);
+        self.context.warn(warning);
     }
 
     fn user_variable_type(&self, name: &str) -> SqlType {
-        self.told_of_moment.set(true);
+        self.is_uncacheable.set(true);
         match self.context.session.settings.user_variables().get(name) {
             Some((ty, _)) => ty,
             None => SqlType::text(mayfly_types::TypeKind::LongText, CollationId::default()),

@@ -1,7 +1,8 @@
 //! A table with its definition, its storage and its next AUTO_INCREMENT number.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_plan::{ColumnSource, IndexPartSource, TableId, TableSource};
 use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics};
@@ -217,12 +218,12 @@ impl BaseTable {
                     self.definition.columns[*column].default_source(zone);
             }
         }
-        let is_moment = |part: &IndexPartSource| self.timestamps.contains(&part.column);
+        let is_timestamp = |part: &IndexPartSource| self.timestamps.contains(&part.column);
         let mut parts = source.indexes.iter().flat_map(|index| &index.parts);
-        if parts.any(is_moment) && !ZoneClock::new(zone).is_never_set() {
+        if parts.any(is_timestamp) && !ZoneClock::new(zone).is_never_set() {
             let indexes = &mut Arc::make_mut(&mut source).indexes;
             for part in indexes.iter_mut().flat_map(|index| &mut index.parts) {
-                part.approximate = is_moment(part);
+                part.approximate = is_timestamp(part);
             }
         }
         Ok(source)
@@ -230,7 +231,7 @@ impl BaseTable {
 
     fn source(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
         let rows = self.storage(access)?.statistics().rows;
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = self.source.lock();
         if source.row_count != rows {
             Arc::make_mut(&mut source).row_count = rows;
         }
@@ -297,8 +298,7 @@ impl BaseTable {
         if self.definition.auto_increment_column().is_none() || are_kept() {
             return Ok(());
         }
-        let turn = self.keeping_numbers.lock();
-        let _turn = turn.unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.keeping_numbers.lock();
         if are_kept() {
             return Ok(());
         }

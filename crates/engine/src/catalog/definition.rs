@@ -70,11 +70,11 @@ pub(crate) struct ColumnDefinition {
 }
 
 impl TableDefinition {
-    /// The keys that were made for foreign keys, by their places.
+    /// The keys that were made for foreign keys, by their positions.
     pub(crate) fn generated_keys(&self) -> Vec<usize> {
         let keys = self.keys.iter().enumerate();
         keys.filter(|(_, key)| key.generated)
-            .map(|(place, _)| place)
+            .map(|(position, _)| position)
             .collect()
     }
 
@@ -82,15 +82,12 @@ impl TableDefinition {
     pub(crate) fn column_traits(&self, position: usize) -> ColumnTraits {
         let mut traits = ColumnTraits::default();
         for key in &self.keys {
-            let is_it = |part: &KeyPart| match part.target {
-                KeyTarget::Column(column) => column == position,
-                KeyTarget::Expression(_) => false,
-            };
-            let Some(place) = key.parts.iter().position(is_it) else {
+            let is_it = |part: &KeyPart| part.column() == Some(position);
+            let Some(part) = key.parts.iter().position(is_it) else {
                 continue;
             };
             traits.key_part = true;
-            match (key.kind, place) {
+            match (key.kind, part) {
                 (ast::KeyKind::Primary, _) => traits.primary_key = true,
                 (ast::KeyKind::Unique, 0) if key.parts.len() == 1 => traits.unique_key = true,
                 (_, 0) => traits.multiple_key = true,
@@ -116,6 +113,22 @@ impl TableDefinition {
 }
 
 impl ColumnDefinition {
+    /// A column that may be NULL, without a default or anything else.
+    pub(crate) fn new(name: impl Into<String>, ty: SqlType) -> Self {
+        Self {
+            name: name.into(),
+            ty,
+            nullable: true,
+            default: ColumnDefault::None,
+            on_update_now: false,
+            auto_increment: false,
+            generated: None,
+            comment: String::new(),
+            invisible: false,
+            explicit_collation: false,
+        }
+    }
+
     /// Whether it is that of a key part over an expression: no statement names it.
     pub(crate) fn is_hidden(&self) -> bool {
         self.name.is_empty()
@@ -213,6 +226,36 @@ pub(crate) struct KeyPart {
     pub(crate) descending: bool,
 }
 
+impl KeyPart {
+    /// A whole column, ascending.
+    pub(crate) fn of_column(position: usize) -> Self {
+        Self {
+            target: KeyTarget::Column(position),
+            prefix: None,
+            descending: false,
+        }
+    }
+
+    /// The column that it names; `None` for an expression.
+    pub(crate) fn column(&self) -> Option<usize> {
+        match self.target {
+            KeyTarget::Column(position) => Some(position),
+            KeyTarget::Expression(_) => None,
+        }
+    }
+
+    /// The column that it names as a whole.
+    pub(crate) fn whole_column(&self) -> Option<usize> {
+        self.column().filter(|_| self.prefix.is_none())
+    }
+
+    /// The column that holds its values, which is hidden for an expression.
+    pub(crate) fn stored_column(&self) -> usize {
+        let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = self.target;
+        position
+    }
+}
+
 /// What a key part is over.
 #[derive(Debug, Clone)]
 pub(crate) enum KeyTarget {
@@ -270,6 +313,17 @@ impl TableDefinition {
         self.columns.iter().position(|column| column.auto_increment)
     }
 
+    /// Whether a key has a name, in any case.
+    pub(crate) fn has_key(&self, name: &str) -> bool {
+        self.keys.iter().any(|key| same_name(&key.name, name))
+    }
+
+    /// The primary key.
+    pub(crate) fn primary_key(&self) -> Option<&KeyDefinition> {
+        let mut keys = self.keys.iter();
+        keys.find(|key| key.kind == ast::KeyKind::Primary)
+    }
+
     /// The keys in which no two rows may be equal, with the positions and prefixes of their columns.
     pub(crate) fn unique_keys(&self) -> impl Iterator<Item = &KeyDefinition> {
         self.keys.iter().filter(|key| key.is_unique())
@@ -278,11 +332,9 @@ impl TableDefinition {
     /// Sets of columns that identify a row: unique keys without prefixes over columns that cannot be
     /// NULL.
     pub(crate) fn identifying_columns(&self) -> Vec<Vec<usize>> {
-        let whole = |part: &KeyPart| match part.target {
-            KeyTarget::Column(column) if part.prefix.is_none() => {
-                (!self.columns[column].nullable).then_some(column)
-            }
-            _ => None,
+        let whole = |part: &KeyPart| {
+            let column = part.whole_column();
+            column.filter(|column| !self.columns[*column].nullable)
         };
         self.unique_keys()
             .filter_map(|key| key.parts.iter().map(whole).collect())
@@ -293,20 +345,15 @@ impl TableDefinition {
 impl KeyDefinition {
     /// Its columns, if all of its parts are columns as a whole.
     pub(crate) fn whole_columns(&self) -> Option<Vec<usize>> {
-        let whole = |part: &KeyPart| match part.target {
-            KeyTarget::Column(column) if part.prefix.is_none() => Some(column),
-            _ => None,
-        };
-        self.parts.iter().map(whole).collect()
+        self.parts.iter().map(KeyPart::whole_column).collect()
     }
 
     /// Whether its first parts are these columns, as a whole and in this order.
     pub(crate) fn begins_with(&self, columns: &[usize]) -> bool {
-        self.parts.len() >= columns.len()
-            && self.parts.iter().zip(columns).all(|(part, column)| {
-                part.prefix.is_none()
-                    && matches!(part.target, KeyTarget::Column(own) if own == *column)
-            })
+        self.parts.len() >= columns.len() && {
+            let mut parts = self.parts.iter().zip(columns);
+            parts.all(|(part, column)| part.whole_column() == Some(*column))
+        }
     }
 
     /// PRIMARY or UNIQUE.

@@ -5,7 +5,7 @@ use mayfly_syntax::ast::KeyKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, TypeKind};
 
-use super::definition::{ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition};
+use super::definition::{ColumnDefinition, KeyDefinition, TableDefinition};
 
 /// A row of `information_schema.ENGINES`.
 pub(crate) struct Engine {
@@ -97,7 +97,7 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         .iter()
         .flat_map(|key| &key.parts)
         .find_map(|part| {
-            let (KeyTarget::Column(column) | KeyTarget::Expression(column)) = part.target;
+            let column = part.stored_column();
             let column = &table.columns[column];
             column.nullable.then_some(&*column.name)
         });

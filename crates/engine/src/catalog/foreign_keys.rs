@@ -80,7 +80,7 @@ impl TableDefinition {
     }
 }
 
-/// Which tables refer to which: by the parent's database and name, the children with the place of the
+/// Which tables refer to which: by the parent's database and name, the children with the position of the
 /// key among theirs, in the order of the keys' names.
 pub(crate) type Children = HashMap<(String, String), Vec<(Arc<BaseTable>, usize)>>;
 
@@ -91,17 +91,17 @@ pub(super) fn children(databases: &Databases) -> Children {
     for entry in databases.values() {
         for table in entry.tables.values() {
             let definition = &table.definition;
-            for (place, foreign) in definition.foreign_keys.iter().enumerate() {
+            for (position, foreign) in definition.foreign_keys.iter().enumerate() {
                 let (database, name) = foreign.parent(&definition.database);
                 let key = (database.to_owned(), name.to_owned());
                 let referring = children.entry(key).or_default();
-                referring.push((Arc::clone(table), place));
+                referring.push((Arc::clone(table), position));
             }
         }
     }
-    let name = |(table, place): &(Arc<BaseTable>, usize)| {
+    let name = |(table, position): &(Arc<BaseTable>, usize)| {
         let definition = &table.definition;
-        let foreign = &definition.foreign_keys[*place].name;
+        let foreign = &definition.foreign_keys[*position].name;
         (definition.database.clone(), foreign.clone())
     };
     for referring in children.values_mut() {

@@ -8,7 +8,7 @@ use mayfly_storage::{IndexId, IndexPart, IndexSpec, KeyMode};
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::PhysicalType;
 
-use super::definition::{KeyDefinition, KeyPart, KeyTarget, TableDefinition};
+use super::definition::{KeyDefinition, KeyPart, TableDefinition};
 
 /// The indexes of a table's store.
 pub(crate) fn index_specs(definition: &TableDefinition) -> Vec<IndexSpec> {
@@ -18,7 +18,7 @@ pub(crate) fn index_specs(definition: &TableDefinition) -> Vec<IndexSpec> {
         .collect()
 }
 
-/// The key of the definition, by its place, that each index of the store is of.
+/// The key of the definition, by its position, that each index of the store is of.
 pub(crate) fn indexed_keys(definition: &TableDefinition) -> Vec<usize> {
     let mut keys: Vec<usize> = (0..definition.keys.len())
         .filter(|key| spec(definition, &definition.keys[*key]).is_some())
@@ -42,10 +42,15 @@ pub(crate) fn index_sources(
     indexed
         .iter()
         .enumerate()
-        .map(|(place, key)| (Some(place), *key))
+        .map(|(position, key)| (Some(position), *key))
         .chain(others.map(|key| (None, key)))
-        .filter_map(|(place, key)| {
-            Some(source(definition, definition.keys.get(key)?, place, stored))
+        .filter_map(|(position, key)| {
+            Some(source(
+                definition,
+                definition.keys.get(key)?,
+                position,
+                stored,
+            ))
         })
         .collect()
 }
@@ -72,11 +77,7 @@ fn source(
         .filter(|key| key.kind == KeyKind::Primary);
     let whole_columns = |key: &KeyDefinition| -> Vec<usize> {
         let parts = key.parts.iter().filter(|part| part.prefix.is_none());
-        parts
-            .map(|part| match part.target {
-                KeyTarget::Column(column) | KeyTarget::Expression(column) => column,
-            })
-            .collect()
+        parts.map(|part| part.stored_column()).collect()
     };
     let covers = match stored {
         IndexStorage::Rows => primary.chain([key]).flat_map(whole_columns).collect(),
@@ -102,7 +103,7 @@ fn source(
     }
 }
 
-/// The place in the definition of the key that an index of the store is of.
+/// The position in the definition of the key that an index of the store is of.
 pub(crate) fn place_of_index(definition: &TableDefinition, index: IndexId) -> Option<usize> {
     indexed_keys(definition).get(index.0).copied()
 }
@@ -124,7 +125,7 @@ fn spec(definition: &TableDefinition, key: &KeyDefinition) -> Option<IndexSpec> 
 }
 
 fn index_part(definition: &TableDefinition, part: &KeyPart) -> Option<IndexPart> {
-    let (KeyTarget::Column(column) | KeyTarget::Expression(column)) = part.target;
+    let column = part.stored_column();
     let ty = &definition.columns.get(column)?.ty;
     Some(IndexPart {
         column,

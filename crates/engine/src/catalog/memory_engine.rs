@@ -4,7 +4,7 @@
 use mayfly_storage::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
 use mayfly_types::TypeKind;
 
-use super::definition::{ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition};
+use super::definition::{ColumnDefinition, KeyDefinition, KeyPart, TableDefinition};
 use super::indexes::indexed_keys;
 
 /// The limits of a table that a session makes, with its `max_heap_table_size` and the server's
@@ -60,16 +60,14 @@ fn index(definition: &TableDefinition, key: &KeyDefinition) -> MemoryIndex {
 }
 
 fn part(definition: &TableDefinition, part: &KeyPart) -> Option<MemoryKeyPart> {
-    let KeyTarget::Column(place) = part.target else {
-        return None;
-    };
-    let column = &definition.columns[place];
+    let position = part.column()?;
+    let column = &definition.columns[position];
     let ty = &column.ty;
     let prefix = part.prefix.and_then(|prefix| u32::try_from(prefix).ok());
     let varying = ty.kind == TypeKind::VarChar;
     let length_bytes = if varying { 2 } else { 0 };
     Some(MemoryKeyPart {
-        column: place,
+        column: position,
         nullable: column.nullable,
         bytes: ty.declared_bytes(prefix) - length_bytes,
         prefix: prefix.filter(|_| !ty.is_binary_string()),

@@ -21,14 +21,15 @@ pub(crate) mod view;
 pub(crate) mod view_query;
 pub(crate) mod zoned_table;
 
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result};
+use mayfly_types::{CollationId, Error, Result};
 
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition};
@@ -147,8 +148,7 @@ impl Catalog {
     }
 
     fn read(&self) -> Arc<CatalogState> {
-        let state = self.state.read();
-        Arc::clone(&state.unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.state.read())
     }
 
     /// Changes what databases and tables there are: nothing, if `change` or the data directory
@@ -158,7 +158,7 @@ impl Catalog {
         access: &dyn TableAccess,
         change: impl FnOnce(&mut Databases) -> Result<T>,
     ) -> Result<T> {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         let mut changed = Databases::clone(&state);
         let done = change(&mut changed)?;
         dictionary::store(access, &state, &changed)?;
@@ -169,7 +169,7 @@ impl Catalog {
 
     /// Puts what a data directory has in the place of what there is.
     pub(crate) fn load(&self, loaded: Databases) {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         self.version.fetch_add(1, Ordering::AcqRel);
         *state = CatalogState::new(loaded);
     }
@@ -202,6 +202,20 @@ impl Catalog {
         self.read().get(name).map(|entry| entry.collation)
     }
 
+    /// Whether there is a database of a name.
+    pub(crate) fn has_database(&self, name: &str) -> bool {
+        self.database_collation(name).is_some()
+    }
+
+    /// The error of a table that is not there: 1049 without its database, or else 1146.
+    pub(crate) fn missing_table(&self, database: &str, name: &str) -> Error {
+        if self.has_database(database) {
+            codes::ER_NO_SUCH_TABLE.with(&[&database, &name])
+        } else {
+            codes::ER_BAD_DB_ERROR.with(&[&database])
+        }
+    }
+
     /// Makes a database; whether there was none of that name.
     pub(crate) fn create_database(
         &self,
@@ -209,7 +223,7 @@ impl Catalog {
         name: &str,
         collation: CollationId,
     ) -> Result<bool> {
-        if self.database_collation(name).is_some() {
+        if self.has_database(name) {
             return Ok(false);
         }
         let entry = DatabaseEntry {

@@ -39,7 +39,7 @@ pub(super) fn read_in(
 }
 
 /// A column's default as the table's definition keeps it.
-pub(crate) fn value_to_moment(zone: &TimeZone, value: Value, ty: &SqlType) -> Value {
+pub(crate) fn value_to_utc(zone: &TimeZone, value: Value, ty: &SqlType) -> Value {
     match (ty.kind, value) {
         (TypeKind::Timestamp, Value::Int(packed)) => {
             Value::Int(ZoneClock::new(zone).utc_of_local(packed))
@@ -124,7 +124,7 @@ impl Table for ZonedTable {
         null_safe: &[bool],
         columns: &[ColumnId],
     ) -> Result<(Batch, UInt32Array)> {
-        let keys = keys_as_moments(
+        let keys = keys_in_utc(
             self.table.indexes().get(index.0),
             keys,
             &self.timestamps,
@@ -164,15 +164,15 @@ impl Table for ZonedTable {
 }
 
 impl ZonedTable {
-    /// Which of these columns hold moments, by their places in the list.
-    fn moments_among(&self, columns: &[ColumnId]) -> Vec<usize> {
+    /// Which of these columns hold moments, by their positions in the list.
+    fn timestamps_among(&self, columns: &[ColumnId]) -> Vec<usize> {
         (0..columns.len())
             .filter(|index| self.timestamps.contains(&columns[*index].0))
             .collect()
     }
 
     fn zoned(&self, scan: Box<dyn TableScan>, columns: &[ColumnId]) -> Box<dyn TableScan> {
-        let timestamps = self.moments_among(columns);
+        let timestamps = self.timestamps_among(columns);
         if timestamps.is_empty() {
             return scan;
         }
@@ -185,8 +185,8 @@ impl ZonedTable {
 
     fn shown(&self, rows: &Batch, columns: &[ColumnId]) -> Batch {
         let mut clock = self.clock.clone();
-        let moments = self.moments_among(columns);
-        convert(rows, &moments, |packed| clock.local_of_utc(packed))
+        let timestamps = self.timestamps_among(columns);
+        convert(rows, &timestamps, |packed| clock.local_of_utc(packed))
     }
 
     /// A range of local times as moments. A clock that is set back shows some times twice: the range
@@ -196,37 +196,38 @@ impl ZonedTable {
             Some(index) => index.parts.as_slice(),
             None => &[],
         };
-        let is_moment = |part: usize| {
+        let is_timestamp = |part: usize| {
             let part = parts.get(part);
             part.is_some_and(|part| self.timestamps.contains(&part.column))
         };
         let widens = !self.clock.is_never_set();
-        let moments = |values: &[Value], is_start: bool| -> Vec<Value> {
+        let in_utc = |values: &[Value], is_start: bool| -> Vec<Value> {
             let mut clock = self.clock.clone();
-            let mut moment = |(part, value): (usize, &Value)| match value {
-                Value::Int(packed) if is_moment(part) => {
-                    let moment = clock.utc_of_local(*packed);
+            let mut value_in_utc = |(part, value): (usize, &Value)| match value {
+                Value::Int(packed) if is_timestamp(part) => {
+                    let utc = clock.utc_of_local(*packed);
                     let descends = parts.get(part).is_some_and(|part| part.descending);
                     Value::Int(match widens {
-                        true => moved(moment, is_start != descends),
-                        false => moment,
+                        true => moved(utc, is_start != descends),
+                        false => utc,
                     })
                 }
                 value => value.clone(),
             };
-            values.iter().enumerate().map(&mut moment).collect()
+            values.iter().enumerate().map(&mut value_in_utc).collect()
         };
         let bound = |bound: &KeyBound, is_start: bool| match bound {
             KeyBound::Unbounded => KeyBound::Unbounded,
             KeyBound::Excluded(values) => {
-                let widened = |(part, value): (usize, &Value)| is_moment(part) && !value.is_null();
-                let moments = moments(values, is_start);
+                let widened =
+                    |(part, value): (usize, &Value)| is_timestamp(part) && !value.is_null();
+                let utc = in_utc(values, is_start);
                 match widens && values.iter().enumerate().any(widened) {
-                    true => KeyBound::Included(moments),
-                    false => KeyBound::Excluded(moments),
+                    true => KeyBound::Included(utc),
+                    false => KeyBound::Excluded(utc),
                 }
             }
-            KeyBound::Included(values) => KeyBound::Included(moments(values, is_start)),
+            KeyBound::Included(values) => KeyBound::Included(in_utc(values, is_start)),
         };
         KeyRange {
             start: bound(&range.start, true),
@@ -236,14 +237,14 @@ impl ZonedTable {
 }
 
 /// Values of the first parts of an index as its table holds them.
-fn keys_as_moments(
+fn keys_in_utc(
     index: Option<&IndexSpec>,
     keys: &[ArrayRef],
     timestamps: &[usize],
     clock: &ZoneClock,
 ) -> Batch {
     let parts = index.map_or(&[][..], |index| &index.parts);
-    let moments: Vec<usize> = (0..keys.len())
+    let timestamps: Vec<usize> = (0..keys.len())
         .filter(|part| {
             let part = parts.get(*part);
             part.is_some_and(|part| timestamps.contains(&part.column))
@@ -252,7 +253,7 @@ fn keys_as_moments(
     let mut clock = clock.clone();
     let rows = keys.first().map_or(0, |key| key.len());
     let keys = Batch::new(keys.to_vec(), rows);
-    convert(&keys, &moments, |packed| clock.utc_of_local(packed))
+    convert(&keys, &timestamps, |packed| clock.utc_of_local(packed))
 }
 
 /// A moment before or after another by more than any clock was set back since 1970.
@@ -308,20 +309,20 @@ struct ZonedWriter {
 impl TableWriter for ZonedWriter {
     fn append(&mut self, batch: &Batch) -> Result<()> {
         let clock = &mut self.clock;
-        let moments = convert(batch, &self.timestamps, |packed| clock.utc_of_local(packed));
-        self.writer.append(&moments)
+        let utc = convert(batch, &self.timestamps, |packed| clock.utc_of_local(packed));
+        self.writer.append(&utc)
     }
 
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
         let clock = &mut self.clock;
-        let moments = convert(batch, &self.timestamps, |packed| clock.utc_of_local(packed));
-        self.writer.insert(&moments)
+        let utc = convert(batch, &self.timestamps, |packed| clock.utc_of_local(packed));
+        self.writer.insert(&utc)
     }
 
     fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
         let clock = &mut self.clock;
-        let moments = convert(rows, &self.timestamps, |packed| clock.utc_of_local(packed));
-        self.writer.update(positions, &moments)
+        let utc = convert(rows, &self.timestamps, |packed| clock.utc_of_local(packed));
+        self.writer.update(positions, &utc)
     }
 
     fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
@@ -342,7 +343,7 @@ impl TableWriter for ZonedWriter {
         limit: usize,
     ) -> Result<Vec<Vec<u8>>> {
         let spec = self.indexes.get(index.0);
-        let key = keys_as_moments(spec, key, &self.timestamps, &self.clock);
+        let key = keys_in_utc(spec, key, &self.timestamps, &self.clock);
         self.writer.find(index, key.columns(), mode, limit)
     }
 

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use mayfly_types::{Batch, Result};
 
 use crate::result::ResultColumn;
-use crate::spool::FoundRows;
+use crate::spool::Spool;
 
 /// The rows of a statement that has ended. They take the session's memory and temporary space until
 /// this is dropped.
 pub struct Cursor {
     columns: Arc<[ResultColumn]>,
-    rows: FoundRows,
+    rows: Spool,
     /// Rows that were read and not all given.
     left: Option<Batch>,
 }
@@ -29,7 +29,7 @@ impl Debug for Cursor {
 }
 
 impl Cursor {
-    pub(crate) fn new(columns: Arc<[ResultColumn]>, rows: FoundRows) -> Self {
+    pub(crate) fn new(columns: Arc<[ResultColumn]>, rows: Spool) -> Self {
         Self {
             columns,
             rows,

@@ -3,8 +3,9 @@
 //! A statement that is run again and again only says when it begins and ends: its text stays, and
 //! nobody is locked out for it.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a client asked for.
@@ -95,10 +96,6 @@ impl Activity {
         }
     }
 
-    fn texts(&self) -> MutexGuard<'_, Texts> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn set(&self, work: Work, now: Instant) {
         let since = now.saturating_duration_since(self.created).as_nanos();
         let since = u64::try_from(since).unwrap_or(u64::MAX);
@@ -109,7 +106,7 @@ impl Activity {
     /// Work on a statement begins; its text is given unless it is that of the one before.
     pub(crate) fn begin(&self, work: Work, text: Option<&Arc<str>>, now: Instant) {
         if let Some(text) = text {
-            self.texts().statement = Some(Arc::clone(text));
+            self.texts.lock().statement = Some(Arc::clone(text));
         }
         self.set(work, now);
     }
@@ -121,12 +118,12 @@ impl Activity {
 
     /// Another database is in use.
     pub(crate) fn use_database(&self, database: Option<Arc<str>>) {
-        self.texts().database = database;
+        self.texts.lock().database = database;
     }
 
     /// The database in use.
     pub(crate) fn database(&self) -> Option<Arc<str>> {
-        self.texts().database.clone()
+        self.texts.lock().database.clone()
     }
 
     /// What is done.
@@ -154,7 +151,7 @@ impl Activity {
     pub(crate) fn statement(&self) -> Option<Arc<str>> {
         match self.work() {
             Work::Nothing => None,
-            _ => self.texts().statement.clone(),
+            _ => self.texts.lock().statement.clone(),
         }
     }
 

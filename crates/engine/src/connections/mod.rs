@@ -1,17 +1,18 @@
-//! Who is connected: places for connections, the sessions in them, and what is counted of both.
+//! Who is connected: slots for connections, the sessions in them, and what is counted of both.
 //!
-//! A connection has a place before it is known whose it is. `max_connections` counts those who have
+//! A connection has a slot before it is known whose it is. `max_connections` counts those who have
 //! logged in, so that clients which never do so keep nobody out. Of those on their way in there are at
-//! most [`ARRIVING_MAX`] at a time, and each has as long as `connect_timeout` says. A session that an
-//! embedding program opens has a place like any other, without the limit.
+//! most [`PENDING_MAX`] at a time, and each has as long as `connect_timeout` says. A session that an
+//! embedding program opens has a slot like any other, without the limit.
 
 mod activity;
 mod attributes;
 mod shared;
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 pub(crate) use self::activity::Stage;
@@ -51,13 +52,13 @@ const CONNECTION_ERRORS: [&str; 6] = [
 
 /// So many clients log in at once, or as many as may be connected. When more come, the one that has
 /// taken longest gives way: who has a password to show needs a moment only.
-pub(crate) const ARRIVING_MAX: usize = 1_000;
+pub(crate) const PENDING_MAX: usize = 1_000;
 
 /// The connections of an engine.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
-    pub(crate) arriving: Mutex<BTreeMap<u64, Arriving>>,
+    pub(crate) pending: Mutex<BTreeMap<u64, PendingConnection>>,
     /// The numbers of connections are counted from here.
     pub(crate) attempts: AtomicU64,
     pub(crate) connected: AtomicU64,
@@ -77,7 +78,7 @@ pub(crate) struct Connections {
 
 /// A client that has not logged in yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Arriving {
+pub(crate) struct PendingConnection {
     /// Where it is, as SHOW PROCESSLIST names it.
     pub(crate) host: String,
     pub(crate) since: Instant,
@@ -100,37 +101,37 @@ pub(crate) const FIRST: u64 = 7;
 impl Connections {
     /// The living sessions.
     pub(crate) fn living(&self) -> Vec<Arc<SessionShared>> {
-        self.sessions().values().filter_map(Weak::upgrade).collect()
+        self.sessions
+            .lock()
+            .values()
+            .filter_map(Weak::upgrade)
+            .collect()
     }
 
     /// The clients that have not logged in yet.
-    pub(crate) fn arriving(&self) -> MutexGuard<'_, BTreeMap<u64, Arriving>> {
-        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<SessionShared>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn pending(&self) -> MutexGuard<'_, BTreeMap<u64, PendingConnection>> {
+        self.pending.lock()
     }
 
     /// A session is there.
     pub(crate) fn begin(&self, session: &Arc<SessionShared>) {
-        let mut sessions = self.sessions();
+        let mut sessions = self.sessions.lock();
         sessions.insert(session.id, Arc::downgrade(session));
         drop(sessions);
-        self.arriving().remove(&session.id);
+        self.pending().remove(&session.id);
     }
 
     /// It is gone.
     pub(crate) fn end(&self, id: u64) {
-        self.sessions().remove(&id);
+        self.sessions.lock().remove(&id);
     }
 
     /// A client begins to log in; one that has taken longest gives way if there are more than `most`.
-    pub(crate) fn arrive(&self, id: u64, client: Arriving, most: usize) {
-        let mut arriving = self.arriving();
-        arriving.insert(id, client);
+    pub(crate) fn arrive(&self, id: u64, client: PendingConnection, most: usize) {
+        let mut pending = self.pending();
+        pending.insert(id, client);
         // Those that were told to go need a moment for it.
-        let mut waiting = arriving.values().filter(|other| !other.kill.is_closed());
+        let mut waiting = pending.values().filter(|other| !other.kill.is_closed());
         if waiting.clone().count() > most
             && let Some(oldest) = waiting.next()
         {
@@ -187,7 +188,7 @@ impl Connections {
             ("Threads_cached", "0".to_owned()),
             (
                 "Threads_connected",
-                (get(&self.connected) + self.arriving().len() as u64).to_string(),
+                (get(&self.connected) + self.pending().len() as u64).to_string(),
             ),
             ("Threads_created", get(&self.threads_created).to_string()),
             // The one who asks runs.
@@ -202,7 +203,7 @@ impl Connections {
     /// SHUTDOWN; false when there is no server.
     pub(crate) fn ask_for_shutdown(&self) -> bool {
         let shutdown = &self.shutdown.0;
-        let shutdown = shutdown.lock().unwrap_or_else(PoisonError::into_inner);
+        let shutdown = shutdown.lock();
         if let Some(shutdown) = &*shutdown {
             shutdown();
         }

@@ -1,8 +1,9 @@
 //! What others see and hold of a session: who it is, how to end it, how far it is.
 
+use parking_lot::{Mutex, RwLock};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use mayfly_exec::Progress;
 use mayfly_types::CollationId;
@@ -105,7 +106,7 @@ impl KillHandle {
     pub fn close(&self) {
         self.0.closed.store(true, Ordering::Release);
         self.kill();
-        let wake = self.0.wake.lock().unwrap_or_else(PoisonError::into_inner);
+        let wake = self.0.wake.lock();
         if let Some(wake) = &*wake {
             wake();
         }
@@ -119,11 +120,11 @@ impl KillHandle {
     /// Has this called when the session is to end; at once if it is already. It must not block, and
     /// takes the place of what was to be called before.
     pub fn on_close(&self, wake: impl Fn() + Send + Sync + 'static) {
-        let mut place = self.0.wake.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wake_now = self.0.wake.lock();
         if self.is_closed() {
             wake();
         }
-        *place = Some(Box::new(wake));
+        *wake_now = Some(Box::new(wake));
     }
 
     /// The session ends after its running statement, which does not.
@@ -243,13 +244,12 @@ impl SessionShared {
 
     /// The session is another account's from here on.
     pub(crate) fn change(&self, identity: Arc<Identity>, memory: SessionMemory) {
-        let mut owner = self.owner.write().unwrap_or_else(PoisonError::into_inner);
+        let mut owner = self.owner.write();
         *owner = Owner { identity, memory };
     }
 
     fn owner(&self) -> Owner {
-        let owner = self.owner.read();
-        owner.unwrap_or_else(PoisonError::into_inner).clone()
+        self.owner.read().clone()
     }
 
     /// Whose it is.

@@ -9,7 +9,9 @@ use mayfly_types::error::codes;
 use crate::accounts::privileges::SUPER;
 use crate::accounts::rights::Rights;
 use crate::database::Database;
+use crate::error::refuse;
 use crate::variables::Settings;
+use crate::variables::typed;
 
 /// The variables as each statement asks for them.
 #[derive(Debug)]
@@ -33,10 +35,11 @@ impl ServerModes {
 
     /// The variables may have changed.
     pub(crate) fn set(&self, globals: &Settings) {
-        let set = |mode: &AtomicBool, name| mode.store(globals.boolean(name), Ordering::Release);
-        set(&self.read_only, "read_only");
-        set(&self.super_read_only, "super_read_only");
-        set(&self.offline, "offline_mode");
+        let set =
+            |mode: &AtomicBool, variable| mode.store(globals.get(variable), Ordering::Release);
+        set(&self.read_only, typed::READ_ONLY);
+        set(&self.super_read_only, typed::SUPER_READ_ONLY);
+        set(&self.offline, typed::OFFLINE_MODE);
     }
 }
 
@@ -48,10 +51,10 @@ pub(crate) fn is_exempt(rights: &Rights) -> bool {
 impl Database {
     /// 3032 while the server is offline, but for administrators.
     pub(crate) fn refuse_offline(&self, rights: &Rights) -> Result<()> {
-        match self.modes.offline.load(Ordering::Acquire) && !is_exempt(rights) {
-            true => Err(codes::ER_SERVER_OFFLINE_MODE.error()),
-            false => Ok(()),
-        }
+        refuse(
+            self.modes.offline.load(Ordering::Acquire) && !is_exempt(rights),
+            || codes::ER_SERVER_OFFLINE_MODE.error(),
+        )
     }
 
     /// The server goes offline: the sessions of all but administrators end.

@@ -146,13 +146,13 @@ fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
     }
     for (limit, number) in &options.limits {
         let limits = &mut account.limits;
-        let place = match limit {
+        let slot = match limit {
             AccountLimit::MaxQueriesPerHour => &mut limits.queries,
             AccountLimit::MaxUpdatesPerHour => &mut limits.updates,
             AccountLimit::MaxConnectionsPerHour => &mut limits.connections,
             AccountLimit::MaxUserConnections => &mut limits.user_connections,
         };
-        *place = *number;
+        *slot = *number;
     }
     match options.expire {
         Some(PasswordExpire::Now) => account.expired = true,

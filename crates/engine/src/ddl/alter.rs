@@ -11,7 +11,7 @@ use mayfly_syntax::ast::{
     self, AlterAction, AlterTable, ColumnAttribute, ColumnPosition, KeyKind, TableElement,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, TypeKind};
+use mayfly_types::{CollationId, Error, Result, TypeKind};
 
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{
@@ -201,11 +201,11 @@ impl Alteration<'_> {
             match &self.actions[index] {
                 AlterAction::DropColumn(_) => used[index] = true,
                 AlterAction::ChangeColumn {
-                    position: place, ..
+                    position: asked, ..
                 }
                 | AlterAction::ModifyColumn {
-                    position: place, ..
-                } if *place != ColumnPosition::Unspecified => taken[position] = false,
+                    position: asked, ..
+                } if *asked != ColumnPosition::Unspecified => taken[position] = false,
                 _ => {
                     used[index] = true;
                     kept.push((position, Some(index)));
@@ -235,7 +235,7 @@ impl Alteration<'_> {
             if used[index] {
                 continue;
             }
-            let (column, place) = match action {
+            let (column, asked) = match action {
                 AlterAction::AddColumn { column, position } => {
                     (self.written(column, None)?, position)
                 }
@@ -252,7 +252,7 @@ impl Alteration<'_> {
                 AlterAction::RenameColumn { old_name, .. } => return Err(unknown(old_name)),
                 _ => continue,
             };
-            let index = match place {
+            let index = match asked {
                 ColumnPosition::Unspecified => self.columns.len(),
                 ColumnPosition::First => 0,
                 ColumnPosition::After(other) => {
@@ -315,7 +315,7 @@ impl Alteration<'_> {
                     written: false,
                 })
             }
-            _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"no change of a column"])),
+            _ => Err(Error::internal("no change of a column")),
         }
     }
 

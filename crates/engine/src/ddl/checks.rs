@@ -12,6 +12,7 @@ use crate::binding::expressions;
 use crate::catalog::definition::{
     ColumnDefault, ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition,
 };
+use crate::error::refuse;
 use crate::session::StatementContext;
 
 /// The most parts of a key.
@@ -66,14 +67,14 @@ const IN_DEFAULTS: &[&str] = &[
 
 /// Where an expression stands.
 #[derive(Clone, Copy)]
-enum Place<'d> {
+enum Use<'d> {
     Generated(&'d str),
     Default(&'d str),
     Check(&'d str),
     Key(&'d str),
 }
 
-impl Place<'_> {
+impl Use<'_> {
     fn function(self, name: &str) -> Error {
         match self {
             Self::Generated(column) => {
@@ -157,21 +158,21 @@ pub(super) fn check_key_expression(key: &ast::KeyDefinition, expression: &Expr) 
         return Err(codes::ER_FUNCTIONAL_INDEX_ON_FIELD.error());
     }
     let name = key.name.as_deref().unwrap_or("functional_index");
-    Place::Key(name).check(expression)
+    Use::Key(name).check(expression)
 }
 
 /// Checks a whole definition.
 pub(super) fn check(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
     for column in &table.columns {
         if let Some(generated) = &column.generated {
-            Place::Generated(&column.name).check(&generated.expression)?;
+            Use::Generated(&column.name).check(&generated.expression)?;
         }
         if let ColumnDefault::Expression { expression, .. } = &column.default {
-            Place::Default(&column.name).check(expression)?;
+            Use::Default(&column.name).check(expression)?;
         }
     }
     for check in &table.checks {
-        Place::Check(&check.name).check(&check.expression)?;
+        Use::Check(&check.name).check(&check.expression)?;
     }
     expressions::check_definition(context, table)?;
     for (position, column) in table.named_columns().enumerate() {
@@ -255,7 +256,7 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
         return Err(codes::ER_TOO_MANY_KEY_PARTS.with(&[&KEY_PARTS_MAX]));
     }
     let lengths = key.parts.iter().map(|part| {
-        let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+        let position = part.stored_column();
         part_length(&table.columns[position].ty, part.prefix)
     });
     let length = lengths.fold(0, u64::saturating_add);
@@ -263,10 +264,7 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
         "MyISAM" => 1000,
         _ => 3072,
     };
-    if length > limit {
-        return Err(codes::ER_TOO_LONG_KEY.with(&[&limit]));
-    }
-    Ok(())
+    refuse(length > limit, || codes::ER_TOO_LONG_KEY.with(&[&limit]))
 }
 
 /// The bytes of a part of a key as MySQL counts them.

@@ -8,7 +8,7 @@ use mayfly_syntax::ast::{
     TableElement,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::binding::expressions;
 use crate::catalog::definition::{
@@ -18,9 +18,11 @@ use crate::catalog::definition::{
 use crate::catalog::{engines, expression_text, zoned_table};
 use crate::ddl::column_type::{self, DeclaredCollation};
 use crate::ddl::{checks, partitioning};
+use crate::error::refuse;
 use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::storing::Storing;
+use crate::variables::typed;
 
 /// The longest name of a table or column, in characters.
 const NAME_LENGTH_MAX: usize = 64;
@@ -47,10 +49,9 @@ pub(crate) fn check_name(name: &str, wrong: &mayfly_types::ErrorCode) -> Result<
     if name.chars().count() > NAME_LENGTH_MAX {
         return Err(codes::ER_TOO_LONG_IDENT.with(&[&name]));
     }
-    if name.is_empty() || name.ends_with(' ') {
-        return Err(wrong.with(&[&name]));
-    }
-    Ok(())
+    refuse(name.is_empty() || name.ends_with(' '), || {
+        wrong.with(&[&name])
+    })
 }
 
 /// The most columns of a table.
@@ -61,10 +62,9 @@ const KEYS_MAX: usize = 64;
 
 /// 1069: a table has no more than so many keys. Asked before any of them is looked at.
 pub(super) fn check_key_count(keys: usize) -> Result<()> {
-    match keys > KEYS_MAX {
-        true => Err(codes::ER_TOO_MANY_KEYS.with(&[&KEYS_MAX])),
-        false => Ok(()),
-    }
+    refuse(keys > KEYS_MAX, || {
+        codes::ER_TOO_MANY_KEYS.with(&[&KEYS_MAX])
+    })
 }
 
 /// Whether a column's attribute asks for a key.
@@ -170,20 +170,16 @@ fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool 
 }
 
 fn default_engine(context: &StatementContext<'_>, temporary: bool) -> String {
-    let name = if temporary {
-        "default_tmp_storage_engine"
+    let variable = if temporary {
+        typed::DEFAULT_TMP_STORAGE_ENGINE
     } else {
-        "default_storage_engine"
+        typed::DEFAULT_STORAGE_ENGINE
     };
-    context
-        .settings()
-        .text(name)
-        .map_or("InnoDB", |name| name)
-        .to_owned()
+    context.settings().text(variable).to_owned()
 }
 
 /// Whether a column takes the moment with so many fractional digits as its default.
-fn is_moment(ty: &SqlType, digits: u8) -> bool {
+fn takes_now(ty: &SqlType, digits: u8) -> bool {
     matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && ty.decimals == digits
 }
 
@@ -233,8 +229,8 @@ impl Builder<'_> {
                 }
             }
         }
-        let place = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
-        self.table.options.sort_by_key(|(name, _)| place(name));
+        let rank = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
+        self.table.options.sort_by_key(|(name, _)| rank(name));
         if let Some(collation) = self.collation.named() {
             self.table.collation = collation;
         }
@@ -291,16 +287,8 @@ impl Builder<'_> {
         let (ty, explicit_collation) =
             column_type::resolve(&column.name, &column.data_type, &types)?;
         let mut new = ColumnDefinition {
-            name: column.name.clone(),
-            ty,
-            nullable: true,
-            default: ColumnDefault::None,
-            on_update_now: false,
-            auto_increment: false,
-            generated: None,
-            comment: String::new(),
-            invisible: false,
             explicit_collation,
+            ..ColumnDefinition::new(&*column.name, ty)
         };
         let mut explicit_null = false;
         for attribute in &column.attributes {
@@ -313,7 +301,7 @@ impl Builder<'_> {
                 ColumnAttribute::Default(_) => {}
                 ColumnAttribute::OnUpdate(expr) => {
                     let digits = expressions::now_digits(expr);
-                    if !digits.is_some_and(|digits| is_moment(&new.ty, digits)) {
+                    if !digits.is_some_and(|digits| takes_now(&new.ty, digits)) {
                         return Err(codes::ER_INVALID_ON_UPDATE.with(&[&column.name]));
                     }
                     new.on_update_now = true;
@@ -375,7 +363,7 @@ impl Builder<'_> {
             });
         }
         if let Some(digits) = expressions::now_digits(expr) {
-            return match is_moment(&column.ty, digits) {
+            return match takes_now(&column.ty, digits) {
                 true => Ok(ColumnDefault::Now),
                 false => Err(invalid()),
             };
@@ -398,7 +386,7 @@ impl Builder<'_> {
             .value(&value, &ty, column, 1, diagnostics)
             .map_err(|_| invalid())?;
         let zone = &self.context.options().time_zone;
-        let stored = zoned_table::value_to_moment(zone, stored, &column.ty);
+        let stored = zoned_table::value_to_utc(zone, stored, &column.ty);
         Ok(ColumnDefault::Value(stored))
     }
 
@@ -446,13 +434,7 @@ impl Builder<'_> {
     /// A key, behind those that are there.
     pub(super) fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
         let primary = key.kind == KeyKind::Primary;
-        if primary
-            && self
-                .table
-                .keys
-                .iter()
-                .any(|known| known.kind == KeyKind::Primary)
-        {
+        if primary && self.table.primary_key().is_some() {
             return Err(codes::ER_MULTIPLE_PRI_KEY.error());
         }
         let mut parts = Vec::with_capacity(key.parts.len());
@@ -460,20 +442,16 @@ impl Builder<'_> {
             parts.push(self.key_part(key, part)?);
         }
         self.check_full_text(key.kind, &parts)?;
-        let column = |part: &KeyPart| match part.target {
-            KeyTarget::Column(position) => Some(position),
-            KeyTarget::Expression(_) => None,
-        };
         for (index, part) in parts.iter().enumerate() {
-            let same = |other: &KeyPart| column(part).is_some() && column(other) == column(part);
-            if let (Some(position), true) = (column(part), parts[..index].iter().any(same)) {
+            let same = |other: &KeyPart| part.column().is_some() && other.column() == part.column();
+            if let (Some(position), true) = (part.column(), parts[..index].iter().any(same)) {
                 let name = &self.table.columns[position].name;
                 return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
             }
         }
         if primary {
             for part in &parts {
-                if let KeyTarget::Column(position) = part.target {
+                if let Some(position) = part.column() {
                     self.table.columns[position].nullable = false;
                     if matches!(self.table.columns[position].default, ColumnDefault::Null) {
                         return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
@@ -488,12 +466,7 @@ impl Builder<'_> {
                 if name.eq_ignore_ascii_case("PRIMARY") {
                     return Err(codes::ER_WRONG_NAME_FOR_INDEX.with(&[name]));
                 }
-                if self
-                    .table
-                    .keys
-                    .iter()
-                    .any(|known| same_name(&known.name, name))
-                {
+                if self.table.has_key(name) {
                     return Err(codes::ER_DUP_KEYNAME.with(&[name]));
                 }
                 name.clone()
@@ -522,10 +495,8 @@ impl Builder<'_> {
 
     /// 1283: the columns of a FULLTEXT key have one collation.
     fn check_full_text(&self, kind: KeyKind, parts: &[KeyPart]) -> Result<()> {
-        let columns = parts.iter().filter_map(|part| match part.target {
-            KeyTarget::Column(position) => self.table.columns.get(position),
-            KeyTarget::Expression(_) => None,
-        });
+        let columns = parts.iter().filter_map(KeyPart::column);
+        let columns = columns.filter_map(|position| self.table.columns.get(position));
         let mut columns = columns.filter(|_| kind == KeyKind::FullText);
         let Some(first) = columns.next() else {
             return Ok(());
@@ -540,7 +511,7 @@ impl Builder<'_> {
     fn key_type(&self, using: Option<String>) -> Option<String> {
         if using.as_deref() == Some("HASH") && self.table.engine != "MEMORY" {
             let note = codes::ER_UNSUPPORTED_INDEX_ALGORITHM.with(&[&"HASH"]);
-            self.context.diagnostics().push(Level::Note, note);
+            self.context.note(note);
             return None;
         }
         using
@@ -548,18 +519,11 @@ impl Builder<'_> {
 
     /// The name that MySQL makes up: the first column's, with a number when it is taken.
     pub(super) fn key_name(&self, parts: &[KeyPart]) -> String {
-        let base = match parts.first().map(|part| &part.target) {
-            Some(KeyTarget::Column(position)) => self.table.columns[*position].name.clone(),
-            _ => "functional_index".to_owned(),
+        let base = match parts.first().and_then(KeyPart::column) {
+            Some(position) => self.table.columns[position].name.clone(),
+            None => "functional_index".to_owned(),
         };
-        let taken = |name: &str| {
-            name.eq_ignore_ascii_case("PRIMARY")
-                || self
-                    .table
-                    .keys
-                    .iter()
-                    .any(|known| same_name(&known.name, name))
-        };
+        let taken = |name: &str| name.eq_ignore_ascii_case("PRIMARY") || self.table.has_key(name);
         if !taken(&base) {
             return base;
         }
@@ -596,11 +560,7 @@ impl Builder<'_> {
             return Err(codes::ER_BAD_FT_COLUMN.with(&[name]));
         }
         if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
-            return Ok(KeyPart {
-                target: KeyTarget::Column(position),
-                prefix: None,
-                descending: false,
-            });
+            return Ok(KeyPart::of_column(position));
         }
         if is_long && prefix.is_none() {
             return Err(codes::ER_BLOB_KEY_WITHOUT_LENGTH.with(&[name]));
@@ -639,16 +599,10 @@ impl Builder<'_> {
         let table = &mut self.table;
         let columns = &table.columns;
         let nullable = |key: &KeyDefinition| {
-            key.parts.iter().any(|part| match part.target {
-                KeyTarget::Column(position) => columns[position].nullable,
-                KeyTarget::Expression(_) => true,
-            })
+            let mut parts = key.parts.iter().map(KeyPart::column);
+            parts.any(|column| column.is_none_or(|position| columns[position].nullable))
         };
-        let functional = |key: &KeyDefinition| {
-            key.parts
-                .iter()
-                .any(|part| matches!(part.target, KeyTarget::Expression(_)))
-        };
+        let functional = |key: &KeyDefinition| key.parts.iter().any(|part| part.column().is_none());
         // MySQL's order: the primary key, unique keys (those without NULL first), others as written,
         // those over expressions, full-text keys.
         table.keys.sort_by_key(|key| match key.kind {
@@ -666,16 +620,12 @@ impl Builder<'_> {
             .enumerate()
             .filter(|(_, c)| c.auto_increment);
         if let Some((position, _)) = numbered.next() {
-            let leads = |key: &KeyDefinition| {
-                matches!(key.parts.first().map(|part| &part.target),
-                    Some(KeyTarget::Column(first)) if *first == position)
-            };
+            let leads =
+                |key: &KeyDefinition| key.parts.first().and_then(KeyPart::column) == Some(position);
             // MyISAM numbers the rows of each value of the parts before.
             let any_part = table.engine == "MyISAM" || table.engine == "Aria";
-            let is_part = |key: &KeyDefinition| {
-                let is_it = |part: &KeyPart| matches!(part.target, KeyTarget::Column(column) if column == position);
-                key.parts.iter().any(is_it)
-            };
+            let is_part =
+                |key: &KeyDefinition| key.parts.iter().any(|part| part.column() == Some(position));
             let has_key = match any_part {
                 true => table.keys.iter().any(is_part),
                 false => table.keys.iter().any(leads),

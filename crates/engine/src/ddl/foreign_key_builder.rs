@@ -4,7 +4,7 @@ use mayfly_syntax::ast::{self, ColumnAttribute, KeyKind};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart, KeyTarget};
+use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart};
 use crate::catalog::engines;
 use crate::ddl::create::{Builder, check_name, generated_name};
 use crate::names::same_name;
@@ -89,16 +89,12 @@ impl Builder<'_> {
         let first_new = self.table.keys.len();
         let mut names: Vec<Option<String>> = Vec::with_capacity(needed.len());
         for (name, columns) in needed {
-            let part = |column: &usize| KeyPart {
-                target: KeyTarget::Column(*column),
-                prefix: None,
-                descending: false,
-            };
+            let parts = columns.into_iter().map(KeyPart::of_column);
             names.push(name);
             self.table.keys.push(KeyDefinition {
                 kind: KeyKind::Plain,
                 name: String::new(),
-                parts: columns.iter().map(part).collect(),
+                parts: parts.collect(),
                 using: None,
                 comment: String::new(),
                 block_size: None,
@@ -107,18 +103,21 @@ impl Builder<'_> {
                 generated: true,
             });
         }
-        let mut place = 0;
+        let mut position = 0;
         let mut kept = vec![true; self.table.keys.len()];
-        while place < kept.len() {
-            kept[place] = !self.is_replaced(place, &kept);
-            place += 1;
+        while position < kept.len() {
+            kept[position] = !self.is_replaced(position, &kept);
+            position += 1;
         }
         let keys = std::mem::take(&mut self.table.keys);
-        for (place, mut key) in keys.into_iter().enumerate() {
-            if !kept[place] {
+        for (position, mut key) in keys.into_iter().enumerate() {
+            if !kept[position] {
                 continue;
             }
-            if let Some(name) = place.checked_sub(first_new).and_then(|new| names.get(new)) {
+            if let Some(name) = position
+                .checked_sub(first_new)
+                .and_then(|new| names.get(new))
+            {
                 key.name = match name {
                     Some(name) => name.clone(),
                     None => self.key_name(&key.parts),
@@ -141,16 +140,16 @@ impl Builder<'_> {
     }
 
     /// Whether a generated key can be done without: of two that do the same, the later one stays.
-    fn is_replaced(&self, place: usize, kept: &[bool]) -> bool {
+    fn is_replaced(&self, position: usize, kept: &[bool]) -> bool {
         let keys = &self.table.keys;
-        let key = &keys[place];
+        let key = &keys[position];
         let (true, Some(columns)) = (key.generated, key.whole_columns()) else {
             return false;
         };
         keys.iter().enumerate().any(|(other, candidate)| {
             let is_better =
-                !candidate.generated || candidate.parts.len() > key.parts.len() || other > place;
-            other != place
+                !candidate.generated || candidate.parts.len() > key.parts.len() || other > position;
+            other != position
                 && kept[other]
                 && is_better
                 && serves(candidate)

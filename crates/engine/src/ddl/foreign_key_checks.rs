@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Level, Result, SqlType, TypeKind};
+use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use crate::catalog::column_uses::names_column;
 use crate::catalog::definition::{
@@ -15,6 +15,7 @@ use crate::catalog::{BaseTable, engines};
 use crate::locks::table::{HeldTable, TableUse};
 use crate::names::same_name;
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 /// Checks the foreign keys of a new definition and completes them: names as the parent has them. `old`
 /// is what the table was.
@@ -115,7 +116,7 @@ fn check_new(
     foreign: &mut ForeignKeyDefinition,
     old: Option<&TableDefinition>,
 ) -> Result<Option<HeldTable>> {
-    let catalog = context.database().catalog.databases();
+    let catalog = context.catalog().databases();
     let others = catalog.get(&table.database).map(|entry| &entry.tables);
     let others = others.into_iter().flat_map(|tables| tables.values());
     let is_itself = |other: &TableDefinition| old.is_some_and(|old| old.name == other.name);
@@ -207,7 +208,7 @@ fn complete(
     }
     if context
         .settings()
-        .boolean("restrict_fk_on_non_standard_key")
+        .get(typed::RESTRICT_FK_ON_NON_STANDARD_KEY)
     {
         return Err(codes::ER_FK_NO_UNIQUE_INDEX_PARENT.with(&[&name, &parent.name]));
     }
@@ -215,7 +216,7 @@ fn complete(
         return Err(codes::ER_FK_NO_INDEX_PARENT.with(&[&name, &parent.name]));
     }
     let warning = codes::ER_WARN_DEPRECATED_NON_STANDARD_KEY.with(&[&name]);
-    context.diagnostics().push(Level::Warning, warning);
+    context.warn(warning);
     Ok(())
 }
 
@@ -232,9 +233,9 @@ fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Re
     if !waited_for {
         return Ok(());
     }
-    let catalog = context.database().catalog.databases();
-    for (child, place) in catalog.children_of(table) {
-        let Some(foreign) = child.definition.foreign_keys.get(*place) else {
+    let catalog = context.catalog().databases();
+    for (child, position) in catalog.children_of(table) {
+        let Some(foreign) = child.definition.foreign_keys.get(*position) else {
             continue;
         };
         let types = |table: &TableDefinition, names: &[String]| -> Option<Vec<SqlType>> {
@@ -259,7 +260,7 @@ fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Re
         }
         let restricts = context
             .settings()
-            .boolean("restrict_fk_on_non_standard_key");
+            .get(typed::RESTRICT_FK_ON_NON_STANDARD_KEY);
         if restricts && !has_standard_key(table, &columns) {
             let missing = codes::ER_FK_NO_UNIQUE_INDEX_PARENT;
             return Err(missing.with(&[&foreign.name, &table.name]));

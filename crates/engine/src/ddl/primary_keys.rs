@@ -2,14 +2,15 @@
 //! `sql_generate_invisible_primary_key`. A unique key over columns that are NOT NULL is as good.
 
 use mayfly_syntax::ast::{CreateTable, Statement};
-use mayfly_syntax::{ParseOptions, parse_one};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::ddl::create;
+use crate::error::{parse_own, refuse};
 use crate::names::same_name;
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 /// The column of a generated key, as MySQL names it.
 const COLUMN: &str = "my_row_id";
@@ -27,7 +28,7 @@ pub(crate) fn definition_with_key(
     };
     let generates = context
         .settings()
-        .boolean("sql_generate_invisible_primary_key");
+        .get(typed::SQL_GENERATE_INVISIBLE_PRIMARY_KEY);
     if !generates {
         let definition = define(statement, extra_columns)?;
         require(context, &definition)?;
@@ -51,10 +52,8 @@ pub(crate) fn definition_with_key(
     let text = format!(
         "CREATE TABLE t ({COLUMN} BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY)"
     );
-    let parsed = parse_one(&text, &ParseOptions::MYSQL_DEFAULT);
-    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
     let mut with_key = statement.clone();
-    if let Statement::CreateTable(key) = parsed.statement {
+    if let Statement::CreateTable(key) = parse_own(&text)? {
         let elements = std::mem::take(&mut with_key.elements);
         with_key.elements = key.elements.into_iter().chain(elements).collect();
     }
@@ -68,11 +67,11 @@ fn takes_generated(definition: &TableDefinition) -> bool {
 
 /// 3750 for a table without a primary key where there must be one.
 pub(crate) fn require(context: &StatementContext<'_>, definition: &TableDefinition) -> Result<()> {
-    let required = context.settings().boolean("sql_require_primary_key");
-    match required && definition.identifying_columns().is_empty() {
-        true => Err(codes::ER_TABLE_WITHOUT_PK.error()),
-        false => Ok(()),
-    }
+    let required = context.settings().get(typed::SQL_REQUIRE_PRIMARY_KEY);
+    refuse(
+        required && definition.identifying_columns().is_empty(),
+        || codes::ER_TABLE_WITHOUT_PK.error(),
+    )
 }
 
 /// The same for a table that is altered: 1235 where it would lose the key that a new table gets.
@@ -84,7 +83,7 @@ pub(crate) fn require_of_altered(
     require(context, after)?;
     let generates = context
         .settings()
-        .boolean("sql_generate_invisible_primary_key");
+        .get(typed::SQL_GENERATE_INVISIBLE_PRIMARY_KEY);
     if generates && takes_generated(after) && !before.identifying_columns().is_empty() {
         let what = "an operation that leaves the table without a PRIMARY KEY or a UNIQUE NOT NULL \
                     key while @@sql_generate_invisible_primary_key=ON.";

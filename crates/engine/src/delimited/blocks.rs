@@ -7,10 +7,10 @@
 //! goes before the next block, whose result is thrown away and made again. The results are always
 //! those of reading the file from beginning to end.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::io::{Error as IoError, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use mayfly_types::Result;
 use mayfly_types::charset::Charset;
@@ -261,12 +261,8 @@ struct Shared {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Ahead> {
-        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn stop(&self) {
-        self.lock().stopped = true;
+        self.ahead.lock().stopped = true;
         self.changed.notify_all();
     }
 }
@@ -346,7 +342,7 @@ pub fn read<P: Parser>(
         drop(sender);
         if workers.is_empty() {
             // A machine that has no thread left.
-            while let Some(block) = shared.lock().blocks.next()? {
+            while let Some(block) = shared.ahead.lock().blocks.next()? {
                 order.take_unparsed(block)?;
             }
             return Ok(());
@@ -375,12 +371,9 @@ fn work<P: Parser>(
     };
     loop {
         let (number, block) = {
-            let mut ahead = shared.lock();
+            let mut ahead = shared.ahead.lock();
             while !ahead.stopped && ahead.next >= ahead.taken + BLOCKS_AHEAD * threads as u64 {
-                ahead = shared
-                    .changed
-                    .wait(ahead)
-                    .unwrap_or_else(PoisonError::into_inner);
+                shared.changed.wait(&mut ahead);
             }
             if ahead.stopped {
                 return;
@@ -427,7 +420,7 @@ impl<P: Parser, T: Taker<P::Parsed>> Order<'_, P, T> {
                 let (block, parsed) = parsed?;
                 self.take(block, parsed)?;
                 next += 1;
-                shared.lock().taken = next;
+                shared.ahead.lock().taken = next;
                 shared.changed.notify_all();
             }
         }

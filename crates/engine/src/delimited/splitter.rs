@@ -83,7 +83,7 @@ impl Needles {
     }
 }
 
-/// Whether a terminator stands at a place.
+/// Whether a terminator stands at an offset.
 enum Match {
     Yes,
     No,
@@ -208,7 +208,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Whether a terminator, whose first byte is at a place, stands there.
+    /// Whether a terminator, whose first byte is at an offset, stands there.
     #[inline]
     fn matches(&self, terminator: &[u8], at: usize) -> Match {
         if terminator.len() == 1 {

@@ -8,9 +8,9 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::logs;
-use super::relation::{Columns, Relation, Row, Rows, ViewColumns, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, ViewColumns, text, text_or_null, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
-use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, type_text};
 use crate::session::StatementContext;
@@ -19,12 +19,7 @@ use crate::{character_sets, convert, information_schema};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::of_views("COLUMNS", rows),
-    Relation {
-        schema: "information_schema",
-        name: "#temporary_columns",
-        columns: Columns::Standard("COLUMNS"),
-        rows: Rows::OfState(temporary),
-    },
+    Relation::new("#temporary_columns", temporary),
 ];
 
 /// Where the rows have the name of the column, and what may be done with it.
@@ -42,11 +37,7 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
     let mut rows = Vec::new();
     for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
-            if !context
-                .privileges()
-                .rights()
-                .sees_table(schema, &source.name)
-            {
+            if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
             match logs::definition(schema, &source.name) {
@@ -55,7 +46,7 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
             }
         }
     }
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     // The rows say that everything may be done with a column.
     let may_all = rights.global().has(PrivilegeSet::COLUMN);
     let mut add = |database: &str, name: &str, own: Vec<Row>| {
@@ -105,9 +96,7 @@ fn view_rows(
     let columns = planned.iter().zip(&view.source.columns);
     let columns = columns.zip(1_u64..).map(|((column, name), position)| {
         let base = column.origin.as_ref().and_then(|origin| {
-            let table = context
-                .session
-                .find_table(&origin.database, &origin.table)?;
+            let table = context.find_table(&origin.database, &origin.table)?;
             let position = table.definition.column_position(&origin.column)?;
             table.definition.columns.get(position).cloned()
         });
@@ -340,19 +329,15 @@ fn shown_default(column: &ColumnDefinition, value: &Value) -> Value {
 
 /// PRI, UNI, MUL or nothing, as DESCRIBE prints it.
 pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'static str {
-    let at =
-        |target: &KeyTarget| matches!(target, KeyTarget::Column(column) if *column == position);
-    let primary = definition
-        .keys
-        .iter()
-        .find(|key| key.kind == KeyKind::Primary);
-    if primary.is_some_and(|key| key.parts.iter().any(|part| at(&part.target))) {
+    let is_it = |part: &KeyPart| part.column() == Some(position);
+    let primary = definition.primary_key();
+    if primary.is_some_and(|key| key.parts.iter().any(is_it)) {
         return "PRI";
     }
     let leads = definition
         .keys
         .iter()
-        .filter(|key| key.parts.first().is_some_and(|part| at(&part.target)));
+        .filter(|key| key.parts.first().is_some_and(is_it));
     let mut found = "";
     for key in leads {
         if key.kind == KeyKind::Unique && key.parts.len() == 1 {

@@ -5,34 +5,22 @@ use std::sync::Arc;
 
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, Rows, text};
+use super::relation::{Relation, Row, text};
 use crate::connections::SessionShared;
 use crate::session::StatementContext;
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("PROCESSLIST_ID", Kind::UInt),
-    ("ATTR_NAME", Kind::Binary(32)),
-    ("ATTR_VALUE", Kind::Binary(1024)),
-    ("ORDINAL_POSITION", Kind::Int),
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation::new("performance_schema.session_connect_attrs", of_all),
+    Relation::new(
+        "performance_schema.session_account_connect_attrs",
+        of_account,
+    ),
 ];
 
-pub(super) const RELATIONS: &[Relation] = &[
-    Relation {
-        schema: "performance_schema",
-        name: "session_connect_attrs",
-        columns: Columns::Own(COLUMNS),
-        rows: Rows::OfState(|context| {
-            let sessions = context.privileges().visible_sessions();
-            sessions.iter().flat_map(rows_of).collect()
-        }),
-    },
-    Relation {
-        schema: "performance_schema",
-        name: "session_account_connect_attrs",
-        columns: Columns::Own(COLUMNS),
-        rows: Rows::OfState(of_account),
-    },
-];
+fn of_all(context: &StatementContext<'_>) -> Vec<Row> {
+    let sessions = context.privileges().visible_sessions();
+    sessions.iter().flat_map(rows_of).collect()
+}
 
 /// Those of the sessions of one's own account, whatever one's privileges.
 fn of_account(context: &StatementContext<'_>) -> Vec<Row> {

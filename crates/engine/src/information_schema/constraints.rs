@@ -6,14 +6,14 @@ use mayfly_types::Value;
 
 use super::columns::escaped_quotes;
 use super::relation::{Relation, Row, text, text_or_null, yes_no};
-use crate::catalog::definition::{ForeignKeyDefinition, KeyTarget, TableDefinition};
+use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("TABLE_CONSTRAINTS", table_constraints),
-    Relation::standard("KEY_COLUMN_USAGE", key_column_usage),
-    Relation::standard("CHECK_CONSTRAINTS", check_constraints),
-    Relation::standard("REFERENTIAL_CONSTRAINTS", referential_constraints),
+    Relation::new("TABLE_CONSTRAINTS", table_constraints),
+    Relation::new("KEY_COLUMN_USAGE", key_column_usage),
+    Relation::new("CHECK_CONSTRAINTS", check_constraints),
+    Relation::new("REFERENTIAL_CONSTRAINTS", referential_constraints),
 ];
 
 pub(super) fn table_constraints(context: &StatementContext<'_>) -> Vec<Row> {
@@ -51,7 +51,7 @@ pub(super) fn table_constraints(context: &StatementContext<'_>) -> Vec<Row> {
 
 fn key_column_usage(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     for table in context.privileges().visible_tables() {
         let definition = &table.definition;
         let start = |constraint: &str, column: &str, position: u64| {
@@ -70,7 +70,7 @@ fn key_column_usage(context: &StatementContext<'_>) -> Vec<Row> {
             |column: &str| rights.sees_column(&definition.database, &definition.name, column);
         for key in definition.unique_keys() {
             for (part, position) in key.parts.iter().zip(1..) {
-                if let KeyTarget::Column(column) = part.target
+                if let Some(column) = part.column()
                     && is_shown(&definition.columns[column].name)
                 {
                     let mut row = start(&key.name, &definition.columns[column].name, position);
@@ -123,7 +123,7 @@ fn referenced_key(
     foreign: &ForeignKeyDefinition,
 ) -> Option<String> {
     let (database, name) = foreign.parent(&child.database);
-    let parent = context.database().catalog.table(database, name)?;
+    let parent = context.catalog().table(database, name)?;
     let parent = &parent.definition;
     let columns = parent.column_positions(&foreign.references.columns)?;
     let mut exact = parent.unique_keys();

@@ -8,11 +8,11 @@ use super::{columns, constraints, schemata, tables};
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("SCHEMATA_EXTENSIONS", schemata_extensions),
-    Relation::standard("TABLES_EXTENSIONS", tables_extensions),
+    Relation::new("SCHEMATA_EXTENSIONS", schemata_extensions),
+    Relation::new("TABLES_EXTENSIONS", tables_extensions),
     Relation::of_views("COLUMNS_EXTENSIONS", columns_extensions),
-    Relation::standard("TABLE_CONSTRAINTS_EXTENSIONS", constraints_extensions),
-    Relation::standard("PARTITIONS", partitions),
+    Relation::new("TABLE_CONSTRAINTS_EXTENSIONS", constraints_extensions),
+    Relation::new("PARTITIONS", partitions),
 ];
 
 /// The values at some positions of each row, and two attributes of engines, which are NULL.

@@ -3,22 +3,7 @@
 
 use mayfly_types::{CollationId, TypeKind};
 
-use super::relation::{Columns, Relation, Rows};
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
-
-const fn relation(name: &'static str, columns: &'static str) -> Relation {
-    Relation {
-        schema: "mysql",
-        name,
-        columns: Columns::Standard(columns),
-        rows: Rows::OfState(|_| Vec::new()),
-    }
-}
-
-pub(super) const RELATIONS: &[Relation] = &[
-    relation("general_log", "mysql.general_log"),
-    relation("slow_log", "mysql.slow_log"),
-];
 
 /// The tables as statements would make them.
 pub(crate) fn definition(database: &str, name: &str) -> Option<TableDefinition> {
@@ -29,22 +14,13 @@ pub(crate) fn definition(database: &str, name: &str) -> Option<TableDefinition> 
     };
     let source = super::table(database, name)?;
     let columns = source.columns.iter().map(|column| {
-        let is_moment = column.ty.kind == TypeKind::Timestamp;
-        ColumnDefinition {
-            name: column.name.clone(),
-            ty: column.ty.clone(),
-            nullable: column.nullable,
-            default: match is_moment {
-                true => ColumnDefault::Now,
-                false => ColumnDefault::None,
-            },
-            on_update_now: is_moment,
-            auto_increment: false,
-            generated: None,
-            comment: String::new(),
-            invisible: false,
-            explicit_collation: false,
+        let mut definition = ColumnDefinition::new(&*column.name, column.ty.clone());
+        definition.nullable = column.nullable;
+        if column.ty.kind == TypeKind::Timestamp {
+            definition.default = ColumnDefault::Now;
+            definition.on_update_now = true;
         }
+        definition
     });
     Some(TableDefinition {
         database: source.database.clone(),

@@ -52,7 +52,6 @@ const RELATIONS: &[&[Relation]] = &[
     extensions::RELATIONS,
     privileges::RELATIONS,
     mysql::RELATIONS,
-    logs::RELATIONS,
 ];
 
 /// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.
@@ -68,15 +67,16 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     // Of what Mayfly does not have, such as routines and events, there are no rows.
     for name in standard::names() {
         if !relations.iter().any(|relation| relation.name == name) {
-            relations.push(Relation::standard(name, |_| Vec::new()));
+            relations.push(Relation::new(name, |_| Vec::new()));
         }
     }
     let source = |(position, relation): (u64, Relation)| {
+        let (schema, name) = relation.full_name();
         let source = TableSource {
             id: TableId(FIRST_ID + position),
-            database: relation.schema.to_owned(),
-            name: relation.name.to_owned(),
-            columns: relation.column_sources(),
+            database: schema.to_owned(),
+            name: name.to_owned(),
+            columns: standard::columns(relation.name).to_vec(),
             unique_keys: Vec::new(),
             indexes: Vec::new(),
             row_count: 100,
@@ -86,7 +86,10 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
         (relation, Arc::new(source))
     };
     let all: Vec<_> = (0..).zip(relations).map(source).collect();
-    let key = |relation: &Relation| (relation.schema.to_owned(), relation.name.to_lowercase());
+    let key = |relation: &Relation| {
+        let (schema, name) = relation.full_name();
+        (schema.to_owned(), name.to_lowercase())
+    };
     let by_name = all
         .iter()
         .enumerate()
@@ -131,9 +134,6 @@ pub(crate) fn open(
 
 /// The names and numbers of columns of all relations of a schema, for `information_schema` itself.
 pub(crate) fn relations(schema: &str) -> impl Iterator<Item = &'static Arc<TableSource>> {
-    let all = ALL
-        .all
-        .iter()
-        .filter(move |(relation, _)| relation.schema == schema && !relation.name.starts_with('#'));
-    all.map(|(_, source)| source)
+    let all = ALL.all.iter().map(|(_, source)| source);
+    all.filter(move |source| source.database == schema && !source.name.starts_with('#'))
 }

@@ -12,24 +12,19 @@ use crate::accounts::privileges::{DynamicSet, PrivilegeSet};
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("USER_PRIVILEGES", user_privileges),
-    Relation::standard("SCHEMA_PRIVILEGES", schema_privileges),
-    Relation::standard("TABLE_PRIVILEGES", table_privileges),
-    Relation::standard("COLUMN_PRIVILEGES", column_privileges),
-    Relation::standard("USER_ATTRIBUTES", user_attributes),
-    Relation::standard("APPLICABLE_ROLES", applicable_roles),
-    Relation::standard("ENABLED_ROLES", enabled_roles),
+    Relation::new("USER_PRIVILEGES", user_privileges),
+    Relation::new("SCHEMA_PRIVILEGES", schema_privileges),
+    Relation::new("TABLE_PRIVILEGES", table_privileges),
+    Relation::new("COLUMN_PRIVILEGES", column_privileges),
+    Relation::new("USER_ATTRIBUTES", user_attributes),
+    Relation::new("APPLICABLE_ROLES", applicable_roles),
+    Relation::new("ENABLED_ROLES", enabled_roles),
 ];
 
 fn accounts(context: &StatementContext<'_>) -> Vec<Arc<Account>> {
     const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
     let mut accounts = context.privileges().shown_accounts();
-    if !context
-        .privileges()
-        .rights()
-        .on_database("mysql")
-        .has(SELECT)
-    {
+    if !context.rights().on_database("mysql").has(SELECT) {
         let own = context.privileges().own_account();
         accounts.retain(|account| account.name == own);
     }

@@ -2,35 +2,16 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, Rows, text, text_or_null};
+use super::relation::{Relation, Row, text, text_or_null};
 use crate::connections::host_and_port;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation {
-        schema: "information_schema",
-        name: "PROCESSLIST",
-        columns: Columns::Extended("PROCESSLIST", OWN_COLUMNS),
-        rows: Rows::OfState(rows),
-    },
-    Relation {
-        schema: "performance_schema",
-        name: "processlist",
-        columns: Columns::Extended("PROCESSLIST", OWN_COLUMNS),
-        rows: Rows::OfState(rows),
-    },
+    Relation::new("PROCESSLIST", rows),
+    Relation::new("performance_schema.processlist", rows),
 ];
 
 /// Behind those that MySQL has.
-const OWN_COLUMNS: &[(&str, Kind)] = &[
-    ("TEMP_MEMORY", Kind::UInt),
-    ("TEMP_MEMORY_PEAK", Kind::UInt),
-    ("TEMP_DISK", Kind::UInt),
-    ("TEMP_DISK_PEAK", Kind::UInt),
-    ("SESSION_MEMORY", Kind::UInt),
-    ("SESSION_MEMORY_PEAK", Kind::UInt),
-];
-
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let living = context.privileges().visible_sessions();
     let rows = living.iter().map(|other| {
@@ -55,16 +36,16 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             Value::UInt(memory.own.peak()),
         ]
     });
-    rows.chain(arriving(context)).collect()
+    rows.chain(pending(context)).collect()
 }
 
 /// Clients that have not logged in yet are nobody's: who may see all sees them.
-fn arriving(context: &StatementContext<'_>) -> Vec<Row> {
+fn pending(context: &StatementContext<'_>) -> Vec<Row> {
     if !context.privileges().sees_all_sessions() {
         return Vec::new();
     }
-    let arriving = context.database().connections.arriving();
-    let rows = arriving.iter().map(|(id, client)| {
+    let pending = context.database().connections.pending();
+    let rows = pending.iter().map(|(id, client)| {
         vec![
             Value::UInt(*id),
             text("unauthenticated user"),

@@ -1,10 +1,8 @@
 //! What a relation is, and short ways to write its rows.
 
 use mayfly_plan::physical::OutputColumn;
-use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource};
-use mayfly_types::{CollationId, SqlType, TypeKind, Value};
+use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::standard;
 use crate::catalog::view::ViewDefinition;
 use crate::session::StatementContext;
 
@@ -14,12 +12,9 @@ pub(crate) type Row = Vec<Value>;
 /// A table made from the engine's state.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Relation {
-    /// Its database.
-    pub(crate) schema: &'static str,
-    /// Its name.
+    /// Its name, behind that of its database where this is not `information_schema`. Its columns have this
+    /// name in `standard_columns.tsv`.
     pub(crate) name: &'static str,
-    /// Its columns.
-    pub(crate) columns: Columns,
     /// Its rows for a session. The member of an ENUM or SET is its text.
     pub(crate) rows: Rows,
 }
@@ -39,88 +34,25 @@ pub(crate) enum Rows {
     OfViews(RowsOfViews),
 }
 
-/// The columns of a relation.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Columns {
-    /// Those that MySQL's relation of a name in `information_schema` has.
-    Standard(&'static str),
-    /// Those, and its own behind them.
-    Extended(&'static str, &'static [(&'static str, Kind)]),
-    /// Its own.
-    Own(&'static [(&'static str, Kind)]),
-}
-
 impl Relation {
-    /// A relation of `information_schema` with MySQL's columns.
-    pub(super) const fn standard(
+    pub(super) const fn new(
         name: &'static str,
         rows: fn(&StatementContext<'_>) -> Vec<Row>,
     ) -> Self {
-        Self {
-            schema: "information_schema",
-            name,
-            columns: Columns::Standard(name),
-            rows: Rows::OfState(rows),
-        }
+        let rows = Rows::OfState(rows);
+        Self { name, rows }
     }
 
-    /// The same, with rows that tell of the columns of views.
+    /// A relation whose rows tell of the columns of views.
     pub(super) const fn of_views(name: &'static str, rows: RowsOfViews) -> Self {
-        Self {
-            rows: Rows::OfViews(rows),
-            ..Self::standard(name, |_| Vec::new())
-        }
+        let rows = Rows::OfViews(rows);
+        Self { name, rows }
     }
 
-    /// Its columns as the planner sees them.
-    pub(super) fn column_sources(&self) -> Vec<ColumnSource> {
-        let (standard, own) = match self.columns {
-            Columns::Standard(name) => (standard::columns(name), &[][..]),
-            Columns::Extended(name, columns) => (standard::columns(name), columns),
-            Columns::Own(columns) => (&[][..], columns),
-        };
-        let own = own.iter().map(|(name, kind)| ColumnSource {
-            name: (*name).to_owned(),
-            ty: kind.sql_type(),
-            nullable: true,
-            invisible: false,
-            hidden: false,
-            generated: None,
-            default: DefaultSource::None,
-            traits: ColumnTraits::default(),
-        });
-        standard.iter().cloned().chain(own).collect()
-    }
-}
-
-/// The type of a relation's column.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    /// VARCHAR of so many characters, in the collation of names.
-    Text(u32),
-    /// VARCHAR of so many characters, compared byte by byte.
-    Binary(u32),
-    /// LONGTEXT
-    Long,
-    /// INT
-    Int,
-    /// BIGINT UNSIGNED
-    UInt,
-    /// DOUBLE
-    Double,
-}
-
-impl Kind {
-    /// The SQL type.
-    pub(crate) fn sql_type(self) -> SqlType {
-        match self {
-            Self::Text(length) => SqlType::varchar(length, CollationId::UTF8MB3_GENERAL_CI),
-            Self::Binary(length) => SqlType::varchar(length, CollationId::UTF8MB4_BIN),
-            Self::Int => SqlType::integer(TypeKind::Int),
-            Self::Long => SqlType::text(TypeKind::LongText, CollationId::UTF8MB3_GENERAL_CI),
-            Self::UInt => SqlType::bigint_unsigned(),
-            Self::Double => SqlType::double(),
-        }
+    /// Its database, and its name there.
+    pub(super) fn full_name(&self) -> (&'static str, &'static str) {
+        let full = self.name.split_once('.');
+        full.unwrap_or(("information_schema", self.name))
     }
 }
 

@@ -6,11 +6,11 @@ use super::relation::{Relation, Row, text};
 use crate::character_sets;
 use crate::session::StatementContext;
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::standard("SCHEMATA", rows)];
+pub(super) const RELATIONS: &[Relation] = &[Relation::new("SCHEMATA", rows)];
 
 pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
-    let catalog = &context.database().catalog;
-    let rights = context.privileges().rights();
+    let catalog = context.catalog();
+    let rights = context.rights();
     let row = |name: String| {
         let collation = catalog.database_collation(&name)?;
         let collation = character_sets::row(collation);

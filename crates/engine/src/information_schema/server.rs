@@ -10,11 +10,11 @@ use crate::catalog::engines::ENGINES;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("ENGINES", engines),
-    Relation::standard("CHARACTER_SETS", character_sets),
-    Relation::standard("COLLATIONS", collations),
-    Relation::standard("COLLATION_CHARACTER_SET_APPLICABILITY", applicability),
-    Relation::standard("KEYWORDS", keywords),
+    Relation::new("ENGINES", engines),
+    Relation::new("CHARACTER_SETS", character_sets),
+    Relation::new("COLLATIONS", collations),
+    Relation::new("COLLATION_CHARACTER_SET_APPLICABILITY", applicability),
+    Relation::new("KEYWORDS", keywords),
 ];
 
 fn engines(_: &StatementContext<'_>) -> Vec<Row> {

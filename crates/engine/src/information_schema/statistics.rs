@@ -5,20 +5,15 @@ use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
 use super::columns::escaped_quotes;
-use super::relation::{Columns, Relation, Row, Rows, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyTarget, TableDefinition};
 use crate::catalog::indexes::indexed_keys;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("STATISTICS", rows),
-    Relation {
-        schema: "information_schema",
-        name: "#temporary_statistics",
-        columns: Columns::Standard("STATISTICS"),
-        rows: Rows::OfState(temporary),
-    },
+    Relation::new("STATISTICS", rows),
+    Relation::new("#temporary_statistics", temporary),
 ];
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
@@ -44,25 +39,25 @@ fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
 fn cardinality(
     content: &dyn Table,
     definition: &TableDefinition,
-    place: usize,
+    position: usize,
     parts: u64,
     ordered: bool,
 ) -> Option<u64> {
     let parts = usize::try_from(parts).ok()?;
     let mut indexed = indexed_keys(definition).into_iter();
-    let Some(index) = indexed.position(|key| key == place) else {
+    let Some(index) = indexed.position(|key| key == position) else {
         return Some(content.statistics().rows);
     };
     let spec = content.indexes().get(index)?;
-    let told = definition.engine != "MEMORY" || (!ordered && parts == spec.parts.len());
-    told.then(|| content.distinct_keys(IndexId(index), parts))
+    let is_known = definition.engine != "MEMORY" || (!ordered && parts == spec.parts.len());
+    is_known.then(|| content.distinct_keys(IndexId(index), parts))
 }
 
 fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
     let definition = &table.definition;
     let content = table.storage(context).ok();
     let mut rows = Vec::new();
-    for (place, key) in definition.keys.iter().enumerate() {
+    for (key_position, key) in definition.keys.iter().enumerate() {
         for (part, sequence) in key.parts.iter().zip(1_u64..) {
             let index_type = match key.kind {
                 KeyKind::FullText => "FULLTEXT",
@@ -74,7 +69,7 @@ fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
             };
             // Only a tree has an order.
             let ordered = index_type == "BTREE";
-            let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+            let position = part.stored_column();
             let column = &definition.columns[position];
             let (name, expression) = match part.target {
                 KeyTarget::Column(_) => (Some(column.name.as_str()), None),
@@ -82,9 +77,9 @@ fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
                     (None, Some(escaped_quotes(definition.hidden_text(position))))
                 }
             };
-            let distinct = content
-                .as_deref()
-                .and_then(|content| cardinality(content, definition, place, sequence, ordered));
+            let distinct = content.as_deref().and_then(|content| {
+                cardinality(content, definition, key_position, sequence, ordered)
+            });
             let direction = if part.descending { "D" } else { "A" };
             rows.push(vec![
                 text("def"),

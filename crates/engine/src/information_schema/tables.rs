@@ -12,17 +12,13 @@ use crate::catalog::definition::TableDefinition;
 use crate::session::StatementContext;
 use crate::{character_sets, convert, information_schema};
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::standard("TABLES", rows)];
+pub(super) const RELATIONS: &[Relation] = &[Relation::new("TABLES", rows)];
 
 pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
-            if !context
-                .privileges()
-                .rights()
-                .sees_table(schema, &source.name)
-            {
+            if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
             let log = logs::definition(schema, &source.name);

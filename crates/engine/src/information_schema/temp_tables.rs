@@ -2,47 +2,23 @@
 //! of every session, internal ones and those of CREATE TEMPORARY TABLE; and what MySQL shows of its
 //! own, `INNODB_TEMP_TABLE_INFO` and `FILES`.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_storage::Purpose;
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, Rows, text};
+use super::relation::{Relation, Row, text};
 use super::standard;
 use crate::connections::SessionShared;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    TEMP_TABLES,
-    Relation::standard("INNODB_TEMP_TABLE_INFO", transactional_tables),
-    Relation::standard("INNODB_SESSION_TEMP_TABLESPACES", spaces),
-    Relation::standard("FILES", files),
+    Relation::new("TEMP_TABLES", rows),
+    Relation::new("INNODB_TEMP_TABLE_INFO", transactional_tables),
+    Relation::new("INNODB_SESSION_TEMP_TABLESPACES", spaces),
+    Relation::new("FILES", files),
 ];
-
-const TEMP_TABLES: Relation = Relation {
-    schema: "information_schema",
-    name: "TEMP_TABLES",
-    columns: Columns::Own(&[
-        ("ID", Kind::UInt),
-        ("SESSION_ID", Kind::UInt),
-        ("USER", Kind::Text(288)),
-        ("NAME", Kind::Text(129)),
-        ("PURPOSE", Kind::Text(32)),
-        ("CAUSE", Kind::Text(2048)),
-        ("ACCESS", Kind::Text(16)),
-        ("ROWS", Kind::UInt),
-        ("MEMORY_BYTES", Kind::UInt),
-        ("MEMORY_PEAK", Kind::UInt),
-        ("DISK_BYTES", Kind::UInt),
-        ("DISK_PEAK", Kind::UInt),
-        ("PARTITIONS", Kind::UInt),
-        ("AGE", Kind::Double),
-        ("STATEMENT_DIGEST", Kind::Text(64)),
-        ("STATEMENT_DIGEST_TEXT", Kind::Text(2048)),
-    ]),
-    rows: Rows::OfState(rows),
-};
 
 /// The number of the space that MySQL gives to the first session's temporary tables.
 const TEMPORARY_SPACE: u64 = 4_243_767_290;
@@ -54,10 +30,7 @@ fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
     let process = std::process::id();
     let mut rows = Vec::new();
     for owner in context.privileges().visible_sessions() {
-        let tables = owner
-            .temporary_tables
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let tables = owner.temporary_tables.lock();
         rows.extend(tables.iter().map(|(id, columns)| {
             vec![
                 Value::UInt(*id),

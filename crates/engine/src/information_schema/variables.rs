@@ -1,71 +1,32 @@
 //! Variables and status as relations: `performance_schema.{session,global}_{variables,status}` and
 //! their older twins in `information_schema`.
 
-use std::sync::PoisonError;
-
 use mayfly_types::Value;
 
-use super::relation::{Columns, Kind, Relation, Row, Rows, text, text_or_null};
+use super::relation::{Relation, Row, text, text_or_null};
 use crate::persisted::PersistedVariable;
 use crate::session::{StatementContext, status as session_status};
 use crate::variable_checks;
 use crate::variables::{self, Scope};
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("VARIABLE_NAME", Kind::Text(64)),
-    ("VARIABLE_VALUE", Kind::Text(1024)),
-];
-
-const fn relation(
-    schema: &'static str,
-    name: &'static str,
-    rows: fn(&StatementContext<'_>) -> Vec<Row>,
-) -> Relation {
-    Relation {
-        schema,
-        name,
-        columns: Columns::Own(COLUMNS),
-        rows: Rows::OfState(rows),
-    }
-}
-
 pub(super) const RELATIONS: &[Relation] = &[
-    relation("performance_schema", "session_variables", session_variables),
-    relation("performance_schema", "global_variables", global_variables),
-    relation(
-        "performance_schema",
-        "persisted_variables",
+    Relation::new("performance_schema.session_variables", session_variables),
+    Relation::new("performance_schema.global_variables", global_variables),
+    Relation::new(
+        "performance_schema.persisted_variables",
         persisted_variables,
     ),
-    relation("performance_schema", "session_status", session_status),
-    relation("performance_schema", "global_status", global_status),
-    relation("information_schema", "SESSION_VARIABLES", session_variables),
-    relation("information_schema", "GLOBAL_VARIABLES", global_variables),
-    relation("information_schema", "SESSION_STATUS", session_status),
-    relation("information_schema", "GLOBAL_STATUS", global_status),
-    Relation {
-        schema: "performance_schema",
-        name: "user_variables_by_thread",
-        columns: Columns::Own(&[
-            ("THREAD_ID", Kind::UInt),
-            ("VARIABLE_NAME", Kind::Text(64)),
-            ("VARIABLE_VALUE", Kind::Long),
-        ]),
-        rows: Rows::OfState(user_variables),
-    },
-    Relation {
-        schema: "performance_schema",
-        name: "variables_metadata",
-        columns: Columns::Own(&[
-            ("VARIABLE_NAME", Kind::Text(64)),
-            ("VARIABLE_SCOPE", Kind::Text(14)),
-            ("DATA_TYPE", Kind::Text(14)),
-            ("MIN_VALUE", Kind::Text(64)),
-            ("MAX_VALUE", Kind::Text(64)),
-            ("DOCUMENTATION", Kind::Long),
-        ]),
-        rows: Rows::OfState(metadata),
-    },
+    Relation::new("performance_schema.session_status", session_status),
+    Relation::new("performance_schema.global_status", global_status),
+    Relation::new("SESSION_VARIABLES", session_variables),
+    Relation::new("GLOBAL_VARIABLES", global_variables),
+    Relation::new("SESSION_STATUS", session_status),
+    Relation::new("GLOBAL_STATUS", global_status),
+    Relation::new(
+        "performance_schema.user_variables_by_thread",
+        user_variables,
+    ),
+    Relation::new("performance_schema.variables_metadata", metadata),
 ];
 
 /// What SET PERSIST has written.
@@ -99,11 +60,7 @@ fn metadata(_: &StatementContext<'_>) -> Vec<Row> {
 }
 
 fn session_variables(context: &StatementContext<'_>) -> Vec<Row> {
-    let globals = context
-        .database()
-        .globals
-        .read()
-        .unwrap_or_else(PoisonError::into_inner);
+    let globals = context.database().globals.read();
     let rows = variables::all()
         .iter()
         .enumerate()
@@ -125,11 +82,7 @@ fn session_variables(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 fn global_variables(context: &StatementContext<'_>) -> Vec<Row> {
-    let globals = context
-        .database()
-        .globals
-        .read()
-        .unwrap_or_else(PoisonError::into_inner);
+    let globals = context.database().globals.read();
     let listed = variables::all()
         .iter()
         .enumerate()

@@ -10,13 +10,13 @@ use crate::catalog::view::ViewDefinition;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("VIEWS", rows),
-    Relation::standard("VIEW_TABLE_USAGE", table_usage),
+    Relation::new("VIEWS", rows),
+    Relation::new("VIEW_TABLE_USAGE", table_usage),
 ];
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let views = context.privileges().visible_views();
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     let row = |view: &std::sync::Arc<ViewDefinition>| {
         vec![
             text("def"),
@@ -56,7 +56,7 @@ fn joins_tables(item: &TableWithJoins) -> bool {
 /// The tables and views that views read.
 fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     let mut views = context.privileges().visible_views();
     views.retain(|view| rights.sees_query(view.database(), view.name()));
     for view in views {

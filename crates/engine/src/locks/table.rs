@@ -8,8 +8,9 @@
 //!
 //! Whoever would wait for ever gets 1213.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_storage::Participant;
@@ -66,11 +67,7 @@ struct Waiter {
     waits: Arc<Waits>,
 }
 
-impl TableLock {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl TableLock {}
 
 impl State {
     /// The sessions that are in the way: those that hold the table, and for whoever holds nothing of
@@ -101,10 +98,10 @@ pub(crate) struct HeldTable {
 
 impl Drop for HeldTable {
     fn drop(&mut self) {
-        let mut state = self.lock.state();
+        let mut state = self.lock.state.lock();
         let mine = |(session, how): &(u64, TableUse)| *session == self.session && *how == self.how;
-        if let Some(place) = state.holders.iter().position(mine) {
-            state.holders.swap_remove(place);
+        if let Some(position) = state.holders.iter().position(mine) {
+            state.holders.swap_remove(position);
         }
         if state.waiting.is_empty() {
             return;
@@ -138,15 +135,14 @@ pub(crate) fn take(
     waiting: &Waiting<'_>,
 ) -> Result<HeldTable> {
     let session = waiting.session;
-    let mut state = lock.state();
+    let mut state = lock.state.lock();
     if state.in_the_way(session, how).next().is_some() {
         state.waiting.push(Waiter {
             session,
             how,
             waits: Arc::clone(waiting.waits),
         });
-        let (after, outcome) = wait(lock, state, how, waiting);
-        state = after;
+        let outcome = wait(lock, &mut state, how, waiting);
         state.waiting.retain(|waiter| waiter.session != session);
         waiting.waits.end(session);
         if let Err(error) = outcome {
@@ -160,29 +156,26 @@ pub(crate) fn take(
     Ok(HeldTable { lock, session, how })
 }
 
-fn wait<'l>(
-    lock: &'l TableLock,
-    mut state: MutexGuard<'l, State>,
+fn wait(
+    lock: &TableLock,
+    state: &mut MutexGuard<'_, State>,
     how: TableUse,
     waiting: &Waiting<'_>,
-) -> (MutexGuard<'l, State>, Result<()>) {
+) -> Result<()> {
     let begun = Instant::now();
     loop {
         let others: Vec<u64> = state.in_the_way(waiting.session, how).collect();
         if others.is_empty() {
-            return (state, Ok(()));
+            return Ok(());
         }
         if waiting.waits.wait(waiting.session, others) {
-            return (state, Err(codes::ER_LOCK_DEADLOCK.error()));
+            return Err(codes::ER_LOCK_DEADLOCK.error());
         }
-        if let Err(error) = waiting.interrupt.check() {
-            return (state, Err(error));
-        }
+        waiting.interrupt.check()?;
         if begun.elapsed() >= waiting.longest {
-            return (state, Err(codes::ER_LOCK_WAIT_TIMEOUT.error()));
+            return Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
         }
-        let slept = lock.changed.wait_timeout(state, LOOK_AROUND);
-        state = slept.unwrap_or_else(PoisonError::into_inner).0;
+        lock.changed.wait_for(state, LOOK_AROUND);
     }
 }
 
@@ -198,22 +191,17 @@ struct Held {
 }
 
 impl TransactionTables {
-    fn held(&self) -> MutexGuard<'_, Vec<HeldTable>> {
-        let tables = self.0.tables.lock();
-        tables.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn let_go(&self) {
+    fn release(&self) {
         if self.0.is_any.load(Ordering::Acquire) {
             self.0.is_any.store(false, Ordering::Release);
-            self.held().clear();
+            self.0.tables.lock().clear();
         }
     }
 
     /// Whether it is held in this way or in one that allows more.
     pub(crate) fn has(&self, lock: &Arc<TableLock>, how: TableUse) -> bool {
         let is_it = |table: &HeldTable| Arc::ptr_eq(&table.lock, lock) && table.how >= how;
-        self.held().iter().any(is_it)
+        self.0.tables.lock().iter().any(is_it)
     }
 
     /// Whether any is held.
@@ -223,7 +211,7 @@ impl TransactionTables {
 
     /// Holds another.
     pub(crate) fn add(&self, table: HeldTable) {
-        self.held().push(table);
+        self.0.tables.lock().push(table);
         self.0.is_any.store(true, Ordering::Release);
     }
 }
@@ -238,12 +226,12 @@ impl Participant for TransactionTables {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.let_go();
+        self.release();
         Ok(())
     }
 
     fn roll_back(&mut self) -> bool {
-        self.let_go();
+        self.release();
         false
     }
 }

@@ -5,9 +5,10 @@
 //! first, so that it is never free while somebody waits, and who waits for whom
 //! ([`crate::locks::waits`]) is right at every moment: each waits for the one before.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mayfly_functions::context::{UserLocks, memory_exceeded};
@@ -49,11 +50,11 @@ impl UserLock {
         }
     }
 
-    /// Who is before a place in the queue.
-    fn before(&self, place: usize) -> u64 {
-        match place {
+    /// Who is before a position in the queue.
+    fn before(&self, position: usize) -> u64 {
+        match position {
             0 => self.holder,
-            place => self.queue[place - 1],
+            position => self.queue[position - 1],
         }
     }
 }
@@ -67,21 +68,17 @@ impl UserLockTable {
         }
     }
 
-    fn locks(&self) -> MutexGuard<'_, HashMap<String, UserLock>> {
-        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn holder(&self, name: &str) -> Option<u64> {
-        self.locks().get(name).map(|lock| lock.holder)
+        self.locks.lock().get(name).map(|lock| lock.holder)
     }
 
     /// Takes a lock that is free or the session's own. Otherwise the session gets in line, if it has
     /// the time: what wakes it.
     fn take(&self, name: &str, session: u64, may_wait: bool) -> Result<Taken> {
-        let mut locks = self.locks();
+        let mut locks = self.locks.lock();
         let lock = match locks.entry(name.to_owned()) {
-            Entry::Vacant(place) => {
-                place.insert(UserLock::of(session));
+            Entry::Vacant(entry) => {
+                entry.insert(UserLock::of(session));
                 return Ok(Taken::Held);
             }
             Entry::Occupied(lock) => lock.into_mut(),
@@ -104,7 +101,7 @@ impl UserLockTable {
 
     /// Lets go once; false when another session holds it, `None` when nobody does.
     fn release(&self, name: &str, session: u64) -> Option<bool> {
-        let mut locks = self.locks();
+        let mut locks = self.locks.lock();
         let lock = locks.get_mut(name)?;
         if lock.holder != session {
             return Some(false);
@@ -118,7 +115,7 @@ impl UserLockTable {
 
     /// Lets go however often the session has taken it; gives how often that was.
     fn release_wholly(&self, name: &str, session: u64) -> u64 {
-        let mut locks = self.locks();
+        let mut locks = self.locks.lock();
         match locks.get(name) {
             Some(lock) if lock.holder == session => {
                 let times = lock.times;
@@ -148,21 +145,21 @@ impl UserLockTable {
 
     /// A session that was in line wants the lock no more, though it may just have got it.
     fn leave_line(&self, name: &str, session: u64) {
-        let mut locks = self.locks();
+        let mut locks = self.locks.lock();
         let Some(lock) = locks.get_mut(name) else {
             return;
         };
         if lock.holder == session {
             return self.pass_on(&mut locks, name);
         }
-        let Some(place) = lock.queue.iter().position(|waiter| *waiter == session) else {
+        let Some(position) = lock.queue.iter().position(|waiter| *waiter == session) else {
             return;
         };
-        lock.queue.remove(place);
+        lock.queue.remove(position);
         self.waits.end(session);
-        if let Some(behind) = lock.queue.get(place) {
+        if let Some(behind) = lock.queue.get(position) {
             // That it waited for this one too was known: it closes no circle.
-            self.waits.wait(*behind, vec![lock.before(place)]);
+            self.waits.wait(*behind, vec![lock.before(position)]);
         }
     }
 }
@@ -204,7 +201,7 @@ impl Waiter<'_> {
         let begun = Instant::now();
         loop {
             interrupt.check()?;
-            let locks = table.locks();
+            let mut locks = table.locks.lock();
             if locks.get(self.name).map(|lock| lock.holder) == Some(session.id) {
                 self.has_got_it = true;
                 return Ok(true);
@@ -213,13 +210,12 @@ impl Waiter<'_> {
             if rest.is_zero() {
                 return Ok(false);
             }
-            let slept = passed_on.wait_timeout(locks, rest.min(LOOK_AROUND));
-            drop(slept.unwrap_or_else(PoisonError::into_inner));
+            passed_on.wait_for(&mut locks, rest.min(LOOK_AROUND));
         }
     }
 }
 
-/// A session's place among those that take locks by name.
+/// A session's part among those that take locks by name.
 #[derive(Debug)]
 pub(crate) struct SessionLocks {
     table: Arc<UserLockTable>,
@@ -276,16 +272,12 @@ impl SessionLocks {
             }),
         }
     }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl UserLocks for SessionLocks {
     fn acquire(&self, name: &str, longest: Duration, interrupt: &Interrupt) -> Result<bool> {
         {
-            let mut held = self.held();
+            let mut held = self.held.lock();
             if !held.names.contains(name) {
                 let locks = held.names.len() + 1;
                 held.charge(locks)?;
@@ -304,7 +296,7 @@ impl UserLocks for SessionLocks {
             }
         };
         if is_held {
-            self.held().names.insert(name.to_owned());
+            self.held.lock().names.insert(name.to_owned());
         }
         Ok(is_held)
     }
@@ -312,7 +304,7 @@ impl UserLocks for SessionLocks {
     fn release(&self, name: &str) -> Option<bool> {
         let released = self.table.release(name, self.session.id);
         if released == Some(true) && self.holder(name) != Some(self.session.id) {
-            let mut held = self.held();
+            let mut held = self.held.lock();
             held.names.remove(name);
             held.shrink();
         }
@@ -325,7 +317,7 @@ impl UserLocks for SessionLocks {
 
     fn release_all(&self) -> u64 {
         let names = {
-            let mut held = self.held();
+            let mut held = self.held.lock();
             let names = std::mem::take(&mut held.names);
             held.shrink();
             names

@@ -3,21 +3,17 @@
 //! A wait that would never end is found by a walk from session to session; the one who would close
 //! the circle is told.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Waits(Mutex<HashMap<u64, Vec<u64>>>);
 
 impl Waits {
-    fn map(&self) -> MutexGuard<'_, HashMap<u64, Vec<u64>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes that a session waits for others; whether one of them waits for it.
     pub(crate) fn wait(&self, session: u64, others: Vec<u64>) -> bool {
-        let mut map = self.map();
+        let mut map = self.0.lock();
         map.insert(session, others);
         let mut seen = vec![session];
         let mut next: Vec<u64> = map.get(&session).cloned().unwrap_or_default();
@@ -35,7 +31,7 @@ impl Waits {
 
     /// It waits no more.
     pub(crate) fn end(&self, session: u64) {
-        self.map().remove(&session);
+        self.0.lock().remove(&session);
     }
 }
 

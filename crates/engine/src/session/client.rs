@@ -18,7 +18,8 @@ use crate::connections::{SessionOptions, Transport};
 use crate::prepared::Prepared;
 use crate::statement_options::ClientLimits;
 use crate::status::Counter;
-use crate::variables::{Setting, Settings, sql_mode};
+use crate::variables::typed;
+use crate::variables::{Settings, sql_mode};
 
 /// Where LOAD DATA LOCAL reads the files of a client that is not this process.
 pub trait LocalFiles: Debug + Send {
@@ -99,23 +100,23 @@ impl ClientState {
 /// The settings of a session that begins.
 pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) {
     if options.interactive {
-        let seconds = settings.unsigned("interactive_timeout");
-        settings.set_by_name("wait_timeout", Setting::Unsigned(seconds));
+        let seconds = settings.get(typed::INTERACTIVE_TIMEOUT);
+        settings.put(typed::WAIT_TIMEOUT, seconds);
     }
     if options.ignore_space {
-        let mode = sql_mode::bit("IGNORE_SPACE") | settings.unsigned("sql_mode");
-        settings.set_by_name("sql_mode", Setting::Unsigned(mode));
+        let mode = sql_mode::bit("IGNORE_SPACE") | settings.get(typed::SQL_MODE);
+        settings.put(typed::SQL_MODE, mode);
     }
     let Some(collation) = options.collation else {
         return;
     };
-    let text = |text: &str| Setting::Text(Some(Arc::from(text)));
+    let text = |text: &str| Some(Arc::from(text));
     let charset = collation.charset().name();
-    settings.set_by_name("character_set_client", text(charset));
+    settings.put(typed::CHARACTER_SET_CLIENT, text(charset));
     let results = character_sets::results_name(character_sets::row(collation));
-    settings.set_by_name("character_set_results", text(results));
-    settings.set_by_name("character_set_connection", text(charset));
-    settings.set_by_name("collation_connection", text(collation.name()));
+    settings.put(typed::CHARACTER_SET_RESULTS, text(results));
+    settings.put(typed::CHARACTER_SET_CONNECTION, text(charset));
+    settings.put(typed::COLLATION_CONNECTION, text(collation.name()));
 }
 
 impl Session {
@@ -251,7 +252,7 @@ impl Session {
     /// Runs `init_connect`. After an error the connection is to end.
     pub fn run_init_connect(&mut self) -> Result<()> {
         let globals = self.database.globals();
-        match globals.text("init_connect") {
+        match globals.get(typed::INIT_CONNECT) {
             Some(text) if !text.trim().is_empty() => self.execute(text).map(drop),
             _ => Ok(()),
         }

@@ -25,6 +25,6 @@ pub(crate) fn name_of(position: usize) -> String {
 }
 
 /// The position among the rows of a statement that a name of a table stands for.
-pub(crate) fn place_of(name: &str) -> Option<usize> {
+pub(crate) fn position_of(name: &str) -> Option<usize> {
     name.strip_prefix(NAME)?.parse().ok()
 }

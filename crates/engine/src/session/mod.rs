@@ -23,7 +23,7 @@ mod temporary_tables;
 mod tracking;
 mod transaction;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use mayfly_exec::Progress;
 use mayfly_storage::UndoLog;
@@ -34,7 +34,7 @@ pub(crate) use self::client::ClientState;
 pub use self::client::{Command, LocalFiles, SessionState};
 pub(crate) use self::diagnostics::SessionDiagnostics;
 pub(crate) use self::memory::{ParseError, TreeMemory};
-pub use self::opening::ConnectionPlace;
+pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
 pub(crate) use self::settings::SessionSettings;
 pub(crate) use self::statement::StatementContext;
@@ -55,6 +55,7 @@ use crate::locks::user::SessionLocks;
 use crate::result::StatementSummary;
 use crate::statement_cache::TextScope;
 use crate::status::Counters;
+use crate::variables::typed;
 use crate::variables::{Setting, Settings};
 
 /// One client's session. Dropping it drops its temporary tables and gives back all its memory.
@@ -64,7 +65,7 @@ pub struct Session {
     /// What other sessions see of it.
     pub(crate) shared: Arc<SessionShared>,
     /// Where its connection is counted; nothing once another session has taken its place.
-    slot: Option<ConnectionPlace>,
+    slot: Option<ConnectionSlot>,
     pub(crate) privileges: SessionPrivileges,
     pub(crate) settings: SessionSettings,
     pub(crate) transaction: SessionTransaction,
@@ -89,7 +90,7 @@ pub(crate) struct RowScratch {
 }
 
 impl Session {
-    pub(crate) fn new(slot: ConnectionPlace, options: SessionOptions, login: LoggedIn) -> Self {
+    pub(crate) fn new(slot: ConnectionSlot, options: SessionOptions, login: LoggedIn) -> Self {
         let database = Arc::clone(slot.database());
         let identity = identity(&database, &options, &login);
         let memory = SessionMemory::new(&database.budgets, &options.user);
@@ -101,7 +102,7 @@ impl Session {
 
     /// A session as it begins, in a place where there may have been another one.
     fn over(
-        (database, slot, shared): (Arc<Database>, Option<ConnectionPlace>, Arc<SessionShared>),
+        (database, slot, shared): (Arc<Database>, Option<ConnectionSlot>, Arc<SessionShared>),
         identity: Arc<Identity>,
         options: SessionOptions,
         login: LoggedIn,
@@ -253,10 +254,6 @@ impl Session {
         self.change_settings(|variables| variables.set(position, setting));
     }
 
-    pub(crate) fn set_setting_by_name(&mut self, name: &'static str, setting: Setting) {
-        self.change_settings(|variables| variables.set_by_name(name, setting));
-    }
-
     fn change_settings(&mut self, change: impl FnOnce(&mut Settings)) {
         self.settings.change(change);
         self.memory.set_limits(self.settings.options());
@@ -311,8 +308,7 @@ impl Drop for Session {
 
 fn identity(database: &Database, options: &SessionOptions, login: &LoggedIn) -> Arc<Identity> {
     let globals = database.globals.read();
-    let globals = globals.unwrap_or_else(PoisonError::into_inner);
-    let bytes_max = globals.unsigned("performance_schema_session_connect_attrs_size");
+    let bytes_max = globals.get(typed::PERFORMANCE_SCHEMA_SESSION_CONNECT_ATTRS_SIZE);
     Arc::new(Identity {
         attributes: ConnectAttributes::within(bytes_max, &options.attributes),
         user: options.user.clone(),

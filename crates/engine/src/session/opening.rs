@@ -1,7 +1,7 @@
 //! Connections of the engine, and the sessions that are opened in them.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use mayfly_types::error::codes;
@@ -9,13 +9,16 @@ use mayfly_types::{Error, Result};
 
 use super::{LoggedIn, Session};
 use crate::connections::{
-    ARRIVING_MAX, Arriving, ConnectionError, FIRST, KillHandle, SessionOptions, host_and_port,
+    ConnectionError, FIRST, KillHandle, PENDING_MAX, PendingConnection, SessionOptions,
+    host_and_port,
 };
 use crate::database::Database;
+use crate::error::refuse;
+use crate::variables::typed;
 
-/// A place for a connection. It is free again when this is dropped.
+/// A slot for a connection. It is free again when this is dropped.
 #[derive(Debug)]
-pub struct ConnectionPlace {
+pub struct ConnectionSlot {
     database: Arc<Database>,
     id: u64,
     /// It is counted among those of `max_connections`.
@@ -24,7 +27,7 @@ pub struct ConnectionPlace {
     port: OnceLock<u16>,
 }
 
-impl ConnectionPlace {
+impl ConnectionSlot {
     /// The connection's number: `CONNECTION_ID()`.
     pub fn id(&self) -> u64 {
         self.id
@@ -36,16 +39,16 @@ impl ConnectionPlace {
         if let Some(port) = port {
             self.port.get_or_init(|| port);
         }
-        let arriving = Arriving {
+        let pending = PendingConnection {
             host: host_and_port(host, port),
             since: Instant::now(),
             kill: KillHandle::default(),
         };
-        let kill = arriving.kill.clone();
-        let connected = self.database.globals().unsigned("max_connections");
+        let kill = pending.kill.clone();
+        let connected = self.database.globals().get(typed::MAX_CONNECTIONS);
         let most = usize::try_from(connected).unwrap_or(usize::MAX);
         let connections = &self.database.connections;
-        connections.arrive(self.id, arriving, most.max(ARRIVING_MAX));
+        connections.arrive(self.id, pending, most.max(PENDING_MAX));
         kill
     }
 
@@ -56,11 +59,11 @@ impl ConnectionPlace {
         self.database.connections.take_place(now)
     }
 
-    /// Whoever the connection is of has shown a password: 1040 when there is no place for one more. The
-    /// flag says that it is the place beyond `max_connections`, which is left for an administrator.
+    /// Whoever the connection is of has shown a password: 1040 when there is no slot for one more. The
+    /// flag says that it is the slot beyond `max_connections`, which is left for an administrator.
     pub(crate) fn enter(&mut self) -> Result<bool> {
         let connected = self.count();
-        let most = self.database.globals().unsigned("max_connections");
+        let most = self.database.globals().get(typed::MAX_CONNECTIONS);
         match connected > most + 1 {
             true => Err(self.database.too_many_connections()),
             false => Ok(connected > most),
@@ -86,10 +89,10 @@ impl ConnectionPlace {
     }
 }
 
-impl Drop for ConnectionPlace {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let connections = &self.database.connections;
-        connections.arriving().remove(&self.id);
+        connections.pending().remove(&self.id);
         if self.is_counted {
             connections.connected.fetch_sub(1, Ordering::Relaxed);
         }
@@ -97,9 +100,9 @@ impl Drop for ConnectionPlace {
 }
 
 impl Database {
-    fn place(self: &Arc<Self>) -> ConnectionPlace {
+    fn new_slot(self: &Arc<Self>) -> ConnectionSlot {
         let number = self.connections.attempts.fetch_add(1, Ordering::Relaxed) + 1;
-        ConnectionPlace {
+        ConnectionSlot {
             database: Arc::clone(self),
             id: FIRST + number,
             is_counted: false,
@@ -107,17 +110,17 @@ impl Database {
         }
     }
 
-    /// A place for a client's connection: 1040 when so many have logged in that there is none. One more
+    /// A slot for a client's connection: 1040 when so many have logged in that there is none. One more
     /// than `max_connections` is given, which only an administrator may keep.
-    pub fn accept(self: &Arc<Self>) -> Result<ConnectionPlace> {
-        let place = self.place();
+    pub fn accept(self: &Arc<Self>) -> Result<ConnectionSlot> {
+        let slot = self.new_slot();
         let connections = &self.connections;
         let connected = connections.connected.load(Ordering::Relaxed);
-        if connected > self.globals().unsigned("max_connections") {
+        if connected > self.globals().get(typed::MAX_CONNECTIONS) {
             return Err(self.too_many_connections());
         }
         connections.threads_created.fetch_add(1, Ordering::Relaxed);
-        Ok(place)
+        Ok(slot)
     }
 
     fn too_many_connections(&self) -> Error {
@@ -128,9 +131,9 @@ impl Database {
     /// Ends logins that take longer than `connect_timeout` says, however busy their clients are.
     pub fn end_late_logins(&self) {
         let most = self.connect_timeout();
-        for arriving in self.connections.arriving().values() {
-            if arriving.since.elapsed() >= most {
-                arriving.kill.close();
+        for pending in self.connections.pending().values() {
+            if pending.since.elapsed() >= most {
+                pending.kill.close();
             }
         }
     }
@@ -142,24 +145,23 @@ impl Database {
 
     /// 1203 when a user has as many sessions as `max_user_connections` allows.
     pub(crate) fn refuse_many_of(&self, user: &str) -> Result<()> {
-        let most = self.globals().unsigned("max_user_connections");
+        let most = self.globals().get(typed::MAX_USER_CONNECTIONS);
         if most == 0 {
             return Ok(());
         }
         let living = self.connections.living();
         let own = living.iter().filter(|other| other.identity().user == user);
-        match own.count() as u64 >= most {
-            true => Err(codes::ER_TOO_MANY_USER_CONNECTIONS.with(&[&user])),
-            false => Ok(()),
-        }
+        refuse(own.count() as u64 >= most, || {
+            codes::ER_TOO_MANY_USER_CONNECTIONS.with(&[&user])
+        })
     }
 
     /// A session of some user, however many there are. It is a part of this process: no account is
     /// asked for.
     pub fn session_with(self: &Arc<Self>, options: SessionOptions) -> Session {
-        let mut place = self.place();
-        place.count();
-        Session::new(place, options, LoggedIn::default())
+        let mut slot = self.new_slot();
+        slot.count();
+        Session::new(slot, options, LoggedIn::default())
     }
 
     /// Ends all sessions and their statements, as KILL does.
@@ -167,17 +169,15 @@ impl Database {
         for session in self.connections.living() {
             session.kill.close();
         }
-        for arriving in self.connections.arriving().values() {
-            arriving.kill.close();
+        for pending in self.connections.pending().values() {
+            pending.kill.close();
         }
     }
 
     /// Has this called when a client that may do so runs SHUTDOWN. It must not block: the client is
     /// still to be answered.
     pub fn on_shutdown(&self, shutdown: impl Fn() + Send + Sync + 'static) {
-        let place = &self.connections.shutdown.0;
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        *place = Some(Box::new(shutdown));
+        *self.connections.shutdown.0.lock() = Some(Box::new(shutdown));
     }
 
     /// A connection came to nothing before it was known whose it was.

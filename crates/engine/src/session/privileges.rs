@@ -20,7 +20,9 @@ use crate::catalog::view::ViewDefinition;
 use crate::connections::{Identity, SessionOptions, SessionShared};
 use crate::database::Database;
 use crate::database::server_modes::is_exempt;
+use crate::error::refuse;
 use crate::files::NoFiles;
+use crate::variables::typed;
 
 static ROLE_ADMIN: LazyLock<DynamicSet> =
     LazyLock::new(|| DynamicSet::of("ROLE_ADMIN").unwrap_or(DynamicSet::ALL));
@@ -183,7 +185,7 @@ impl SessionPrivileges {
                 let all = self
                     .database
                     .globals()
-                    .boolean("activate_all_roles_on_login");
+                    .get(typed::ACTIVATE_ALL_ROLES_ON_LOGIN);
                 self.database.accounts.roles_at_login(&account, all)
             }),
             ..self.login.clone()
@@ -230,10 +232,9 @@ impl SessionPrivileges {
 
     /// 1820 while its password is expired.
     pub(crate) fn refuse_expired(&self) -> Result<()> {
-        match self.login.expired {
-            true => Err(codes::ER_MUST_CHANGE_PASSWORD.error()),
-            false => Ok(()),
-        }
+        refuse(self.login.expired, || {
+            codes::ER_MUST_CHANGE_PASSWORD.error()
+        })
     }
 
     /// The session has a new password.

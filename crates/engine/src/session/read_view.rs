@@ -17,6 +17,7 @@ use super::StatementContext;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::{BaseTable, TableAccess, memory_engine};
 use crate::transaction::Isolation;
+use crate::variables::typed;
 
 impl StatementContext<'_> {
     /// The rows that the running statement reads are those of now, and what it reads is kept so until
@@ -150,9 +151,9 @@ impl TableAccess for StatementContext<'_> {
 
     fn memory_engine_bytes(&self) -> (u64, u64) {
         (
-            self.settings().unsigned("max_heap_table_size"),
+            self.settings().get(typed::MAX_HEAP_TABLE_SIZE),
             // MySQL's tables all grow by what the server was started with.
-            self.database().globals().unsigned("read_buffer_size"),
+            self.database().globals().get(typed::READ_BUFFER_SIZE),
         )
     }
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_plan::PlanOptions;
@@ -17,6 +17,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
 use super::{Session, SessionPrivileges, TreeMemory};
+use crate::accounts::rights::Rights;
+use crate::catalog::{BaseTable, Catalog};
 use crate::connections::Work;
 use crate::database::Database;
 use crate::result::{Outcome, StatementSummary};
@@ -24,7 +26,7 @@ use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::storing::StatementClock;
-use crate::transaction::{Mark, Transaction, ends_transaction};
+use crate::transaction::{SavepointMark, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings};
 
 /// The types and values of a statement's `?`.
@@ -54,7 +56,7 @@ struct HintedSettings {
 pub(crate) struct StatementContext<'s> {
     pub(crate) session: &'s mut Session,
     /// What the transaction had done before the statement.
-    savepoint: Mark,
+    savepoint: SavepointMark,
     /// The memory of the statement's tree.
     tree: TreeMemory,
     /// Where the conditions go of a statement that is only planned; none for the session's.
@@ -263,6 +265,46 @@ impl<'s> StatementContext<'s> {
         &self.session.database
     }
 
+    /// All definitions.
+    #[inline]
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.database().catalog
+    }
+
+    /// What the session may do now.
+    pub(crate) fn rights(&self) -> Arc<Rights> {
+        self.privileges().rights()
+    }
+
+    /// The session's temporary table of a name.
+    pub(crate) fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        self.session.temporary_tables.get(database, name)
+    }
+
+    /// A table of a name: the session's temporary table, or else the base table.
+    pub(crate) fn find_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        self.session.find_table(database, name)
+    }
+
+    /// A note of the statement.
+    pub(crate) fn note(&self, error: Error) {
+        self.diagnostics().push(Level::Note, error);
+    }
+
+    /// An error that IF EXISTS or IF NOT EXISTS makes a note.
+    pub(crate) fn note_if(&self, is_note: bool, error: Error) -> Result<()> {
+        if !is_note {
+            return Err(error);
+        }
+        self.note(error);
+        Ok(())
+    }
+
+    /// A warning of the statement.
+    pub(crate) fn warn(&self, error: Error) {
+        self.diagnostics().warn(error);
+    }
+
     /// `CONNECTION_ID()`
     pub(crate) fn id(&self) -> u64 {
         self.session.shared.id
@@ -448,7 +490,6 @@ impl<'s> StatementContext<'s> {
             (Some(VariableScope::Global), Scope::Session) => Err(wrong("SESSION")),
             (Some(VariableScope::Global), _) | (None, Scope::Global) => {
                 let globals = self.database().globals.read();
-                let globals = globals.unwrap_or_else(PoisonError::into_inner);
                 Ok((variable.value(globals.at(position)), ty))
             }
             _ => {

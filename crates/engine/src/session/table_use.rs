@@ -10,7 +10,9 @@ use mayfly_types::error::codes;
 
 use super::{SessionTransaction, StatementContext};
 use crate::catalog::BaseTable;
+use crate::error::refuse;
 use crate::locks::table::{self, HeldTable, TableLock, TableUse, Waiting};
+use crate::variables::typed;
 
 /// A table of LOCK TABLES.
 #[derive(Debug)]
@@ -54,10 +56,9 @@ impl SessionTransaction {
 
     /// 1100 for a table that is made while tables are locked.
     pub(crate) fn refuse_new_table(&self, name: &str) -> Result<()> {
-        match self.has_locked_tables() {
-            true => Err(codes::ER_TABLE_NOT_LOCKED.with(&[&name])),
-            false => Ok(()),
-        }
+        refuse(self.has_locked_tables(), || {
+            codes::ER_TABLE_NOT_LOCKED.with(&[&name])
+        })
     }
 }
 
@@ -163,7 +164,7 @@ impl StatementContext<'_> {
     fn take(&self, lock: &Arc<TableLock>, how: TableUse) -> Result<HeldTable> {
         let waiting = Waiting {
             session: self.id(),
-            longest: Duration::from_secs(self.settings().unsigned("lock_wait_timeout")),
+            longest: Duration::from_secs(self.settings().get(typed::LOCK_WAIT_TIMEOUT)),
             interrupt: self.interrupt(),
             waits: &self.database().waits,
         };

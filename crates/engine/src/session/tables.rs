@@ -5,8 +5,7 @@ use std::sync::Arc;
 use mayfly_memory::Reservation;
 use mayfly_plan::TableId;
 use mayfly_storage::{ReadLock, Table};
-use mayfly_types::Result;
-use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
 use super::StatementContext;
 use crate::statement_options::StatementOptions;
@@ -91,8 +90,7 @@ pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
 impl mayfly_exec::TableOpener for StatementTables {
     fn open(&self, id: TableId) -> Result<Arc<dyn Table>> {
         let found = self.0.iter().find(|(known, _)| *known == id);
-        let missing =
-            || codes::ER_UNKNOWN_ERROR.with(&[&"a plan names a table that it did not list"]);
+        let missing = || Error::internal("a plan names a table that it did not list");
         found
             .map(|(_, table)| Arc::clone(table))
             .ok_or_else(missing)

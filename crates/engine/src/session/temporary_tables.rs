@@ -1,8 +1,8 @@
 //! The temporary tables that a session has made.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
 
 use crate::catalog::BaseTable;
 use crate::connections::SessionShared;
@@ -54,7 +54,7 @@ impl TemporaryTables {
         let definition = &table.definition;
         let key = (definition.database.clone(), definition.name.clone());
         let replaced = self.tables.insert(key, Arc::clone(&table));
-        let mut shown = self.shown();
+        let mut shown = self.shared.temporary_tables.lock();
         if let Some(replaced) = replaced {
             shown.retain(|(id, _)| *id != replaced.id.0);
         }
@@ -70,7 +70,10 @@ impl TemporaryTables {
         let dropped = self.tables.remove(&key);
         if let Some(dropped) = &dropped {
             let id = dropped.id.0;
-            self.shown().retain(|(shown, _)| *shown != id);
+            self.shared
+                .temporary_tables
+                .lock()
+                .retain(|(shown, _)| *shown != id);
         }
         dropped.is_some()
     }
@@ -78,13 +81,7 @@ impl TemporaryTables {
     /// Removes all.
     pub(super) fn clear(&mut self) {
         self.tables.clear();
-        self.shown().clear();
-    }
-
-    /// What other sessions may see of the tables.
-    fn shown(&self) -> MutexGuard<'_, Vec<(u64, usize)>> {
-        let tables = &self.shared.temporary_tables;
-        tables.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.temporary_tables.lock().clear();
     }
 }
 

@@ -7,6 +7,7 @@ use std::ops::BitOr;
 
 use super::Session;
 use crate::transaction::{Characteristics, Isolation};
+use crate::variables::typed;
 use crate::variables::{self, Setting};
 
 /// What a statement has changed in its session.
@@ -25,7 +26,7 @@ pub struct StateChanges {
 }
 
 impl StateChanges {
-    /// Whether there is nothing to be told.
+    /// Whether nothing is to be reported.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -84,15 +85,15 @@ impl TransactionWork {
     }
 }
 
-/// What is gathered, and what was told last.
+/// What is gathered, and what was reported last.
 #[derive(Debug, Default)]
 pub(super) struct Tracker {
     changes: StateChanges,
     schema: bool,
     /// Positions of variables with the values they had.
     variables: Vec<usize>,
-    told_characteristics: String,
-    told_state: String,
+    reported_characteristics: String,
+    reported_state: String,
     work: TransactionWork,
 }
 
@@ -108,7 +109,7 @@ impl Session {
         let transaction = self
             .settings
             .variables()
-            .unsigned("session_track_transaction_info");
+            .get(typed::SESSION_TRACK_TRANSACTION_INFO);
         let state = (transaction >= 1).then(|| self.transaction_state());
         let characteristics = (transaction >= 2).then(|| self.transaction_characteristics());
         let database = self.settings.current_database.clone();
@@ -117,16 +118,16 @@ impl Session {
         if std::mem::take(&mut tracker.schema) {
             changes.schema = Some(database.as_deref().unwrap_or_default().to_owned());
         }
-        let told = |now: Option<String>, told: &mut String| {
+        let changed = |now: Option<String>, reported: &mut String| {
             let now = now?;
-            (*told != now).then(|| {
-                told.clone_from(&now);
+            (*reported != now).then(|| {
+                reported.clone_from(&now);
                 now
             })
         };
-        changes.transaction_state = told(state, &mut tracker.told_state);
+        changes.transaction_state = changed(state, &mut tracker.reported_state);
         changes.transaction_characteristics =
-            told(characteristics, &mut tracker.told_characteristics);
+            changed(characteristics, &mut tracker.reported_characteristics);
         let mut positions = std::mem::take(&mut tracker.variables);
         positions.sort_unstable();
         positions.dedup();
@@ -145,7 +146,7 @@ impl Session {
             && self
                 .settings
                 .variables()
-                .boolean("session_track_state_change")
+                .get(typed::SESSION_TRACK_STATE_CHANGE)
             && let Some(tracker) = &mut self.client.tracker
         {
             tracker.changes.state = true;
@@ -155,7 +156,7 @@ impl Session {
     pub(super) fn note_database(&mut self) {
         self.note_state_change();
         if self.client.tracker.is_some()
-            && self.settings.variables().boolean("session_track_schema")
+            && self.settings.variables().get(typed::SESSION_TRACK_SCHEMA)
             && let Some(tracker) = &mut self.client.tracker
         {
             tracker.schema = true;
@@ -172,7 +173,7 @@ impl Session {
         let listed = self
             .settings
             .variables()
-            .text("session_track_system_variables");
+            .get(typed::SESSION_TRACK_SYSTEM_VARIABLES);
         let is_tracked = listed.is_some_and(|listed| {
             let mut names = listed.split(',').map(str::trim);
             names.any(|tracked| tracked == "*" || tracked.eq_ignore_ascii_case(name))
@@ -185,7 +186,7 @@ impl Session {
     /// Whether the client is told what its transaction does.
     pub(crate) fn tracks_transaction(&self) -> bool {
         let variables = self.settings.variables();
-        self.client.tracker.is_some() && variables.unsigned("session_track_transaction_info") > 0
+        self.client.tracker.is_some() && variables.get(typed::SESSION_TRACK_TRANSACTION_INFO) > 0
     }
 
     /// A statement is about to run that does this in the transaction, or begins or ends one.

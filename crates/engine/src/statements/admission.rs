@@ -9,16 +9,18 @@
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
-    AccountStatement, AlterAction, AlterTable, CreateTable, Delete, Describe, Explain,
-    ExplainTarget, Flush, FlushTarget, IntoTarget, LoadData, Privilege, References, Show,
-    ShowCreate, ShowKind, Statement, TableElement, TableFactor, TableMaintenance, TableName,
-    TableVerb, TableWithJoins, UpdateStatement,
+    AlterAction, AlterTable, CreateTable, Delete, Describe, Explain, ExplainTarget, Flush,
+    FlushTarget, IntoTarget, LoadData, Privilege, References, Show, ShowCreate, ShowKind,
+    Statement, TableElement, TableFactor, TableMaintenance, TableName, TableVerb, TableWithJoins,
+    UpdateStatement,
 };
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use super::properties::properties;
 use crate::accounts::privileges::{PrivilegeSet, SUPER};
 use crate::accounts::rights::Rights;
+use crate::error::refuse;
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
 
@@ -60,60 +62,15 @@ pub(crate) fn admit(context: &StatementContext<'_>, statement: &Statement) -> Re
     if context.privileges().is_unrestricted() {
         return Ok(());
     }
-    let sets_password = match statement {
-        Statement::Account(account) => matches!(
-            **account,
-            AccountStatement::AlterUser(_) | AccountStatement::SetPassword { .. }
-        ),
-        _ => false,
-    };
-    if !sets_password {
+    let properties = properties(statement);
+    if !properties.sets_password {
         context.privileges().refuse_expired()?;
     }
-    match context.privileges().rights().counts_statements() {
-        true => context
-            .privileges()
-            .count_against_limits(updates(statement), context.now()),
-        false => Ok(()),
+    if context.rights().counts_statements() {
+        let (privileges, now) = (context.privileges(), context.now());
+        privileges.count_against_limits(properties.is_update, now)?;
     }
-}
-
-/// Statements that need no right of their own and change nothing that lasts. What others need is
-/// asked for where their names get a meaning.
-macro_rules! session_statements {
-    () => {
-        Statement::Query(_)
-            | Statement::Use(_)
-            | Statement::Help(_)
-            | Statement::Set(_)
-            | Statement::StartTransaction(_)
-            | Statement::Commit(_)
-            | Statement::Rollback(_)
-            | Statement::Savepoint(_)
-            | Statement::RollbackToSavepoint(_)
-            | Statement::ReleaseSavepoint(_)
-            | Statement::Do(_)
-            | Statement::Kill { .. }
-            | Statement::Prepare(_)
-            | Statement::Execute(_)
-            | Statement::Deallocate(_)
-            | Statement::UnlockTables
-    };
-}
-
-/// Whether MAX_UPDATES_PER_HOUR counts it.
-fn updates(statement: &Statement) -> bool {
-    !matches!(
-        statement,
-        session_statements!()
-            | Statement::SelectInto(_)
-            | Statement::Show(_)
-            | Statement::Describe(_)
-            | Statement::Explain(_)
-            | Statement::SetTransaction(_)
-            | Statement::Shutdown
-            | Statement::ResetPersist { .. }
-    )
+    Ok(())
 }
 
 /// Refuses a statement that the session has no right to.
@@ -123,7 +80,7 @@ pub(crate) fn statement(context: &StatementContext<'_>, statement: &Statement) -
     }
     let check = Check {
         context,
-        rights: context.privileges().rights(),
+        rights: context.rights(),
     };
     check.statement(statement)
 }
@@ -197,20 +154,15 @@ impl Check<'_> {
             Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
             Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
             Statement::ResetPersist { .. } => global_variables(&self.rights),
-            session_statements!()
-            | Statement::Insert(_)
-            | Statement::Handler(_)
-            | Statement::Account(_)
-            | Statement::DropStoredProgram(_)
-            | Statement::Empty
-            | Statement::Unsupported(_) => Ok(()),
+            // They need none, or ask where their names get a meaning.
+            _ => Ok(()),
         }
     }
 
     /// The full name of a table, unless it means a temporary one, which is the session's own.
     fn lasting(&self, table: &TableName) -> Result<Option<(String, String)>> {
         let (database, name) = qualified(self.context, table)?;
-        let own = self.context.session.temporary_tables.get(&database, &name);
+        let own = self.context.temporary_table(&database, &name);
         Ok(own.is_none().then_some((database, name)))
     }
 
@@ -252,10 +204,9 @@ impl Check<'_> {
     }
 
     fn load(&self, load: &LoadData) -> Result<()> {
-        if !load.local && !self.rights.global().has(FILE) {
-            return Err(self.context.privileges().access_denied());
-        }
-        Ok(())
+        refuse(!load.local && !self.rights.global().has(FILE), || {
+            self.context.privileges().access_denied()
+        })
     }
 
     fn into_target(&self, target: &IntoTarget) -> Result<()> {
@@ -391,12 +342,7 @@ impl Check<'_> {
                     return Ok(());
                 };
                 let rights = &self.rights;
-                let is_view = self
-                    .context
-                    .database()
-                    .catalog
-                    .view(&database, &name)
-                    .is_some();
+                let is_view = self.context.catalog().view(&database, &name).is_some();
                 match rights.on_table(&database, &name).meets(PrivilegeSet::TABLE) {
                     _ if crate::accounts::rights::is_open(&database) => Ok(()),
                     false => Err(rights.denied_table("SHOW", &name)),

@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use mayfly_syntax::ast::{
-    AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query, Statement,
-    TableElement,
+    AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query, TableElement,
 };
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, CollationId, Error, Level, Result, SqlType, TypeKind};
+use mayfly_types::{Batch, CollationId, Error, Result, SqlType, TypeKind};
 
 use super::alter_work::Work;
 use super::row_sink::RowSink;
@@ -25,18 +24,18 @@ use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinitio
 use crate::ddl::alter::{self, Altered};
 use crate::ddl::foreign_key_checks::{self, NewForeignKeys};
 use crate::ddl::{create as names, primary_keys};
+use crate::error::parse_own_query;
 use crate::locks::table::TableUse;
 use crate::names::same_name;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, writable_table};
 use crate::statements::writers::foreign_keys::check_rows;
-use crate::status::Counter;
-use crate::variables::{self, Setting, sql_mode};
+use crate::variables::typed;
+use crate::variables::{Setting, sql_mode};
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
-    context.count(Counter::ComAlterTable);
     alter(context, statement)
 }
 
@@ -45,7 +44,6 @@ pub(super) fn create_index(
     context: &mut StatementContext<'_>,
     statement: &CreateIndex,
 ) -> Result<Outcome> {
-    context.count(Counter::ComCreateIndex);
     let add = AlterAction::Add(TableElement::Key(statement.key.clone()));
     let options = statement.options.iter().cloned().map(AlterAction::Option);
     alter(
@@ -62,7 +60,6 @@ pub(super) fn drop_index(
     context: &mut StatementContext<'_>,
     statement: &DropIndex,
 ) -> Result<Outcome> {
-    context.count(Counter::ComDropIndex);
     let drop = AlterAction::DropKey(statement.name.clone());
     let options = statement.options.iter().cloned().map(AlterAction::Option);
     alter(
@@ -77,11 +74,7 @@ pub(super) fn drop_index(
 fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
     let (database, name) = qualified(context, &statement.table)?;
     refuse_view(context, &database, &name)?;
-    let hidden = context
-        .session
-        .temporary_tables
-        .get(&database, &name)
-        .is_some();
+    let hidden = context.temporary_table(&database, &name).is_some();
     let _held = match hidden {
         true => None,
         false => context.hold_table(&database, &name, TableUse::Alone)?,
@@ -107,7 +100,7 @@ fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<O
             &new_keys,
         )?
     } else {
-        let id = context.database().catalog.next_table_id();
+        let id = context.catalog().next_table_id();
         let start = altered.definition.auto_increment_start;
         let numbered = altered.definition.auto_increment_column();
         let new = Arc::new(table.redefined(id, altered.definition));
@@ -133,12 +126,8 @@ fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<O
 
 /// 1347: a view is no table.
 fn refuse_view(context: &StatementContext<'_>, database: &str, name: &str) -> Result<()> {
-    let hidden = context
-        .session
-        .temporary_tables
-        .get(database, name)
-        .is_some();
-    match context.database().catalog.view(database, name) {
+    let hidden = context.temporary_table(database, name).is_some();
+    match context.catalog().view(database, name) {
         Some(_) if !hidden => Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"BASE TABLE"])),
         _ => Ok(()),
     }
@@ -159,7 +148,7 @@ pub(super) fn replace(
         context.session.add_temporary_table(new);
         return Ok(());
     }
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     catalog.replace_table(context, old, new, renamed_columns)
 }
 
@@ -182,16 +171,12 @@ fn rename(
     if (&database, &name) == (&definition.database, &definition.name) {
         return Ok(());
     }
-    let catalog = &context.database().catalog;
-    if catalog.database_collation(&database).is_none() {
+    let catalog = context.catalog();
+    if !catalog.has_database(&database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
     let taken = match definition.temporary {
-        true => context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_some(),
+        true => context.temporary_table(&database, &name).is_some(),
         false => catalog.has(&database, &name),
     };
     if taken {
@@ -249,13 +234,13 @@ fn copy(
         renamed_columns,
     } = altered;
     let old = Arc::clone(&table.definition);
-    let id = context.database().catalog.next_table_id();
+    let id = context.catalog().next_table_id();
     let new = BaseTable::new(id, definition, context)?.under_lock_of(table);
     let new = Arc::new(new);
     let replaced = copying_settings(context, &old, &new.definition, &sources);
     let copied = copy_rows(context, table, &new, &sources, actions, by_copy);
-    for (name, setting) in replaced {
-        context.session.set_setting_by_name(name, setting);
+    for (position, setting) in replaced {
+        context.session.set_setting(position, setting);
     }
     let rows = copied?;
     check_rows(context, &new, new_keys)?;
@@ -270,41 +255,39 @@ fn copying_settings(
     old: &TableDefinition,
     new: &TableDefinition,
     sources: &[Option<usize>],
-) -> Vec<(&'static str, Setting)> {
+) -> Vec<(usize, Setting)> {
     let pairs = || {
         let columns = new.columns.iter().zip(sources);
         columns.map(|(new, source)| (source.map(|source| &old.columns[source]), new))
     };
-    let mut changes: Vec<(&'static str, Setting)> = Vec::new();
+    let mut changes = Vec::new();
     let keeps_numbers = |(old, new): (Option<&ColumnDefinition>, &ColumnDefinition)| {
         new.auto_increment && old.is_some_and(|old| old.auto_increment)
     };
     if pairs().any(keeps_numbers) {
-        let mode = context.settings().unsigned("sql_mode") | sql_mode::bit("NO_AUTO_VALUE_ON_ZERO");
-        changes.push(("sql_mode", Setting::Unsigned(mode)));
+        let mode = context.settings().get(typed::SQL_MODE) | sql_mode::bit("NO_AUTO_VALUE_ON_ZERO");
+        changes.push(typed::SQL_MODE.setting(mode));
     }
-    let is_moment = |column: &ColumnDefinition| column.ty.kind == TypeKind::Timestamp;
+    let is_timestamp = |column: &ColumnDefinition| column.ty.kind == TypeKind::Timestamp;
     let plain = |(old, new): (Option<&ColumnDefinition>, &ColumnDefinition)| {
         new.generated.is_none()
             && match old {
-                Some(old) => is_moment(old) == is_moment(new),
+                Some(old) => is_timestamp(old) == is_timestamp(new),
                 None => {
                     !matches!(
                         new.default,
                         ColumnDefault::Now | ColumnDefault::Expression { .. }
-                    ) && !is_moment(new)
+                    ) && !is_timestamp(new)
                 }
             }
     };
-    if old.columns.iter().any(is_moment) && new.checks.is_empty() && pairs().all(plain) {
-        changes.push(("time_zone", Setting::Text(Some(Arc::from("+00:00")))));
+    if old.columns.iter().any(is_timestamp) && new.checks.is_empty() && pairs().all(plain) {
+        changes.push(typed::TIME_ZONE.setting(Some(Arc::from("+00:00"))));
     }
     let mut replaced = Vec::with_capacity(changes.len());
-    for (name, setting) in changes {
-        if let Some(position) = variables::position(name) {
-            replaced.push((name, context.settings().at(position).clone()));
-            context.session.set_setting_by_name(name, setting);
-        }
+    for (position, setting) in changes {
+        replaced.push((position, context.settings().at(position).clone()));
+        context.session.set_setting(position, setting);
     }
     replaced
 }
@@ -488,12 +471,7 @@ fn rows_query(table: &TableDefinition, selected: &[String]) -> Result<Box<Query>
         quoted_identifier(&table.database),
         quoted_identifier(&table.name)
     );
-    let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
-    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
-    match parsed.statement {
-        Statement::Query(query) => Ok(query),
-        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&text])),
-    }
+    parse_own_query(&text)
 }
 
 /// ORDER BY, unless the primary key keeps the table in order.
@@ -517,7 +495,7 @@ fn sort(
             old.name
         );
         let warning = codes::ER_UNKNOWN_ERROR.with(&[&text]);
-        context.diagnostics().push(Level::Warning, warning);
+        context.warn(warning);
         return;
     }
     query.order_by = Some(OrderBy {

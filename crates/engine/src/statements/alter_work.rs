@@ -9,6 +9,7 @@ use crate::catalog::definition::{
     ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition,
 };
 use crate::ddl::alter::Altered;
+use crate::error::refuse;
 use crate::session::StatementContext;
 
 /// How InnoDB does a change at best.
@@ -59,24 +60,18 @@ impl Algorithm {
         }
         // Nobody else sees a temporary table.
         if table.temporary {
-            return match matches!(asked.as_str(), "INPLACE" | "INSTANT") {
-                true => Err(refused(
-                    &format!("ALGORITHM={asked}"),
-                    None,
-                    "ALGORITHM=COPY",
-                )),
-                false => Ok(()),
-            };
+            return refuse(matches!(asked.as_str(), "INPLACE" | "INSTANT"), || {
+                refused(&format!("ALGORITHM={asked}"), None, "ALGORITHM=COPY")
+            });
         }
         if actions.iter().all(is_of_name) && matches!(lock.as_str(), "NONE" | "SHARED") {
             return Err(refused("LOCK=NONE/SHARED", None, "LOCK=EXCLUSIVE"));
         }
         let without_lock = lock == "NONE";
         if asked == "COPY" {
-            return match without_lock {
-                true => Err(refused("LOCK=NONE", Some(COPY_LOCKS), "LOCK=SHARED")),
-                false => Ok(()),
-            };
+            return refuse(without_lock, || {
+                refused("LOCK=NONE", Some(COPY_LOCKS), "LOCK=SHARED")
+            });
         }
         match (self, asked.as_str()) {
             (Self::Copy(reason), "INPLACE") => {
@@ -313,7 +308,7 @@ fn stored_text(column: &ColumnDefinition) -> Option<&str> {
     Some(&generated.text)
 }
 
-/// Whether a key is over the same columns as it was; `sources` are the old places of the new ones.
+/// Whether a key is over the same columns as it was; `sources` are the old positions of the new ones.
 fn same_key(old: &KeyDefinition, new: &KeyDefinition, sources: &[Option<usize>]) -> bool {
     let same_target = |old: &KeyTarget, new: &KeyTarget| match (old, new) {
         (KeyTarget::Column(old), KeyTarget::Column(new))

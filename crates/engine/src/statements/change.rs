@@ -18,9 +18,10 @@ use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{StatementContext, StatementTables};
-use crate::spool::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
+use crate::spool::{CHANGED_LATER, Spool, SpoolBuilder, physical_types};
 use crate::statements::table_names::{changeable_table, note_write};
 use crate::status::Counter;
+use crate::variables::typed;
 
 /// What an UPDATE or DELETE comes to.
 #[derive(Debug)]
@@ -195,7 +196,7 @@ fn run(
         handle.lock_reads(lock, lock_wait(context));
         changed.push((table, handle));
     }
-    if context.settings().boolean("sql_safe_updates") && !plan.is_safe {
+    if context.settings().get(typed::SQL_SAFE_UPDATES) && !plan.is_safe {
         return Err(codes::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
     }
     let planned = Planned::new(&plan.query, tables);
@@ -214,9 +215,14 @@ fn run(
         let mut writers = Writers::new(context, work.ignore);
         let mut changes = Vec::with_capacity(changed.len());
         for (target, (table, handle)) in plan.targets.iter().zip(&changed) {
-            let place = (Arc::clone(handle), writers.add(table, handle));
+            let target_table = (Arc::clone(handle), writers.add(table, handle));
             changes.push(TableChange::new(
-                context, table, place, target, &execution, options,
+                context,
+                table,
+                target_table,
+                target,
+                &execution,
+                options,
             )?);
         }
         change(context, work, writers, changes, found)
@@ -234,9 +240,9 @@ fn find(
     work: &Work,
     types: &[SqlType],
     reading: &mut Reading,
-) -> Result<FoundRows> {
+) -> Result<Spool> {
     let temp = context.temp_table_context();
-    let mut found = FoundRowsBuilder::new(temp, physical_types(types), CHANGED_LATER);
+    let mut found = SpoolBuilder::new(temp, physical_types(types), CHANGED_LATER);
     while let Some(batch) = reading.next_batch()? {
         refuse_warnings(context, work.ignore)?;
         found.add(batch)?;
@@ -250,7 +256,7 @@ fn change(
     work: &Work,
     mut writers: Writers<'_>,
     mut changes: Vec<TableChange<'_>>,
-    mut found: FoundRows,
+    mut found: Spool,
 ) -> Result<Option<Done>> {
     // A table that is named twice has one writer.
     let named: Vec<WriterId> = changes.iter().map(|change| change.writer).collect();

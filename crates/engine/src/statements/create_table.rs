@@ -7,7 +7,7 @@ use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
-use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind};
+use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind};
 
 use super::drop_table;
 use super::insert::{Insertion, copy_rows};
@@ -21,18 +21,16 @@ use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
-use crate::status::Counter;
 use crate::transaction::NotUndone;
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -> Result<Outcome> {
-    context.count(Counter::ComCreateTable);
     if statement.or_replace && statement.if_not_exists {
         return Err(codes::ER_WRONG_USAGE.with(&[&"OR REPLACE", &"IF NOT EXISTS"]));
     }
     let (database, name) = qualified(context, &statement.name)?;
     refuse_system_schema(context, &database)?;
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     let collation = catalog
         .database_collation(&database)
         .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&database]))?;
@@ -45,11 +43,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         context.session.transaction.refuse_new_table(&name)?;
     }
     let exists = if statement.temporary {
-        context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_some()
+        context.temporary_table(&database, &name).is_some()
     } else {
         // Whoever brings a copy of a whole server has the logs in it.
         let is_log = || information_schema::logs::definition(&database, &name).is_some();
@@ -57,11 +51,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
     };
     if exists && !(statement.or_replace) {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
-        if statement.if_not_exists {
-            context.diagnostics().push(Level::Note, error);
-            return Ok(StatementResult::default().into());
-        }
-        return Err(error);
+        context.note_if(statement.if_not_exists, error)?;
+        return Ok(StatementResult::default().into());
     }
     if exists && !statement.temporary {
         drop_table::refuse_parents(context, &[(database.clone(), name.clone())])?;
@@ -218,9 +209,7 @@ fn selected_column(
         _ => ty.clone(),
     };
     let source = column.origin.as_ref().and_then(|origin| {
-        let table = context
-            .session
-            .find_table(&origin.database, &origin.table)?;
+        let table = context.find_table(&origin.database, &origin.table)?;
         let position = table.definition.column_position(&origin.column)?;
         Some(table.definition.columns[position].clone())
     });
@@ -234,16 +223,10 @@ fn selected_column(
         _ => default_of_computed(context, &ty),
     };
     ColumnDefinition {
-        name: column.name.clone(),
         explicit_collation,
-        ty,
         nullable,
         default,
-        on_update_now: false,
-        auto_increment: false,
-        generated: None,
-        comment: String::new(),
-        invisible: false,
+        ..ColumnDefinition::new(&*column.name, ty)
     }
 }
 
@@ -266,18 +249,10 @@ fn default_of_computed(context: &StatementContext<'_>, ty: &SqlType) -> ColumnDe
 }
 
 fn like(context: &StatementContext<'_>, database: &str, name: &str) -> Result<TableDefinition> {
-    if let Some(table) = context.session.find_table(database, name) {
+    if let Some(table) = context.find_table(database, name) {
         return Ok(TableDefinition::clone(&table.definition));
     }
-    if context
-        .database()
-        .catalog
-        .database_collation(database)
-        .is_none()
-    {
-        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
-    }
-    Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+    Err(context.catalog().missing_table(database, name))
 }
 
 /// An empty table of a definition, where its like live.
@@ -285,7 +260,7 @@ pub(super) fn new_table(
     context: &StatementContext<'_>,
     definition: TableDefinition,
 ) -> Result<Arc<BaseTable>> {
-    let id = context.database().catalog.next_table_id();
+    let id = context.catalog().next_table_id();
     BaseTable::new(id, definition, context).map(Arc::new)
 }
 
@@ -305,13 +280,13 @@ fn put(
 ) -> Result<()> {
     if table.definition.partitioning.is_some() {
         let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
-        context.diagnostics().push(Level::Warning, ignored);
+        context.warn(ignored);
     }
     if statement.temporary {
         context.session.add_temporary_table(table);
         context.transaction_mut().note(NotUndone::TablesMade);
         return Ok(());
     }
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     catalog.add_table(context, table, statement.or_replace)
 }

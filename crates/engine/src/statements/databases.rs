@@ -2,7 +2,7 @@
 
 use mayfly_syntax::ast::{AlterDatabase, CreateDatabase, DatabaseOption, DropDatabase};
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Level, Result};
+use mayfly_types::{CollationId, Result};
 
 use crate::ddl::column_type::DeclaredCollation;
 use crate::ddl::create as names;
@@ -10,9 +10,8 @@ use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{Session, StatementContext};
 use crate::statements::table_names::refuse_system_schema;
-use crate::status::Counter;
 use crate::system_schemas;
-use crate::variables::Setting;
+use crate::variables::typed::{self, Text, Variable};
 
 fn collation(
     context: &StatementContext<'_>,
@@ -34,7 +33,6 @@ pub(super) fn create(
     context: &mut StatementContext<'_>,
     statement: &CreateDatabase,
 ) -> Result<Outcome> {
-    context.count(Counter::ComCreateDb);
     let name = statement.name.as_str();
     names::check_name(name, &codes::ER_WRONG_DB_NAME)?;
     if name.eq_ignore_ascii_case("sys") {
@@ -44,29 +42,18 @@ pub(super) fn create(
     refuse_system_schema(context, name)?;
     let collation = collation(context, &statement.options)?;
     let collation = collation.unwrap_or(context.options().collation_server);
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     if !catalog.create_database(context, name, collation)? {
         return exists(context, statement);
     }
-    Ok(StatementResult {
-        affected_rows: 1,
-        ..StatementResult::default()
-    }
-    .into())
+    Ok(StatementResult::affected(1).into())
 }
 
 /// There is a database of that name: 1007, or a note.
 fn exists(context: &StatementContext<'_>, statement: &CreateDatabase) -> Result<Outcome> {
     let error = codes::ER_DB_CREATE_EXISTS.with(&[&statement.name]);
-    if !statement.if_not_exists {
-        return Err(error);
-    }
-    context.diagnostics().push(Level::Note, error);
-    Ok(StatementResult {
-        affected_rows: 1,
-        ..StatementResult::default()
-    }
-    .into())
+    context.note_if(statement.if_not_exists, error)?;
+    Ok(StatementResult::affected(1).into())
 }
 
 /// ALTER DATABASE
@@ -84,14 +71,10 @@ pub(super) fn alter(
     };
     refuse_system_schema(context, &name)?;
     if let Some(collation) = collation(context, &statement.options)? {
-        let catalog = &context.database().catalog;
+        let catalog = context.catalog();
         catalog.alter_database(context, &name, collation)?;
     }
-    Ok(StatementResult {
-        affected_rows: 1,
-        ..StatementResult::default()
-    }
-    .into())
+    Ok(StatementResult::affected(1).into())
 }
 
 /// DROP DATABASE: the session's temporary tables in it stay.
@@ -99,11 +82,10 @@ pub(super) fn drop(
     context: &mut StatementContext<'_>,
     statement: &DropDatabase,
 ) -> Result<Outcome> {
-    context.count(Counter::ComDropDb);
     let name = statement.name.as_str();
     refuse_system_schema(context, name)?;
     let mut held = Vec::new();
-    if let Some(entry) = context.database().catalog.databases().get(name) {
+    if let Some(entry) = context.catalog().databases().get(name) {
         let tables = entry.tables.keys();
         let tables: Vec<_> = tables
             .map(|table| (name.to_owned(), table.clone()))
@@ -113,22 +95,15 @@ pub(super) fn drop(
             held.extend(context.hold_table(name, table, TableUse::Alone)?);
         }
     }
-    let Some(tables) = context.database().catalog.drop_database(context, name)? else {
+    let Some(tables) = context.catalog().drop_database(context, name)? else {
         let error = codes::ER_DB_DROP_EXISTS.with(&[&name]);
-        if !statement.if_exists {
-            return Err(error);
-        }
-        context.diagnostics().push(Level::Note, error);
+        context.note_if(statement.if_exists, error)?;
         return Ok(StatementResult::default().into());
     };
     if context.current_database() == Some(name) {
         context.session.set_current_database(None);
     }
-    Ok(StatementResult {
-        affected_rows: tables as u64,
-        ..StatementResult::default()
-    }
-    .into())
+    Ok(StatementResult::affected(tables as u64).into())
 }
 
 /// USE
@@ -155,9 +130,12 @@ impl Session {
         };
         self.set_current_database(Some(&name));
         let row = crate::character_sets::row(collation);
-        let text = |text: &str| Setting::Text(Some(std::sync::Arc::from(text)));
-        self.set_setting_by_name("collation_database", text(row.name));
-        self.set_setting_by_name("character_set_database", text(row.charset.name()));
+        let mut put = |variable: Variable<Text>, text: &str| {
+            let (position, setting) = variable.setting(Some(text.into()));
+            self.set_setting(position, setting);
+        };
+        put(typed::COLLATION_DATABASE, row.name);
+        put(typed::CHARACTER_SET_DATABASE, row.charset.name());
         Ok(())
     }
 }

@@ -2,20 +2,18 @@
 
 use mayfly_syntax::ast::{DropTable, TableName};
 use mayfly_syntax::printer::quoted_identifier;
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use crate::catalog::definition::TableDefinition;
 use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
-use crate::status::Counter;
 use crate::transaction::NotUndone;
 
 /// DROP TABLE: a temporary table goes before the base table that it hides.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> Result<Outcome> {
-    context.count(Counter::ComDropTable);
     let mut names = Vec::with_capacity(statement.tables.len());
     for table in &statement.tables {
         let (database, name) = qualified(context, table)?;
@@ -29,12 +27,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     }
     // Nothing is dropped when a table is missing: the statement is atomic.
     let exists = |context: &StatementContext<'_>, (database, name): &(String, String)| {
-        context
-            .session
-            .temporary_tables
-            .get(database, name)
-            .is_some()
-            || (!statement.temporary && context.database().catalog.table(database, name).is_some())
+        context.temporary_table(database, name).is_some()
+            || (!statement.temporary && context.catalog().table(database, name).is_some())
     };
     let missing: Vec<&(String, String)> =
         names.iter().filter(|name| !exists(context, name)).collect();
@@ -47,30 +41,20 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     }
     for (database, name) in missing {
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&format!("{database}.{name}")]);
-        context.diagnostics().push(Level::Note, note);
+        context.note(note);
     }
     let mut held = Vec::new();
     if !statement.temporary {
         let mut sorted: Vec<&(String, String)> = names.iter().collect();
         sorted.sort();
         for (database, name) in sorted {
-            if context
-                .session
-                .temporary_tables
-                .get(database, name)
-                .is_none()
-            {
+            if context.temporary_table(database, name).is_none() {
                 held.extend(context.hold_table(database, name, TableUse::Alone)?);
             }
         }
     }
     let is_base = |(database, name): &&(String, String)| {
-        !statement.temporary
-            && context
-                .session
-                .temporary_tables
-                .get(database, name)
-                .is_none()
+        !statement.temporary && context.temporary_table(database, name).is_none()
     };
     let base: Vec<(String, String)> = names.iter().filter(is_base).cloned().collect();
     refuse_parents(context, &base)?;
@@ -82,7 +66,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
         !(dropped || statement.temporary)
     });
     if !names.is_empty() {
-        context.database().catalog.drop_tables(context, &names)?;
+        context.catalog().drop_tables(context, &names)?;
     }
     Ok(StatementResult::default().into())
 }
@@ -95,16 +79,12 @@ pub(super) fn refuse_parents(
     if !context.options().foreign_key_checks {
         return Ok(());
     }
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     for (database, name) in names {
         let Some(table) = catalog.table(database, name) else {
             continue;
         };
-        for (child, foreign) in context
-            .database()
-            .catalog
-            .foreign_references(&table.definition)
-        {
+        for (child, foreign) in context.catalog().foreign_references(&table.definition) {
             let child = &child.definition;
             let goes_too = |(database, name): &(String, String)| {
                 (database, name) == (&child.database, &child.name)
@@ -123,7 +103,7 @@ fn refuse_referenced(context: &StatementContext<'_>, table: &TableDefinition) ->
     if !context.options().foreign_key_checks {
         return Ok(());
     }
-    for (child, foreign) in context.database().catalog.foreign_references(table) {
+    for (child, foreign) in context.catalog().foreign_references(table) {
         let child = &child.definition;
         if (&child.database, &child.name) != (&table.database, &table.name) {
             let constraint = format!(
@@ -140,10 +120,9 @@ fn refuse_referenced(context: &StatementContext<'_>, table: &TableDefinition) ->
 
 /// TRUNCATE TABLE
 pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) -> Result<Outcome> {
-    context.count(Counter::ComTruncate);
     let (database, name) = qualified(context, table)?;
     refuse_system_schema(context, &database)?;
-    if let Some(table) = context.session.temporary_tables.get(&database, &name) {
+    if let Some(table) = context.temporary_table(&database, &name) {
         table.truncate(context)?;
         table.set_auto_increment(1);
         return Ok(StatementResult::default().into());

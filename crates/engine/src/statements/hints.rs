@@ -6,6 +6,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::set;
+use crate::error::parse_own;
 use crate::session::StatementContext;
 use crate::variables;
 
@@ -27,7 +28,7 @@ pub(super) fn apply(context: &mut StatementContext<'_>, query: &Query) {
     for hint in hints_of(query) {
         for (name, value) in set_vars(&hint.text) {
             if let Err(error) = set_variable(context, name, value) {
-                super::insert::warn(context, error);
+                context.warn(error);
             }
         }
     }
@@ -51,10 +52,8 @@ fn set_variable(context: &mut StatementContext<'_>, name: &str, value: &str) -> 
         return Err(codes::ER_NOT_HINT_UPDATABLE_VARIABLE.with(&[&name]));
     }
     let text = format!("SET SESSION {name} = {value}");
-    let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
-    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
-    if let Statement::Set(items) = &parsed.statement {
-        for (position, setting) in set::session_settings(context, items)? {
+    if let Statement::Set(items) = parse_own(&text)? {
+        for (position, setting) in set::session_settings(context, &items)? {
             context.set_hinted(position, setting);
         }
     }
@@ -86,14 +85,14 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
         .position(|w| w.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The place of the parenthesis that closes, outside of quotes.
+/// The position of the parenthesis that closes, outside of quotes.
 fn closing(text: &str) -> Option<usize> {
     let mut quote = None;
-    for (place, byte) in text.bytes().enumerate() {
+    for (position, byte) in text.bytes().enumerate() {
         match (quote, byte) {
             (Some(open), byte) if open == byte => quote = None,
             (None, b'\'' | b'"') => quote = Some(byte),
-            (None, b')') => return Some(place),
+            (None, b')') => return Some(position),
             _ => {}
         }
     }

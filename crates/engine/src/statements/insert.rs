@@ -10,7 +10,7 @@ use mayfly_plan::{ChangedTable, Expression, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::{Expr, Ident, InsertSource, InsertStatement, Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Level, Result, SqlType};
+use mayfly_types::{Batch, Error, Result, SqlType};
 
 use super::admission::Additions;
 use super::returning::{self, ReturnedColumn};
@@ -283,7 +283,7 @@ fn write_rows(
         (_, RowSource::Values(computed), InsertSource::Values(rows)) => {
             insert_values(context, insertion, rows, computed, execution)
         }
-        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a plan of another statement"])),
+        _ => Err(Error::internal("a plan of another statement")),
     };
     let result = written.and_then(|(written, rows)| {
         if plan.returning.is_empty() {
@@ -324,7 +324,7 @@ fn insert_values(
             if is_ignored(context, definition, *position) {
                 let name = &definition.columns[*position].name;
                 let ignored = codes::ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-                warn(context, ignored.with(&[name, &definition.name]));
+                context.warn(ignored.with(&[name, &definition.name]));
                 continue;
             }
             let given = parameter_index(expr).and_then(|index| parameters.get(index));
@@ -332,7 +332,7 @@ fn insert_values(
             let (value, ty) = match given.or_else(literal) {
                 Some(value) => value,
                 None => {
-                    let missing = || codes::ER_UNKNOWN_ERROR.with(&[&"a value was not planned"]);
+                    let missing = || Error::internal("a value was not planned");
                     let next = computed.next().ok_or_else(missing)?;
                     let bound = Bound::of_plan(Arc::clone(&next.expression), &execution());
                     let row = match next.reads_row {
@@ -467,9 +467,4 @@ pub(super) fn parameter_index(expr: &Expr) -> Option<usize> {
     };
     let number: usize = text.get(1..)?.parse().ok()?;
     number.checked_sub(1)
-}
-
-/// What IGNORE makes of an error: a warning.
-pub(super) fn warn(context: &StatementContext<'_>, error: mayfly_types::Error) {
-    context.diagnostics().push(Level::Warning, error);
 }

@@ -30,7 +30,7 @@ pub(super) fn run(
     if !context.privileges().is_unrestricted() && account != context.privileges().identity().account
     {
         const NAMES: &str = "SUPER or CONNECTION_ADMIN";
-        let rights = context.privileges().rights();
+        let rights = context.rights();
         let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
         allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
     }
@@ -50,6 +50,6 @@ fn find(context: &StatementContext<'_>, id: u64) -> Option<(KillHandle, Option<A
     if let Some(other) = living.iter().find(|other| other.id == id) {
         return Some((other.kill.clone(), other.identity().account.clone()));
     }
-    let arriving = context.database().connections.arriving();
-    arriving.get(&id).map(|client| (client.kill.clone(), None))
+    let pending = context.database().connections.pending();
+    pending.get(&id).map(|client| (client.kill.clone(), None))
 }

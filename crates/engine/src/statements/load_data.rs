@@ -32,7 +32,6 @@ use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 use self::assignments::Assignments;
 use self::parse::{LineParser, ParsedBlock, Target};
 use super::admission::Additions;
-use super::insert::warn;
 use super::listed_columns::{listed_columns, refuse_generated};
 use super::row_sink::{OnDuplicate, RowSink, Written};
 use super::row_target::RowTarget;
@@ -42,13 +41,12 @@ use crate::delimited::{self, Block, Blocks, Format, LineEnd, Splitter, Step, Tak
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::note_write;
-use crate::status::Counter;
 use crate::storing::Storing;
+use crate::variables::typed;
 use crate::{character_sets, convert, files};
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result<Outcome> {
-    context.count(Counter::ComLoad);
     context.read_for_change();
     if load.local && !server_takes_local_files(context) {
         return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
@@ -218,7 +216,7 @@ fn variable_names(targets: &[Destination]) -> Vec<String> {
 
 /// The character set of the file: CHARACTER SET, or that of the current database.
 fn file_charset(context: &StatementContext<'_>, load: &LoadData) -> Result<Charset> {
-    let of_database = context.settings().text("character_set_database");
+    let of_database = context.settings().get(typed::CHARACTER_SET_DATABASE);
     let name = load.charset.as_deref().or(of_database.map(|name| &**name));
     character_sets::charset_of_file(name.unwrap_or("utf8mb4"))
 }
@@ -488,7 +486,7 @@ impl Loader<'_> {
         if self.is_strict {
             return Err(error);
         }
-        warn(self.context, error);
+        self.context.warn(error);
         Ok(())
     }
 

@@ -38,7 +38,7 @@ pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> 
     }
     let mut below = Vec::new();
     for table in &wanted {
-        let catalog = &context.database().catalog;
+        let catalog = context.catalog();
         if let Some(view) = catalog.view(&table.database, &table.name) {
             let planned = select::plan_trusted(context, &view.source.query)?;
             below.extend(planned.plan.tables.iter().map(|source| Wanted {
@@ -63,12 +63,8 @@ pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> 
     lock_related(context, &mut uses);
     let mut held = Vec::with_capacity(uses.len());
     for ((database, name), how) in uses {
-        if context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_some()
-            || context.database().catalog.view(&database, &name).is_some()
+        if context.temporary_table(&database, &name).is_some()
+            || context.catalog().view(&database, &name).is_some()
             || crate::system_schemas::is_schema(&database)
         {
             continue;
@@ -94,7 +90,7 @@ pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> 
 /// Tables that foreign keys lead to from those that will be written to are locked with them, but not
 /// for statements to name.
 fn lock_related(context: &StatementContext<'_>, uses: &mut BTreeMap<(String, String), TableUse>) {
-    let catalog = context.database().catalog.databases();
+    let catalog = context.catalog().databases();
     let written = uses.iter().filter(|(_, how)| **how == TableUse::Alone);
     let mut next: Vec<(String, String)> = written.map(|(name, _)| name.clone()).collect();
     let mut seen: Vec<(String, String)> = Vec::new();

@@ -10,20 +10,18 @@ use std::sync::Arc;
 use arrow_array::{Array, BooleanArray};
 use mayfly_plan::{LockingPlan, PlanOptions, RowLock};
 use mayfly_storage::{LockMode, LockWait, Locked, ReadLock, Table};
-use mayfly_syntax::ast::{
-    LockClause, LockType, NonBlock, Privilege, Query, SetExpr, TableFactor, TableName,
-    TableWithJoins,
-};
+use mayfly_syntax::ast::{LockClause, LockType, NonBlock, Privilege, Query};
 use mayfly_types::{Batch, Result, SqlType};
 
 use super::row_rules::keep;
 use super::select::{self, Planned, Reading};
 use super::table_change::lock_wait;
+use super::table_references::{self, Access};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::binding::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
 use crate::session::{StatementContext, StatementTables};
-use crate::spool::{CHANGED_LATER, FoundRowsBuilder, physical_types};
+use crate::spool::{CHANGED_LATER, SpoolBuilder, physical_types};
 use crate::statements::table_names::qualified;
 
 /// Before a query is planned: whether it locks what it reads, and if it does, that it sees the newest rows.
@@ -60,9 +58,7 @@ pub(super) fn plan(
     }
     let plan = mayfly_plan::bind_locking(&query, catalog, options)?;
     let can_lock = |lock: &RowLock| {
-        let table = context
-            .session
-            .find_table(&lock.table.database, &lock.table.name);
+        let table = context.find_table(&lock.table.database, &lock.table.name);
         table.is_some()
     };
     Ok(plan.filter(|plan| plan.locks.iter().all(can_lock)))
@@ -74,50 +70,19 @@ fn refuse_locks(context: &StatementContext<'_>, query: &Query) -> Result<()> {
     use Privilege::{Delete, LockTables, Select, Update};
     const READS: PrivilegeSet = PrivilegeSet::of(&[Select]);
     const CHANGES: PrivilegeSet = PrivilegeSet::of(&[Update, Delete, LockTables]);
-    let SetExpr::Select(select) = query.body.as_ref() else {
-        return Ok(());
-    };
-    if context.privileges().is_unrestricted() {
+    if context.privileges().is_unrestricted() || query.locks.is_empty() {
         return Ok(());
     }
-    let rights = context.privileges().rights();
-    let joined = |from: &TableWithJoins| {
-        let joins = from.joins.iter().map(|join| join.relation.clone());
-        std::iter::once(from.relation.clone())
-            .chain(joins)
-            .collect::<Vec<_>>()
-    };
-    for factor in select.from.iter().flat_map(joined) {
-        let TableFactor::Table { name, alias, .. } = &factor else {
-            continue;
-        };
-        let Some(table) = TableName::from_object_name(name) else {
-            continue;
-        };
-        let called = alias
-            .as_ref()
-            .map_or(table.name.as_str(), |alias| &alias.name.value);
-        let is_locked = |clause: &LockClause| {
-            let of = clause.of.as_ref().and_then(TableName::from_object_name);
-            clause.lock_type == LockType::Update && of.is_none_or(|of| of.name == called)
-        };
-        // A common table expression is no table, and where no database is selected there is none.
-        let tables = query.with.iter().flat_map(|with| &with.cte_tables);
-        let mut tables = tables.filter(|_| table.database.is_none());
-        let is_expression = tables.any(|expression| expression.alias.name.value == table.name);
-        let (false, Ok((database, name))) = (is_expression, qualified(context, &table)) else {
+    let rights = context.rights();
+    let references = table_references::of_query(query).into_iter();
+    for reference in references.filter(|it| it.depth == 1 && it.access == Access::Write) {
+        // Where no database is selected there is no table.
+        let Ok((database, name)) = qualified(context, &reference.table) else {
             continue;
         };
         let held = rights.on_any_column(&database, &name);
-        if query.locks.iter().any(is_locked)
-            && context
-                .session
-                .temporary_tables
-                .get(&database, &name)
-                .is_none()
-            && held.meets(READS)
-            && !held.meets(CHANGES)
-        {
+        let is_base = context.temporary_table(&database, &name).is_none();
+        if is_base && held.meets(READS) && !held.meets(CHANGES) {
             return Err(rights.denied_table("SELECT with locking clause", &name));
         }
     }
@@ -158,7 +123,7 @@ pub(super) fn execute(
             locks: &plan.locks,
             tables: handles,
             shown: plan.shown,
-            rows: FoundRowsBuilder::new(temp, physical_types(&types), CHANGED_LATER),
+            rows: SpoolBuilder::new(temp, physical_types(&types), CHANGED_LATER),
             offset: plan.limit.map_or(0, |(offset, _)| offset),
             wanted: plan.limit.map_or(u64::MAX, |(_, count)| count),
         };
@@ -201,7 +166,7 @@ struct Locking<'s> {
     locks: &'s [RowLock],
     tables: Vec<Arc<dyn Table>>,
     shown: usize,
-    rows: FoundRowsBuilder<'s>,
+    rows: SpoolBuilder<'s>,
     /// Rows that are left out first.
     offset: u64,
     /// How many rows more are asked for.

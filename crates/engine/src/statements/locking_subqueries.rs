@@ -16,6 +16,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
+use crate::error::parse_own_query;
 use crate::prepared::Prepared;
 use crate::result::{Outcome, ResultColumn};
 use crate::session::StatementContext;
@@ -83,12 +84,7 @@ impl Replacement<'_, '_> {
         self.context.locked_rows.push(rows);
         // What else the statement reads is read as if nothing had been locked.
         self.context.read_as_usual();
-        let text = "SELECT * FROM t";
-        let parsed = mayfly_syntax::parse_one(text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
-        let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
-        let Statement::Query(mut all) = parsed.statement else {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&text]));
-        };
+        let mut all = parse_own_query("SELECT * FROM t")?;
         if let SetExpr::Select(select) = &mut *all.body
             && let [SelectItem::Wildcard(_)] = select.projection.as_slice()
             && let [from] = select.from.as_mut_slice()
@@ -156,7 +152,7 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
         _ => column.ty.clone(),
     };
     let types: Vec<SqlType> = columns.iter().map(ty).collect();
-    let id = context.database().catalog.next_table_id();
+    let id = context.catalog().next_table_id();
     let name = name_of(context.locked_rows.len());
     let source = TableSource {
         id,

@@ -2,7 +2,7 @@
 //! from a backup.
 
 use mayfly_functions::derive;
-use mayfly_syntax::ast::{Query, Statement, TableMaintenance, TableVerb};
+use mayfly_syntax::ast::{TableMaintenance, TableVerb};
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, Value};
@@ -11,6 +11,7 @@ use super::select::{self, Reading};
 use super::simple::{NAME, text_rows};
 use crate::catalog::BaseTable;
 use crate::convert;
+use crate::error::parse_own_query;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
@@ -55,7 +56,7 @@ pub(super) fn run(
             }
             continue;
         }
-        let is_view = context.database().catalog.view(&database, &name).is_some();
+        let is_view = context.catalog().view(&database, &name).is_some();
         if is_view && statement.verb == TableVerb::Check {
             push("status", "OK".to_owned());
             continue;
@@ -147,7 +148,7 @@ fn sum_of_rows(context: &mut StatementContext<'_>, table: &BaseTable) -> Result<
         quoted_identifier(&definition.database),
         quoted_identifier(&definition.name)
     );
-    let query = parse(&text)?;
+    let query = parse_own_query(&text)?;
     let planned = select::plan_trusted(context, &query)?;
     let mut reading = Reading::start(context, &planned)?;
     let mut sum: u32 = 0;
@@ -180,15 +181,4 @@ fn hash(bytes: &[u8]) -> u32 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
     ((hash >> 32) ^ (hash & 0xffff_ffff)) as u32
-}
-
-fn parse(text: &str) -> Result<Box<Query>> {
-    let parsed = mayfly_syntax::parse_one(text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
-    match parsed
-        .map_err(|error| crate::error::from_syntax(&error))?
-        .statement
-    {
-        Statement::Query(query) => Ok(query),
-        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&text])),
-    }
 }

@@ -28,6 +28,7 @@ mod planned;
 mod planning;
 pub(crate) mod point;
 pub(crate) mod prepared;
+mod properties;
 mod rename_table;
 mod returning;
 mod row_rules;
@@ -43,6 +44,7 @@ mod simple;
 mod stored_programs;
 mod table_change;
 mod table_names;
+mod table_references;
 mod templates;
 mod texts;
 mod transaction_work;
@@ -52,13 +54,13 @@ mod writers;
 
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{ShowKind, Statement};
+use mayfly_syntax::ast::Statement;
 use mayfly_types::{Result, SqlType, Value};
 
+use self::properties::properties;
 use crate::prepared::{PlanSlot, Prepared};
-use crate::result::Outcome;
+use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
-use crate::status::commands;
 
 /// Runs a statement with the values of its `?`.
 pub(crate) fn execute(
@@ -88,18 +90,19 @@ pub(crate) fn execute(
 
 /// What is done before any statement of its kind.
 fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()> {
-    if let Some(counter) = commands::counter(statement) {
+    let properties = properties(statement);
+    if let Some(counter) = properties.counter {
         context.count(counter);
     }
-    if transactions::commits_implicitly(statement) {
+    if properties.commits_implicitly {
         transactions::commit_open(context)?;
     }
     admission::statement(context, statement)?;
-    if transactions::changes_tables(statement) {
+    if properties.changes_definitions {
         table_names::refuse_read_only(context)?;
-    }
-    if transactions::changes_what_lasts(context, statement) {
-        context.privileges().refuse_read_only_server()?;
+        if transactions::changes_what_lasts(context, statement) {
+            context.privileges().refuse_read_only_server()?;
+        }
     }
     Ok(())
 }
@@ -110,7 +113,7 @@ pub(crate) fn run(
     statement: &Arc<Statement>,
     slot: Option<&PlanSlot>,
 ) -> Result<Outcome> {
-    if planned::has_plan(statement) {
+    if properties(statement).has_plan {
         planned::run(context, statement, slot)
     } else {
         utility(context, statement)
@@ -167,18 +170,7 @@ fn utility(context: &mut StatementContext<'_>, statement: &Statement) -> Result<
         Statement::Help(_) => Ok(simple::help()),
         Statement::Account(account) => accounts::run(context, account),
         Statement::DropStoredProgram(drop) => stored_programs::drop(context, drop),
-        Statement::Empty => Ok(simple::empty(context)),
+        Statement::Empty => Ok(StatementResult::default().into()),
         Statement::Unsupported(name) => simple::unsupported(name),
-    }
-}
-
-/// SHOW WARNINGS and its like read the diagnostics of the statement before, and leave them as they are.
-pub(crate) fn keeps_diagnostics(statement: &Statement) -> bool {
-    match statement {
-        Statement::Show(show) => matches!(
-            show.kind,
-            ShowKind::Warnings | ShowKind::Errors | ShowKind::CountWarnings | ShowKind::CountErrors
-        ),
-        _ => false,
     }
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_syntax::ast::Statement;
-use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{Error, Result, SqlType, Value};
 
 use super::cached_plan::{CachedPlan, ExecutablePlan, ReadyPlan};
 use super::select::{self, Planned};
@@ -12,14 +11,6 @@ use super::{change, insert, locking_read, planning};
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::Outcome;
 use crate::session::StatementContext;
-
-/// Whether a statement has a plan.
-pub(super) fn has_plan(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
-    )
-}
 
 /// Runs a statement whose cached plan reads or changes one row, if nothing is unusual about its parameters.
 pub(super) fn run_point(
@@ -36,7 +27,7 @@ pub(super) fn run_point(
     }
 }
 
-/// Plans and runs a statement that [has a plan](has_plan).
+/// Plans and runs a statement that has a plan.
 pub(super) fn run(
     context: &mut StatementContext<'_>,
     statement: &Arc<Statement>,
@@ -76,6 +67,6 @@ fn run_plan(context: &mut StatementContext<'_>, ready: &ReadyPlan) -> Result<Opt
             let planned = Planned::new(query, tables);
             select::execute(context, &planned, Arc::clone(&plan.columns)).map(Some)
         }
-        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a statement has the plan of another one"])),
+        _ => Err(Error::internal("a statement has the plan of another one")),
     }
 }

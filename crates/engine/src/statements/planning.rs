@@ -34,7 +34,7 @@ pub(crate) fn plan(
     let catalog = SessionCatalog::new(context, &parameters.values);
     let planned = executable(context, statement, &catalog, &context.plan_options());
     let plan = catalog.explained(planned)?;
-    let values = catalog.values_told();
+    let values = catalog.values_read();
     let point = point::plan(context, statement, &plan, &catalog);
     let (tables, lasting) = catalog.into_tables();
     let is_query = matches!(**statement, Statement::Query(_));

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use mayfly_plan::physical::ClientType;
 use mayfly_syntax::ParsedStatement;
-use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, ShowKind, Statement, TableVerb};
+use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, Statement};
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
 
 use super::cached_plan::CachedPlan;
-use super::{locking_subqueries, planned, point};
+use super::properties::properties;
+use super::{locking_subqueries, point};
 use crate::connections::Work;
 use crate::prepared::{Counted, PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn, StatementResult};
@@ -20,6 +21,7 @@ use crate::session::{Session, StatementContext};
 use crate::statements::{self, admission, transaction_work};
 use crate::status::Counter;
 use crate::stream::ResultStream;
+use crate::variables::typed;
 
 /// What a prepared statement takes beside tree and plan, about.
 const PREPARED_BYTES: u64 = 4 << 10;
@@ -48,7 +50,7 @@ impl Prepared {
 
     /// Whether a text is cached for the next time it comes: its statement has a plan.
     pub(crate) fn is_cacheable(parsed: &ParsedStatement<'_>) -> bool {
-        planned::has_plan(&parsed.statement) && parsed.parameters == 0
+        properties(&parsed.statement).has_plan && parsed.parameters == 0
     }
 
     /// The statement of a text with `?`, if it may come to one row by a key.
@@ -113,7 +115,7 @@ impl Prepared {
 
     /// Whether it reads what the statement before it has left.
     pub(crate) fn keeps_diagnostics(&self) -> bool {
-        statements::keeps_diagnostics(&self.statement)
+        properties(&self.statement).keeps_diagnostics
     }
 }
 
@@ -129,38 +131,10 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
     if prepared.parameters > usize::from(u16::MAX) {
         return Err(codes::ER_PS_MANY_PARAM.error());
     }
-    match can_be_prepared(&prepared.statement) {
-        true => Ok(prepared),
-        false => Err(codes::ER_UNSUPPORTED_PS.error()),
-    }
-}
-
-/// Which statements MySQL prepares (the manual, "SQL Syntax Permitted in Prepared Statements").
-fn can_be_prepared(statement: &Statement) -> bool {
-    match statement {
-        Statement::Prepare(_)
-        | Statement::Execute(_)
-        | Statement::Deallocate(_)
-        | Statement::LoadData(_)
-        | Statement::Use(_)
-        | Statement::StartTransaction(_)
-        | Statement::Savepoint(_)
-        | Statement::RollbackToSavepoint(_)
-        | Statement::ReleaseSavepoint(_)
-        | Statement::LockTables(_)
-        | Statement::UnlockTables
-        | Statement::AlterDatabase(_)
-        | Statement::Handler(_)
-        | Statement::Empty
-        | Statement::Shutdown
-        | Statement::ResetPersist { .. }
-        | Statement::Help(_) => false,
-        Statement::Show(show) => !matches!(
-            show.kind,
-            ShowKind::Warnings | ShowKind::Errors | ShowKind::CountWarnings | ShowKind::CountErrors
-        ),
-        Statement::TableMaintenance(maintenance) => maintenance.verb != TableVerb::Check,
-        _ => true,
+    if properties(&prepared.statement).is_preparable {
+        Ok(prepared)
+    } else {
+        Err(codes::ER_UNSUPPORTED_PS.error())
     }
 }
 
@@ -169,7 +143,7 @@ fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
     context.count(Counter::ComStmtPrepare);
     let mut prepared = parse(context.session, text)?;
     let database = context.database();
-    let most = database.globals().unsigned("max_prepared_stmt_count");
+    let most = database.globals().get(typed::MAX_PREPARED_STMT_COUNT);
     let counted = Counted::new(&database.prepared_statements, most)?;
     // The tree, and a plan that is kept.
     let held = context
@@ -202,7 +176,6 @@ fn placeholder(context: &StatementContext<'_>, inferred: Option<&SqlType>) -> Re
 
 /// PREPARE
 pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -> Result<Outcome> {
-    context.count(Counter::ComPrepareSql);
     let text = match &statement.source {
         PrepareSource::Text(text) => text.clone(),
         PrepareSource::Variable(name) => {
@@ -293,7 +266,6 @@ fn is_about_names(error: &Error) -> bool {
 
 /// EXECUTE
 pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -> Result<Outcome> {
-    context.count(Counter::ComExecuteSql);
     let name = statement.name.to_lowercase();
     let prepared = context
         .session
@@ -318,7 +290,6 @@ pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -
 
 /// DEALLOCATE PREPARE
 pub(super) fn deallocate(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
-    context.count(Counter::ComDeallocSql);
     if context
         .session
         .client
@@ -344,7 +315,7 @@ impl Session {
             Ok(StatementResult::default().into())
         })?;
         ResultStream::new(context, outcome).finish();
-        let missing = || codes::ER_UNKNOWN_ERROR.with(&[&"nothing was prepared"]);
+        let missing = || Error::internal("nothing was prepared");
         made.map(Arc::new).ok_or_else(missing)
     }
 

@@ -12,11 +12,9 @@ use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
-use crate::status::Counter;
 
 /// Runs the statement. Base tables only: a temporary table gets another name by ALTER TABLE.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -> Result<Outcome> {
-    context.count(Counter::ComRenameTable);
     let resolved = statement.renames.iter();
     let renames: Vec<(FullName, FullName)> = resolved
         .map(|(from, to)| resolve(context, from, to))
@@ -28,7 +26,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -
     for (database, name) in names {
         held.extend(context.hold_table(database, name, TableUse::Alone)?);
     }
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     catalog.rename(context, &renames, |table, (database, name)| {
         let mut definition = TableDefinition::clone(&table.definition);
         rename_definition(&mut definition, database.clone(), name.clone());

@@ -177,7 +177,7 @@ impl<'t> RowRules<'t> {
 
     /// What IGNORE makes of an error: a warning.
     pub(super) fn warn(&self, error: Error) {
-        self.context.diagnostics().push(Level::Warning, error);
+        self.context.warn(error);
     }
 
     /// The value of a column without a default.
@@ -424,7 +424,7 @@ pub(super) fn keep(batch: Batch, kept: Option<&BooleanArray>) -> Result<Batch> {
     let Some(kept) = kept else {
         return Ok(batch);
     };
-    let failed = |error: arrow_schema::ArrowError| codes::ER_UNKNOWN_ERROR.with(&[&error]);
+    let failed = |error: arrow_schema::ArrowError| Error::internal(error);
     let columns = batch
         .columns()
         .iter()

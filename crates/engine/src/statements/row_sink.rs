@@ -17,7 +17,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 
 use super::auto_increment::{greatest, is_explicit, number_of};
 use super::row_rules::{Origin, RowRules, keep};
@@ -535,7 +535,7 @@ impl<'t> RowSink<'t> {
                     return Ok(true);
                 }
                 let old = self.writers.of(self.writer).current(position)?;
-                let gone = || codes::ER_UNKNOWN_ERROR.with(&[&"a row of a key is gone"]);
+                let gone = || Error::internal("a row of a key is gone");
                 let old = old.ok_or_else(gone)?;
                 let extra = ready.extra.as_ref().map(|extra| extra.slice(row, 1));
                 let number = rows_before + row as u64 + 1;

@@ -70,20 +70,12 @@ impl RowTarget {
         additions: Additions<'_>,
     ) -> Result<Self> {
         let (database, name) = qualified(context, name)?;
-        let own = context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_some();
+        let own = context.temporary_table(&database, &name).is_some();
         if !own && !context.privileges().is_unrestricted() {
-            admission::added_rows(
-                &context.privileges().rights(),
-                (&database, &name),
-                additions,
-            )?;
+            admission::added_rows(&context.rights(), (&database, &name), additions)?;
         }
         let list = additions.listed.map(|names| names.iter().copied());
-        let catalog = &context.database().catalog;
+        let catalog = context.catalog();
         if !own && let Some(view) = catalog.view(&database, &name) {
             if !partitions.is_empty() {
                 return Err(mayfly_plan::refuse_partitions(false));
@@ -110,12 +102,13 @@ impl RowTarget {
         list: Option<impl Iterator<Item = &'n str>>,
     ) -> Result<Self> {
         let source = &view.source;
-        let place = |name: &str| {
-            let place = source.columns.iter().position(|own| same_name(own, name));
-            place.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &"field list"]))
+        let position = |name: &str| {
+            let position = source.columns.iter().position(|own| same_name(own, name));
+            position.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &"field list"]))
         };
-        let listed: Option<Vec<usize>> =
-            list.map(|names| names.map(place).collect()).transpose()?;
+        let listed: Option<Vec<usize>> = list
+            .map(|names| names.map(position).collect())
+            .transpose()?;
         let target = mayfly_plan::bind_view_target(
             source,
             listed.as_deref(),

@@ -7,14 +7,14 @@ use mayfly_storage::{IndexId, LockMode, RowsWritten, Table, TableWriter};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
-use crate::catalog::definition::{KeyDefinition, KeyTarget, TableDefinition};
+use crate::catalog::definition::{KeyDefinition, TableDefinition};
 use crate::catalog::{BaseTable, indexes};
 use crate::convert;
 use crate::session::StatementContext;
 
 /// A row that cannot be written because its like is there already.
 pub(super) struct Conflict {
-    /// The key in which it is, by its place in the definition.
+    /// The key in which it is, by its position in the definition.
     key: Option<usize>,
     /// No other key can be in the way.
     pub(super) is_last_key: bool,
@@ -157,7 +157,7 @@ pub(super) fn key_text(
         if index > 0 {
             entry.push(b'-');
         }
-        let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+        let position = part.stored_column();
         let ty = &definition.columns[position].ty;
         let mut value = Vec::new();
         convert::display_row(shown.column(position), row, ty, &mut value);

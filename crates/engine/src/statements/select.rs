@@ -10,6 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result};
 
 use crate::binding::session_catalog::SessionCatalog;
+use crate::error::refuse;
 use crate::result::{Outcome, ResultColumn};
 use crate::session::{StatementContext, StatementTables};
 
@@ -73,10 +74,10 @@ fn refuse_large(context: &StatementContext<'_>, planned: &Planned) -> Result<()>
     let Some(most) = context.options().examined_rows_max else {
         return Ok(());
     };
-    match mayfly_plan::explain::examined_rows(&planned.plan) > most as f64 {
-        true => Err(codes::ER_TOO_BIG_SELECT.error()),
-        false => Ok(()),
-    }
+    refuse(
+        mayfly_plan::explain::examined_rows(&planned.plan) > most as f64,
+        || codes::ER_TOO_BIG_SELECT.error(),
+    )
 }
 
 /// The batches of a query that another statement reads. [`Reading::finish`] must be called, also

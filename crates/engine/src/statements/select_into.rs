@@ -9,12 +9,13 @@ use mayfly_syntax::ast::{IntoTarget, SelectIntoStatement};
 use mayfly_types::charset::{Charset, CharsetError};
 use mayfly_types::convert::shown_bytes;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Diagnostics, Level, Result, SqlType, TypeKind};
+use mayfly_types::{Batch, Diagnostics, Result, SqlType, TypeKind};
 
 use super::select::{self, Planned, Reading};
 use crate::delimited::{Format, fixed_width};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
+use crate::variables::typed;
 use crate::{character_sets, convert, files};
 
 /// Runs the statement.
@@ -68,11 +69,7 @@ pub(super) fn run(
 }
 
 fn affected(rows: u64) -> Outcome {
-    StatementResult {
-        affected_rows: rows,
-        ..StatementResult::default()
-    }
-    .into()
+    StatementResult::affected(rows).into()
 }
 
 /// The first row; 1172 when there is another.
@@ -113,9 +110,7 @@ fn variables(
     }
     let rows = first_rows(context, planned)?;
     let Some((batch, _)) = rows.first() else {
-        context
-            .diagnostics()
-            .push(Level::Warning, codes::ER_SP_FETCH_NO_DATA.error());
+        context.warn(codes::ER_SP_FETCH_NO_DATA.error());
         return Ok(affected(0));
     };
     for ((name, array), column) in names.iter().zip(batch.columns()).zip(&planned.plan.columns) {
@@ -201,7 +196,7 @@ impl Writer {
             false => None,
         };
         let file = files::create(&context.database().file_rules, path)?;
-        let capacity = usize::try_from(context.settings().unsigned("select_into_buffer_size"));
+        let capacity = usize::try_from(context.settings().get(typed::SELECT_INTO_BUFFER_SIZE));
         Ok(Self {
             file: BufWriter::with_capacity(capacity.unwrap_or(128 << 10), file),
             path: path.to_owned(),

@@ -7,17 +7,18 @@ use mayfly_syntax::ast::{SetItem, SetTarget, SetValue, VariableScope};
 use mayfly_types::charset::{Charset, CharsetRow};
 use mayfly_types::collation::Collation;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
+use mayfly_types::{Result, SqlMode, SqlType, Value};
 
 use super::locking_subqueries;
 use crate::binding::expressions;
 use crate::character_sets;
+use crate::error::refuse;
 use crate::persisted::PersistedVariable;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::admission;
-use crate::status::Counter;
 use crate::variable_checks::Check;
+use crate::variables::typed;
 use crate::variables::{self, Scope, Setting, SystemVariable};
 
 /// A change that was checked.
@@ -47,9 +48,18 @@ enum Change {
     },
 }
 
+impl Change {
+    fn of(global: bool, position: usize, setting: Setting) -> Self {
+        if global {
+            Self::Global { position, setting }
+        } else {
+            Self::Session { position, setting }
+        }
+    }
+}
+
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, items: &[SetItem]) -> Result<Outcome> {
-    context.count(Counter::ComSetOption);
     let mut changes = Vec::with_capacity(items.len());
     for item in items {
         if let SetItem::Assign {
@@ -125,7 +135,6 @@ pub(super) fn reset_persist(
     name: Option<&str>,
     if_exists: bool,
 ) -> Result<Outcome> {
-    context.count(Counter::ComReset);
     let persisted = &context.database().persisted;
     match name {
         None => persisted.clear()?,
@@ -133,7 +142,7 @@ pub(super) fn reset_persist(
             if !persisted.remove(&name.to_ascii_lowercase())? {
                 let error = codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]);
                 match if_exists {
-                    true => context.diagnostics().warn(error),
+                    true => context.warn(error),
                     false => return Err(error),
                 }
             }
@@ -164,10 +173,9 @@ fn refuse_while_open(context: &StatementContext<'_>, changes: &[Change]) -> Resu
     });
     let is_open =
         context.transaction().has_written() || context.session.transaction.has_locked_tables();
-    match makes_read_only && is_open {
-        true => Err(codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()),
-        false => Ok(()),
-    }
+    refuse(makes_read_only && is_open, || {
+        codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()
+    })
 }
 
 fn check(context: &StatementContext<'_>, item: &SetItem, changes: &mut Vec<Change>) -> Result<()> {
@@ -194,7 +202,7 @@ fn check(context: &StatementContext<'_>, item: &SetItem, changes: &mut Vec<Chang
         }
         SetItem::CharacterSet { charset } => {
             let set = named_set(context, charset.as_deref())?;
-            let database = context.settings().text("collation_database");
+            let database = context.settings().get(typed::COLLATION_DATABASE);
             let collation = database.and_then(|name| character_sets::collation_by_name(name));
             let collation = collation.unwrap_or(character_sets::row(set.default_collation));
             let connection = collation.charset.name();
@@ -219,9 +227,7 @@ fn named_set(context: &StatementContext<'_>, name: Option<&str>) -> Result<&'sta
             .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&"utf8mb4"]));
     };
     if name.eq_ignore_ascii_case("utf8") {
-        context
-            .diagnostics()
-            .push(Level::Warning, codes::ER_DEPRECATED_UTF8_ALIAS.error());
+        context.warn(codes::ER_DEPRECATED_UTF8_ALIAS.error());
     }
     character_sets::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
 }
@@ -255,16 +261,14 @@ fn names(
     changes: &mut Vec<Change>,
 ) {
     let settings = [
-        ("character_set_client", set.name),
-        ("character_set_results", results),
-        ("character_set_connection", connection),
-        ("collation_connection", collation),
+        (typed::CHARACTER_SET_CLIENT, set.name),
+        (typed::CHARACTER_SET_RESULTS, results),
+        (typed::CHARACTER_SET_CONNECTION, connection),
+        (typed::COLLATION_CONNECTION, collation),
     ];
-    for (name, value) in settings {
-        if let Some(position) = variables::position(name) {
-            let setting = Setting::Text(Some(std::sync::Arc::from(value)));
-            changes.push(Change::Session { position, setting });
-        }
+    for (variable, value) in settings {
+        let (position, setting) = variable.setting(Some(value.into()));
+        changes.push(Change::Session { position, setting });
     }
 }
 
@@ -299,8 +303,8 @@ fn system(
     }
     match global {
         _ if context.privileges().is_unrestricted() => {}
-        true => admission::global_variable(&context.privileges().rights(), variable.name)?,
-        false => admission::session_variable(&context.privileges().rights(), variable.name)?,
+        true => admission::global_variable(&context.rights(), variable.name)?,
+        false => admission::session_variable(&context.rights(), variable.name)?,
     }
     let setting = match value {
         SetValue::Default => default(context, variable, position, global),
@@ -326,7 +330,7 @@ fn system(
         return Err(error.with(&[&"SESSION", &variable.name, &"SET GLOBAL"]));
     }
     if let Some(warning) = variable.warning_of(&setting) {
-        context.diagnostics().warn(warning);
+        context.warn(warning);
     }
     if matches!(
         scope,
@@ -352,16 +356,7 @@ fn system(
         });
         return Ok(());
     }
-    changes.push(match global {
-        true => Change::Global {
-            position,
-            setting: setting.clone(),
-        },
-        false => Change::Session {
-            position,
-            setting: setting.clone(),
-        },
-    });
+    changes.push(Change::of(global, position, setting.clone()));
     together(variable.name, &setting, global, changes);
     Ok(())
 }
@@ -370,13 +365,8 @@ fn system(
 fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Change>) {
     if name == "max_join_size" {
         let is_any = matches!(setting, Setting::Unsigned(u64::MAX));
-        if let Some(position) = variables::position("sql_big_selects") {
-            let setting = Setting::Boolean(is_any);
-            changes.push(match global {
-                true => Change::Global { position, setting },
-                false => Change::Session { position, setting },
-            });
-        }
+        let (position, setting) = typed::SQL_BIG_SELECTS.setting(is_any);
+        changes.push(Change::of(global, position, setting));
     }
     let other = match (name, setting) {
         ("super_read_only", Setting::Boolean(true)) => Some("read_only"),
@@ -409,10 +399,7 @@ fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Chang
         return;
     };
     let setting = Setting::Text(Some(std::sync::Arc::from(value)));
-    changes.push(match global {
-        true => Change::Global { position, setting },
-        false => Change::Session { position, setting },
-    });
+    changes.push(Change::of(global, position, setting));
 }
 
 fn default(

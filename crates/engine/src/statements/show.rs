@@ -2,7 +2,7 @@
 
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{
-    BinaryOperator, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter, ShowKind, Statement,
+    BinaryOperator, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter, ShowKind,
     VariableScope,
 };
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
@@ -14,6 +14,7 @@ use super::simple::{NAME, STATEMENT, text_rows};
 use super::{accounts, select};
 use crate::catalog::show_create::{self, NameQuotes};
 use crate::catalog::view::ViewDefinition;
+use crate::error::parse_own_query;
 use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::StatementContext;
@@ -47,12 +48,7 @@ fn rewrite(
     let schema = |database: &Option<String>| -> Result<String> {
         let name = database.as_deref().or_else(|| context.current_database());
         let name = name.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
-        if context
-            .database()
-            .catalog
-            .database_collation(name)
-            .is_none()
-        {
+        if !context.catalog().has_database(name) {
             return Err(codes::ER_BAD_DB_ERROR.with(&[&name]));
         }
         Ok(name.to_owned())
@@ -258,30 +254,20 @@ fn column_source(
     base: &str,
     temporary: &str,
 ) -> Result<String> {
-    let relation = if context
-        .session
-        .temporary_tables
-        .get(database, name)
-        .is_some()
-    {
+    let relation = if context.temporary_table(database, name).is_some() {
         quoted_identifier(temporary)
-    } else if context.session.find_table(database, name).is_some()
+    } else if context.find_table(database, name).is_some()
         || information_schema::table(database, name).is_some()
     {
         base.to_owned()
-    } else if let Some(view) = context.database().catalog.view(database, name) {
+    } else if let Some(view) = context.catalog().view(database, name) {
         select::plan_trusted(context, &view.source.query)
             .map_err(|_| codes::ER_VIEW_INVALID.with(&[&database, &name]))?;
         base.to_owned()
     } else if database.eq_ignore_ascii_case("information_schema") {
         let name = name.to_uppercase();
         return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
-    } else if context
-        .database()
-        .catalog
-        .database_collation(database)
-        .is_none()
-    {
+    } else if !context.catalog().has_database(database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     } else {
         return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
@@ -331,11 +317,7 @@ pub(super) fn filtered(
         None => text.to_owned(),
         Some(_) => format!("SELECT * FROM ({text}) AS `show`"),
     };
-    let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
-    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
-    let Statement::Query(mut query) = parsed.statement else {
-        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&text]));
-    };
+    let mut query = parse_own_query(&text)?;
     if let Some(filter) = filter {
         let condition = match filter {
             ShowFilter::Where(condition) => condition.clone(),
@@ -469,23 +451,15 @@ fn create(context: &mut StatementContext<'_>, object: &ShowCreate) -> Result<Out
     match object {
         ShowCreate::Table(table) => {
             let (database, name) = qualified(context, table)?;
-            let Some(found) = context.session.find_table(&database, &name) else {
-                if let Some(view) = context.database().catalog.view(&database, &name) {
+            let Some(found) = context.find_table(&database, &name) else {
+                if let Some(view) = context.catalog().view(&database, &name) {
                     return create_view(context, &view);
                 }
                 if let Some(log) = information_schema::logs::definition(&database, &name) {
                     let text = show_create::table(&log, 1, quotes, &TimeZone::UTC);
                     return Ok(created("Table", name, text));
                 }
-                if context
-                    .database()
-                    .catalog
-                    .database_collation(&database)
-                    .is_none()
-                {
-                    return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
-                }
-                return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
+                return Err(context.catalog().missing_table(&database, &name));
             };
             let definition = &found.definition;
             let next = match definition.auto_increment_column() {
@@ -500,8 +474,7 @@ fn create(context: &mut StatementContext<'_>, object: &ShowCreate) -> Result<Out
             if_not_exists,
         } => {
             let collation = context
-                .database()
-                .catalog
+                .catalog()
                 .database_collation(name)
                 .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[name]))?;
             let text = show_create::database(name, collation, *if_not_exists, quotes);
@@ -509,17 +482,14 @@ fn create(context: &mut StatementContext<'_>, object: &ShowCreate) -> Result<Out
         }
         ShowCreate::View(table) => {
             let (database, name) = qualified(context, table)?;
-            if context.session.find_table(&database, &name).is_some() {
+            if context.find_table(&database, &name).is_some() {
                 return Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]));
             }
-            let catalog = &context.database().catalog;
+            let catalog = context.catalog();
             if let Some(view) = catalog.view(&database, &name) {
                 return create_view(context, &view);
             }
-            if catalog.database_collation(&database).is_none() {
-                return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
-            }
-            Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+            Err(catalog.missing_table(&database, &name))
         }
         ShowCreate::Function(name) => {
             Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name.name]))
@@ -560,7 +530,7 @@ fn create_view(context: &StatementContext<'_>, view: &ViewDefinition) -> Result<
     ];
     if select::plan_trusted(context, &view.source.query).is_err() {
         let invalid = codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]);
-        context.diagnostics().warn(invalid);
+        context.warn(invalid);
     }
     Ok(text_rows(&columns, &[row]).never_null(|_| true).into())
 }

@@ -9,25 +9,17 @@ use super::locking_subqueries;
 use crate::binding::expressions;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
-use crate::status::Counter;
 
 /// DO
 pub(super) fn do_expressions(
     context: &mut StatementContext<'_>,
     expressions: &[Expr],
 ) -> Result<Outcome> {
-    context.count(Counter::ComDo);
     for expression in expressions {
         let expression = locking_subqueries::of_expression(context, expression)?;
         expressions::evaluate(context, &expression)?;
     }
     Ok(StatementResult::default().into())
-}
-
-/// A text of comments.
-pub(super) fn empty(context: &StatementContext<'_>) -> Outcome {
-    context.count(Counter::ComEmptyQuery);
-    StatementResult::default().into()
 }
 
 /// FLUSH

@@ -1,26 +1,19 @@
 //! Stored programs. None can be made yet, so that none is there to be dropped.
 
 use mayfly_syntax::ast::{DropStoredProgram, Privilege, StoredProgramKind};
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
-use crate::status::Counter;
 
 /// DROP PROCEDURE, FUNCTION, TRIGGER and EVENT: a note with IF EXISTS, an error without.
 pub(super) fn drop(
     context: &mut StatementContext<'_>,
     statement: &DropStoredProgram,
 ) -> Result<Outcome> {
-    context.count(match statement.kind {
-        StoredProgramKind::Procedure => Counter::ComDropProcedure,
-        StoredProgramKind::Function => Counter::ComDropFunction,
-        StoredProgramKind::Trigger => Counter::ComDropTrigger,
-        StoredProgramKind::Event => Counter::ComDropEvent,
-    });
     let name = &statement.name;
     let missing = if statement.kind == StoredProgramKind::Function
         && name.database.is_none()
@@ -44,10 +37,7 @@ pub(super) fn drop(
             (StoredProgramKind::Event, false) => codes::ER_EVENT_DOES_NOT_EXIST.with(&[&name]),
         }
     };
-    if !statement.if_exists {
-        return Err(missing);
-    }
-    context.diagnostics().push(Level::Note, missing);
+    context.note_if(statement.if_exists, missing)?;
     Ok(StatementResult::default().into())
 }
 
@@ -61,7 +51,7 @@ fn require_privilege(
     if context.privileges().is_unrestricted() {
         return Ok(());
     }
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     match kind {
         StoredProgramKind::Procedure | StoredProgramKind::Function => {
             let wanted = PrivilegeSet::of(&[Privilege::AlterRoutine]);

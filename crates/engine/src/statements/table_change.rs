@@ -14,7 +14,7 @@ use mayfly_exec::ExecutionContext;
 use mayfly_plan::{ChangeTarget, NewValue};
 use mayfly_storage::{LockMode, LockWait, Locked, Table};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result, SqlType, Value};
+use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
 use super::auto_increment::number_of;
 use super::listed_columns::refuse_generated;
@@ -28,6 +28,7 @@ use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::convert;
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 /// Positions that were met.
 enum Seen {
@@ -118,7 +119,9 @@ impl<'t> TableChange<'t> {
             let source = match &assignment.value {
                 NewValue::Default if definition.columns[column].generated.is_some() => continue,
                 NewValue::Default => Source::Default(rules.default_of(column)?),
-                NewValue::Column(place) => Source::Column(*place, options.types[*place].clone()),
+                NewValue::Column(position) => {
+                    Source::Column(*position, options.types[*position].clone())
+                }
                 NewValue::Computed(value) => {
                     Source::Computed(Bound::of_plan(Arc::clone(value), execution))
                 }
@@ -293,7 +296,7 @@ impl<'t> TableChange<'t> {
         {
             let refusal = || match &self.target.check {
                 Some(check) => codes::ER_VIEW_CHECK_FAILED.with(&[&check.view.0, &check.view.1]),
-                None => codes::ER_UNKNOWN_ERROR.with(&[&"a check of no view"]),
+                None => Error::internal("a check of no view"),
             };
             self.rules.left_out(&shown, &mut good, refusal)?;
         }
@@ -425,7 +428,7 @@ impl<'t> TableChange<'t> {
                     };
                     (builder::constant(&value, &column.ty, rows), &column.ty)
                 }
-                Source::Column(place, ty) => (Arc::clone(batch.column(*place)), ty),
+                Source::Column(position, ty) => (Arc::clone(batch.column(*position)), ty),
                 Source::Computed(bound) => {
                     let mut all = batch.columns().to_vec();
                     let first = self.target.row.unwrap_or(0);
@@ -493,6 +496,6 @@ pub(super) struct ChangeOptions<'t> {
 
 /// How long a statement waits for the lock of a row.
 pub(super) fn lock_wait(context: &StatementContext<'_>) -> LockWait {
-    let seconds = context.settings().unsigned("innodb_lock_wait_timeout");
+    let seconds = context.settings().get(typed::INNODB_LOCK_WAIT_TIMEOUT);
     LockWait::For(Duration::from_secs(seconds))
 }

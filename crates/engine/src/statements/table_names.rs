@@ -7,6 +7,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::BaseTable;
+use crate::error::refuse;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::system_schemas::is_schema;
@@ -55,11 +56,8 @@ pub(crate) fn changeable_table(
     if let Some(table) = context.use_table_as(database, name, None, TableUse::Write)? {
         return Ok(table);
     }
-    let catalog = &context.database().catalog;
-    if catalog.database_collation(database).is_none() {
-        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
-    }
-    Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+    let catalog = context.catalog();
+    Err(catalog.missing_table(database, name))
 }
 
 /// 1044: nobody changes what is in the databases that the engine makes itself.
@@ -79,8 +77,7 @@ pub(crate) fn refuse_system_schema(context: &StatementContext<'_>, database: &st
 pub(super) fn refuse_read_only(context: &StatementContext<'_>) -> Result<()> {
     let usual = context.options().transaction;
     let transaction = context.transaction().characteristics().unwrap_or(usual);
-    match transaction.read_only {
-        true => Err(codes::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.error()),
-        false => Ok(()),
-    }
+    refuse(transaction.read_only, || {
+        codes::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.error()
+    })
 }

@@ -1,26 +1,25 @@
 //! BEGIN, COMMIT, ROLLBACK, savepoints and SET TRANSACTION.
 
 use mayfly_syntax::ast::{
-    AccessMode, AccountStatement, Completion, DropTable, IsolationLevel, SetTransaction,
-    StartTransaction, Statement, TableName, TableVerb, VariableScope,
+    AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction, Statement,
+    VariableScope,
 };
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statement_options::CompletionType;
 use crate::statements::table_names::qualified;
-use crate::status::Counter;
+use crate::statements::table_references::{self, Access, TableReference};
 use crate::transaction::{Characteristics, Isolation, NotUndone};
-use crate::variables::{self, Setting};
+use crate::variables::typed;
 
 /// BEGIN and START TRANSACTION: what was open is committed.
 pub(super) fn begin(
     context: &mut StatementContext<'_>,
     statement: &StartTransaction,
 ) -> Result<Outcome> {
-    context.count(Counter::ComBegin);
     let next = match context.transaction_mut().is_begun() {
         true => None,
         false => context.transaction_mut().characteristics(),
@@ -36,7 +35,7 @@ pub(super) fn begin(
     // Each statement sees what is there when it begins, or locks it.
     if statement.consistent_snapshot && characteristics.isolation != Isolation::RepeatableRead {
         let ignored = codes::HA_ERR_UNSUPPORTED.error();
-        context.diagnostics().push(Level::Warning, ignored);
+        context.warn(ignored);
     } else if statement.consistent_snapshot {
         context.session.transaction.durable()?.take_snapshot()?;
     }
@@ -48,7 +47,6 @@ pub(super) fn commit(
     context: &mut StatementContext<'_>,
     completion: &Completion,
 ) -> Result<Outcome> {
-    context.count(Counter::ComCommit);
     let characteristics = context.transaction_mut().characteristics();
     commit_open(context)?;
     complete(context, completion, characteristics);
@@ -72,7 +70,6 @@ pub(super) fn rollback(
     context: &mut StatementContext<'_>,
     completion: &Completion,
 ) -> Result<Outcome> {
-    context.count(Counter::ComRollback);
     let characteristics = context.transaction_mut().characteristics();
     let incomplete = context.transaction_mut().roll_back();
     warn_incomplete(context, &incomplete);
@@ -92,7 +89,7 @@ fn warn_incomplete(context: &StatementContext<'_>, incomplete: &[NotUndone]) {
                 codes::ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE
             }
         };
-        context.diagnostics().push(Level::Warning, warning.error());
+        context.warn(warning.error());
     }
 }
 
@@ -137,68 +134,21 @@ pub(super) fn release(context: &mut StatementContext<'_>, name: &str) -> Result<
     Ok(StatementResult::default().into())
 }
 
-/// Whether a statement commits what is open before it does anything: those that change what tables
-/// there are, as the manual lists them (Statements That Cause an Implicit Commit).
-pub(super) fn commits_implicitly(statement: &Statement) -> bool {
-    match statement {
-        Statement::CreateTable(create) => !create.temporary,
-        Statement::DropTable(DropTable { temporary, .. }) => !temporary,
-        Statement::TruncateTable(_)
-        | Statement::CreateDatabase(_)
-        | Statement::AlterDatabase(_)
-        | Statement::DropDatabase(_)
-        | Statement::AlterTable(_)
-        | Statement::RenameTable(_)
-        | Statement::CreateIndex(_)
-        | Statement::DropIndex(_)
-        | Statement::CreateView(_)
-        | Statement::DropView(_)
-        | Statement::DropStoredProgram(_)
-        | Statement::LockTables(_)
-        | Statement::Flush(_) => true,
-        Statement::TableMaintenance(maintenance) => maintenance.verb != TableVerb::Checksum,
-        Statement::Account(account) => !matches!(**account, AccountStatement::SetRole(_)),
-        _ => false,
-    }
-}
-
-/// Whether the transaction that is open, if there is one, is over with it.
-pub(crate) fn begins_or_ends_transaction(statement: &Statement) -> bool {
-    let ends = matches!(
-        statement,
-        Statement::Commit(_) | Statement::Rollback(_) | Statement::StartTransaction(_)
-    );
-    ends || commits_implicitly(statement)
-}
-
-/// Whether a statement changes what tables there are: a transaction that is READ ONLY refuses it.
-pub(super) fn changes_tables(statement: &Statement) -> bool {
-    match statement {
-        Statement::CreateTable(_) | Statement::DropTable(_) => true,
-        Statement::TableMaintenance(_) | Statement::Flush(_) | Statement::LockTables(_) => false,
-        statement => commits_implicitly(statement),
-    }
-}
-
-/// Whether a statement changes what lasts beside rows: tables that are not temporary, databases, accounts.
+/// Whether a statement that changes definitions changes more than temporary tables.
 pub(super) fn changes_what_lasts(context: &StatementContext<'_>, statement: &Statement) -> bool {
-    let lasts = |table: &TableName| match qualified(context, table) {
-        Ok((database, name)) => context
-            .session
-            .temporary_tables
-            .get(&database, &name)
-            .is_none(),
+    let references = table_references::of_statement(context.session, statement);
+    let mut defined = references
+        .iter()
+        .filter(|reference| reference.access == Access::Define)
+        .peekable();
+    let lasts = |reference: &TableReference| match qualified(context, &reference.table) {
+        Ok((database, name)) => context.temporary_table(&database, &name).is_none(),
         Err(_) => true,
     };
     match statement {
         Statement::CreateTable(create) => !create.temporary,
-        Statement::DropTable(drop) => !drop.temporary && drop.tables.iter().any(lasts),
-        Statement::TruncateTable(table) => lasts(table),
-        Statement::AlterTable(alter) => lasts(&alter.table),
-        Statement::CreateIndex(create) => lasts(&create.table),
-        Statement::DropIndex(drop) => lasts(&drop.table),
-        Statement::RenameTable(rename) => rename.renames.iter().any(|(old, _)| lasts(old)),
-        statement => changes_tables(statement),
+        Statement::DropTable(drop) if drop.temporary => false,
+        _ => defined.peek().is_none() || defined.any(lasts),
     }
 }
 
@@ -226,17 +176,15 @@ pub(super) fn set(
         return Ok(StatementResult::default().into());
     }
     let changes = [
-        isolation.map(|level| ("transaction_isolation", Setting::Unsigned(level))),
-        read_only.map(|only| ("transaction_read_only", Setting::Boolean(only))),
+        isolation.map(|level| typed::TRANSACTION_ISOLATION.setting(level)),
+        read_only.map(|only| typed::TRANSACTION_READ_ONLY.setting(only)),
     ];
-    for (name, setting) in changes.into_iter().flatten() {
+    for (position, setting) in changes.into_iter().flatten() {
         if statement.scope == Some(VariableScope::Session) {
-            context.session.set_setting_by_name(name, setting);
-            continue;
+            context.session.set_setting(position, setting);
+        } else {
+            context.database().set_global(position, setting);
         }
-        let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
-        let position = variables::position(name).ok_or_else(unknown)?;
-        context.database().set_global(position, setting);
     }
     Ok(StatementResult::default().into())
 }

@@ -8,8 +8,8 @@ use mayfly_syntax::ast::{
     visit_expressions,
 };
 use mayfly_syntax::encodings::variable;
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use super::accounts::refuse_system_user;
 use super::select;
@@ -20,23 +20,23 @@ use crate::catalog::view::ViewDefinition;
 use crate::catalog::view_query;
 use crate::ddl::account::named;
 use crate::ddl::create as names;
+use crate::error::refuse;
 use crate::names::same_name;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
-use crate::status::Counter;
+use crate::variables::typed;
 
 /// CREATE VIEW and ALTER VIEW.
 pub(super) fn create(
     context: &mut StatementContext<'_>,
     statement: &CreateView,
 ) -> Result<Outcome> {
-    context.count(Counter::ComCreateView);
     let (database, name) = qualified(context, &statement.name)?;
     refuse_system_schema(context, &database)?;
     names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
-    let catalog = &context.database().catalog;
-    if catalog.database_collation(&database).is_none() {
+    let catalog = context.catalog();
+    if !catalog.has_database(&database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
     let replaces = statement.or_replace || statement.alter;
@@ -49,11 +49,8 @@ pub(super) fn create(
     let old = catalog.view(&database, &name);
     if old.is_some() && !replaces {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
-        if statement.if_not_exists {
-            context.diagnostics().push(Level::Note, error);
-            return Ok(StatementResult::default().into());
-        }
-        return Err(error);
+        context.note_if(statement.if_not_exists, error)?;
+        return Ok(StatementResult::default().into());
     }
     if let Some(old) = old.as_deref().filter(|_| statement.or_replace) {
         refuse_of_system(context, old)?;
@@ -63,10 +60,7 @@ pub(super) fn create(
         (Some(old), true) => definition(context, &kept_settings(statement, &old), database, name)?,
         (_, false) => definition(context, statement, database, name)?,
     };
-    context
-        .database()
-        .catalog
-        .put_view(context, Arc::new(view))?;
+    context.catalog().put_view(context, Arc::new(view))?;
     Ok(StatementResult::default().into())
 }
 
@@ -124,13 +118,7 @@ fn definition(
             return Err(codes::ER_DUP_FIELDNAME.with(&[column]));
         }
     }
-    let text = |name| {
-        context
-            .settings()
-            .text(name)
-            .map_or("", |text| text)
-            .to_owned()
-    };
+    let text = |variable| context.settings().text(variable).to_owned();
     let mut written = ViewDefinition {
         definer: definer(context, statement)?,
         ..ViewDefinition::of_full_text(
@@ -148,9 +136,7 @@ fn definition(
     };
     if written.algorithm == ViewAlgorithm::Merge && !written.is_mergeable() {
         written.algorithm = ViewAlgorithm::Undefined;
-        context
-            .diagnostics()
-            .warn(codes::ER_WARN_VIEW_MERGE.error());
+        context.warn(codes::ER_WARN_VIEW_MERGE.error());
     }
     // What runs is what is kept.
     let full = written.full_text();
@@ -163,8 +149,8 @@ fn definition(
     Ok(ViewDefinition {
         columns_named: !given.is_empty(),
         created: context.now(),
-        character_set: text("character_set_client"),
-        collation: text("collation_connection"),
+        character_set: text(typed::CHARACTER_SET_CLIENT),
+        collation: text(typed::COLLATION_CONNECTION),
         ..view
     })
 }
@@ -175,13 +161,13 @@ fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(St
     let reference = statement.definer.as_ref();
     let name = named(context, reference.unwrap_or(&AccountReference::Current))?;
     if name != own {
-        let rights = context.privileges().rights();
+        let rights = context.rights();
         rights.require(SUPER, &["SET_ANY_DEFINER"], "SUPER or SET_ANY_DEFINER")?;
         if context.database().accounts.get(&name).is_none() {
             let names = "SUPER or ALLOW_NONEXISTENT_DEFINER";
             rights.require(SUPER, &["ALLOW_NONEXISTENT_DEFINER"], names)?;
             let unknown = codes::ER_NO_SUCH_USER.with(&[&name.user, &name.host]);
-            context.diagnostics().push(Level::Warning, unknown);
+            context.warn(unknown);
         }
     }
     Ok((name.user, name.host))
@@ -203,21 +189,17 @@ fn refuse_variables(query: &Query) -> Result<()> {
         Some(_) => ControlFlow::Break(()),
         None => ControlFlow::Continue(()),
     });
-    match flow.is_break() {
-        true => Err(codes::ER_VIEW_SELECT_VARIABLE.error()),
-        false => Ok(()),
-    }
+    refuse(flow.is_break(), || codes::ER_VIEW_SELECT_VARIABLE.error())
 }
 
 /// DROP VIEW: all of the list or none.
 pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> Result<Outcome> {
-    context.count(Counter::ComDropView);
     let mut names = Vec::with_capacity(statement.views.len());
     let mut missing = Vec::new();
     for view in &statement.views {
         let (database, name) = qualified(context, view)?;
         refuse_system_schema(context, &database)?;
-        let catalog = &context.database().catalog;
+        let catalog = context.catalog();
         if let Some(view) = catalog.view(&database, &name) {
             refuse_of_system(context, &view)?;
             names.push((database, name));
@@ -232,8 +214,8 @@ pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> 
     }
     for name in missing {
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&name]);
-        context.diagnostics().push(Level::Note, note);
+        context.note(note);
     }
-    context.database().catalog.drop_views(context, &names)?;
+    context.catalog().drop_views(context, &names)?;
     Ok(StatementResult::default().into())
 }

@@ -63,8 +63,8 @@ impl<'t> Writers<'t> {
     /// writer.
     pub(super) fn add(&mut self, table: &Arc<BaseTable>, handle: &Arc<dyn Table>) -> WriterId {
         let known = |entry: &Entry| entry.writer.table.id == table.id;
-        if let Some(place) = self.tables.iter().position(known) {
-            return place;
+        if let Some(position) = self.tables.iter().position(known) {
+            return position;
         }
         let checks = self.context.options().foreign_key_checks;
         self.tables.push(Entry {

@@ -4,6 +4,11 @@
 //! Statements never look variables up by name: a session keeps a plain struct of what statements
 //! need and makes it anew only after a SET.
 
+/// The variables of a group, one line each.
+macro_rules! variables {
+    ($($variable:expr;)*) => { &[$($variable),*] };
+}
+
 mod character_sets;
 mod connection;
 pub(crate) mod definition;
@@ -12,6 +17,7 @@ mod server;
 mod settings;
 pub(crate) mod sql_mode;
 mod temporary_tables;
+pub(crate) mod typed;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

@@ -81,378 +81,66 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
 /// subquery_to_derived, hypergraph_optimizer.
 const OPTIMIZER_SWITCH_DEFAULT: u64 = ((1 << 28) - 1) & !(1 << 9 | 1 << 19 | 1 << 22 | 1 << 24);
 
-pub(super) const VARIABLES: &[SystemVariable] = &[
-    both(
-        "div_precision_increment",
-        number(4, 0, 30),
-        "By how many digits a division has more decimals than its dividend.",
-    )
-    .hintable(),
-    both(
-        "end_markers_in_json",
-        switch(false),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "eq_range_index_dive_limit",
-        number(200, 0, U32_MAX),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "explain_format",
-        choice(1, &["TRADITIONAL_STRICT", "TRADITIONAL", "JSON", "TREE"]),
-        "The format of EXPLAIN when it names none.",
-    ),
-    both(
-        "explain_json_format_version",
-        number(1, 1, 2),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "foreign_key_checks",
-        switch(true),
-        "Whether foreign keys are checked.",
-    )
-    .hintable(),
-    both(
-        "group_concat_max_len",
-        number(1024, 4, u64::MAX),
-        "The longest result of GROUP_CONCAT() in bytes.",
-    )
-    .hintable(),
-    both(
-        "information_schema_stats_expiry",
-        number(86_400, 0, 31_536_000),
-        "Accepted for compatibility: statistics are always those of the moment.",
-    )
-    .without_effect(),
-    global(
-        "statement_cache_size",
-        blocks(16 * MIB, 0, GIB, KIB),
-        "How much the statements may take that are kept by their text, with their plans; 0 keeps none.",
-    ),
-    both(
-        "max_error_count",
-        number(1024, 0, 65_535),
-        "How many conditions SHOW WARNINGS keeps.",
-    )
-    .hintable(),
-    both(
-        "max_execution_time",
-        number(0, 0, u64::MAX),
-        "After how many milliseconds a SELECT is interrupted; 0 is never.",
-    )
-    .hintable(),
-    both(
-        "max_join_size",
-        number(u64::MAX, 1, u64::MAX),
-        "How many rows of tables a SELECT may read, as it is planned, when sql_big_selects is off.",
-    )
-    .hintable(),
-    both(
-        "max_points_in_geometry",
-        number(65_536, 3, MIB),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "max_seeks_for_key",
-        number(u64::MAX, 1, u64::MAX),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "min_examined_row_limit",
-        number(0, 0, u64::MAX),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "optimizer_max_subgraph_pairs",
-        number(100_000, 1, 2_147_483_647),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "optimizer_prune_level",
-        number(1, 0, 1),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "optimizer_search_depth",
-        number(62, 0, 62),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "optimizer_switch",
-        Kind::Switches {
-            default: OPTIMIZER_SWITCH_DEFAULT,
-            words: OPTIMIZER_SWITCHES,
-        },
-        "Which rules of the optimizer run.",
-    )
-    .hintable(),
-    both(
-        "optimizer_trace",
-        Kind::Switches {
-            default: 0,
-            words: &["enabled", "one_line"],
-        },
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "optimizer_trace_features",
-        Kind::Switches {
-            default: 15,
-            words: &[
-                "greedy_search",
-                "range_optimizer",
-                "dynamic_range",
-                "repeated_subselect",
-            ],
-        },
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "optimizer_trace_limit",
-        number(1, 0, i64::MAX as u64),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "optimizer_trace_max_mem_size",
-        number(MIB, 0, u64::MAX),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "optimizer_trace_offset",
-        Kind::Signed {
-            default: -1,
-            min: i64::MIN,
-            max: i64::MAX,
-        },
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "parser_max_mem_size",
-        number(u64::MAX, 10_000_000, u64::MAX),
-        "Bytes of memory that the tree of a statement and its plan may take.",
-    ),
-    both("profiling", switch(false), "Accepted for compatibility.").without_effect(),
-    both(
-        "profiling_history_size",
-        number(15, 0, 100),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "query_alloc_block_size",
-        blocks_of(8 * KIB),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "query_prealloc_size",
-        blocks_of(8 * KIB),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    global(
-        "regexp_stack_limit",
-        number(8_000_000, 0, 2_147_483_647),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    global(
-        "regexp_time_limit",
-        number(32, 0, 2_147_483_647),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    session(
-        "rand_seed1",
-        number(0, 0, u64::MAX),
-        "A part of the state of RAND().",
-    ),
-    session(
-        "rand_seed2",
-        number(0, 0, u64::MAX),
-        "A part of the state of RAND().",
-    ),
-    session(
-        "resultset_metadata",
-        choice(1, &["NONE", "FULL"]),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "restrict_fk_on_non_standard_key",
-        switch(true),
-        "Whether foreign keys must refer to all columns of a unique key.",
-    ),
-    both(
-        "show_create_table_verbosity",
-        switch(false),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    session(
-        "show_create_table_skip_secondary_engine",
-        switch(false),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "show_gipk_in_create_table_and_information_schema",
-        switch(true),
-        "Accepted for compatibility: generated primary keys are always shown.",
-    )
-    .without_effect(),
-    both(
-        "sql_auto_is_null",
-        switch(false),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "sql_big_selects",
-        switch(true),
-        "Whether a SELECT may read more rows than max_join_size says.",
-    )
-    .hintable(),
-    both(
-        "sql_buffer_result",
-        switch(false),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "sql_generate_invisible_primary_key",
-        switch(false),
-        "Whether a table without a primary key gets one, over an invisible column.",
-    ),
-    both(
-        "sql_mode",
-        Kind::Flags {
-            default: SQL_MODE_DEFAULT,
-            words: SQL_MODES,
-        },
-        "How strict statements are read and values are checked.",
-    )
-    .hintable(),
-    both(
-        "sql_notes",
-        switch(true),
-        "Whether notes are kept among the warnings.",
-    ),
-    both(
-        "sql_quote_show_create",
-        switch(true),
-        "Whether SHOW CREATE quotes identifiers.",
-    ),
-    both(
-        "sql_require_primary_key",
-        switch(false),
-        "Whether a table must have a primary key.",
-    ),
-    both(
-        "sql_safe_updates",
-        switch(false),
-        "Whether UPDATE and DELETE need a key in WHERE.",
-    )
-    .hintable(),
-    both(
-        "sql_select_limit",
-        number(u64::MAX, 0, u64::MAX),
-        "How many rows a SELECT without LIMIT gives at most.",
-    )
-    .hintable(),
-    both("sql_warnings", switch(false), "Accepted for compatibility.").without_effect(),
-    both(
-        "unique_checks",
-        switch(true),
-        "OFF lets an engine leave out checks of unique keys; they are always checked.",
-    )
-    .hintable(),
-    both(
-        "updatable_views_with_limit",
-        choice(1, &["NO", "YES"]),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    session(
-        "use_secondary_engine",
-        choice(1, &["OFF", "ON", "FORCED"]),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "windowing_use_high_precision",
-        switch(true),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "secondary_engine_cost_threshold",
-        Kind::Double {
-            default: 100_000.0,
-            min: 0.0,
-            max: f64::MAX,
-        },
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    global(
-        "ft_boolean_syntax",
-        text("+ -><()~*:\"\"&|"),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    global(
-        "ft_max_word_len",
-        number(84, 10, 84),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .read_only(),
-    global(
-        "ft_min_word_len",
-        number(4, 1, 84),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .read_only(),
-    global(
-        "ngram_token_size",
-        number(2, 1, 10),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .read_only(),
-];
+pub(super) const VARIABLES: &[SystemVariable] = variables! {
+    both("div_precision_increment", number(4, 0, 30), "By how many digits a division has more decimals than its dividend.").hintable();
+    both("end_markers_in_json", switch(false), "Accepted for compatibility.").without_effect().hintable();
+    both("eq_range_index_dive_limit", number(200, 0, U32_MAX), "Accepted for compatibility.").without_effect().hintable();
+    both("explain_format", choice(1, &["TRADITIONAL_STRICT", "TRADITIONAL", "JSON", "TREE"]), "The format of EXPLAIN when it names none.");
+    both("explain_json_format_version", number(1, 1, 2), "Accepted for compatibility.").without_effect();
+    both("foreign_key_checks", switch(true), "Whether foreign keys are checked.").hintable();
+    both("group_concat_max_len", number(1024, 4, u64::MAX), "The longest result of GROUP_CONCAT() in bytes.").hintable();
+    both("information_schema_stats_expiry", number(86_400, 0, 31_536_000), "Accepted for compatibility: statistics are always those of the moment.").without_effect();
+    global("statement_cache_size", blocks(16 * MIB, 0, GIB, KIB), "How much the statements may take that are kept by their text, with their plans; 0 keeps none.");
+    both("max_error_count", number(1024, 0, 65_535), "How many conditions SHOW WARNINGS keeps.").hintable();
+    both("max_execution_time", number(0, 0, u64::MAX), "After how many milliseconds a SELECT is interrupted; 0 is never.").hintable();
+    both("max_join_size", number(u64::MAX, 1, u64::MAX), "How many rows of tables a SELECT may read, as it is planned, when sql_big_selects is off.").hintable();
+    both("max_points_in_geometry", number(65_536, 3, MIB), "Accepted for compatibility.").without_effect().hintable();
+    both("max_seeks_for_key", number(u64::MAX, 1, u64::MAX), "Accepted for compatibility.").without_effect().hintable();
+    both("min_examined_row_limit", number(0, 0, u64::MAX), "Accepted for compatibility.").without_effect().hintable();
+    both("optimizer_max_subgraph_pairs", number(100_000, 1, 2_147_483_647), "Accepted for compatibility.").without_effect().hintable();
+    both("optimizer_prune_level", number(1, 0, 1), "Accepted for compatibility.").without_effect().hintable();
+    both("optimizer_search_depth", number(62, 0, 62), "Accepted for compatibility.").without_effect().hintable();
+    both("optimizer_switch", Kind::Switches { default: OPTIMIZER_SWITCH_DEFAULT, words: OPTIMIZER_SWITCHES }, "Which rules of the optimizer run.").hintable();
+    both("optimizer_trace", Kind::Switches { default: 0, words: &["enabled", "one_line"] }, "Accepted for compatibility.").without_effect();
+    both("optimizer_trace_features", Kind::Switches { default: 15, words: &["greedy_search", "range_optimizer", "dynamic_range", "repeated_subselect"] }, "Accepted for compatibility.").without_effect();
+    both("optimizer_trace_limit", number(1, 0, i64::MAX as u64), "Accepted for compatibility.").without_effect();
+    both("optimizer_trace_max_mem_size", number(MIB, 0, u64::MAX), "Accepted for compatibility.").without_effect();
+    both("optimizer_trace_offset", Kind::Signed { default: -1, min: i64::MIN, max: i64::MAX }, "Accepted for compatibility.").without_effect();
+    both("parser_max_mem_size", number(u64::MAX, 10_000_000, u64::MAX), "Bytes of memory that the tree of a statement and its plan may take.");
+    both("profiling", switch(false), "Accepted for compatibility.").without_effect();
+    both("profiling_history_size", number(15, 0, 100), "Accepted for compatibility.").without_effect();
+    both("query_alloc_block_size", blocks_of(8 * KIB), "Accepted for compatibility.").without_effect();
+    both("query_prealloc_size", blocks_of(8 * KIB), "Accepted for compatibility.").without_effect();
+    global("regexp_stack_limit", number(8_000_000, 0, 2_147_483_647), "Accepted for compatibility.").without_effect();
+    global("regexp_time_limit", number(32, 0, 2_147_483_647), "Accepted for compatibility.").without_effect();
+    session("rand_seed1", number(0, 0, u64::MAX), "A part of the state of RAND().");
+    session("rand_seed2", number(0, 0, u64::MAX), "A part of the state of RAND().");
+    session("resultset_metadata", choice(1, &["NONE", "FULL"]), "Accepted for compatibility.").without_effect();
+    both("restrict_fk_on_non_standard_key", switch(true), "Whether foreign keys must refer to all columns of a unique key.");
+    both("show_create_table_verbosity", switch(false), "Accepted for compatibility.").without_effect();
+    session("show_create_table_skip_secondary_engine", switch(false), "Accepted for compatibility.").without_effect();
+    both("show_gipk_in_create_table_and_information_schema", switch(true), "Accepted for compatibility: generated primary keys are always shown.").without_effect();
+    both("sql_auto_is_null", switch(false), "Accepted for compatibility.").without_effect().hintable();
+    both("sql_big_selects", switch(true), "Whether a SELECT may read more rows than max_join_size says.").hintable();
+    both("sql_buffer_result", switch(false), "Accepted for compatibility.").without_effect().hintable();
+    both("sql_generate_invisible_primary_key", switch(false), "Whether a table without a primary key gets one, over an invisible column.");
+    both("sql_mode", Kind::Flags { default: SQL_MODE_DEFAULT, words: SQL_MODES }, "How strict statements are read and values are checked.").hintable();
+    both("sql_notes", switch(true), "Whether notes are kept among the warnings.");
+    both("sql_quote_show_create", switch(true), "Whether SHOW CREATE quotes identifiers.");
+    both("sql_require_primary_key", switch(false), "Whether a table must have a primary key.");
+    both("sql_safe_updates", switch(false), "Whether UPDATE and DELETE need a key in WHERE.").hintable();
+    both("sql_select_limit", number(u64::MAX, 0, u64::MAX), "How many rows a SELECT without LIMIT gives at most.").hintable();
+    both("sql_warnings", switch(false), "Accepted for compatibility.").without_effect();
+    both("unique_checks", switch(true), "OFF lets an engine leave out checks of unique keys; they are always checked.").hintable();
+    both("updatable_views_with_limit", choice(1, &["NO", "YES"]), "Accepted for compatibility.").without_effect().hintable();
+    session("use_secondary_engine", choice(1, &["OFF", "ON", "FORCED"]), "Accepted for compatibility.").without_effect().hintable();
+    both("windowing_use_high_precision", switch(true), "Accepted for compatibility.").without_effect().hintable();
+    both("secondary_engine_cost_threshold", Kind::Double { default: 100_000.0, min: 0.0, max: f64::MAX }, "Accepted for compatibility.").without_effect().hintable();
+    global("ft_boolean_syntax", text("+ -><()~*:\"\"&|"), "Accepted for compatibility.").without_effect();
+    global("ft_max_word_len", number(84, 10, 84), "Accepted for compatibility.").without_effect().read_only();
+    global("ft_min_word_len", number(4, 1, 84), "Accepted for compatibility.").without_effect().read_only();
+    global("ngram_token_size", number(2, 1, 10), "Accepted for compatibility.").without_effect().read_only();
+};
 
 const fn blocks_of(default: u64) -> Kind {
     Kind::Unsigned {

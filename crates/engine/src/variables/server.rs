@@ -5,110 +5,110 @@ use super::definition::{
     text,
 };
 
-pub(super) const VARIABLES: &[SystemVariable] = &[
-    global("auto_generate_certs", switch(true), "Accepted for compatibility.").without_effect().read_only(),
-    global("basedir", text("/usr/"), "Where the program is.").read_only(),
-    global("bind_address", text("*"), "Where connections are accepted.").read_only(),
-    both("binlog_format", choice(2, &["MIXED", "STATEMENT", "ROW"]), "Accepted for compatibility: there is no binary log.").without_effect(),
-    both("binlog_row_image", choice(2, &["MINIMAL", "NOBLOB", "FULL"]), "Accepted for compatibility: there is no binary log.").without_effect(),
-    global("concurrent_insert", choice(1, &["NEVER", "AUTO", "ALWAYS"]), "Accepted for compatibility.").without_effect(),
-    global("core_file", switch(false), "Accepted for compatibility.").without_effect().read_only(),
-    global("datadir", text(""), "Where tables are kept; empty when they live in memory.").read_only(),
-    global("default_authentication_plugin", text("caching_sha2_password"), "Accepted for compatibility.").without_effect().read_only(),
-    global("authentication_policy", text("*,,"), "Accepted for compatibility.").without_effect(),
-    both("default_storage_engine", Kind::Engine("InnoDB"), "The engine that CREATE TABLE records when the statement names none."),
-    both("default_table_encryption", switch(false), "Accepted for compatibility.").without_effect(),
-    global("delay_key_write", choice(1, &["OFF", "ON", "ALL"]), "Accepted for compatibility.").without_effect(),
-    global("disabled_storage_engines", text(""), "Accepted for compatibility.").without_effect().read_only(),
-    global("enforce_gtid_consistency", choice(0, &["OFF", "ON", "WARN"]), "Accepted for compatibility.").without_effect(),
-    global("flush", switch(false), "Accepted for compatibility.").without_effect(),
-    global("flush_time", number(0, 0, YEAR), "Accepted for compatibility.").without_effect(),
-    global("general_log", switch(false), "Accepted for compatibility.").without_effect(),
-    global("general_log_file", text("mayfly.log"), "Accepted for compatibility.").without_effect(),
-    global("gtid_executed", text(""), "Always empty: there is no binary log.").read_only(),
-    global("gtid_mode", choice(0, &["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]), "Accepted for compatibility.").without_effect(),
-    session("gtid_next", text("AUTOMATIC"), "Accepted for compatibility.").without_effect(),
-    global("gtid_purged", text(""), "Accepted for compatibility.").without_effect(),
-    global("have_compress", text("YES"), "Whether COMPRESS() works.").read_only(),
-    global("have_dynamic_loading", text("NO"), "Whether plugins can be loaded.").read_only(),
-    global("have_geometry", text("NO"), "Whether spatial types are stored.").read_only(),
-    global("have_profiling", text("NO"), "Whether SHOW PROFILE works.").read_only(),
-    global("have_query_cache", text("NO"), "Whether there is a query cache.").read_only(),
-    global("have_rtree_keys", text("NO"), "Whether there are spatial keys.").read_only(),
-    global("have_statement_timeout", text("YES"), "Whether max_execution_time works.").read_only(),
-    global("have_symlink", text("DISABLED"), "Whether tables may be symbolic links: never.").read_only(),
-    global("host_cache_size", number(279, 0, 65_536), "Accepted for compatibility.").without_effect(),
-    global("hostname", text("localhost"), "The machine's name.").read_only(),
-    global("innodb_adaptive_hash_index", switch(false), "Accepted for compatibility.").without_effect(),
-    global("innodb_autoinc_lock_mode", number(2, 0, 2), "Accepted for compatibility.").without_effect().read_only(),
-    global("innodb_buffer_pool_size", number(128 * MIB, 5 * MIB, i64::MAX as u64), "Accepted for compatibility.").without_effect(),
-    global("innodb_default_row_format", choice(2, &["redundant", "compact", "dynamic"]), "Accepted for compatibility.").without_effect(),
-    global("innodb_file_per_table", switch(true), "Accepted for compatibility.").without_effect(),
-    global("innodb_flush_log_at_trx_commit", number(1, 0, 2), "When commits are on disk: 1 before they are acknowledged, 0 and 2 about a second later."),
-    both("innodb_lock_wait_timeout", number(50, 1, GIB), "How long a statement waits for a row's lock, in seconds.").hintable(),
-    global("innodb_log_buffer_size", number(64 * MIB, 256 * 1024, U32_MAX), "Accepted for compatibility.").without_effect(),
-    global("innodb_page_size", number(16_384, 4096, 65_536), "Accepted for compatibility.").without_effect().read_only(),
-    global("innodb_print_all_deadlocks", switch(false), "Accepted for compatibility.").without_effect(),
-    global("innodb_rollback_on_timeout", switch(false), "Accepted for compatibility.").without_effect().read_only(),
-    global("innodb_stats_on_metadata", switch(false), "Accepted for compatibility.").without_effect(),
-    global("innodb_stats_persistent", switch(true), "Accepted for compatibility.").without_effect(),
-    both("innodb_strict_mode", switch(true), "Accepted for compatibility.").without_effect(),
-    global("innodb_temp_data_file_path", text("ibtmp1:12M:autoextend"), "The files of temporary tables: how large they are made when the first one overflows, and how large they may become.").read_only(),
-    global("innodb_temp_tablespaces_dir", text("./#innodb_temp/"), "Accepted for compatibility.").without_effect().read_only(),
-    both("innodb_tmpdir", Kind::Text(None), "Accepted for compatibility.").without_effect(),
-    global("innodb_version", text("8.4.0"), "The version of MySQL that Mayfly is compatible with.").read_only(),
-    both("keep_files_on_create", switch(false), "Accepted for compatibility.").without_effect(),
-    global("large_files_support", switch(true), "Whether files may be larger than 2 GiB.").read_only(),
-    global("large_pages", switch(false), "Accepted for compatibility.").without_effect().read_only(),
-    global("license", text("MIT OR Apache-2.0"), "Mayfly's licence.").read_only(),
-    global("locked_in_memory", switch(false), "Accepted for compatibility.").without_effect().read_only(),
-    global("log_bin", switch(false), "Whether changes are logged: never.").read_only(),
-    global("log_bin_trust_function_creators", switch(false), "Accepted for compatibility.").without_effect(),
-    global("log_error", text("stderr"), "Where errors of the engine go.").read_only(),
-    global("log_error_verbosity", number(2, 1, 3), "Accepted for compatibility.").without_effect(),
-    global("log_output", Kind::Flags { default: 2, words: &["NONE", "FILE", "TABLE"] }, "Accepted for compatibility.").without_effect(),
-    global("log_queries_not_using_indexes", switch(false), "Accepted for compatibility.").without_effect(),
-    global("log_raw", switch(false), "Accepted for compatibility.").without_effect(),
-    global("log_slow_admin_statements", switch(false), "Accepted for compatibility.").without_effect(),
-    global("log_slow_extra", switch(false), "Accepted for compatibility.").without_effect(),
-    global("log_throttle_queries_not_using_indexes", number(0, 0, u64::MAX), "Accepted for compatibility.").without_effect(),
-    global("log_timestamps", choice(0, &["UTC", "SYSTEM"]), "Accepted for compatibility.").without_effect(),
-    both("long_query_time", Kind::Double { default: 10.0, min: 0.0, max: 31_536_000.0 }, "From how many seconds on a statement is slow."),
-    both("myisam_sort_buffer_size", number(8 * MIB, 4096, u64::MAX), "Accepted for compatibility.").without_effect(),
-    both("old_alter_table", switch(false), "Accepted for compatibility.").without_effect(),
-    global("open_files_limit", number(5000, 0, U32_MAX), "Accepted for compatibility.").without_effect().read_only(),
-    global("partial_revokes", switch(false), "Accepted for compatibility.").without_effect(),
-    global("performance_schema", switch(true), "Accepted for compatibility.").without_effect().read_only(),
-    global("performance_schema_session_connect_attrs_size", number(512, 0, MIB), "Bytes of connection attributes that are kept of a session.").read_only(),
-    global("persisted_globals_load", switch(true), "Whether what SET PERSIST has written is read at the start.").read_only(),
-    global("pid_file", text(""), "The file that holds the server's process id while it runs.").read_only(),
-    global("plugin_dir", text(""), "Accepted for compatibility.").without_effect().read_only(),
-    global("port", number(3306, 0, 65_535), "The port of connections.").read_only(),
-    both("preload_buffer_size", number(32_768, 1024, GIB), "Accepted for compatibility.").without_effect(),
-    global("report_host", Kind::Text(None), "Accepted for compatibility.").without_effect().read_only(),
-    global("secure_file_priv", Kind::Text(None), "The directory of the files that statements may read and write; empty is any, NULL is none.").read_only(),
-    global("server_id", number(1, 0, U32_MAX), "A number of this server, which UUID_SHORT() begins with."),
-    global("server_id_bits", number(32, 7, 32), "Accepted for compatibility.").without_effect().read_only(),
-    global("server_uuid", text("00000000-0000-0000-0000-000000000000"), "Accepted for compatibility.").without_effect().read_only(),
-    global("skip_external_locking", switch(true), "Accepted for compatibility.").without_effect().read_only(),
-    global("slow_launch_time", number(2, 0, YEAR), "Accepted for compatibility.").without_effect(),
-    global("slow_query_log", switch(false), "Accepted for compatibility.").without_effect(),
-    global("slow_query_log_file", text("mayfly-slow.log"), "Accepted for compatibility.").without_effect(),
-    global("socket", text(""), "The path of local connections.").read_only(),
-    global("stored_program_cache", number(256, 16, 524_288), "Accepted for compatibility.").without_effect(),
-    global("sync_binlog", number(1, 0, U32_MAX), "Accepted for compatibility: there is no binary log.").without_effect(),
-    global("table_definition_cache", number(2000, 400, 524_288), "Accepted for compatibility.").without_effect(),
-    global("table_open_cache", number(4000, 1, 524_288), "Accepted for compatibility.").without_effect(),
-    global("table_open_cache_instances", number(16, 1, 64), "Accepted for compatibility.").without_effect().read_only(),
-    global("tls_version", text("TLSv1.2,TLSv1.3"), "Accepted for compatibility.").without_effect(),
-    global("ssl_ca", text(""), "The certificate authority of connections.").read_only(),
-    global("ssl_cert", text(""), "The certificate of connections.").read_only(),
-    global("ssl_key", text(""), "The key of connections.").read_only(),
-    global("version", text("8.4.0-mayfly"), "The version of MySQL that Mayfly is compatible with, and its name.").read_only(),
-    global("version_comment", text("Mayfly"), "What this is.").read_only(),
-    global("version_compile_machine", text("x86_64"), "The kind of machine.").read_only(),
-    global("version_compile_os", text("Linux"), "The operating system.").read_only(),
-    global("version_compile_zlib", text("1.3.1"), "The version of zlib that it corresponds to.").read_only(),
-    global("write_buffer_size", number(32 * MIB, 0, GIB), "Memory for changes that are committed, and so in the redo log, but not in the data file yet; with 0 every commit writes to the file."),
-    both("xa_detach_on_prepare", switch(true), "Accepted for compatibility.").without_effect(),
-];
+pub(super) const VARIABLES: &[SystemVariable] = variables! {
+    global("auto_generate_certs", switch(true), "Accepted for compatibility.").without_effect().read_only();
+    global("basedir", text("/usr/"), "Where the program is.").read_only();
+    global("bind_address", text("*"), "Where connections are accepted.").read_only();
+    both("binlog_format", choice(2, &["MIXED", "STATEMENT", "ROW"]), "Accepted for compatibility: there is no binary log.").without_effect();
+    both("binlog_row_image", choice(2, &["MINIMAL", "NOBLOB", "FULL"]), "Accepted for compatibility: there is no binary log.").without_effect();
+    global("concurrent_insert", choice(1, &["NEVER", "AUTO", "ALWAYS"]), "Accepted for compatibility.").without_effect();
+    global("core_file", switch(false), "Accepted for compatibility.").without_effect().read_only();
+    global("datadir", text(""), "Where tables are kept; empty when they live in memory.").read_only();
+    global("default_authentication_plugin", text("caching_sha2_password"), "Accepted for compatibility.").without_effect().read_only();
+    global("authentication_policy", text("*,,"), "Accepted for compatibility.").without_effect();
+    both("default_storage_engine", Kind::Engine("InnoDB"), "The engine that CREATE TABLE records when the statement names none.");
+    both("default_table_encryption", switch(false), "Accepted for compatibility.").without_effect();
+    global("delay_key_write", choice(1, &["OFF", "ON", "ALL"]), "Accepted for compatibility.").without_effect();
+    global("disabled_storage_engines", text(""), "Accepted for compatibility.").without_effect().read_only();
+    global("enforce_gtid_consistency", choice(0, &["OFF", "ON", "WARN"]), "Accepted for compatibility.").without_effect();
+    global("flush", switch(false), "Accepted for compatibility.").without_effect();
+    global("flush_time", number(0, 0, YEAR), "Accepted for compatibility.").without_effect();
+    global("general_log", switch(false), "Accepted for compatibility.").without_effect();
+    global("general_log_file", text("mayfly.log"), "Accepted for compatibility.").without_effect();
+    global("gtid_executed", text(""), "Always empty: there is no binary log.").read_only();
+    global("gtid_mode", choice(0, &["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]), "Accepted for compatibility.").without_effect();
+    session("gtid_next", text("AUTOMATIC"), "Accepted for compatibility.").without_effect();
+    global("gtid_purged", text(""), "Accepted for compatibility.").without_effect();
+    global("have_compress", text("YES"), "Whether COMPRESS() works.").read_only();
+    global("have_dynamic_loading", text("NO"), "Whether plugins can be loaded.").read_only();
+    global("have_geometry", text("NO"), "Whether spatial types are stored.").read_only();
+    global("have_profiling", text("NO"), "Whether SHOW PROFILE works.").read_only();
+    global("have_query_cache", text("NO"), "Whether there is a query cache.").read_only();
+    global("have_rtree_keys", text("NO"), "Whether there are spatial keys.").read_only();
+    global("have_statement_timeout", text("YES"), "Whether max_execution_time works.").read_only();
+    global("have_symlink", text("DISABLED"), "Whether tables may be symbolic links: never.").read_only();
+    global("host_cache_size", number(279, 0, 65_536), "Accepted for compatibility.").without_effect();
+    global("hostname", text("localhost"), "The machine's name.").read_only();
+    global("innodb_adaptive_hash_index", switch(false), "Accepted for compatibility.").without_effect();
+    global("innodb_autoinc_lock_mode", number(2, 0, 2), "Accepted for compatibility.").without_effect().read_only();
+    global("innodb_buffer_pool_size", number(128 * MIB, 5 * MIB, i64::MAX as u64), "Accepted for compatibility.").without_effect();
+    global("innodb_default_row_format", choice(2, &["redundant", "compact", "dynamic"]), "Accepted for compatibility.").without_effect();
+    global("innodb_file_per_table", switch(true), "Accepted for compatibility.").without_effect();
+    global("innodb_flush_log_at_trx_commit", number(1, 0, 2), "When commits are on disk: 1 before they are acknowledged, 0 and 2 about a second later.");
+    both("innodb_lock_wait_timeout", number(50, 1, GIB), "How long a statement waits for a row's lock, in seconds.").hintable();
+    global("innodb_log_buffer_size", number(64 * MIB, 256 * 1024, U32_MAX), "Accepted for compatibility.").without_effect();
+    global("innodb_page_size", number(16_384, 4096, 65_536), "Accepted for compatibility.").without_effect().read_only();
+    global("innodb_print_all_deadlocks", switch(false), "Accepted for compatibility.").without_effect();
+    global("innodb_rollback_on_timeout", switch(false), "Accepted for compatibility.").without_effect().read_only();
+    global("innodb_stats_on_metadata", switch(false), "Accepted for compatibility.").without_effect();
+    global("innodb_stats_persistent", switch(true), "Accepted for compatibility.").without_effect();
+    both("innodb_strict_mode", switch(true), "Accepted for compatibility.").without_effect();
+    global("innodb_temp_data_file_path", text("ibtmp1:12M:autoextend"), "The files of temporary tables: how large they are made when the first one overflows, and how large they may become.").read_only();
+    global("innodb_temp_tablespaces_dir", text("./#innodb_temp/"), "Accepted for compatibility.").without_effect().read_only();
+    both("innodb_tmpdir", Kind::Text(None), "Accepted for compatibility.").without_effect();
+    global("innodb_version", text("8.4.0"), "The version of MySQL that Mayfly is compatible with.").read_only();
+    both("keep_files_on_create", switch(false), "Accepted for compatibility.").without_effect();
+    global("large_files_support", switch(true), "Whether files may be larger than 2 GiB.").read_only();
+    global("large_pages", switch(false), "Accepted for compatibility.").without_effect().read_only();
+    global("license", text("MIT OR Apache-2.0"), "Mayfly's licence.").read_only();
+    global("locked_in_memory", switch(false), "Accepted for compatibility.").without_effect().read_only();
+    global("log_bin", switch(false), "Whether changes are logged: never.").read_only();
+    global("log_bin_trust_function_creators", switch(false), "Accepted for compatibility.").without_effect();
+    global("log_error", text("stderr"), "Where errors of the engine go.").read_only();
+    global("log_error_verbosity", number(2, 1, 3), "Accepted for compatibility.").without_effect();
+    global("log_output", Kind::Flags { default: 2, words: &["NONE", "FILE", "TABLE"] }, "Accepted for compatibility.").without_effect();
+    global("log_queries_not_using_indexes", switch(false), "Accepted for compatibility.").without_effect();
+    global("log_raw", switch(false), "Accepted for compatibility.").without_effect();
+    global("log_slow_admin_statements", switch(false), "Accepted for compatibility.").without_effect();
+    global("log_slow_extra", switch(false), "Accepted for compatibility.").without_effect();
+    global("log_throttle_queries_not_using_indexes", number(0, 0, u64::MAX), "Accepted for compatibility.").without_effect();
+    global("log_timestamps", choice(0, &["UTC", "SYSTEM"]), "Accepted for compatibility.").without_effect();
+    both("long_query_time", Kind::Double { default: 10.0, min: 0.0, max: 31_536_000.0 }, "From how many seconds on a statement is slow.");
+    both("myisam_sort_buffer_size", number(8 * MIB, 4096, u64::MAX), "Accepted for compatibility.").without_effect();
+    both("old_alter_table", switch(false), "Accepted for compatibility.").without_effect();
+    global("open_files_limit", number(5000, 0, U32_MAX), "Accepted for compatibility.").without_effect().read_only();
+    global("partial_revokes", switch(false), "Accepted for compatibility.").without_effect();
+    global("performance_schema", switch(true), "Accepted for compatibility.").without_effect().read_only();
+    global("performance_schema_session_connect_attrs_size", number(512, 0, MIB), "Bytes of connection attributes that are kept of a session.").read_only();
+    global("persisted_globals_load", switch(true), "Whether what SET PERSIST has written is read at the start.").read_only();
+    global("pid_file", text(""), "The file that holds the server's process id while it runs.").read_only();
+    global("plugin_dir", text(""), "Accepted for compatibility.").without_effect().read_only();
+    global("port", number(3306, 0, 65_535), "The port of connections.").read_only();
+    both("preload_buffer_size", number(32_768, 1024, GIB), "Accepted for compatibility.").without_effect();
+    global("report_host", Kind::Text(None), "Accepted for compatibility.").without_effect().read_only();
+    global("secure_file_priv", Kind::Text(None), "The directory of the files that statements may read and write; empty is any, NULL is none.").read_only();
+    global("server_id", number(1, 0, U32_MAX), "A number of this server, which UUID_SHORT() begins with.");
+    global("server_id_bits", number(32, 7, 32), "Accepted for compatibility.").without_effect().read_only();
+    global("server_uuid", text("00000000-0000-0000-0000-000000000000"), "Accepted for compatibility.").without_effect().read_only();
+    global("skip_external_locking", switch(true), "Accepted for compatibility.").without_effect().read_only();
+    global("slow_launch_time", number(2, 0, YEAR), "Accepted for compatibility.").without_effect();
+    global("slow_query_log", switch(false), "Accepted for compatibility.").without_effect();
+    global("slow_query_log_file", text("mayfly-slow.log"), "Accepted for compatibility.").without_effect();
+    global("socket", text(""), "The path of local connections.").read_only();
+    global("stored_program_cache", number(256, 16, 524_288), "Accepted for compatibility.").without_effect();
+    global("sync_binlog", number(1, 0, U32_MAX), "Accepted for compatibility: there is no binary log.").without_effect();
+    global("table_definition_cache", number(2000, 400, 524_288), "Accepted for compatibility.").without_effect();
+    global("table_open_cache", number(4000, 1, 524_288), "Accepted for compatibility.").without_effect();
+    global("table_open_cache_instances", number(16, 1, 64), "Accepted for compatibility.").without_effect().read_only();
+    global("tls_version", text("TLSv1.2,TLSv1.3"), "Accepted for compatibility.").without_effect();
+    global("ssl_ca", text(""), "The certificate authority of connections.").read_only();
+    global("ssl_cert", text(""), "The certificate of connections.").read_only();
+    global("ssl_key", text(""), "The key of connections.").read_only();
+    global("version", text("8.4.0-mayfly"), "The version of MySQL that Mayfly is compatible with, and its name.").read_only();
+    global("version_comment", text("Mayfly"), "What this is.").read_only();
+    global("version_compile_machine", text("x86_64"), "The kind of machine.").read_only();
+    global("version_compile_os", text("Linux"), "The operating system.").read_only();
+    global("version_compile_zlib", text("1.3.1"), "The version of zlib that it corresponds to.").read_only();
+    global("write_buffer_size", number(32 * MIB, 0, GIB), "Memory for changes that are committed, and so in the redo log, but not in the data file yet; with 0 every commit writes to the file.");
+    both("xa_detach_on_prepare", switch(true), "Accepted for compatibility.").without_effect();
+};

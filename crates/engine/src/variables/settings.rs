@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::{ALL, BY_NAME, Setting};
+use super::typed::{Text, ValueType, Variable};
+use super::{ALL, Setting};
 
 /// The values of all variables, by position. Equal ones were made of the same engine's values by the
 /// same changes.
@@ -22,12 +23,6 @@ impl PartialEq for Settings {
     }
 }
 
-fn position(name: &'static str) -> usize {
-    *BY_NAME
-        .get(name)
-        .expect("only variables of the table are asked for")
-}
-
 impl Settings {
     /// The defaults.
     pub(crate) fn defaults() -> Self {
@@ -42,13 +37,13 @@ impl Settings {
 
     /// The value at a position.
     pub(crate) fn at(&self, position: usize) -> &Setting {
-        match self.place(position) {
-            Ok(place) => &self.own[place].1,
+        match self.own_slot(position) {
+            Ok(slot) => &self.own[slot].1,
             Err(_) => &self.shared[position],
         }
     }
 
-    fn place(&self, position: usize) -> Result<usize, usize> {
+    fn own_slot(&self, position: usize) -> Result<usize, usize> {
         self.own
             .binary_search_by_key(&position, |(position, _)| *position)
     }
@@ -56,13 +51,13 @@ impl Settings {
     /// Sets the value at a position.
     pub(crate) fn set(&mut self, position: usize, setting: Setting) {
         let is_shared = self.shared[position] == setting;
-        match self.place(position) {
-            Ok(place) if is_shared => {
-                self.own.remove(place);
+        match self.own_slot(position) {
+            Ok(slot) if is_shared => {
+                self.own.remove(slot);
             }
-            Ok(place) => self.own[place].1 = setting,
+            Ok(slot) => self.own[slot].1 = setting,
             Err(_) if is_shared => {}
-            Err(place) => self.own.insert(place, (position, setting)),
+            Err(slot) => self.own.insert(slot, (position, setting)),
         }
     }
 
@@ -81,59 +76,38 @@ impl Settings {
         self
     }
 
-    fn by_name(&self, name: &'static str) -> &Setting {
-        self.at(position(name))
+    /// The value of a variable.
+    pub(crate) fn get<T: ValueType>(&self, variable: Variable<T>) -> T::Read<'_> {
+        T::read(self.at(variable.position()))
     }
 
-    /// Sets the value of a variable of the table.
-    pub(crate) fn set_by_name(&mut self, name: &'static str, setting: Setting) {
-        self.set(position(name), setting);
+    /// The value of a variable that is text; the empty text for NULL.
+    pub(crate) fn text(&self, variable: Variable<Text>) -> &str {
+        self.get(variable).map_or("", |text| text)
     }
 
-    /// The value of a switch of the table.
-    pub(crate) fn boolean(&self, name: &'static str) -> bool {
-        matches!(self.by_name(name), Setting::Boolean(true))
-    }
-
-    /// The value of an unsigned integer, a set of words or a choice of the table.
-    pub(crate) fn unsigned(&self, name: &'static str) -> u64 {
-        match self.by_name(name) {
-            Setting::Unsigned(number) => *number,
-            _ => 0,
-        }
-    }
-
-    /// The value of a number of the table.
-    pub(crate) fn double(&self, name: &'static str) -> f64 {
-        match self.by_name(name) {
-            Setting::Double(number) => *number,
-            _ => 0.0,
-        }
-    }
-
-    /// The value of a text of the table; `None` is NULL.
-    pub(crate) fn text(&self, name: &'static str) -> Option<&Arc<str>> {
-        match self.by_name(name) {
-            Setting::Text(text) => text.as_ref(),
-            _ => None,
-        }
+    /// Sets the value of a variable.
+    pub(crate) fn put<T: ValueType>(&mut self, variable: Variable<T>, value: T::Owned) {
+        let (position, setting) = variable.setting(value);
+        self.set(position, setting);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variables::typed::MAX_ERROR_COUNT;
 
     #[test]
     fn a_session_keeps_the_values_that_it_began_with() {
         let mut global = Settings::defaults();
-        let at = position("max_error_count");
+        let at = MAX_ERROR_COUNT.position();
         let mut session = global.clone();
         global.set_for_all(at, Setting::Unsigned(7));
-        assert_eq!(session.unsigned("max_error_count"), 1024);
-        assert_eq!(global.clone().unsigned("max_error_count"), 7);
+        assert_eq!(session.get(MAX_ERROR_COUNT), 1024);
+        assert_eq!(global.clone().get(MAX_ERROR_COUNT), 7);
         session.set(at, Setting::Unsigned(9));
-        assert_eq!(session.unsigned("max_error_count"), 9);
+        assert_eq!(session.get(MAX_ERROR_COUNT), 9);
         session.set(at, Setting::Unsigned(1024));
         assert!(session.own.is_empty());
     }

@@ -5,160 +5,31 @@ use super::definition::{
     GIB, KIB, MIB, SystemVariable, TIB, U32_MAX, blocks, both, choice, global, number, switch, text,
 };
 
-pub(super) const VARIABLES: &[SystemVariable] = &[
-    both(
-        "big_tables",
-        switch(false),
-        "Internal temporary tables go to disk from their first row on.",
-    )
-    .hintable(),
-    both(
-        "default_tmp_storage_engine",
-        Kind::Engine("InnoDB"),
-        "The engine that CREATE TEMPORARY TABLE records when the statement names none.",
-    ),
-    both(
-        "internal_tmp_mem_storage_engine",
-        choice(1, &["MEMORY", "TempTable"]),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "max_heap_table_size",
-        blocks(16 * MIB, 16 * KIB, u64::MAX - 1023, KIB),
-        "The largest size of a MEMORY table.",
-    )
-    .hintable(),
-    both(
-        "max_tmp_session_space_usage",
-        blocks(TIB, 0, u64::MAX, 64 * KIB),
-        "The most temporary disk space that one session may use; 0 is no limit.",
-    ),
-    global(
-        "max_tmp_total_space_usage",
-        blocks(TIB, 0, u64::MAX, 64 * KIB),
-        "The most temporary disk space that all sessions together may use; 0 is no limit.",
-    ),
-    both(
-        "set_operations_buffer_size",
-        blocks(256 * KIB, 16 * KIB, u64::MAX - 1023, KIB),
-        "Accepted for compatibility: INTERSECT and EXCEPT use a temporary table like any other.",
-    )
-    .without_effect()
-    .hintable(),
-    global(
-        "temptable_max_mmap",
-        number(0, 0, u64::MAX),
-        "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.",
-    )
-    .without_effect(),
-    global(
-        "temptable_max_ram",
-        number(GIB, 2 * MIB, u64::MAX),
-        "The most memory that all internal temporary tables together may use before they overflow to disk.",
-    ),
-    both(
-        "temporary_table_reuse",
-        choice(0, &["MAYFLY", "MYSQL"]),
-        "Whether a statement may name a TEMPORARY table several times: MYSQL gives error 1137, as MySQL does.",
-    ),
-    global(
-        "temptable_use_mmap",
-        switch(false),
-        "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.",
-    )
-    .without_effect(),
-    both(
-        "tmp_disk_table_size",
-        number(u64::MAX, 1024, u64::MAX),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "tmp_table_size",
-        number(16 * MIB, 1024, u64::MAX),
-        "The most memory of one internal temporary table before it overflows to disk.",
-    )
-    .hintable(),
-    global("tmpdir", text("/tmp"), "Where temporary files are made.").read_only(),
-    both(
-        "sort_buffer_size",
-        number(256 * KIB, 32 * KIB, u64::MAX),
-        "Accepted for compatibility: sorts use a temporary table like any other.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "join_buffer_size",
-        blocks(256 * KIB, 128, u64::MAX - 127, 128),
-        "Accepted for compatibility: joins use a temporary table like any other.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "read_buffer_size",
-        blocks(128 * KIB, 8 * KIB, 2_147_479_552, 4 * KIB),
-        "How much of a file is read at a time.",
-    )
-    .hintable(),
-    both(
-        "read_rnd_buffer_size",
-        number(256 * KIB, 1, 2_147_483_647),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "bulk_insert_buffer_size",
-        number(8 * MIB, 0, u64::MAX),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    global(
-        "key_buffer_size",
-        blocks(8 * MIB, 0, u64::MAX - 4095, 4096),
-        "Accepted for compatibility: no MyISAM key cache exists.",
-    )
-    .without_effect(),
-    both(
-        "select_into_buffer_size",
-        blocks(128 * KIB, 8 * KIB, 2_147_479_552, 4 * KIB),
-        "How much SELECT … INTO OUTFILE writes at a time.",
-    )
-    .hintable(),
-    both(
-        "max_sort_length",
-        number(1024, 4, 8 * MIB),
-        "Accepted for compatibility: sorts compare whole values.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "max_length_for_sort_data",
-        number(4096, 4, 8 * MIB),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-    both(
-        "cte_max_recursion_depth",
-        number(1000, 0, U32_MAX),
-        "How many rounds a recursive common table expression may take.",
-    )
-    .hintable(),
-    both(
-        "histogram_generation_max_mem_size",
-        number(20_000_000, 1_000_000, u64::MAX),
-        "Accepted for compatibility.",
-    )
-    .without_effect(),
-    both(
-        "range_optimizer_max_mem_size",
-        number(8 * MIB, 0, u64::MAX),
-        "Accepted for compatibility.",
-    )
-    .without_effect()
-    .hintable(),
-];
+pub(super) const VARIABLES: &[SystemVariable] = variables! {
+    both("big_tables", switch(false), "Internal temporary tables go to disk from their first row on.").hintable();
+    both("default_tmp_storage_engine", Kind::Engine("InnoDB"), "The engine that CREATE TEMPORARY TABLE records when the statement names none.");
+    both("internal_tmp_mem_storage_engine", choice(1, &["MEMORY", "TempTable"]), "Accepted for compatibility.").without_effect().hintable();
+    both("max_heap_table_size", blocks(16 * MIB, 16 * KIB, u64::MAX - 1023, KIB), "The largest size of a MEMORY table.").hintable();
+    both("max_tmp_session_space_usage", blocks(TIB, 0, u64::MAX, 64 * KIB), "The most temporary disk space that one session may use; 0 is no limit.");
+    global("max_tmp_total_space_usage", blocks(TIB, 0, u64::MAX, 64 * KIB), "The most temporary disk space that all sessions together may use; 0 is no limit.");
+    both("set_operations_buffer_size", blocks(256 * KIB, 16 * KIB, u64::MAX - 1023, KIB), "Accepted for compatibility: INTERSECT and EXCEPT use a temporary table like any other.").without_effect().hintable();
+    global("temptable_max_mmap", number(0, 0, u64::MAX), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
+    global("temptable_max_ram", number(GIB, 2 * MIB, u64::MAX), "The most memory that all internal temporary tables together may use before they overflow to disk.");
+    both("temporary_table_reuse", choice(0, &["MAYFLY", "MYSQL"]), "Whether a statement may name a TEMPORARY table several times: MYSQL gives error 1137, as MySQL does.");
+    global("temptable_use_mmap", switch(false), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
+    both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "Accepted for compatibility.").without_effect();
+    both("tmp_table_size", number(16 * MIB, 1024, u64::MAX), "The most memory of one internal temporary table before it overflows to disk.").hintable();
+    global("tmpdir", text("/tmp"), "Where temporary files are made.").read_only();
+    both("sort_buffer_size", number(256 * KIB, 32 * KIB, u64::MAX), "Accepted for compatibility: sorts use a temporary table like any other.").without_effect().hintable();
+    both("join_buffer_size", blocks(256 * KIB, 128, u64::MAX - 127, 128), "Accepted for compatibility: joins use a temporary table like any other.").without_effect().hintable();
+    both("read_buffer_size", blocks(128 * KIB, 8 * KIB, 2_147_479_552, 4 * KIB), "How much of a file is read at a time.").hintable();
+    both("read_rnd_buffer_size", number(256 * KIB, 1, 2_147_483_647), "Accepted for compatibility.").without_effect().hintable();
+    both("bulk_insert_buffer_size", number(8 * MIB, 0, u64::MAX), "Accepted for compatibility.").without_effect().hintable();
+    global("key_buffer_size", blocks(8 * MIB, 0, u64::MAX - 4095, 4096), "Accepted for compatibility: no MyISAM key cache exists.").without_effect();
+    both("select_into_buffer_size", blocks(128 * KIB, 8 * KIB, 2_147_479_552, 4 * KIB), "How much SELECT … INTO OUTFILE writes at a time.").hintable();
+    both("max_sort_length", number(1024, 4, 8 * MIB), "Accepted for compatibility: sorts compare whole values.").without_effect().hintable();
+    both("max_length_for_sort_data", number(4096, 4, 8 * MIB), "Accepted for compatibility.").without_effect().hintable();
+    both("cte_max_recursion_depth", number(1000, 0, U32_MAX), "How many rounds a recursive common table expression may take.").hintable();
+    both("histogram_generation_max_mem_size", number(20_000_000, 1_000_000, u64::MAX), "Accepted for compatibility.").without_effect();
+    both("range_optimizer_max_mem_size", number(8 * MIB, 0, u64::MAX), "Accepted for compatibility.").without_effect().hintable();
+};

@@ -7,8 +7,7 @@ use arrow_buffer::BooleanBuffer;
 use arrow_select::filter::{FilterBuilder, FilterPredicate};
 use arrow_select::interleave::interleave;
 use mayfly_functions::Column;
-use mayfly_types::error::codes;
-use mayfly_types::{PhysicalType, Result, Value};
+use mayfly_types::{Error, PhysicalType, Result, Value};
 
 use super::cast::cast;
 use super::compile::{STACK_RED_ZONE, STACK_SEGMENT};
@@ -79,8 +78,7 @@ impl Program {
             Operation::Parameter(index) => Ok(Column::Constant(run.parameter(*index))),
             Operation::Local(local) => {
                 let value = rows.locals.iter().find(|(known, _)| known == local);
-                let outside =
-                    || codes::ER_UNKNOWN_ERROR.with(&[&"a value is read outside of its LET"]);
+                let outside = || Error::internal("a value is read outside of its LET");
                 value.map(|(_, value)| value.clone()).ok_or_else(outside)
             }
             _ => stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
@@ -204,8 +202,9 @@ impl Program {
                 let truth = if *negated { truth.negate() } else { truth };
                 Ok(truth.into_column())
             }
-            Operation::Unplanned => Err(codes::ER_UNKNOWN_ERROR
-                .with(&[&"a subquery without a physical plan was to be evaluated"])),
+            Operation::Unplanned => Err(Error::internal(
+                "a subquery without a physical plan was to be evaluated",
+            )),
             Operation::Subquery(subquery) => subquery.evaluate(rows.columns, rows.count, run),
         }
     }

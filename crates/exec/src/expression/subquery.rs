@@ -20,7 +20,7 @@ use mayfly_plan::logical::visit_expression;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_storage::{Access, GroupIndex, KeyMode, Purpose, TempTable, TempTableSpec};
 use mayfly_types::error::codes;
-use mayfly_types::{PhysicalType, Result, SqlType, Value};
+use mayfly_types::{Error, PhysicalType, Result, SqlType, Value};
 
 use super::Program;
 use super::compare::Comparer;
@@ -479,7 +479,7 @@ impl SubqueryNode {
                 row,
                 table,
             )?)),
-            _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a subquery answered in another kind"])),
+            _ => Err(Error::internal("a subquery answered in another kind")),
         }
     }
 

@@ -13,8 +13,7 @@ use arrow_buffer::BooleanBuffer;
 use mayfly_plan::physical::{self, JoinKind};
 use mayfly_plan::{TableSource, key_value};
 use mayfly_storage::{ColumnId, IndexId, Table};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType, Result, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use super::index_scan::index_of;
 use crate::context::{Cursor, Node, RunContext, count};
@@ -89,7 +88,7 @@ impl Node for LookupJoin {
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let Some(table) = lock(&self.opened).clone() else {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&"a join was not prepared"]));
+            return Err(Error::internal("a join was not prepared"));
         };
         let (_, index) = index_of(&self.table, self.index)?;
         Ok(Box::new(LookupCursor {

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use mayfly_plan::physical;
 use mayfly_storage::{ColumnId, Table};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result};
+use mayfly_types::{Batch, Error, Result};
 
 use super::first_rows::{FirstRows, passed};
 use crate::context::{Cursor, Node, RunContext, count};
@@ -73,7 +72,7 @@ impl Cursor for IndexMergeCursor {
                 continue;
             }
             let Some(positions) = found.columns().first() else {
-                return Err(codes::ER_UNKNOWN_ERROR.with(&[&"an index merge without positions"]));
+                return Err(Error::internal("an index merge without positions"));
             };
             let rows = self.table.fetch(positions, &self.node.columns)?;
             count(&counters.handler_read_rnd, rows.row_count() as u64);

@@ -14,8 +14,7 @@ use mayfly_plan::{
     physical,
 };
 use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, Table, TableScan};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result, Value};
+use mayfly_types::{Batch, Error, Result, Value};
 
 use super::first_rows::{FirstRows, passed};
 use crate::context::{Cursor, Node, RunContext, count};
@@ -75,7 +74,7 @@ pub(super) fn index_of(table: &TableSource, index: usize) -> Result<(&IndexSourc
     let found = table.indexes.get(index);
     match found.and_then(|index| Some((index, IndexId(index.id?)))) {
         Some(found) => Ok(found),
-        None => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a plan names an index that is not there"])),
+        None => Err(Error::internal("a plan names an index that is not there")),
     }
 }
 
@@ -190,7 +189,7 @@ impl Node for IndexScan {
             }
             State::Ready(_) | State::Groups(..) | State::Empty => None,
             State::New => {
-                return Err(codes::ER_UNKNOWN_ERROR.with(&[&"a scan was not prepared"]));
+                return Err(Error::internal("a scan was not prepared"));
             }
         };
         let wanted = self.wanted.get();

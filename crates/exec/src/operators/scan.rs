@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mayfly_plan::{Expression, TableSource};
 use mayfly_storage::{ColumnId, TableScan};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result};
+use mayfly_types::{Batch, Error, Result};
 
 use super::first_rows::{FirstRows, passed};
 use crate::context::{Cursor, Node, RunContext, count};
@@ -64,7 +63,7 @@ impl Node for Scan {
     fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         let mut scan = match lock(&self.scan).as_ref() {
             Some(scan) => scan.for_another_worker(),
-            None => return Err(codes::ER_UNKNOWN_ERROR.with(&[&"a scan was not prepared"])),
+            None => return Err(Error::internal("a scan was not prepared")),
         };
         let wanted = self.wanted.get();
         if self.predicate.is_none() {

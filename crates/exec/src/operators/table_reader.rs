@@ -3,8 +3,7 @@
 use std::sync::Mutex;
 
 use mayfly_storage::{Scan, TempTable};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result};
+use mayfly_types::{Batch, Error, Result};
 
 use crate::context::{Cursor, RunContext};
 use crate::state::lock;
@@ -28,7 +27,7 @@ impl TableReader {
     pub(super) fn open(&self) -> Result<Box<dyn Cursor>> {
         match lock(&self.0).as_ref() {
             Some((_, scan)) => Ok(Box::new(TableCursor(scan.for_another_worker()))),
-            None => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a table was not made before reading"])),
+            None => Err(Error::internal("a table was not made before reading")),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Error, Result, SqlType};
 
 use crate::{Argument, EvaluationContext, SignatureContext};
 
@@ -111,14 +111,11 @@ pub trait Accumulator: Send {
 }
 
 /// What partial results of an aggregate without them are asked for: a fault of the planner.
-fn stateless() -> mayfly_types::Error {
-    mayfly_types::error::codes::ER_UNKNOWN_ERROR
-        .with(&[&"Internal error: this aggregate has no partial results"])
+fn stateless() -> Error {
+    Error::internal("this aggregate has no partial results")
 }
 
 /// An accumulator got arrays that its signature did not ask for: a bug of the caller.
-pub(crate) fn mismatch(name: &str) -> mayfly_types::Error {
-    mayfly_types::error::codes::ER_UNKNOWN_ERROR.with(&[&format!(
-        "Internal error: {name} got an argument of another type"
-    )])
+pub(crate) fn mismatch(name: &str) -> Error {
+    Error::internal(format_args!("{name} got an argument of another type"))
 }

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use expression::volatile_columns;
 use lowered::{Lowered, block, exact, materialized, narrowed, no_rows};
-use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Value};
 
 use crate::catalog::TableSource;
@@ -101,7 +100,7 @@ pub(super) struct Lowering {
 
 /// A plan that cannot be: a bug of the binder or a rule.
 pub(super) fn internal(what: &str) -> Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&format!("planner: {what}")])
+    Error::internal(format_args!("planner: {what}"))
 }
 
 impl Lowering {

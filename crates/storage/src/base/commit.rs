@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use mayfly_memory::sync::lock;
-use mayfly_types::Result;
-use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
 use super::bulk_load::{self, BulkLoads, Orphans};
 use super::environment::Environment;
@@ -182,8 +181,8 @@ impl Drop for Acknowledged {
 }
 
 /// Whoever wrote it has panicked.
-fn unfinished() -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&"the commit was not finished"])
+fn unfinished() -> Error {
+    Error::internal("the commit was not finished")
 }
 
 /// The changes of several transactions.

@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use mayfly_memory::sync::lock;
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType, Result, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use super::definition::TableDefinition;
 use super::record_key::TreeId;
@@ -50,8 +49,8 @@ struct Reads {
     begun: bool,
 }
 
-pub(super) fn internal(error: &dyn std::fmt::Display) -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&error])
+pub(super) fn internal(error: &dyn std::fmt::Display) -> Error {
+    Error::internal(error)
 }
 
 impl DurableTable {
@@ -257,7 +256,7 @@ impl TableHandle {
     ) -> Result<bool> {
         let block = |snapshot: &Arc<Snapshot>| {
             let found = snapshot.block_of(self.definition.rows(), position)?;
-            Ok::<_, mayfly_types::Error>(found.map(|found| found.block.as_ptr_range()))
+            Ok::<_, Error>(found.map(|found| found.block.as_ptr_range()))
         };
         // Bytes that two living snapshots share are never written to.
         Ok(block(one)? == block(other)?
@@ -309,7 +308,7 @@ impl TableHandle {
     }
 }
 
-fn vanished() -> mayfly_types::Error {
+fn vanished() -> Error {
     internal(&"a row is no longer where it was found")
 }
 

@@ -61,15 +61,21 @@ struct ErrorParts {
 }
 
 impl Error {
-    /// The error of a statement in which something panicked, which is a bug.
+    /// A defect of Mayfly itself, and nothing that a user's statement or data can be blamed for.
+    pub fn internal(what: impl fmt::Display) -> Self {
+        codes::ER_UNKNOWN_ERROR.with(&[&format_args!(
+            "internal error: {what}. This is a defect of Mayfly {}: please report it with the statement",
+            env!("CARGO_PKG_VERSION")
+        )])
+    }
+
+    /// The error of a statement in which something panicked.
     pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text
             .or_else(|| payload.downcast_ref::<&str>().copied())
             .unwrap_or("no message");
-        codes::ER_UNKNOWN_ERROR.with(&[&format!(
-            "internal error, please report it as a bug of Mayfly: {text}"
-        )])
+        Self::internal(text)
     }
 
     /// MySQL's error number.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Compression, ConnectionPlace, Database, Error, Session, Transport, codes};
+use mayfly_engine::{Compression, ConnectionSlot, Database, Error, Session, Transport, codes};
 use mysql_common::constants::CapabilityFlags;
 
 use super::{Accepted, Shared};
@@ -137,7 +137,7 @@ impl Admission<'_> {
     fn run(
         &mut self,
         channel: &mut Channel,
-        connection_place: ConnectionPlace,
+        connection_place: ConnectionSlot,
     ) -> Result<(Session, LoggedIn), Refusal> {
         let database = Arc::clone(self.shared.database());
         let has_tls = self.shared.tls.is_some() && !self.accepted.is_private;

@@ -14,6 +14,7 @@ use crate::catalog::definition::{
     KeyTarget, TableDefinition,
 };
 use crate::ddl::foreign_key_checks::are_compatible;
+use crate::error::refuse;
 use crate::names::same_name;
 
 impl Alteration<'_> {
@@ -152,12 +153,12 @@ impl Alteration<'_> {
         let at = |columns: &[String]| columns.iter().position(|name| same_name(name, &old.name));
         let catalog = &self.session().database().catalog;
         for foreign in &self.builder.table.foreign_keys {
-            let Some(place) = at(&foreign.columns) else {
+            let Some(position) = at(&foreign.columns) else {
                 continue;
             };
             let (database, name) = foreign.parent(&self.old.database);
             let parent = catalog.table(database, name);
-            let referenced = &foreign.references.columns[place];
+            let referenced = &foreign.references.columns[position];
             let column = parent.as_ref().and_then(|parent| {
                 let position = parent.definition.column_position(referenced)?;
                 Some(&parent.definition.columns[position].ty)
@@ -172,11 +173,11 @@ impl Alteration<'_> {
             }
         }
         for (child, foreign) in self.references() {
-            let Some(place) = at(&foreign.references.columns) else {
+            let Some(position) = at(&foreign.references.columns) else {
                 continue;
             };
             let child = &child.definition;
-            let own = &foreign.columns[place];
+            let own = &foreign.columns[position];
             let column = child.column_position(own).map(|own| &child.columns[own].ty);
             if column.is_some_and(|own| !are_compatible(own, &new.ty)) {
                 let incompatible = codes::ER_FK_INCOMPATIBLE_COLUMNS;
@@ -210,9 +211,6 @@ impl Alteration<'_> {
         let others = others
             .iter()
             .any(|(_, foreign)| needs(&foreign.references.columns));
-        match own || others {
-            true => Err(codes::ER_DROP_INDEX_FK.with(&[&key.name])),
-            false => Ok(()),
-        }
+        refuse(own || others, || codes::ER_DROP_INDEX_FK.with(&[&key.name]))
     }
 }

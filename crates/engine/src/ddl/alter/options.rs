@@ -8,6 +8,7 @@ use mayfly_types::{Level, Result};
 use crate::catalog::engines;
 use crate::ddl::alter::Alteration;
 use crate::ddl::{column_type, partitioning};
+use crate::error::{ensure, refuse};
 
 impl Alteration<'_> {
     pub(super) fn options(&mut self) -> Result<()> {
@@ -60,10 +61,9 @@ impl Alteration<'_> {
         let (was, is) = (&self.old.engine, &self.builder.table.engine);
         let joined = engines::has_foreign_keys(was)
             && (!self.old.foreign_keys.is_empty() || !self.references().is_empty());
-        match was != is && joined {
-            true => Err(codes::ER_FK_CANNOT_CHANGE_ENGINE.error()),
-            false => Ok(()),
-        }
+        refuse(was != is && joined, || {
+            codes::ER_FK_CANNOT_CHANGE_ENGINE.error()
+        })
     }
 
     /// WITH and WITHOUT VALIDATION speak of a virtual column that is added or changed: 1221 without.
@@ -81,10 +81,9 @@ impl Alteration<'_> {
             }
             _ => false,
         };
-        if self.actions.iter().any(is_virtual) {
-            return Ok(());
-        }
-        Err(codes::ER_WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"]))
+        ensure(self.actions.iter().any(is_virtual), || {
+            codes::ER_WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"])
+        })
     }
 
     /// CONVERT TO CHARACTER SET: of the columns, and of the table unless another option says more.
@@ -105,8 +104,7 @@ impl Alteration<'_> {
 
 fn known(option: &TableOption, words: &[&str], unknown: &mayfly_types::ErrorCode) -> Result<()> {
     let is_known = |word: &&str| word.eq_ignore_ascii_case(&option.value);
-    match words.iter().any(is_known) {
-        true => Ok(()),
-        false => Err(unknown.with(&[&option.value])),
-    }
+    ensure(words.iter().any(is_known), || {
+        unknown.with(&[&option.value])
+    })
 }

@@ -7,9 +7,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
 
 use crate::binding::expressions;
-use crate::catalog::definition::{
-    ColumnDefault, ColumnDefinition, GeneratedColumn, KeyTarget, TableDefinition,
-};
+use crate::catalog::definition::{ColumnDefinition, GeneratedColumn, KeyTarget, TableDefinition};
 use crate::catalog::expression_text;
 use crate::ddl::create::Builder;
 
@@ -33,21 +31,14 @@ impl Builder<'_> {
         }
         let ty = self.key_expression_type(expression)?;
         self.table.columns.push(ColumnDefinition {
-            // No identifier is empty.
-            name: String::new(),
-            ty,
-            nullable: true,
-            default: ColumnDefault::None,
-            on_update_now: false,
-            auto_increment: false,
+            invisible: true,
             generated: Some(GeneratedColumn {
                 expression: Box::new(expression.clone()),
                 text: expression_text::text(expression),
                 stored: false,
             }),
-            comment: String::new(),
-            invisible: true,
-            explicit_collation: false,
+            // No identifier is empty.
+            ..ColumnDefinition::new("", ty)
         });
         Ok(KeyTarget::Expression(self.table.columns.len() - 1))
     }
@@ -91,16 +82,16 @@ impl Builder<'_> {
     }
 }
 
-/// Puts the columns of keys over expressions in the order of the keys. Rows are kept by the places of
+/// Puts the columns of keys over expressions in the order of the keys. Rows are kept by the positions of
 /// columns, and a table's statement, which has its keys in order, must mean the same ones.
 pub(crate) fn put_in_order(table: &mut TableDefinition) {
     let visible = table.named_columns().count();
     let mut hidden: Vec<_> = table.columns.drain(visible..).map(Some).collect();
     for part in table.keys.iter_mut().flat_map(|key| &mut key.parts) {
-        if let KeyTarget::Expression(place) = &mut part.target
-            && let Some(column) = hidden.get_mut(*place - visible).and_then(Option::take)
+        if let KeyTarget::Expression(position) = &mut part.target
+            && let Some(column) = hidden.get_mut(*position - visible).and_then(Option::take)
         {
-            *place = table.columns.len();
+            *position = table.columns.len();
             table.columns.push(column);
         }
     }

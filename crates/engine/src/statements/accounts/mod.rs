@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{AccountReference, AccountStatement, Privilege};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Level, Result};
+use mayfly_types::{Error, Result};
 
 use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName};
@@ -94,15 +94,12 @@ fn all_named(
 /// 1227 unless the session may change what accounts there are.
 fn require_create_user(context: &StatementContext<'_>) -> Result<()> {
     const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
-    context
-        .privileges()
-        .rights()
-        .require(CREATE_USER, &[], "CREATE USER")
+    context.rights().require(CREATE_USER, &[], "CREATE USER")
 }
 
 /// 1227 for who changes an account of the system's without being of the system.
 pub(super) fn refuse_system_user(context: &StatementContext<'_>, account: &Account) -> Result<()> {
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     let is_system = account
         .grants
         .dynamic
@@ -141,6 +138,6 @@ fn note(
     names: &[AccountName],
 ) {
     for name in names {
-        context.diagnostics().push(Level::Note, code.with(&[name]));
+        context.note(code.with(&[name]));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{Grant, GrantLevel, Privilege, Revoke, TableName};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Level as DiagnosticLevel, Result};
+use mayfly_types::{Error, Result};
 
 use super::{all_named, change_account, done, refuse_system_user, require_create_user};
 use crate::accounts::account::AccountName;
@@ -14,6 +14,7 @@ use crate::accounts::grants::{Granted, Level};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::is_open;
 use crate::ddl::account::records;
+use crate::error::refuse;
 use crate::names::same_name;
 use crate::result::Outcome;
 use crate::session::StatementContext;
@@ -50,7 +51,7 @@ pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Resu
     let (granted, unknown) = resolve(&statement.privileges, &level)?;
     for name in unknown {
         let error = codes::ER_WARN_DYNAMIC_PRIVILEGE_UNKNOWN.with(&[&name]);
-        context.diagnostics().push(DiagnosticLevel::Warning, error);
+        context.warn(error);
     }
     require(context, &granted, &level)?;
     let names = all_named(context, &statement.accounts)?;
@@ -76,9 +77,7 @@ pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Resu
         Ok(())
     })?;
     for warning in warnings {
-        context
-            .diagnostics()
-            .push(DiagnosticLevel::Warning, warning);
+        context.warn(warning);
     }
     done()
 }
@@ -107,7 +106,7 @@ pub(super) fn revoke_all(
     })?;
     for name in unknown {
         let error = codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]);
-        context.diagnostics().push(DiagnosticLevel::Warning, error);
+        context.warn(error);
     }
     done()
 }
@@ -120,7 +119,7 @@ fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> 
         current.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
     };
     let open = |database: String| match is_open_to_all(&database) {
-        true => Err(context.privileges().rights().denied_database(&database)),
+        true => Err(context.rights().denied_database(&database)),
         false => Ok(database),
     };
     Ok(match written {
@@ -147,7 +146,7 @@ fn is_open_to_all(database: &str) -> bool {
 
 /// Whether the session may grant and revoke that.
 fn require(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> Result<()> {
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     if rights.is_unrestricted() {
         return Ok(());
     }
@@ -159,10 +158,9 @@ fn require(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> 
                 return Err(denied.with(&[&"GRANT OPTION"]));
             }
             let is_static = !granted.privileges.is_empty() || granted.dynamic.is_empty();
-            match is_static && !rights.global().has(wanted) {
-                true => Err(context.privileges().access_denied()),
-                false => Ok(()),
-            }
+            refuse(is_static && !rights.global().has(wanted), || {
+                context.privileges().access_denied()
+            })
         }
         Level::Database(pattern) => rights.require_in_database(pattern, wanted),
         Level::Table(database, table) => {
@@ -181,7 +179,7 @@ fn check_object(context: &StatementContext<'_>, granted: &Granted, level: &Level
     let Level::Table(database, name) = level else {
         return Ok(());
     };
-    let catalog = &context.database().catalog;
+    let catalog = context.catalog();
     let columns: Vec<String> = if let Some(table) = catalog.table(database, name) {
         let columns = table.definition.named_columns();
         columns.map(|column| column.name.clone()).collect()

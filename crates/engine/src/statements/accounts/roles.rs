@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{AccountReference, Privilege, RoleChoice};
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use super::{EXISTS, all_named, change_account, done, failed, note, require_create_user};
 use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName, AuthenticationPlugin};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::ddl::account::{named, records};
+use crate::error::ensure;
 use crate::result::Outcome;
 use crate::session::StatementContext;
 
@@ -22,7 +23,7 @@ pub(super) fn create(
     references: &[AccountReference],
 ) -> Result<Outcome> {
     const EITHER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser, Privilege::CreateRole]);
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     rights.require(EITHER, &[], "CREATE USER, CREATE ROLE")?;
     let names = all_named(context, references)?;
     let now = context.now();
@@ -41,10 +42,9 @@ pub(super) fn create(
             };
             accounts.insert(name.clone(), Arc::new(role));
         }
-        match existing.is_empty() || if_not_exists {
-            true => Ok(()),
-            false => Err(failed("CREATE ROLE", &existing, EXISTS)),
-        }
+        ensure(existing.is_empty() || if_not_exists, || {
+            failed("CREATE ROLE", &existing, EXISTS)
+        })
     })?;
     note(context, &codes::ER_USER_ALREADY_EXISTS, &existing);
     done()
@@ -53,7 +53,7 @@ pub(super) fn create(
 /// 1227 unless the session may grant and revoke these roles.
 fn require_admin(context: &StatementContext<'_>, roles: &[AccountName]) -> Result<()> {
     const SUPER: PrivilegeSet = PrivilegeSet::of(&[Privilege::Super]);
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     if roles.iter().all(|role| rights.administers(role)) {
         return Ok(());
     }
@@ -155,7 +155,7 @@ pub(super) fn revoke(
         Ok(())
     })?;
     for warning in warnings {
-        context.diagnostics().push(Level::Warning, warning);
+        context.warn(warning);
     }
     done()
 }

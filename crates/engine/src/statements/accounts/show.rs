@@ -12,6 +12,7 @@ use crate::accounts::privileges::{DYNAMIC, PrivilegeSet, STATIC};
 use crate::ddl::account::{create_text, named};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
 
@@ -32,7 +33,7 @@ pub(in super::super) fn grants(
         Some(reference) => named(context, reference)?,
         None => own.clone(),
     };
-    let rights = context.privileges().rights();
+    let rights = context.rights();
     if name != own && !rights.on_table("mysql", "user").has(SELECT) {
         return Err(rights.denied_table("SELECT", "user"));
     }
@@ -76,10 +77,7 @@ pub(in super::super) fn create(
 ) -> Result<Outcome> {
     let name = named(context, reference)?;
     if name != context.privileges().own_account() {
-        context
-            .privileges()
-            .rights()
-            .require_in_database("mysql", SELECT)?;
+        context.rights().require_in_database("mysql", SELECT)?;
     }
     let missing = || {
         super::failed(
@@ -89,7 +87,7 @@ pub(in super::super) fn create(
         )
     };
     let account = account(context, &name).ok_or_else(missing)?;
-    let as_hex = context.settings().boolean("print_identified_with_as_hex");
+    let as_hex = context.settings().get(typed::PRINT_IDENTIFIED_WITH_AS_HEX);
     let title = format!("CREATE USER for {}@{}", name.user, name.host);
     let text = create_text(&account, as_hex);
     let result = text_rows(&[(title.as_str(), 256)], &[[text]]);

@@ -17,8 +17,10 @@ use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::ddl::account::{define, named, records};
+use crate::error::{ensure, refuse};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
 const UPDATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
@@ -55,10 +57,9 @@ pub(super) fn create(context: &StatementContext<'_>, statement: &CreateUser) -> 
             }
             accounts.insert(name, Arc::new(account));
         }
-        match existing.is_empty() || statement.if_not_exists {
-            true => Ok(()),
-            false => Err(failed("CREATE USER", &existing, EXISTS)),
-        }
+        ensure(existing.is_empty() || statement.if_not_exists, || {
+            failed("CREATE USER", &existing, EXISTS)
+        })
     })?;
     note(context, &codes::ER_USER_ALREADY_EXISTS, &existing);
     Ok(generated_passwords(&generated))
@@ -128,10 +129,9 @@ pub(super) fn alter(context: &mut StatementContext<'_>, statement: &AlterUser) -
             let password = alter_one(context, account, definition, options, operation)?;
             generated.extend(password.map(|password| (name.clone(), password)));
         }
-        match missing.is_empty() || statement.if_exists {
-            true => Ok(()),
-            false => Err(failed("ALTER USER", &missing, MISSING)),
-        }
+        ensure(missing.is_empty() || statement.if_exists, || {
+            failed("ALTER USER", &missing, MISSING)
+        })
     })?;
     note(context, &codes::ER_USER_DOES_NOT_EXIST, &missing);
     for (definition, name) in statement.accounts.iter().zip(&names) {
@@ -177,27 +177,25 @@ fn check_current(
     let is_own = account.name == context.privileges().own_account();
     match current {
         Some(_) if !is_own => Err(codes::ER_CURRENT_PASSWORD_NOT_REQUIRED.error()),
-        Some(current) => match account
-            .plugin
-            .is_password(&account.password.0, current.as_bytes())
-        {
-            true => Ok(()),
-            false => Err(codes::ER_INCORRECT_CURRENT_PASSWORD.error()),
-        },
+        Some(current) => ensure(
+            account
+                .plugin
+                .is_password(&account.password.0, current.as_bytes()),
+            || codes::ER_INCORRECT_CURRENT_PASSWORD.error(),
+        ),
         None => {
             let globals = context.database().globals();
             let required = account
                 .require_current
-                .unwrap_or_else(|| globals.boolean("password_require_current"));
-            let rights = context.privileges().rights();
+                .unwrap_or_else(|| globals.get(typed::PASSWORD_REQUIRE_CURRENT));
+            let rights = context.rights();
             // Who may set the passwords of all need not know them.
             let is_privileged = rights.global().has(CREATE_USER)
                 || rights.require_in_database("mysql", UPDATE).is_ok();
             let is_asked = is_own && required && !account.password.0.is_empty();
-            match is_asked && !is_privileged {
-                true => Err(codes::ER_MISSING_CURRENT_PASSWORD.error()),
-                false => Ok(()),
-            }
+            refuse(is_asked && !is_privileged, || {
+                codes::ER_MISSING_CURRENT_PASSWORD.error()
+            })
         }
     }
 }
@@ -223,10 +221,7 @@ pub(super) fn set_password(
     let own = context.privileges().own_account();
     let name = named(context, account.unwrap_or(&AccountReference::Current))?;
     if name != own {
-        context
-            .privileges()
-            .rights()
-            .require_in_database("mysql", UPDATE)?;
+        context.rights().require_in_database("mysql", UPDATE)?;
     }
     if own.user.is_empty() && name == own {
         return Err(codes::ER_PASSWORD_ANONYMOUS_USER.error());
@@ -272,7 +267,7 @@ pub(super) fn drop(
     match roles {
         true => {
             let either = CREATE_USER.with(PrivilegeSet::of(&[Privilege::DropRole]));
-            let rights = context.privileges().rights();
+            let rights = context.rights();
             rights.require(either, &[], "CREATE USER, DROP ROLE")?;
         }
         false => require_create_user(context)?,
@@ -290,10 +285,9 @@ pub(super) fn drop(
             forget_role(accounts, name);
         }
         let operation = if roles { "DROP ROLE" } else { "DROP USER" };
-        match missing.is_empty() || if_exists {
-            true => Ok(()),
-            false => Err(failed(operation, &missing, MISSING)),
-        }
+        ensure(missing.is_empty() || if_exists, || {
+            failed(operation, &missing, MISSING)
+        })
     })?;
     note(context, &codes::ER_USER_DOES_NOT_EXIST, &missing);
     for name in &names {
@@ -338,10 +332,7 @@ pub(super) fn rename(
                 rename_role(account, &old, &new);
             }
         }
-        match refused.is_empty() {
-            true => Ok(()),
-            false => Err(failed("RENAME USER", &refused, "")),
-        }
+        ensure(refused.is_empty(), || failed("RENAME USER", &refused, ""))
     })?;
     done()
 }

@@ -377,7 +377,7 @@ fn is_referenced(
     definition: &TableDefinition,
     columns: Option<&[usize]>,
 ) -> bool {
-    let catalog = context.database().catalog.databases();
+    let catalog = context.catalog().databases();
     let mut children = catalog.children_of(definition).iter();
     children.any(|(child, key)| {
         let referenced = &child.definition.foreign_keys[*key].references.columns;

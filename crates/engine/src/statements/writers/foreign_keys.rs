@@ -22,6 +22,7 @@ use crate::catalog::BaseTable;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 use crate::catalog::foreign_keys::{ReferentialAction, no_referenced_row, row_is_referenced};
 use crate::ddl::foreign_key_checks::NewForeignKeys;
+use crate::error::ensure;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::row_rules::RowRules;
@@ -74,10 +75,10 @@ impl Links {
                 .parents
                 .push(ParentLink::new(context, table, foreign)?);
         }
-        let catalog = context.database().catalog.databases();
-        for (child, place) in catalog.children_of(definition) {
+        let catalog = context.catalog().databases();
+        for (child, position) in catalog.children_of(definition) {
             let known = &child.definition;
-            let name = &known.foreign_keys[*place].name;
+            let name = &known.foreign_keys[*position].name;
             let (child_database, child_name) = (&known.database, &known.name);
             let child = context.use_related_table(child_database, child_name, TableUse::Write)?;
             // It may have changed before it was held.
@@ -219,8 +220,8 @@ impl Writers<'_> {
     /// The writer of a table that a foreign key leads to.
     fn related(&mut self, table: &Arc<BaseTable>) -> Result<WriterId> {
         let known = |entry: &Entry| entry.writer.table.id == table.id;
-        if let Some(place) = self.tables.iter().position(known) {
-            return Ok(place);
+        if let Some(position) = self.tables.iter().position(known) {
+            return Ok(position);
         }
         let handle = table.rows_in(self.context)?;
         self.tables.push(Entry {
@@ -401,10 +402,9 @@ impl Writers<'_> {
             writers.of(child).find(link.index, &key, mode, limit)
         };
         if action == ReferentialAction::Restrict {
-            return match find(self, LockMode::Shared, 1)?.is_empty() {
-                true => Ok(()),
-                false => Err(row_is_referenced(&link.child.definition, &link.foreign)),
-            };
+            return ensure(find(self, LockMode::Shared, 1)?.is_empty(), || {
+                row_is_referenced(&link.child.definition, &link.foreign)
+            });
         }
         if action == ReferentialAction::Cascade && new.is_none() {
             loop {

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt32Array};
 use arrow_buffer::ScalarBuffer;
 use mayfly_memory::sync::{lock, read_lock};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use super::blobs::Loaded;
 use super::content::{Content, view_of};
@@ -255,7 +255,7 @@ fn joined(pieces: &[Batch]) -> Result<Batch> {
     let columns = (0..width).map(|column| {
         let arrays: Vec<&dyn Array> = pieces.iter().map(|piece| &**piece.column(column)).collect();
         let joined = arrow_select::concat::concat(&arrays);
-        joined.map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))
+        joined.map_err(Error::internal)
     });
     let columns = columns.collect::<Result<_>>()?;
     let rows = pieces.iter().map(Batch::row_count).sum();
@@ -566,6 +566,6 @@ impl Lookup<'_> {
     }
 }
 
-fn lost() -> mayfly_types::Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&"a row that was asked for by its position does not exist"])
+fn lost() -> Error {
+    Error::internal("a row that was asked for by its position does not exist")
 }

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use arrow_array::{Array, ArrayRef};
-use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
 use super::content::{Changed, ColumnSet, Content, Failure, Scratch};
@@ -400,7 +399,7 @@ impl TableWriter for Writer {
     fn append(&mut self, batch: &Batch) -> Result<()> {
         match self.insert(batch)?.duplicate {
             None => Ok(()),
-            Some(_) => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a row that was appended is not new"])),
+            Some(_) => Err(Error::internal("a row that was appended is not new")),
         }
     }
 

@@ -1,0 +1,227 @@
+//! The variables that the engine itself reads or sets: each is a constant that knows the variable's position and
+//! the type of its values. One that names no variable, or one of another type, does not compile.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{GROUPS, Kind, Setting};
+
+/// A variable whose values are of a type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Variable<T> {
+    position: usize,
+    values: PhantomData<T>,
+}
+
+/// The type of values that are text, or NULL.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Text;
+
+/// A type of values.
+pub(crate) trait ValueType {
+    /// A value to set.
+    type Owned;
+    /// A value that is read.
+    type Read<'s>;
+
+    fn setting(value: Self::Owned) -> Setting;
+
+    fn read(setting: &Setting) -> Self::Read<'_>;
+}
+
+macro_rules! value_type {
+    ($type:ty, $owned:ty, $read:ty, $setting:ident($value:ident) => $result:expr, $($kind:pat_param)|+) => {
+        impl ValueType for $type {
+            type Owned = $owned;
+            type Read<'s> = $read;
+
+            fn setting(value: Self::Owned) -> Setting {
+                Setting::$setting(value)
+            }
+
+            fn read(setting: &Setting) -> Self::Read<'_> {
+                match setting {
+                    Setting::$setting($value) => $result,
+                    other => unreachable!("a variable of another type holds {other:?}"),
+                }
+            }
+        }
+
+        impl Variable<$type> {
+            const fn named(name: &str) -> Self {
+                let (position, kind) = find(name);
+                assert!(matches!(kind, $($kind)|+), "the variable is of another type");
+                Self {
+                    position,
+                    values: PhantomData,
+                }
+            }
+        }
+    };
+}
+
+value_type!(bool, bool, bool, Boolean(on) => *on, Kind::Boolean(_));
+// Numbers, choices by their position, and sets of words and switches as bits.
+value_type!(
+    u64, u64, u64, Unsigned(number) => *number,
+    Kind::Unsigned { .. } | Kind::Choice { .. } | Kind::Flags { .. } | Kind::Switches { .. }
+);
+value_type!(f64, f64, f64, Double(number) => *number, Kind::Double { .. });
+value_type!(
+    Text, Option<Arc<str>>, Option<&'s Arc<str>>, Text(text) => text.as_ref(),
+    Kind::Text(_)
+        | Kind::CharacterSet { .. }
+        | Kind::Collation(_)
+        | Kind::TimeZone
+        | Kind::Engine(_)
+        | Kind::Locale(_)
+);
+
+impl<T: ValueType> Variable<T> {
+    /// Its position in [`super::all`] and [`super::Settings`].
+    pub(crate) const fn position(&self) -> usize {
+        self.position
+    }
+
+    /// A value of it with its position, for [`super::Settings::set`].
+    pub(crate) fn setting(&self, value: T::Owned) -> (usize, Setting) {
+        (self.position, T::setting(value))
+    }
+}
+
+/// Where a variable stands among all, which are sorted by name, and what values it takes.
+const fn find(name: &str) -> (usize, Kind) {
+    let mut position = 0;
+    let mut found = None;
+    let mut group = 0;
+    while group < GROUPS.len() {
+        let mut index = 0;
+        while index < GROUPS[group].len() {
+            let variable = &GROUPS[group][index];
+            match compare(variable.name.as_bytes(), name.as_bytes()) {
+                -1 => position += 1,
+                0 => found = Some(variable.kind),
+                _ => {}
+            }
+            index += 1;
+        }
+        group += 1;
+    }
+    match found {
+        Some(kind) => (position, kind),
+        None => panic!("no variable has this name"),
+    }
+}
+
+const fn compare(left: &[u8], right: &[u8]) -> i8 {
+    let mut at = 0;
+    while at < left.len() && at < right.len() {
+        if left[at] != right[at] {
+            return if left[at] < right[at] { -1 } else { 1 };
+        }
+        at += 1;
+    }
+    if left.len() == right.len() {
+        0
+    } else if left.len() < right.len() {
+        -1
+    } else {
+        1
+    }
+}
+
+macro_rules! typed {
+    ($($constant:ident: $type:ty = $name:literal;)*) => {
+        $(pub(crate) const $constant: Variable<$type> = Variable::<$type>::named($name);)*
+    };
+}
+
+typed! {
+    ACTIVATE_ALL_ROLES_ON_LOGIN: bool = "activate_all_roles_on_login";
+    AUTOCOMMIT: bool = "autocommit";
+    AUTO_INCREMENT_INCREMENT: u64 = "auto_increment_increment";
+    AUTO_INCREMENT_OFFSET: u64 = "auto_increment_offset";
+    BIG_TABLES: bool = "big_tables";
+    BLOCK_ENCRYPTION_MODE: u64 = "block_encryption_mode";
+    CHARACTER_SET_CLIENT: Text = "character_set_client";
+    CHARACTER_SET_CONNECTION: Text = "character_set_connection";
+    CHARACTER_SET_DATABASE: Text = "character_set_database";
+    CHARACTER_SET_RESULTS: Text = "character_set_results";
+    COLLATION_CONNECTION: Text = "collation_connection";
+    COLLATION_DATABASE: Text = "collation_database";
+    COLLATION_SERVER: Text = "collation_server";
+    COMPLETION_TYPE: u64 = "completion_type";
+    CONNECTION_MEMORY_LIMIT: u64 = "connection_memory_limit";
+    CONNECT_TIMEOUT: u64 = "connect_timeout";
+    CTE_MAX_RECURSION_DEPTH: u64 = "cte_max_recursion_depth";
+    DEFAULT_COLLATION_FOR_UTF8MB4: Text = "default_collation_for_utf8mb4";
+    DEFAULT_PASSWORD_LIFETIME: u64 = "default_password_lifetime";
+    DEFAULT_STORAGE_ENGINE: Text = "default_storage_engine";
+    DEFAULT_TMP_STORAGE_ENGINE: Text = "default_tmp_storage_engine";
+    DEFAULT_WEEK_FORMAT: u64 = "default_week_format";
+    DIV_PRECISION_INCREMENT: u64 = "div_precision_increment";
+    EXPLAIN_FORMAT: u64 = "explain_format";
+    FOREIGN_KEY_CHECKS: bool = "foreign_key_checks";
+    GROUP_CONCAT_MAX_LEN: u64 = "group_concat_max_len";
+    INIT_CONNECT: Text = "init_connect";
+    INNODB_FLUSH_LOG_AT_TRX_COMMIT: u64 = "innodb_flush_log_at_trx_commit";
+    INNODB_LOCK_WAIT_TIMEOUT: u64 = "innodb_lock_wait_timeout";
+    INNODB_TEMP_DATA_FILE_PATH: Text = "innodb_temp_data_file_path";
+    INTERACTIVE_TIMEOUT: u64 = "interactive_timeout";
+    LC_TIME_NAMES: Text = "lc_time_names";
+    LOCAL_INFILE: bool = "local_infile";
+    LOCK_WAIT_TIMEOUT: u64 = "lock_wait_timeout";
+    LONG_QUERY_TIME: f64 = "long_query_time";
+    MANDATORY_ROLES: Text = "mandatory_roles";
+    MAX_ALLOWED_PACKET: u64 = "max_allowed_packet";
+    MAX_CONNECTIONS: u64 = "max_connections";
+    MAX_ERROR_COUNT: u64 = "max_error_count";
+    MAX_EXECUTION_TIME: u64 = "max_execution_time";
+    MAX_HEAP_TABLE_SIZE: u64 = "max_heap_table_size";
+    MAX_JOIN_SIZE: u64 = "max_join_size";
+    MAX_PREPARED_STMT_COUNT: u64 = "max_prepared_stmt_count";
+    MAX_TMP_SESSION_SPACE_USAGE: u64 = "max_tmp_session_space_usage";
+    MAX_TMP_TOTAL_SPACE_USAGE: u64 = "max_tmp_total_space_usage";
+    MAX_USER_CONNECTIONS: u64 = "max_user_connections";
+    NET_BUFFER_LENGTH: u64 = "net_buffer_length";
+    NET_READ_TIMEOUT: u64 = "net_read_timeout";
+    NET_WRITE_TIMEOUT: u64 = "net_write_timeout";
+    OFFLINE_MODE: bool = "offline_mode";
+    OPTIMIZER_SWITCH: u64 = "optimizer_switch";
+    PARSER_MAX_MEM_SIZE: u64 = "parser_max_mem_size";
+    PASSWORD_HISTORY: u64 = "password_history";
+    PASSWORD_REQUIRE_CURRENT: bool = "password_require_current";
+    PASSWORD_REUSE_INTERVAL: u64 = "password_reuse_interval";
+    PERFORMANCE_SCHEMA_SESSION_CONNECT_ATTRS_SIZE: u64 = "performance_schema_session_connect_attrs_size";
+    PRINT_IDENTIFIED_WITH_AS_HEX: bool = "print_identified_with_as_hex";
+    READ_BUFFER_SIZE: u64 = "read_buffer_size";
+    READ_ONLY: bool = "read_only";
+    RESTRICT_FK_ON_NON_STANDARD_KEY: bool = "restrict_fk_on_non_standard_key";
+    SECURE_FILE_PRIV: Text = "secure_file_priv";
+    SELECT_INTO_BUFFER_SIZE: u64 = "select_into_buffer_size";
+    SERVER_ID: u64 = "server_id";
+    SESSION_TRACK_SCHEMA: bool = "session_track_schema";
+    SESSION_TRACK_STATE_CHANGE: bool = "session_track_state_change";
+    SESSION_TRACK_SYSTEM_VARIABLES: Text = "session_track_system_variables";
+    SESSION_TRACK_TRANSACTION_INFO: u64 = "session_track_transaction_info";
+    SQL_BIG_SELECTS: bool = "sql_big_selects";
+    SQL_GENERATE_INVISIBLE_PRIMARY_KEY: bool = "sql_generate_invisible_primary_key";
+    SQL_MODE: u64 = "sql_mode";
+    SQL_NOTES: bool = "sql_notes";
+    SQL_QUOTE_SHOW_CREATE: bool = "sql_quote_show_create";
+    SQL_REQUIRE_PRIMARY_KEY: bool = "sql_require_primary_key";
+    SQL_SAFE_UPDATES: bool = "sql_safe_updates";
+    SQL_SELECT_LIMIT: u64 = "sql_select_limit";
+    STATEMENT_CACHE_SIZE: u64 = "statement_cache_size";
+    SUPER_READ_ONLY: bool = "super_read_only";
+    TEMPORARY_TABLE_REUSE: u64 = "temporary_table_reuse";
+    TEMPTABLE_MAX_RAM: u64 = "temptable_max_ram";
+    TIMESTAMP: f64 = "timestamp";
+    TIME_ZONE: Text = "time_zone";
+    TMPDIR: Text = "tmpdir";
+    TMP_TABLE_SIZE: u64 = "tmp_table_size";
+    TRANSACTION_ISOLATION: u64 = "transaction_isolation";
+    TRANSACTION_READ_ONLY: bool = "transaction_read_only";
+    WAIT_TIMEOUT: u64 = "wait_timeout";
+    WRITE_BUFFER_SIZE: u64 = "write_buffer_size";
+}
