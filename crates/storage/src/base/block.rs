@@ -404,6 +404,12 @@ impl<'a> Block<'a> {
         Ok((start, end))
     }
 
+    /// The bytes of a section: of the keys, or of the columns, which are counted from 1.
+    pub(super) fn section_bytes(&self, number: usize) -> Checked<usize> {
+        let (start, end) = self.section(number)?;
+        Ok(end - start)
+    }
+
     pub(super) fn column(&self, column: usize) -> Checked<Column<'a>> {
         if column >= self.columns {
             return Err(Damaged);

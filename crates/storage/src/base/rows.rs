@@ -39,6 +39,11 @@ impl Texts {
         self.bytes.clear();
     }
 
+    fn reserve(&mut self, rows: usize, bytes: usize) {
+        self.ends.reserve(rows);
+        self.bytes.reserve(bytes);
+    }
+
     /// Appends some strings of a block.
     fn append(&mut self, strings: &Strings<'_>, rows: Range<usize>) -> Checked<()> {
         let Some(last) = rows.end.checked_sub(1).filter(|last| *last >= rows.start) else {
@@ -251,6 +256,31 @@ impl Rows {
 
     pub(super) fn is_null(&self, column: usize, row: usize) -> bool {
         self.nulls[column].get(row).copied().unwrap_or(false)
+    }
+
+    /// Makes room for all rows of a block and for some more, whose keys and values are of so many bytes.
+    pub(super) fn reserve_for(
+        &mut self,
+        block: &Block<'_>,
+        more: usize,
+        bytes: usize,
+    ) -> Checked<()> {
+        let rows = block.rows() + more;
+        for number in 0..self.types.len().min(block.columns()) {
+            match &mut self.columns[number] {
+                Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values) => {
+                    values.reserve(rows);
+                }
+                Column::Wide(values) => values.reserve(rows),
+                Column::Huge(values) => values.reserve(rows),
+                Column::Text(texts) => {
+                    texts.reserve(rows, block.section_bytes(number + 1)? + bytes);
+                }
+                Column::Coded { .. } => return Err(Damaged),
+            }
+        }
+        self.keys.reserve(rows, block.section_bytes(0)? + bytes);
+        Ok(())
     }
 
     /// Appends rows of a block.

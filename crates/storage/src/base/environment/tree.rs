@@ -97,6 +97,11 @@ impl Merge {
             } else if let Some(block) = &block {
                 rows.share(block.keys().0);
             }
+            if let Some(block) = &block {
+                let new = changes[done..last].iter();
+                let bytes = new.map(|(key, row)| key.len() + row.map_or(0, <[u8]>::len));
+                rows.reserve_for(block, last - done, bytes.sum())?;
+            }
             let mut row = 0;
             let mut appended = block.is_none();
             for (key, change) in &changes[done..last] {
