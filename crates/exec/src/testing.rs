@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_functions::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
+    Accumulator, AggregateFunction, AggregateSignature, Binding, EvaluationContext,
     SignatureContext,
 };
 use mayfly_memory::{Budget, BudgetKind};
@@ -419,25 +419,25 @@ pub(crate) fn group(input: Plan, keys: Vec<Expression>, aggregates: Vec<Aggregat
 
 /// COUNT(argument) or COUNT(*).
 pub(crate) fn count(argument: Option<Expression>) -> AggregateCall {
-    call(&Count, argument, &[int()], int())
+    call(&COUNT, argument, &[int()], int())
 }
 
 pub(crate) fn sum(argument: Expression) -> AggregateCall {
-    call(&Sum, Some(argument), &[int()], int())
+    call(&SUM, Some(argument), &[int()], int())
 }
 
 /// Values joined by commas: depends on order and has no partial state.
 pub(crate) fn concat(argument: Expression) -> AggregateCall {
-    call(&Concat, Some(argument), &[], binary())
+    call(&CONCAT, Some(argument), &[], binary())
 }
 
 /// A call with a bug.
 pub(crate) fn panicking(argument: Expression) -> AggregateCall {
-    call(&Panicking, Some(argument), &[int()], int())
+    call(&PANICKING, Some(argument), &[int()], int())
 }
 
 fn call(
-    function: &'static dyn AggregateFunction,
+    function: &'static AggregateFunction,
     argument: Option<Expression>,
     state: &[SqlType],
     result: SqlType,
@@ -461,42 +461,25 @@ fn call(
     }
 }
 
-macro_rules! test_aggregate {
-    ($name:ident, $text:literal, $arity:expr, $ordered:literal, $accumulator:ty) => {
-        struct $name;
-        impl AggregateFunction for $name {
-            fn names(&self) -> &'static [&'static str] {
-                &[$text]
-            }
-            fn arity(&self) -> std::ops::RangeInclusive<usize> {
-                $arity
-            }
-            fn is_order_sensitive(&self) -> bool {
-                $ordered
-            }
-            fn signature(
-                &self,
-                _: &[Argument<'_>],
-                _: &SignatureContext,
-            ) -> Result<AggregateSignature> {
-                unreachable!("plans of tests bring their signatures")
-            }
-            fn accumulator(
-                &self,
-                _: &AggregateSignature,
-                _: &[Value],
-                _: &SignatureContext,
-            ) -> Result<Box<dyn Accumulator>> {
-                Ok(Box::new(<$accumulator>::default()))
-            }
-        }
-    };
-}
+static COUNT: AggregateFunction = AggregateFunction::new(&["count"], 0..=1, unbound, |_, _, _| {
+    Ok(Box::new(CountStates::default()))
+});
+static SUM: AggregateFunction = AggregateFunction::new(&["sum"], 1..=1, unbound, |_, _, _| {
+    Ok(Box::new(SumStates::default()))
+});
+static PANICKING: AggregateFunction =
+    AggregateFunction::new(&["panicking"], 1..=1, unbound, |_, _, _| {
+        Ok(Box::new(PanickingStates::default()))
+    });
+static CONCAT: AggregateFunction =
+    AggregateFunction::new(&["concat"], 1..=1, unbound, |_, _, _| {
+        Ok(Box::new(ConcatStates::default()))
+    })
+    .order_sensitive();
 
-test_aggregate!(Count, "count", 0..=1, false, CountStates);
-test_aggregate!(Sum, "sum", 1..=1, false, SumStates);
-test_aggregate!(Panicking, "panicking", 1..=1, false, PanickingStates);
-test_aggregate!(Concat, "concat", 1..=1, true, ConcatStates);
+fn unbound(_: &Binding<'_>) -> Result<AggregateSignature> {
+    unreachable!("plans of tests bring their signatures")
+}
 
 #[derive(Default)]
 struct CountStates(Vec<i64>);

@@ -50,7 +50,7 @@ impl BlockEncryption {
         "aes-256-ofb",
     ];
 
-    /// The mode of a place in [`BlockEncryption::NAMES`].
+    /// The mode of an index into [`BlockEncryption::NAMES`].
     pub fn by_number(number: usize) -> Option<Self> {
         Self::by_name(Self::NAMES.get(number)?)
     }

@@ -8,16 +8,12 @@ use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind};
 
 pub(crate) use mayfly_types::common_type::as_value;
 
-use crate::{Argument, Coercibility, Column, SignatureContext, derive, output};
+use crate::{Argument, Binding, Call, Coercibility, Column, derive, output};
 
-/// The type that holds any of the values, and the claim of its collation.
-pub(crate) fn choice_type(
-    choices: &[Argument<'_>],
-    context: &SignatureContext,
-    operation: &str,
-) -> Result<(SqlType, Coercibility)> {
+/// The type that holds the values of all arguments, and the claim of its collation.
+pub(crate) fn choice_type(binding: &Binding<'_>) -> Result<(SqlType, Coercibility)> {
+    let choices = binding.arguments.iter();
     let typed: Vec<Argument<'_>> = choices
-        .iter()
         .filter(|choice| choice.ty.kind != TypeKind::Null)
         .copied()
         .collect();
@@ -29,7 +25,8 @@ pub(crate) fn choice_type(
     if !ty.is_string() {
         return Ok((ty, Coercibility::Numeric));
     }
-    let (collation, coercibility) = derive::aggregate_collation(&typed, context, operation)?;
+    let (collation, coercibility) =
+        derive::aggregate_collation(&typed, binding.context, binding.name)?;
     // Bits among the choices make the result binary, whatever its strings are.
     if ty.collation != CollationId::BINARY {
         ty = match ty.kind {
@@ -40,13 +37,13 @@ pub(crate) fn choice_type(
     Ok((ty, coercibility))
 }
 
-/// Takes for each row the value of one of the columns, or NULL.
+/// Takes for each row the value of one of the arguments from `first` on, which are of one type, or NULL.
 pub(crate) fn pick(
-    columns: &[Column],
-    ty: &SqlType,
-    row_count: usize,
+    call: &Call<'_>,
+    first: usize,
     mut choose: impl FnMut(usize) -> Option<usize>,
 ) -> Result<ArrayRef> {
+    let (columns, ty) = (&call.arguments[first..], call.ty(first));
     let null = output::nulls(ty, 1);
     let arrays: Vec<ArrayRef> = columns
         .iter()
@@ -57,14 +54,14 @@ pub(crate) fn pick(
         .collect();
     let mut sources: Vec<&dyn Array> = arrays.iter().map(|array| array.as_ref()).collect();
     sources.push(null.as_ref());
-    let places: Vec<(usize, usize)> = (0..row_count)
+    let positions: Vec<(usize, usize)> = (0..call.rows)
         .map(|row| match choose(row) {
             Some(index) if matches!(columns.get(index), Some(Column::Array(_))) => (index, row),
             Some(index) if index < columns.len() => (index, 0),
             _ => (columns.len(), 0),
         })
         .collect();
-    interleave(&sources, &places).map_err(Error::internal)
+    interleave(&sources, &positions).map_err(Error::internal)
 }
 
 /// Whether a row of a column is NULL.

@@ -30,7 +30,7 @@ pub struct EvaluationContext {
     pub is_strict_store: bool,
     /// Where warnings go.
     pub diagnostics: Arc<Diagnostics>,
-    /// The moment the statement began (or `@@timestamp`): microseconds since 1970 UTC.
+    /// The instant at which the statement began (or `@@timestamp`): microseconds since 1970 UTC.
     pub now_utc_microseconds: i64,
     /// `time_zone` of the session.
     pub time_zone: TimeZone,
@@ -52,7 +52,7 @@ pub struct EvaluationContext {
     pub user_variables: Arc<UserVariables>,
     /// States of RAND(): the session's, and one for each call with a seed.
     pub random: Arc<Mutex<RandomStates>>,
-    /// Where bytes nobody can foresee come from (UUID(), RANDOM_BYTES()).
+    /// Where unpredictable bytes come from (UUID(), RANDOM_BYTES()).
     pub entropy: fn(&mut [u8]),
     /// The wall clock of SYSDATE() and UUID(): microseconds since 1970 UTC.
     pub clock: fn() -> i64,
@@ -60,7 +60,7 @@ pub struct EvaluationContext {
     pub server: Arc<dyn ServerFacts>,
     /// The files that LOAD_FILE() may read.
     pub files: Arc<dyn ServerFiles>,
-    /// The session's place among those that take locks by name: GET_LOCK().
+    /// The named locks as this session takes them: GET_LOCK().
     pub user_locks: Arc<dyn UserLocks>,
     /// The next UUID_SHORT() of the server.
     pub short_uuids: Arc<AtomicU64>,
@@ -127,7 +127,7 @@ pub trait ServerFacts: fmt::Debug + Send + Sync {
     fn is_connected(&self, connection: u64) -> bool;
 
     /// The names of all accounts, and who has which of them as a role, with ADMIN OPTION or without: the
-    /// places of both among the names.
+    /// indexes of both among the names.
     fn role_graph(&self) -> (Vec<String>, Vec<(usize, usize, bool)>);
 }
 
@@ -180,13 +180,13 @@ pub trait UserLocks: fmt::Debug + Send + Sync {
     /// it would never end; what ends the statement ends the wait.
     fn acquire(&self, name: &str, longest: Duration, interrupt: &Interrupt) -> Result<bool>;
 
-    /// Lets go of it once; false when another session holds it, `None` when nobody does.
+    /// Releases it once; false when another session holds it, `None` when nobody does.
     fn release(&self, name: &str) -> Option<bool>;
 
     /// The connection that holds it.
     fn holder(&self, name: &str) -> Option<u64>;
 
-    /// Lets go of all that the session holds; gives how often it had taken them.
+    /// Releases all that the session holds; gives how often it had taken them.
     fn release_all(&self) -> u64;
 }
 
@@ -274,6 +274,11 @@ impl EvaluationContext {
         }
     }
 
+    /// Adds a warning to the statement's diagnostics.
+    pub(crate) fn warn(&self, warning: Error) {
+        self.diagnostics.warn(warning);
+    }
+
     /// Whether the statement is to end.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.check().is_err()
@@ -298,7 +303,7 @@ fn system_clock() -> i64 {
     })
 }
 
-/// The error of a limit that forbids what a session keeps.
+/// The error of a limit on what a session may hold.
 pub fn memory_exceeded(error: &LimitError) -> Error {
     codes::ER_CAPACITY_EXCEEDED.with(&[&error.limit, &error.setting, error])
 }
@@ -409,7 +414,7 @@ impl UserVariables {
     }
 }
 
-/// What a variable keeps of a value: integers, decimals, doubles and strings stay what they are,
+/// What a variable stores of a value: integers, decimals, doubles and strings stay what they are,
 /// everything else becomes text.
 fn kept(ty: SqlType, value: Value) -> (SqlType, Value) {
     match ty.kind {
@@ -506,7 +511,7 @@ impl MysqlRandom {
 pub struct RandomStates {
     /// RAND() without an argument.
     pub session: MysqlRandom,
-    /// `RAND(constant)`: one sequence for each place in the statement, found by the address of the
+    /// `RAND(constant)`: one sequence for each call in the statement, found by the address of the
     /// call's signature. Cleared when a statement begins.
     pub calls: HashMap<usize, MysqlRandom>,
 }

@@ -36,6 +36,11 @@ pub fn bytes_per_character(collation: CollationId) -> u64 {
     u64::from(collation.charset().max_length())
 }
 
+/// How many bytes a value of a string type may have.
+pub(crate) fn byte_length(ty: &SqlType) -> u64 {
+    character_length(ty).saturating_mul(bytes_per_character(ty.collation))
+}
+
 /// The type of a string result of at most `characters`: VARCHAR while it can be one, or a LONGTEXT of
 /// that many.
 pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
@@ -49,14 +54,14 @@ pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
     }
 }
 
-/// The most bytes, and characters where their number is not known, that MySQL foresees of a string which
-/// a function made longer.
-pub const FORESEEN_MAX: u64 = 16_777_216;
+/// The length limit of a string that a function makes longer: in bytes, and in characters where their number
+/// is not known.
+pub const LENGTH_LIMIT: u64 = 16_777_216;
 
-/// The signature of a function that makes texts longer: its result is told to have no more than so many bytes.
-pub fn foreseen(mut signature: Signature) -> Signature {
+/// The signature of a function that makes texts longer: clients are told of no more bytes than the limit.
+pub fn with_length_limit(mut signature: Signature) -> Signature {
     let result = &signature.result;
-    let characters = FORESEEN_MAX / bytes_per_character(result.collation);
+    let characters = LENGTH_LIMIT / bytes_per_character(result.collation);
     if result.kind == TypeKind::LongText && u64::from(result.length) > characters {
         signature.result.length = u32::try_from(characters).unwrap_or(u32::MAX);
         signature.nullable = true;
@@ -64,10 +69,10 @@ pub fn foreseen(mut signature: Signature) -> Signature {
     signature
 }
 
-/// A LONGTEXT of which no more is foreseen than that it may be long.
+/// A LONGTEXT of the length limit.
 pub fn long_text(collation: CollationId) -> SqlType {
     SqlType {
-        length: u32::try_from(FORESEEN_MAX).unwrap_or(u32::MAX),
+        length: u32::try_from(LENGTH_LIMIT).unwrap_or(u32::MAX),
         ..SqlType::text(TypeKind::LongText, collation)
     }
 }
@@ -97,7 +102,10 @@ fn text_coercibility(argument: &Argument<'_>) -> Coercibility {
     }
 }
 
-fn collation_mix<'a>(argument: &Argument<'a>, context: &SignatureContext) -> CollationMix<'a> {
+pub(crate) fn collation_mix<'a>(
+    argument: &Argument<'a>,
+    context: &SignatureContext,
+) -> CollationMix<'a> {
     let collation = text_of(argument, context).collation;
     let mut mix = CollationMix::new(collation, text_coercibility(argument));
     mix.is_ascii |= match argument.constant {
@@ -145,11 +153,6 @@ pub fn with_collation(ty: &SqlType, collation: CollationId) -> SqlType {
         collation,
         ..ty.clone()
     }
-}
-
-/// Whether any argument may be NULL.
-pub fn any_nullable(arguments: &[Argument<'_>]) -> bool {
-    arguments.iter().any(|argument| argument.nullable)
 }
 
 /// An integer literal's value.
@@ -227,64 +230,4 @@ pub fn double_of_decimals(decimals: u8) -> SqlType {
             ..SqlType::double()
         },
     }
-}
-
-/// The signature of a function that changes a text, its first argument, by others: it keeps its
-/// collation and its claim, whatever the others have. Bytes among them make it bytes. Error 3854 where a
-/// constant has characters that it lacks.
-pub fn changed_text_signature(
-    arguments: &[Argument<'_>],
-    context: &SignatureContext,
-    name: &str,
-    characters: u64,
-    nullable: bool,
-) -> Result<Signature> {
-    let mixes: Vec<_> = arguments
-        .iter()
-        .map(|argument| collation_mix(argument, context))
-        .collect();
-    let is_null = arguments[0].ty.kind == TypeKind::Null;
-    let has_bytes = mixes.iter().any(|mix| mix.collation == CollationId::BINARY);
-    if is_null || has_bytes {
-        return text_signature(arguments, context, name, characters, nullable);
-    }
-    let collation = mixes[0].collation;
-    for mix in &mixes {
-        mix.check_converted(collation.charset())?;
-    }
-    let coercibility = mixes[0].coercibility.min(Coercibility::Coercible);
-    let claim = (collation, coercibility);
-    Ok(signature_in(
-        claim, arguments, context, characters, nullable,
-    ))
-}
-
-/// The signature of a function that makes a string of a collation of its arguments.
-fn signature_in(
-    (collation, coercibility): (CollationId, Coercibility),
-    arguments: &[Argument<'_>],
-    context: &SignatureContext,
-    characters: u64,
-    nullable: bool,
-) -> Signature {
-    let types = arguments
-        .iter()
-        .map(|argument| with_collation(&text_of(argument, context), collation))
-        .collect();
-    Signature::new(types, string_type(characters, collation), nullable)
-        .with_coercibility(coercibility)
-}
-
-/// The signature of a function that makes one string of the texts of its arguments.
-pub fn text_signature(
-    arguments: &[Argument<'_>],
-    context: &SignatureContext,
-    name: &str,
-    characters: u64,
-    nullable: bool,
-) -> Result<Signature> {
-    let claim = aggregate_collation(arguments, context, name)?;
-    Ok(signature_in(
-        claim, arguments, context, characters, nullable,
-    ))
 }

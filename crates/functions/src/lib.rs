@@ -1,11 +1,14 @@
-//! Scalar and aggregate functions: one file a function, one table line each.
+//! Scalar and aggregate functions, each of them a row of a table.
 //!
-//! A function says what it is called, what it makes of the types of its arguments (its
-//! [`Signature`]) and how to compute a whole column at once. The planner converts arguments to the
-//! types that the signature asks for, so that kernels see exactly the physical types they expect.
+//! A row says what a function is called, and names two Rust functions: one that gives the types of a call
+//! (from a [`Binding`] its [`Signature`]), one that computes a whole column at once (a [`Call`]). The
+//! planner converts arguments to the types that the signature asks for, so that the second sees exactly
+//! the physical types that it expects.
 
 pub mod aggregate;
+mod binding;
 mod block_encryption;
+mod call;
 mod choice;
 pub mod column;
 pub mod comparison;
@@ -22,11 +25,13 @@ pub mod signature;
 mod testing;
 
 pub use aggregate::{Accumulator, AggregateFunction, AggregateSignature};
+pub use binding::Binding;
 pub use block_encryption::BlockEncryption;
+pub use call::Call;
 pub use column::Column;
 pub use context::{EvaluationContext, SessionFacts, UserVariables};
 pub use mayfly_types::collation::Coercibility;
-pub use scalar::{ScalarFunction, ScalarKernel};
+pub use scalar::ScalarFunction;
 pub use signature::{Argument, Signature, SignatureContext};
 
 /// Finds a name, given in any case, in a table of lower-case names, without allocating.

@@ -16,9 +16,9 @@ use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{PhysicalType, Result, SqlType, Value};
 
-use crate::EvaluationContext;
 use crate::input::Numbers;
 use crate::scalar::strings::chars;
+use crate::{Call, EvaluationContext};
 
 /// An array of a primitive physical type, computed row by row.
 pub fn numbers<T: ArrowPrimitiveType>(
@@ -207,7 +207,28 @@ fn too_long(error: impl std::fmt::Display) -> mayfly_types::Error {
 
 /// Bytes results: `compute` appends the value of a row to the (empty) buffer and returns whether it
 /// is not NULL.
-pub fn texts(
+pub(crate) fn texts(
+    call: &Call<'_>,
+    compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
+) -> Result<ArrayRef> {
+    group_texts(call.rows, call.context, compute)
+}
+
+/// As [`texts`], of an argument of Bytes; NULL gives NULL.
+pub(crate) fn mapped_texts(
+    call: &Call<'_>,
+    index: usize,
+    mut compute: impl FnMut(&[u8], &mut Vec<u8>) -> Result<bool>,
+) -> Result<ArrayRef> {
+    let texts = call.texts(index)?;
+    group_texts(call.rows, call.context, |row, out| match texts.get(row) {
+        Some(text) => compute(text, out),
+        None => Ok(false),
+    })
+}
+
+/// As [`texts`], for the groups of an aggregate function.
+pub(crate) fn group_texts(
     row_count: usize,
     context: &EvaluationContext,
     mut compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
@@ -225,27 +246,33 @@ pub fn texts(
     Ok(column.finish())
 }
 
-/// As [`texts`], of documents that the function `name` makes: one that is longer than
-/// `max_allowed_packet` is NULL.
+/// As [`texts`], of documents: one that is longer than `max_allowed_packet` is NULL.
 pub(crate) fn documents(
+    call: &Call<'_>,
+    compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
+) -> Result<ArrayRef> {
+    group_documents(call.rows, call.name, call.context, compute)
+}
+
+/// As [`documents`], for the groups of the aggregate function `name`.
+pub(crate) fn group_documents(
     row_count: usize,
     name: &str,
     context: &EvaluationContext,
     mut compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
 ) -> Result<ArrayRef> {
-    texts(row_count, context, |row, out| {
+    group_texts(row_count, context, |row, out| {
         Ok(compute(row, out)? && chars::within_packet(out.len(), name, context)?)
     })
 }
 
 /// Bytes results that are parts of values which live elsewhere: nothing is computed, only copied.
-pub fn borrowed_texts<'a>(
-    row_count: usize,
-    context: &EvaluationContext,
+pub(crate) fn borrowed_texts<'a>(
+    call: &Call<'_>,
     mut compute: impl FnMut(usize) -> Result<Option<&'a [u8]>>,
 ) -> Result<ArrayRef> {
-    let mut column = TextColumn::new(row_count, context);
-    for row in 0..row_count {
+    let mut column = TextColumn::new(call.rows, call.context);
+    for row in 0..call.rows {
         match compute(row)? {
             Some(value) => column.append(value)?,
             None => column.append_null(),

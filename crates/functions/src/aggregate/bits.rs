@@ -1,92 +1,32 @@
 //! BIT_AND(x), BIT_OR(x) and BIT_XOR(x): over 64-bit integers. Without rows they give the neutral
 //! element, never NULL.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, UInt64Array};
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use super::state;
 use crate::scalar::operators::numeric;
-use crate::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
-    SignatureContext, input,
-};
+use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input};
 
-/// One of the three.
-#[derive(Debug)]
-pub(crate) struct Bits {
-    names: &'static [&'static str],
-    neutral: u64,
-    combine: fn(u64, u64) -> u64,
-    ignores_duplicates: bool,
+pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
+    let result = derive::unsigned_bigint();
+    Ok(AggregateSignature {
+        arguments: binding.each(|argument| numeric::integer_argument(argument.ty)),
+        state: vec![result.clone()],
+        result,
+        nullable: false,
+    })
 }
 
-/// BIT_AND()
-pub(crate) static BIT_AND: Bits = Bits {
-    names: &["bit_and"],
-    neutral: u64::MAX,
-    combine: |a, b| a & b,
-    ignores_duplicates: true,
-};
-/// BIT_OR()
-pub(crate) static BIT_OR: Bits = Bits {
-    names: &["bit_or"],
-    neutral: 0,
-    combine: |a, b| a | b,
-    ignores_duplicates: true,
-};
-/// BIT_XOR()
-pub(crate) static BIT_XOR: Bits = Bits {
-    names: &["bit_xor"],
-    neutral: 0,
-    combine: |a, b| a ^ b,
-    ignores_duplicates: false,
-};
-
-impl AggregateFunction for Bits {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn ignores_duplicates(&self) -> bool {
-        self.ignores_duplicates
-    }
-
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<AggregateSignature> {
-        let result = SqlType {
-            length: 21,
-            ..SqlType::bigint_unsigned()
-        };
-        Ok(AggregateSignature {
-            arguments: vec![numeric::integer_argument(arguments[0].ty)],
-            state: vec![result.clone()],
-            result,
-            nullable: false,
-        })
-    }
-
-    fn accumulator(
-        &self,
-        _signature: &AggregateSignature,
-        _options: &[mayfly_types::Value],
-        _context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(States {
-            neutral: self.neutral,
-            combine: self.combine,
-            values: Vec::new(),
-        }))
-    }
+/// States that begin with the neutral element.
+pub(super) fn states(neutral: u64, combine: fn(u64, u64) -> u64) -> Result<Box<dyn Accumulator>> {
+    Ok(Box::new(States {
+        neutral,
+        combine,
+        values: Vec::new(),
+    }))
 }
 
 struct States {

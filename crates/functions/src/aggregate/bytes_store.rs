@@ -4,27 +4,27 @@
 /// Byte strings of groups `0 .. n`, each of which may be absent.
 #[derive(Debug, Default)]
 pub(crate) struct BytesStore {
-    places: Vec<Place>,
+    slots: Vec<Slot>,
     buffer: Vec<u8>,
     garbage: usize,
 }
 
 /// Where a string is, and how it begins: most comparisons need no more of it.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Slot {
     offset: usize,
     length: u32,
     /// The first four bytes in memory order, 0 for missing ones.
     start: u32,
 }
 
-const ABSENT: Place = Place {
+const ABSENT: Slot = Slot {
     offset: 0,
     length: u32::MAX,
     start: 0,
 };
 
-impl Place {
+impl Slot {
     fn is_absent(self) -> bool {
         self.length == ABSENT.length
     }
@@ -32,24 +32,23 @@ impl Place {
 
 impl BytesStore {
     pub(crate) fn resize(&mut self, group_count: usize) {
-        self.places
-            .resize(group_count.max(self.places.len()), ABSENT);
+        self.slots.resize(group_count.max(self.slots.len()), ABSENT);
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.slots.len()
     }
 
     pub(crate) fn get(&self, group: usize) -> Option<&[u8]> {
-        let place = *self.places.get(group)?;
-        let end = place.offset + place.length as usize;
-        (!place.is_absent()).then(|| &self.buffer[place.offset..end])
+        let slot = *self.slots.get(group)?;
+        let end = slot.offset + slot.length as usize;
+        (!slot.is_absent()).then(|| &self.buffer[slot.offset..end])
     }
 
     /// The first four bytes of a group's string in memory order, 0 for missing ones.
     pub(crate) fn start(&self, group: usize) -> Option<u32> {
-        let place = *self.places.get(group)?;
-        (!place.is_absent()).then_some(place.start)
+        let slot = *self.slots.get(group)?;
+        (!slot.is_absent()).then_some(slot.start)
     }
 
     pub(crate) fn set(&mut self, group: usize, value: &[u8]) {
@@ -60,11 +59,11 @@ impl BytesStore {
         let known = value.len().min(4);
         start[..known].copy_from_slice(&value[..known]);
         let start = u32::from_le_bytes(start);
-        let old = self.places[group];
+        let old = self.slots[group];
         if !old.is_absent() && length <= old.length {
             self.buffer[old.offset..old.offset + value.len()].copy_from_slice(value);
             self.garbage += (old.length - length) as usize;
-            self.places[group] = Place {
+            self.slots[group] = Slot {
                 length,
                 start,
                 ..old
@@ -74,7 +73,7 @@ impl BytesStore {
         if !old.is_absent() {
             self.garbage += old.length as usize;
         }
-        self.places[group] = Place {
+        self.slots[group] = Slot {
             offset: self.buffer.len(),
             length,
             start,
@@ -87,18 +86,18 @@ impl BytesStore {
 
     fn compact(&mut self) {
         let mut buffer = Vec::with_capacity(self.buffer.len() - self.garbage);
-        for place in self.places.iter_mut().filter(|place| !place.is_absent()) {
+        for slot in self.slots.iter_mut().filter(|slot| !slot.is_absent()) {
             let start = buffer.len();
-            let end = place.offset + place.length as usize;
-            buffer.extend_from_slice(&self.buffer[place.offset..end]);
-            place.offset = start;
+            let end = slot.offset + slot.length as usize;
+            buffer.extend_from_slice(&self.buffer[slot.offset..end]);
+            slot.offset = start;
         }
         self.buffer = buffer;
         self.garbage = 0;
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.buffer.capacity() + self.places.capacity() * size_of::<Place>()
+        self.buffer.capacity() + self.slots.capacity() * size_of::<Slot>()
     }
 }
 

@@ -1,57 +1,25 @@
 //! COUNT(*), COUNT(x) and COUNT(DISTINCT x, y, …): rows in which no argument is NULL.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array};
 use mayfly_types::{Result, SqlType};
 
 use crate::aggregate::state;
-use crate::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, Column, EvaluationContext,
-    SignatureContext, derive, input,
-};
+use crate::{Accumulator, AggregateSignature, Binding, Column, EvaluationContext, derive, input};
 
-/// COUNT(); without arguments it is COUNT(*).
-#[derive(Debug)]
-pub(crate) struct Count;
-
-impl AggregateFunction for Count {
-    fn names(&self) -> &'static [&'static str] {
-        &["count"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        0..=usize::MAX
-    }
-
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<AggregateSignature> {
-        Ok(AggregateSignature {
-            arguments: arguments
-                .iter()
-                .map(|argument| argument.ty.clone())
-                .collect(),
-            state: vec![SqlType::bigint()],
-            result: derive::bigint_of_width(21),
-            nullable: false,
-        })
-    }
-
-    fn accumulator(
-        &self,
-        _signature: &AggregateSignature,
-        _options: &[mayfly_types::Value],
-        _context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Counts(Vec::new())))
-    }
+/// COUNT() without arguments is COUNT(*).
+pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
+    Ok(AggregateSignature {
+        arguments: binding.each(|argument| argument.ty.clone()),
+        state: vec![SqlType::bigint()],
+        result: derive::bigint_of_width(21),
+        nullable: false,
+    })
 }
 
-struct Counts(Vec<i64>);
+#[derive(Default)]
+pub(super) struct Counts(Vec<i64>);
 
 impl Accumulator for Counts {
     fn resize(&mut self, group_count: usize) {

@@ -211,7 +211,7 @@ impl ExactSums {
             out.extend_from_slice(&part.to_le_bytes());
         }
         if let Some(rest) = self.rest.get(&(group as u32)) {
-            // Huge numbers travel unscaled: their magnitude tells them apart. One that has become
+            // Huge numbers are written unscaled: their magnitude tells them apart. One that has become
             // too small or too large to tell is split into two that are not.
             for part in &rest.huge.0 {
                 let value = part / SCALE;

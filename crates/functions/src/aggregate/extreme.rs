@@ -3,7 +3,6 @@
 //! order of the rows.
 
 use std::cmp::Ordering;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::types::{
@@ -16,14 +15,11 @@ use super::bytes_store::BytesStore;
 use super::state;
 use crate::comparison::compare_texts;
 use crate::input::{Numbers, Texts};
-use crate::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
-    SignatureContext, input, output,
-};
+use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
 /// Which value of a group is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keeps {
+pub(super) enum Keeps {
     Smallest,
     Largest,
     First,
@@ -40,110 +36,92 @@ impl Keeps {
     }
 }
 
-/// MIN(), MAX() or ANY_VALUE().
-#[derive(Debug)]
-pub(crate) struct Extreme {
-    names: &'static [&'static str],
-    keeps: Keeps,
+/// The types of MIN() and MAX().
+pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
+    let ty = binding.arguments[0].ty.without_display_width();
+    Ok(signature_of(match ty.kind {
+        TypeKind::Boolean => derive::int_of_width(1),
+        TypeKind::Enum | TypeKind::Set => {
+            // ENUM and SET compare as the strings that they show; a BINARY would be filled up. The
+            // members tell a table that is made of it what it was.
+            let text = match ty.collation {
+                CollationId::BINARY => SqlType::varchar(ty.length, ty.collation),
+                _ => SqlType::char(ty.length, ty.collation),
+            };
+            SqlType {
+                members: ty.members,
+                ..text
+            }
+        }
+        _ => ty,
+    }))
 }
 
-/// MIN()
-pub(crate) static MIN: Extreme = Extreme {
-    names: &["min"],
-    keeps: Keeps::Smallest,
-};
-/// MAX()
-pub(crate) static MAX: Extreme = Extreme {
-    names: &["max"],
-    keeps: Keeps::Largest,
-};
-/// The first value, NULL or not: columns that are not grouped by.
-pub(crate) static ANY_VALUE: Extreme = Extreme {
-    names: &["any_value", "first_value"],
-    keeps: Keeps::First,
-};
+/// The types of ANY_VALUE().
+pub(super) fn any_signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
+    let mut signature = signature_of(binding.arguments[0].ty.without_display_width());
+    // NULL may be the first value, so that a row was seen is told apart.
+    signature.state.push(SqlType::bigint());
+    Ok(signature)
+}
 
-impl AggregateFunction for Extreme {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
+fn signature_of(ty: SqlType) -> AggregateSignature {
+    AggregateSignature {
+        arguments: vec![ty.clone()],
+        state: vec![ty.clone()],
+        result: ty,
+        nullable: true,
     }
+}
 
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn ignores_duplicates(&self) -> bool {
-        self.keeps != Keeps::First
-    }
-
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<AggregateSignature> {
-        let mut ty = arguments[0].ty.without_display_width();
-        if self.keeps != Keeps::First {
-            if ty.kind == TypeKind::Boolean {
-                ty = crate::derive::int_of_width(1);
-            } else if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
-                // ENUM and SET compare as the strings that they show; a BINARY would be filled up. The
-                // members tell a table that is made of it what it was.
-                let text = match ty.collation {
-                    CollationId::BINARY => SqlType::varchar(ty.length, ty.collation),
-                    _ => SqlType::char(ty.length, ty.collation),
-                };
-                ty = SqlType {
-                    members: ty.members,
-                    ..text
-                };
-            }
+pub(super) fn states(signature: &AggregateSignature, keeps: Keeps) -> Result<Box<dyn Accumulator>> {
+    let ty = signature.result.clone();
+    Ok(match ty.physical() {
+        PhysicalType::Int64 | PhysicalType::Bool => {
+            Box::new(Natives::<Int64Type>::new(ty, keeps, input::ints))
         }
-        let mut state = vec![ty.clone()];
-        if self.keeps == Keeps::First {
-            // NULL may be the first value, so that a row was seen is told apart.
-            state.push(SqlType::bigint());
+        PhysicalType::UInt64 => Box::new(Natives::<UInt64Type>::new(ty, keeps, input::uints)),
+        PhysicalType::Float64 => Box::new(Natives::<Float64Type>::new(ty, keeps, input::floats)),
+        PhysicalType::Decimal128(_) => {
+            let read = input::narrow_array;
+            Box::new(Natives::<Decimal128Type>::new(ty, keeps, read))
         }
-        Ok(AggregateSignature {
-            arguments: vec![ty.clone()],
-            state,
-            result: ty,
-            nullable: true,
-        })
-    }
+        PhysicalType::Decimal256(_) => {
+            Box::new(Natives::<Decimal256Type>::new(ty, keeps, input::wide_array))
+        }
+        PhysicalType::Bytes => Box::new(Strings {
+            keeps,
+            collation: ty.collation,
+            is_json: ty.kind == TypeKind::Json,
+            seen: Vec::new(),
+            store: BytesStore::default(),
+        }),
+    })
+}
 
-    fn accumulator(
-        &self,
-        signature: &AggregateSignature,
-        _options: &[mayfly_types::Value],
-        _context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        let ty = signature.result.clone();
-        let keeps = self.keeps;
-        Ok(match ty.physical() {
-            PhysicalType::Int64 | PhysicalType::Bool => {
-                Box::new(Natives::<Int64Type>::new(ty, keeps, input::ints))
-            }
-            PhysicalType::UInt64 => Box::new(Natives::<UInt64Type>::new(ty, keeps, input::uints)),
-            PhysicalType::Float64 => {
-                Box::new(Natives::<Float64Type>::new(ty, keeps, input::floats))
-            }
-            PhysicalType::Decimal128(_) => Box::new(Natives::<Decimal128Type>::new(
-                ty,
-                keeps,
-                input::narrow_array,
-            )),
-            PhysicalType::Decimal256(_) => {
-                Box::new(Natives::<Decimal256Type>::new(ty, keeps, input::wide_array))
-            }
-            PhysicalType::Bytes => Box::new(Strings {
-                keeps,
-                collation: ty.collation,
-                is_json: ty.kind == TypeKind::Json,
-                seen: Vec::new(),
-                store: BytesStore::default(),
-            }),
-        })
+/// Calls `each` with every group of which no row was seen before, and its first row. Of a partial state `seen`
+/// says which groups have one.
+fn for_each_first(
+    groups: &[u32],
+    seen: Option<&ArrayRef>,
+    seen_before: &mut [bool],
+    mut each: impl FnMut(usize, usize),
+) -> Result<()> {
+    let seen = seen.map(state::column);
+    let seen = seen.as_ref().map(input::ints).transpose()?;
+    for (row, group) in groups.iter().enumerate() {
+        let group = *group as usize;
+        if !seen_before[group] && seen.is_none_or(|seen| seen.get(row) != Some(0)) {
+            seen_before[group] = true;
+            each(group, row);
+        }
     }
+    Ok(())
+}
+
+/// Whether a row was seen, as a column of a partial state.
+fn seen_column(seen: Vec<bool>) -> Result<ArrayRef> {
+    output::ints(seen.len(), |group| Ok(Some(i64::from(seen[group]))))
 }
 
 /// How an array is read as its natives.
@@ -201,20 +179,12 @@ impl<T: ArrowPrimitiveType> Natives<T> {
             state::column(array)
         };
         let values = (self.read)(&column)?;
-        let seen_column = seen.map(state::column);
-        let seen = seen_column.as_ref().map(input::ints).transpose()?;
-        for (row, group) in groups.iter().enumerate() {
-            let group = *group as usize;
-            if self.seen[group] || seen.is_some_and(|seen| seen.get(row) == Some(0)) {
-                continue;
-            }
-            self.seen[group] = true;
+        for_each_first(groups, seen, &mut self.seen, |group, row| {
             if let Some(value) = values.get(row) {
                 self.values[group] = value;
                 self.valid[group] = true;
             }
-        }
-        Ok(())
+        })
     }
 }
 
@@ -277,10 +247,7 @@ where
     fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
         let mut state = vec![self.take_values()];
         if self.keeps == Keeps::First {
-            let seen = std::mem::take(&mut self.seen);
-            state.push(output::ints(seen.len(), |group| {
-                Ok(Some(i64::from(seen[group])))
-            })?);
+            state.push(seen_column(std::mem::take(&mut self.seen))?);
         }
         Ok(state)
     }
@@ -327,19 +294,11 @@ impl Strings {
     ) -> Result<()> {
         let column = state::column(array);
         let values = input::texts(&column)?;
-        let seen_column = seen.map(state::column);
-        let seen = seen_column.as_ref().map(input::ints).transpose()?;
-        for (row, group) in groups.iter().enumerate() {
-            let group = *group as usize;
-            if self.seen[group] || seen.is_some_and(|seen| seen.get(row) == Some(0)) {
-                continue;
-            }
-            self.seen[group] = true;
+        for_each_first(groups, seen, &mut self.seen, |group, row| {
             if let Some(value) = values.get(row) {
                 self.store.set(group, value);
             }
-        }
-        Ok(())
+        })
     }
 
     fn take_values(&mut self) -> Result<ArrayRef> {
@@ -409,10 +368,7 @@ impl Accumulator for Strings {
     fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
         let mut state = vec![self.take_values()?];
         if self.keeps == Keeps::First {
-            let seen = std::mem::take(&mut self.seen);
-            state.push(output::ints(seen.len(), |group| {
-                Ok(Some(i64::from(seen[group])))
-            })?);
+            state.push(seen_column(std::mem::take(&mut self.seen))?);
         }
         Ok(state)
     }

@@ -1,11 +1,12 @@
 //! What an aggregate function is, and the states of its groups.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Error, Result, SqlType};
+use mayfly_types::{Error, Result, SqlType, Value};
 
-use crate::{Argument, EvaluationContext, SignatureContext};
+use crate::{Argument, Binding, EvaluationContext, SignatureContext};
 
 /// The types of an aggregate call.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,44 +22,104 @@ pub struct AggregateSignature {
     pub nullable: bool,
 }
 
-/// An aggregate function. Implementations are unit structs, listed in [`FUNCTIONS`].
-pub trait AggregateFunction: Send + Sync {
+/// Gives the types of a call. Arity has been checked.
+pub type BindAggregate = fn(&Binding<'_>) -> Result<AggregateSignature>;
+
+/// Makes the states of a call of a signature, fresh ones, by the constants that belong to the call
+/// (GROUP_CONCAT's separator).
+pub type MakeAccumulator =
+    fn(&AggregateSignature, &[Value], &SignatureContext) -> Result<Box<dyn Accumulator>>;
+
+/// An aggregate function: a row of [`FUNCTIONS`](super::FUNCTIONS).
+pub struct AggregateFunction {
+    names: &'static [&'static str],
+    arity: RangeInclusive<usize>,
+    is_order_sensitive: bool,
+    ignores_duplicates: bool,
+    bind: BindAggregate,
+    make_accumulator: MakeAccumulator,
+}
+
+impl AggregateFunction {
+    /// A function of these names in lower case, the canonical one first, that takes so many arguments.
+    pub const fn new(
+        names: &'static [&'static str],
+        arity: RangeInclusive<usize>,
+        bind: BindAggregate,
+        make_accumulator: MakeAccumulator,
+    ) -> Self {
+        Self {
+            names,
+            arity,
+            is_order_sensitive: false,
+            ignores_duplicates: false,
+            bind,
+            make_accumulator,
+        }
+    }
+
+    /// One whose result depends on the order of rows.
+    #[must_use]
+    pub const fn order_sensitive(mut self) -> Self {
+        self.is_order_sensitive = true;
+        self
+    }
+
+    /// One to which a repeated value makes no difference.
+    #[must_use]
+    pub const fn ignoring_duplicates(mut self) -> Self {
+        self.ignores_duplicates = true;
+        self
+    }
+
     /// Its names in lower case, the canonical one first.
-    fn names(&self) -> &'static [&'static str];
+    pub fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
 
     /// The fewest and the most arguments that it takes.
-    fn arity(&self) -> std::ops::RangeInclusive<usize>;
+    pub fn arity(&self) -> RangeInclusive<usize> {
+        self.arity.clone()
+    }
 
     /// Whether the result depends on the order of rows (GROUP_CONCAT, JSON_ARRAYAGG).
-    fn is_order_sensitive(&self) -> bool {
-        false
+    pub fn is_order_sensitive(&self) -> bool {
+        self.is_order_sensitive
     }
 
     /// Whether a repeated value changes nothing (MIN, MAX, BIT_AND, BIT_OR): DISTINCT is dropped.
-    fn ignores_duplicates(&self) -> bool {
-        false
+    pub fn ignores_duplicates(&self) -> bool {
+        self.ignores_duplicates
     }
 
     /// The types of a call. Arity has been checked.
-    fn signature(
+    pub fn signature(
         &self,
         arguments: &[Argument<'_>],
         context: &SignatureContext,
-    ) -> Result<AggregateSignature>;
+    ) -> Result<AggregateSignature> {
+        (self.bind)(&Binding {
+            name: self.names[0],
+            arguments,
+            context,
+        })
+    }
 
     /// A fresh set of states for a call of that signature. `options` are the constants that belong
     /// to the call (GROUP_CONCAT's separator).
-    fn accumulator(
+    pub fn accumulator(
         &self,
         signature: &AggregateSignature,
-        options: &[mayfly_types::Value],
+        options: &[Value],
         context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>>;
+    ) -> Result<Box<dyn Accumulator>> {
+        (self.make_accumulator)(signature, options, context)
+    }
 }
 
-impl fmt::Debug for dyn AggregateFunction {
+impl fmt::Debug for AggregateFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.names()[0])
+        f.write_str(self.names[0])
     }
 }
 

@@ -1,21 +1,15 @@
 //! GROUP_CONCAT(x, …): the texts of the group's rows, separated; cut off at `group_concat_max_len`
 //! bytes with warning 1260. Order and DISTINCT are the operator's work.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use super::state;
 use crate::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
-    SignatureContext, derive, input, output,
+    Accumulator, AggregateSignature, Binding, EvaluationContext, SignatureContext, derive, input,
+    output,
 };
-
-/// GROUP_CONCAT(); the option is its separator.
-#[derive(Debug)]
-pub(crate) struct GroupConcat;
 
 /// Up to this `group_concat_max_len` the result is a VARCHAR.
 const SHORT_BYTES_MAX: u64 = 512;
@@ -29,70 +23,48 @@ fn text_kind(bytes: u64) -> TypeKind {
     }
 }
 
-/// How many characters MySQL foresees where there may be so many bytes.
-fn foreseen_characters(bytes: u64, collation: CollationId) -> u32 {
-    let characters = bytes.saturating_mul(derive::bytes_per_character(collation));
-    u32::try_from(characters).unwrap_or(u32::MAX)
+pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
+    let (arguments, context) = (binding.arguments, binding.context);
+    let (collation, _) = derive::aggregate_collation(arguments, context, binding.name)?;
+    let bytes = context.group_concat_max_len;
+    let text = |ty: &SqlType| derive::with_collation(ty, collation);
+    let result = match u32::try_from(bytes) {
+        Ok(characters) if bytes <= SHORT_BYTES_MAX => SqlType::varchar(characters, collation),
+        _ => {
+            // The length limit that MySQL gives where there may be so many bytes.
+            let length = bytes.saturating_mul(derive::bytes_per_character(collation));
+            SqlType {
+                length: u32::try_from(length).unwrap_or(u32::MAX),
+                ..SqlType::text(text_kind(bytes), collation)
+            }
+        }
+    };
+    Ok(AggregateSignature {
+        arguments: binding.texts().iter().map(text).collect(),
+        state: Vec::new(),
+        result,
+        nullable: true,
+    })
 }
 
-impl AggregateFunction for GroupConcat {
-    fn names(&self) -> &'static [&'static str] {
-        &["group_concat"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=usize::MAX
-    }
-
-    fn is_order_sensitive(&self) -> bool {
-        true
-    }
-
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<AggregateSignature> {
-        let (collation, _) = derive::aggregate_collation(arguments, context, "group_concat")?;
-        let bytes = context.group_concat_max_len;
-        let ty = |argument: &Argument<'_>| {
-            derive::with_collation(&derive::text_of(argument, context), collation)
-        };
-        Ok(AggregateSignature {
-            arguments: arguments.iter().map(ty).collect(),
-            state: Vec::new(),
-            result: match u32::try_from(bytes) {
-                Ok(characters) if bytes <= SHORT_BYTES_MAX => {
-                    SqlType::varchar(characters, collation)
-                }
-                _ => SqlType {
-                    length: foreseen_characters(bytes, collation),
-                    ..SqlType::text(text_kind(bytes), collation)
-                },
-            },
-            nullable: true,
-        })
-    }
-
-    fn accumulator(
-        &self,
-        signature: &AggregateSignature,
-        options: &[Value],
-        context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        let separator = match options.first() {
-            Some(Value::Bytes(separator)) => separator.clone(),
-            _ => b",".to_vec(),
-        };
-        Ok(Box::new(Texts {
-            separator,
-            collation: signature.result.collation,
-            bytes_max: usize::try_from(context.group_concat_max_len).unwrap_or(usize::MAX),
-            groups: Vec::new(),
-            rows: 0,
-            bytes: 0,
-        }))
-    }
+/// The option is the separator.
+pub(super) fn states(
+    signature: &AggregateSignature,
+    options: &[Value],
+    context: &SignatureContext,
+) -> Result<Box<dyn Accumulator>> {
+    let separator = match options.first() {
+        Some(Value::Bytes(separator)) => separator.clone(),
+        _ => b",".to_vec(),
+    };
+    Ok(Box::new(Texts {
+        separator,
+        collation: signature.result.collation,
+        bytes_max: usize::try_from(context.group_concat_max_len).unwrap_or(usize::MAX),
+        groups: Vec::new(),
+        rows: 0,
+        bytes: 0,
+    }))
 }
 
 #[derive(Clone, Default)]
@@ -160,7 +132,7 @@ impl Accumulator for Texts {
     fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
         let mut groups = std::mem::take(&mut self.groups);
         self.bytes = 0;
-        output::texts(groups.len(), context, |group, out| {
+        output::group_texts(groups.len(), context, |group, out| {
             let text = groups[group].text.take();
             let found = text.is_some();
             *out = text.unwrap_or_default();

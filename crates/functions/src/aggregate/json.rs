@@ -1,62 +1,34 @@
 //! JSON_ARRAYAGG(value) and JSON_OBJECTAGG(key, value): the rows of a group as one document; NULL
 //! for a group without rows.
 
-use std::ops::RangeInclusive;
-
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::json::{Json, JsonObject};
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{Result, SqlType};
 
 use super::state;
 use crate::scalar::json::arguments::{self, Values};
-use crate::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
-    SignatureContext, derive, input, output,
-};
+use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, input, output};
 
-/// JSON_ARRAYAGG()
-#[derive(Debug)]
-pub(crate) struct JsonArrayAgg;
-
-impl AggregateFunction for JsonArrayAgg {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_arrayagg"]
+fn signature(arguments: Vec<SqlType>) -> AggregateSignature {
+    AggregateSignature {
+        arguments,
+        state: Vec::new(),
+        result: SqlType::json(),
+        nullable: true,
     }
+}
 
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
+pub(super) fn array_signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
+    Ok(signature(binding.each(arguments::value_type)))
+}
 
-    fn is_order_sensitive(&self) -> bool {
-        true
-    }
-
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<AggregateSignature> {
-        Ok(AggregateSignature {
-            arguments: vec![arguments::value_type(&arguments[0])],
-            state: Vec::new(),
-            result: SqlType::json(),
-            nullable: true,
-        })
-    }
-
-    fn accumulator(
-        &self,
-        signature: &AggregateSignature,
-        _options: &[Value],
-        _context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Arrays {
-            ty: signature.arguments[0].clone(),
-            groups: Vec::new(),
-            bytes: 0,
-        }))
-    }
+pub(super) fn arrays(signature: &AggregateSignature) -> Result<Box<dyn Accumulator>> {
+    Ok(Box::new(Arrays {
+        ty: signature.arguments[0].clone(),
+        groups: Vec::new(),
+        bytes: 0,
+    }))
 }
 
 /// An array for each group, without its closing bracket.
@@ -82,7 +54,7 @@ impl Accumulator for Arrays {
             return Err(super::mismatch("json_arrayagg"));
         };
         let column = state::column(array);
-        let values = Values::new(&column, &self.ty)?;
+        let values = Values::of_column(&column, &self.ty)?;
         for (row, group) in groups.iter().enumerate() {
             let text = &mut self.groups[*group as usize];
             let before = text.len();
@@ -96,7 +68,7 @@ impl Accumulator for Arrays {
     fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
         let mut groups = std::mem::take(&mut self.groups);
         self.bytes = 0;
-        output::documents(groups.len(), "json_arrayagg", context, |group, out| {
+        output::group_documents(groups.len(), "json_arrayagg", context, |group, out| {
             *out = std::mem::take(&mut groups[group]);
             if out.is_empty() {
                 return Ok(false);
@@ -111,52 +83,17 @@ impl Accumulator for Arrays {
     }
 }
 
-/// JSON_OBJECTAGG()
-#[derive(Debug)]
-pub(crate) struct JsonObjectAgg;
+pub(super) fn object_signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
+    let value = arguments::value_type(&binding.arguments[1]);
+    Ok(signature(vec![binding.text(0), value]))
+}
 
-impl AggregateFunction for JsonObjectAgg {
-    fn names(&self) -> &'static [&'static str] {
-        &["json_objectagg"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
-    }
-
-    fn is_order_sensitive(&self) -> bool {
-        // The last of equal keys stays.
-        true
-    }
-
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<AggregateSignature> {
-        Ok(AggregateSignature {
-            arguments: vec![
-                derive::text_of(&arguments[0], context),
-                arguments::value_type(&arguments[1]),
-            ],
-            state: Vec::new(),
-            result: SqlType::json(),
-            nullable: true,
-        })
-    }
-
-    fn accumulator(
-        &self,
-        signature: &AggregateSignature,
-        _options: &[Value],
-        _context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Objects {
-            ty: signature.arguments[1].clone(),
-            groups: Vec::new(),
-            bytes: 0,
-        }))
-    }
+pub(super) fn objects(signature: &AggregateSignature) -> Result<Box<dyn Accumulator>> {
+    Ok(Box::new(Objects {
+        ty: signature.arguments[1].clone(),
+        groups: Vec::new(),
+        bytes: 0,
+    }))
 }
 
 /// The members of each group's object, in the order of rows.
@@ -183,7 +120,7 @@ impl Accumulator for Objects {
         };
         let columns = [state::column(keys), state::column(values)];
         let keys = input::texts(&columns[0])?;
-        let values = Values::new(&columns[1], &self.ty)?;
+        let values = Values::of_column(&columns[1], &self.ty)?;
         for (row, group) in groups.iter().enumerate() {
             let key = keys
                 .get(row)
@@ -199,7 +136,7 @@ impl Accumulator for Objects {
     fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
         let mut groups = std::mem::take(&mut self.groups);
         self.bytes = 0;
-        output::documents(groups.len(), "json_objectagg", context, |group, out| {
+        output::group_documents(groups.len(), "json_objectagg", context, |group, out| {
             let members = std::mem::take(&mut groups[group]);
             if members.is_empty() {
                 return Ok(false);
@@ -221,8 +158,9 @@ mod tests {
     use arrow_array::{ArrayRef, BinaryViewArray};
     use mayfly_types::{CollationId, SqlType};
 
+    use crate::aggregate::by_name;
     use crate::testing::{context, show, signature_context};
-    use crate::{AggregateFunction, Argument, Coercibility};
+    use crate::{Argument, Coercibility};
 
     fn texts(values: &[Option<&str>]) -> ArrayRef {
         let values = values.iter().map(|value| value.map(str::as_bytes));
@@ -230,7 +168,7 @@ mod tests {
     }
 
     /// The results of groups 0 and 1; the second has no rows.
-    fn aggregate(function: &dyn AggregateFunction, arguments: &[ArrayRef]) -> [String; 2] {
+    fn aggregate(name: &str, arguments: &[ArrayRef]) -> [String; 2] {
         let ty = SqlType::varchar(10, CollationId::default());
         let argument = Argument {
             ty: &ty,
@@ -239,6 +177,7 @@ mod tests {
             coercibility: Coercibility::Implicit,
         };
         let known = vec![argument; arguments.len()];
+        let function = by_name(name).unwrap();
         let signature = function.signature(&known, &signature_context()).unwrap();
         let accumulator = function.accumulator(&signature, &[], &signature_context());
         let mut accumulator = accumulator.unwrap();
@@ -253,7 +192,7 @@ mod tests {
     #[test]
     fn arrays() {
         let values = texts(&[Some("a"), None, Some("\"")]);
-        let [array, none] = aggregate(&super::JsonArrayAgg, &[values]);
+        let [array, none] = aggregate("json_arrayagg", &[values]);
         assert_eq!(array, r#"["a", null, "\""]"#);
         assert_eq!(none, "NULL");
     }
@@ -262,7 +201,7 @@ mod tests {
     fn objects() {
         let keys = texts(&[Some("long"), Some("b"), Some("b")]);
         let values = texts(&[Some("1"), Some("2"), None]);
-        let [object, none] = aggregate(&super::JsonObjectAgg, &[keys, values]);
+        let [object, none] = aggregate("json_objectagg", &[keys, values]);
         assert_eq!(object, r#"{"b": null, "long": "1"}"#);
         assert_eq!(none, "NULL");
     }

@@ -22,39 +22,106 @@ mod variance;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use self::extreme::Keeps;
+use self::function::AggregateFunction as Row;
 pub(crate) use self::function::mismatch;
-pub use self::function::{Accumulator, AggregateFunction, AggregateSignature};
+pub use self::function::{
+    Accumulator, AggregateFunction, AggregateSignature, BindAggregate, MakeAccumulator,
+};
 
 /// Every aggregate function.
-pub const FUNCTIONS: &[&dyn AggregateFunction] = &[
-    &count::Count,
-    &sum::SUM,
-    &sum::AVG,
-    &extreme::MIN,
-    &extreme::MAX,
-    &extreme::ANY_VALUE,
-    &bits::BIT_AND,
-    &bits::BIT_OR,
-    &bits::BIT_XOR,
-    &variance::VAR_POP,
-    &variance::VAR_SAMP,
-    &variance::STDDEV_POP,
-    &variance::STDDEV_SAMP,
-    &group_concat::GroupConcat,
-    &json::JsonArrayAgg,
-    &json::JsonObjectAgg,
+pub const FUNCTIONS: &[AggregateFunction] = &[
+    Row::new(&["count"], 0..=usize::MAX, count::signature, |_, _, _| {
+        Ok(Box::new(count::Counts::default()))
+    }),
+    Row::new(
+        &["sum"],
+        1..=1,
+        |binding| sum::signature(binding, false),
+        |signature, _, _| sum::states(signature, false),
+    ),
+    Row::new(
+        &["avg"],
+        1..=1,
+        |binding| sum::signature(binding, true),
+        |signature, _, _| sum::states(signature, true),
+    ),
+    Row::new(&["min"], 1..=1, extreme::signature, |signature, _, _| {
+        extreme::states(signature, Keeps::Smallest)
+    })
+    .ignoring_duplicates(),
+    Row::new(&["max"], 1..=1, extreme::signature, |signature, _, _| {
+        extreme::states(signature, Keeps::Largest)
+    })
+    .ignoring_duplicates(),
+    // The first value, NULL or not: columns that are not grouped by.
+    Row::new(
+        &["any_value", "first_value"],
+        1..=1,
+        extreme::any_signature,
+        |signature, _, _| extreme::states(signature, Keeps::First),
+    ),
+    Row::new(&["bit_and"], 1..=1, bits::signature, |_, _, _| {
+        bits::states(u64::MAX, |a, b| a & b)
+    })
+    .ignoring_duplicates(),
+    Row::new(&["bit_or"], 1..=1, bits::signature, |_, _, _| {
+        bits::states(0, |a, b| a | b)
+    })
+    .ignoring_duplicates(),
+    Row::new(&["bit_xor"], 1..=1, bits::signature, |_, _, _| {
+        bits::states(0, |a, b| a ^ b)
+    }),
+    Row::new(
+        &["var_pop", "variance"],
+        1..=1,
+        variance::signature,
+        |_, _, _| variance::states(false, false),
+    ),
+    Row::new(&["var_samp"], 1..=1, variance::signature, |_, _, _| {
+        variance::states(true, false)
+    }),
+    Row::new(
+        &["stddev_pop", "stddev", "std"],
+        1..=1,
+        variance::signature,
+        |_, _, _| variance::states(false, true),
+    ),
+    Row::new(&["stddev_samp"], 1..=1, variance::signature, |_, _, _| {
+        variance::states(true, true)
+    }),
+    Row::new(
+        &["group_concat"],
+        1..=usize::MAX,
+        group_concat::signature,
+        group_concat::states,
+    )
+    .order_sensitive(),
+    Row::new(
+        &["json_arrayagg"],
+        1..=1,
+        json::array_signature,
+        |signature, _, _| json::arrays(signature),
+    )
+    .order_sensitive(),
+    // The last of equal keys stays.
+    Row::new(
+        &["json_objectagg"],
+        2..=2,
+        json::object_signature,
+        |signature, _, _| json::objects(signature),
+    )
+    .order_sensitive(),
 ];
 
-static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn AggregateFunction>> =
-    LazyLock::new(|| {
-        let named = |function: &&'static dyn AggregateFunction| {
-            let function = *function;
-            function.names().iter().map(move |name| (*name, function))
-        };
-        FUNCTIONS.iter().flat_map(named).collect()
-    });
+static BY_NAME: LazyLock<HashMap<&'static str, &'static AggregateFunction>> = LazyLock::new(|| {
+    FUNCTIONS
+        .iter()
+        .flat_map(|function| function.names().iter().map(move |name| (*name, function)))
+        .collect()
+});
 
 /// The aggregate function of a name (in any case), or `None`.
-pub fn by_name(name: &str) -> Option<&'static dyn AggregateFunction> {
+pub fn by_name(name: &str) -> Option<&'static AggregateFunction> {
     crate::lower_case_lookup(&BY_NAME, name)
 }

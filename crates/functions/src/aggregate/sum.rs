@@ -1,7 +1,6 @@
 //! SUM(x) and AVG(x): exact for exact numbers, and for doubles rounded once at the end, so that
 //! the result does not depend on the order of the rows (see [`super::exact_sum`]).
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array};
@@ -12,105 +11,61 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
 use super::exact_sum::ExactSums;
 use super::state::{self, Values};
 use crate::scalar::operators::numeric;
-use crate::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
-    SignatureContext, derive, input, output,
-};
-
-/// SUM() or AVG().
-#[derive(Debug)]
-pub(crate) struct Total {
-    names: &'static [&'static str],
-    averages: bool,
-}
-
-/// SUM()
-pub(crate) static SUM: Total = Total {
-    names: &["sum"],
-    averages: false,
-};
-/// AVG()
-pub(crate) static AVG: Total = Total {
-    names: &["avg"],
-    averages: true,
-};
+use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
 /// The widest decimal argument whose sums of 2^34 rows surely fit 128 bits.
 const NARROW_PRECISION_MAX: u32 = 28;
 
-impl AggregateFunction for Total {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
+/// The types of SUM(), or of AVG(), whose result has some decimals more.
+pub(super) fn signature(binding: &Binding<'_>, averages: bool) -> Result<AggregateSignature> {
+    let argument = &binding.arguments[0];
+    let (ty, sum) = match numeric::kind_of(argument.ty) {
+        // Partial sums are passed as the doubles whose exact sum they are.
+        numeric::Kind::Double => (
+            SqlType::double(),
+            SqlType::varchar(512, CollationId::BINARY),
+        ),
+        numeric::Kind::Integer => {
+            let ty = numeric::integer_argument(argument.ty);
+            (ty, SqlType::decimal(38, 0))
+        }
+        numeric::Kind::Decimal => {
+            let ty = numeric::decimal_argument(argument);
+            let is_narrow = ty.length <= NARROW_PRECISION_MAX;
+            let sum = SqlType::decimal(if is_narrow { 38 } else { 65 }, ty.decimals);
+            (ty, sum)
+        }
+    };
+    let increment = averages.then_some(binding.context.div_precision_increment);
+    let result = if ty.physical() == PhysicalType::Float64 {
+        let sum = derive::double_of(argument);
+        derive::double_of_decimals(sum.decimals.saturating_add(increment.unwrap_or(0)))
+    } else {
+        decimal_aggregate_type(&numeric::decimal_argument(argument), increment)
+    };
+    Ok(AggregateSignature {
+        arguments: vec![ty],
+        state: vec![sum, SqlType::bigint()],
+        result,
+        nullable: true,
+    })
+}
 
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<AggregateSignature> {
-        let argument = &arguments[0];
-        let (ty, sum) = match numeric::kind_of(argument.ty) {
-            numeric::Kind::Double => {
-                // Partial sums travel as the doubles whose exact sum they are.
-                let state = SqlType::varchar(512, CollationId::BINARY);
-                (SqlType::double(), state)
-            }
-            numeric::Kind::Integer => {
-                let ty = numeric::integer_argument(argument.ty);
-                (ty, SqlType::decimal(38, 0))
-            }
-            numeric::Kind::Decimal => {
-                let ty = numeric::decimal_argument(argument);
-                let precision = if ty.length <= NARROW_PRECISION_MAX {
-                    38
-                } else {
-                    65
-                };
-                let sum = SqlType::decimal(precision, ty.decimals);
-                (ty, sum)
-            }
-        };
-        let increment = self.averages.then_some(context.div_precision_increment);
-        let result = if ty.physical() == PhysicalType::Float64 {
-            let sum = derive::double_of(argument);
-            derive::double_of_decimals(sum.decimals.saturating_add(increment.unwrap_or(0)))
-        } else {
-            let exact = numeric::decimal_argument(&Argument {
-                ty: argument.ty,
-                ..*argument
-            });
-            decimal_aggregate_type(&exact, increment)
-        };
-        Ok(AggregateSignature {
-            arguments: vec![ty],
-            state: vec![sum, SqlType::bigint()],
-            result,
-            nullable: true,
-        })
-    }
-
-    fn accumulator(
-        &self,
-        signature: &AggregateSignature,
-        _options: &[mayfly_types::Value],
-        _context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        let sums = match signature.state[0].physical() {
-            PhysicalType::Bytes => Sums::Doubles(ExactSums::default()),
-            PhysicalType::Decimal256(_) => Sums::Wide(Vec::new()),
-            _ => Sums::Narrow(Vec::new()),
-        };
-        Ok(Box::new(Totals {
-            averages: self.averages,
-            signature: signature.clone(),
-            sums,
-            counts: Vec::new(),
-        }))
-    }
+pub(super) fn states(
+    signature: &AggregateSignature,
+    averages: bool,
+) -> Result<Box<dyn Accumulator>> {
+    let sums = match signature.state[0].physical() {
+        PhysicalType::Bytes => Sums::Doubles(ExactSums::default()),
+        PhysicalType::Decimal256(_) => Sums::Wide(Vec::new()),
+        _ => Sums::Narrow(Vec::new()),
+    };
+    Ok(Box::new(Totals {
+        averages,
+        signature: signature.clone(),
+        sums,
+        counts: Vec::new(),
+    }))
 }
 
 enum Sums {

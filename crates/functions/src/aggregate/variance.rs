@@ -4,7 +4,6 @@
 //! the textbook formula loses its digits, is exact too and rounded once: the result depends neither
 //! on the order of the rows nor on how they were split.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array};
@@ -13,83 +12,28 @@ use mayfly_types::{CollationId, Result, SqlType};
 
 use super::exact_sum::{ExactSums, two_product};
 use super::state;
-use crate::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
-    SignatureContext, derive, input, output,
-};
+use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
-/// One of the four.
-#[derive(Debug)]
-pub(crate) struct Spread {
-    names: &'static [&'static str],
-    of_sample: bool,
-    is_root: bool,
+pub(super) fn signature(_binding: &Binding<'_>) -> Result<AggregateSignature> {
+    let sum = SqlType::varchar(1024, CollationId::BINARY);
+    Ok(AggregateSignature {
+        arguments: vec![SqlType::double()],
+        state: vec![SqlType::bigint(), sum.clone(), sum],
+        result: derive::double_of_decimals(DECIMALS_NOT_FIXED),
+        nullable: true,
+    })
 }
 
-/// VAR_POP()
-pub(crate) static VAR_POP: Spread = Spread {
-    names: &["var_pop", "variance"],
-    of_sample: false,
-    is_root: false,
-};
-/// VAR_SAMP()
-pub(crate) static VAR_SAMP: Spread = Spread {
-    names: &["var_samp"],
-    of_sample: true,
-    is_root: false,
-};
-/// STDDEV_POP()
-pub(crate) static STDDEV_POP: Spread = Spread {
-    names: &["stddev_pop", "stddev", "std"],
-    of_sample: false,
-    is_root: true,
-};
-/// STDDEV_SAMP()
-pub(crate) static STDDEV_SAMP: Spread = Spread {
-    names: &["stddev_samp"],
-    of_sample: true,
-    is_root: true,
-};
-
-impl AggregateFunction for Spread {
-    fn names(&self) -> &'static [&'static str] {
-        self.names
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn signature(
-        &self,
-        _arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<AggregateSignature> {
-        let sum = SqlType::varchar(1024, CollationId::BINARY);
-        Ok(AggregateSignature {
-            arguments: vec![SqlType::double()],
-            state: vec![SqlType::bigint(), sum.clone(), sum],
-            result: derive::double_of_decimals(DECIMALS_NOT_FIXED),
-            nullable: true,
-        })
-    }
-
-    fn accumulator(
-        &self,
-        _signature: &AggregateSignature,
-        _options: &[mayfly_types::Value],
-        _context: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Spreads {
-            of_sample: self.of_sample,
-            is_root: self.is_root,
-            counts: Vec::new(),
-            sums: ExactSums::default(),
-            squares: ExactSums::default(),
-        }))
-    }
+/// The states of a variance, or of its root, the standard deviation.
+pub(super) fn states(of_sample: bool, is_root: bool) -> Result<Box<dyn Accumulator>> {
+    Ok(Box::new(Spreads {
+        of_sample,
+        is_root,
+        ..Spreads::default()
+    }))
 }
 
+#[derive(Default)]
 struct Spreads {
     of_sample: bool,
     is_root: bool,

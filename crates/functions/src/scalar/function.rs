@@ -1,5 +1,5 @@
 //! What a scalar function is: a row of its family's table, which says what the planner has to know of it, and
-//! the kernel that computes it.
+//! which functions give its types and compute it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext};
+use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, SignatureContext};
 
 /// How the planner may treat a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,33 +20,19 @@ pub enum Volatility {
     Volatile,
 }
 
-/// Computes the calls of a function.
-pub trait ScalarKernel: Send + Sync {
-    /// The types of a call. Arity has been checked.
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature>;
+/// Gives the types of a call. Arity has been checked.
+pub type Bind = fn(&Binding<'_>) -> Result<Signature>;
 
-    /// Computes `row_count` rows. `arguments` have the types that the signature asked for, and the
-    /// result is an array of the physical type of `signature.result`. `signature` is the one that
-    /// [`ScalarKernel::signature`] gave for this call.
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef>;
-}
+/// Computes all rows of a call: an array of the physical type of the signature's result.
+pub type Evaluate = fn(&Call<'_>) -> Result<ArrayRef>;
 
 /// A scalar function or operator.
 pub struct ScalarFunction {
     names: &'static [&'static str],
     arity: RangeInclusive<usize>,
     volatility: Volatility,
-    kernel: &'static dyn ScalarKernel,
+    bind: Bind,
+    evaluate: Evaluate,
 }
 
 impl ScalarFunction {
@@ -55,13 +41,15 @@ impl ScalarFunction {
     pub const fn new(
         names: &'static [&'static str],
         arity: RangeInclusive<usize>,
-        kernel: &'static dyn ScalarKernel,
+        bind: Bind,
+        evaluate: Evaluate,
     ) -> Self {
         Self {
             names,
             arity,
             volatility: Volatility::Immutable,
-            kernel,
+            bind,
+            evaluate,
         }
     }
 
@@ -94,25 +82,35 @@ impl ScalarFunction {
         self.volatility
     }
 
-    /// See [`ScalarKernel::signature`].
+    /// The types of a call. Arity has been checked.
     pub fn signature(
         &self,
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        self.kernel.signature(arguments, context)
+        (self.bind)(&Binding {
+            name: self.names[0],
+            arguments,
+            context,
+        })
     }
 
-    /// See [`ScalarKernel::evaluate`].
+    /// Computes `rows` rows. `arguments` have the types that the signature asked for, `signature` is the
+    /// one that [`ScalarFunction::signature`] gave for this call.
     pub fn evaluate(
         &self,
         arguments: &[Column],
-        row_count: usize,
+        rows: usize,
         signature: &Signature,
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        self.kernel
-            .evaluate(arguments, row_count, signature, context)
+        (self.evaluate)(&Call {
+            name: self.names[0],
+            arguments,
+            rows,
+            signature,
+            context,
+        })
     }
 }
 

@@ -14,10 +14,11 @@ mod xml;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-pub use self::function::{ScalarFunction, ScalarKernel, Volatility};
+pub(crate) use self::function::ScalarFunction as Row;
+pub use self::function::{Bind, Evaluate, ScalarFunction, Volatility};
 
-/// Every family's table.
-const FAMILIES: &[&[ScalarFunction]] = &[
+/// The tables of every family.
+const FAMILIES: &[&[&[ScalarFunction]]] = &[
     control_flow::FUNCTIONS,
     dates::FUNCTIONS,
     information::FUNCTIONS,
@@ -26,7 +27,7 @@ const FAMILIES: &[&[ScalarFunction]] = &[
     operators::FUNCTIONS,
     regexp::FUNCTIONS,
     strings::FUNCTIONS,
-    xml::FUNCTIONS,
+    &[xml::FUNCTIONS],
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static ScalarFunction>> = LazyLock::new(|| {
@@ -37,7 +38,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static ScalarFunction>> = LazyL
 
 /// Every function, family by family.
 pub fn all() -> impl Iterator<Item = &'static ScalarFunction> {
-    FAMILIES.iter().flat_map(|family| family.iter())
+    FAMILIES.iter().copied().flatten().copied().flatten()
 }
 
 /// The function of a name (in any case), or `None`.

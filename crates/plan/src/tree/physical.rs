@@ -511,7 +511,7 @@ pub struct BlockTable {
 #[derive(Debug, Clone)]
 pub struct AggregateCall {
     /// The function.
-    pub function: &'static dyn AggregateFunction,
+    pub function: &'static AggregateFunction,
     /// Its types.
     pub signature: AggregateSignature,
     /// Its arguments over the input row, converted to the types of the signature.

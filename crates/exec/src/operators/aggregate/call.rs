@@ -16,7 +16,7 @@ use crate::representation::column_types;
 
 /// A call, its arguments being columns of the aggregate's rows.
 pub(super) struct Call {
-    function: &'static dyn AggregateFunction,
+    function: &'static AggregateFunction,
     signature: AggregateSignature,
     options: Vec<Value>,
     /// Places of the arguments.

@@ -1,23 +1,14 @@
 //! Control flow. The planner turns IF, IFNULL, COALESCE and NULLIF into CASE where that is as good,
 //! so that branches which are not taken are not evaluated; these functions are for the rest.
 
-mod coalesce;
+mod choices;
 mod extremes;
-mod if_function;
 mod interval;
-mod isnull;
-mod nullif;
+#[cfg(test)]
+mod tests;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::Row;
 
-/// The functions of this family.
-pub(crate) const FUNCTIONS: &[ScalarFunction] = &[
-    ScalarFunction::new(&["coalesce"], 1..=usize::MAX, &coalesce::COALESCE),
-    ScalarFunction::new(&["ifnull"], 2..=2, &coalesce::IFNULL),
-    ScalarFunction::new(&["greatest"], 2..=usize::MAX, &extremes::GREATEST),
-    ScalarFunction::new(&["least"], 2..=usize::MAX, &extremes::LEAST),
-    ScalarFunction::new(&["if"], 3..=3, &if_function::If),
-    ScalarFunction::new(&["interval"], 2..=usize::MAX, &interval::Interval),
-    ScalarFunction::new(&["isnull"], 1..=1, &isnull::IsNull),
-    ScalarFunction::new(&["nullif"], 2..=2, &nullif::NullIf),
-];
+/// The functions of this family, file by file.
+pub(crate) const FUNCTIONS: &[&[Row]] =
+    &[choices::FUNCTIONS, extremes::FUNCTIONS, interval::FUNCTIONS];

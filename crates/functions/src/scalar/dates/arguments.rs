@@ -5,12 +5,13 @@
 use mayfly_types::convert::shown;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{
-    DateRules, DateTime, TIME_MAX_MICROS, TimeZone, parse_datetime, parse_time, time_with_fraction,
+    DateRules, DateTime, IntervalUnit, TIME_MAX_MICROS, TimeZone, parse_datetime, parse_time,
+    time_with_fraction,
 };
 use mayfly_types::{Result, SqlMode, SqlType, TypeKind, Value};
 
-use crate::input::{self, Ints, Texts};
-use crate::{Argument, Column, EvaluationContext, SignatureContext, derive};
+use crate::input::{Ints, Texts};
+use crate::{Argument, Binding, Call, EvaluationContext, Signature, derive};
 
 /// The largest number of fractional digits.
 pub(crate) const FRACTION_MAX: u8 = 6;
@@ -34,33 +35,48 @@ pub(crate) enum Wanted {
 }
 
 /// The type that an argument is converted to where a date is wanted: temporal values and text stay.
-pub(crate) fn datetime_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
+pub(crate) fn datetime_type(binding: &Binding<'_>, index: usize) -> SqlType {
+    let argument = &binding.arguments[index];
     match argument.ty.kind {
         TypeKind::Time => SqlType::temporal(TypeKind::DateTime, argument.ty.decimals),
-        _ => stays(argument, context)
+        _ => unconverted(binding, index)
             .unwrap_or_else(|| SqlType::temporal(TypeKind::DateTime, decimals_of(argument))),
     }
 }
 
 /// The same where a time is wanted.
-pub(crate) fn time_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
-    stays(argument, context)
-        .unwrap_or_else(|| SqlType::temporal(TypeKind::Time, decimals_of(argument)))
+pub(crate) fn time_type(binding: &Binding<'_>, index: usize) -> SqlType {
+    let digits = decimals_of(&binding.arguments[index]);
+    unconverted(binding, index).unwrap_or_else(|| SqlType::temporal(TypeKind::Time, digits))
 }
 
-fn stays(argument: &Argument<'_>, context: &SignatureContext) -> Option<SqlType> {
-    let ty = argument.ty;
+/// The type of an argument that is read as it is.
+fn unconverted(binding: &Binding<'_>, index: usize) -> Option<SqlType> {
+    let ty = binding.arguments[index].ty;
     match ty.kind {
         TypeKind::Null => Some(ty.clone()),
-        TypeKind::Enum | TypeKind::Set => Some(derive::text_of(argument, context)),
+        TypeKind::Enum | TypeKind::Set => Some(binding.text(index)),
         _ if ty.is_temporal() || ty.is_string() => Some(ty.clone()),
         _ => None,
     }
 }
 
+/// The types of a function of a date.
+pub(crate) fn of_datetime(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
+    let types = vec![datetime_type(binding, 0)];
+    Ok(Signature::new(types, result, true))
+}
+
+/// The types of a function of a time.
+pub(crate) fn of_time(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
+    let types = vec![time_type(binding, 0)];
+    Ok(Signature::new(types, result, true))
+}
+
 /// The most fractional digits of a second that any of the arguments may have.
-pub(crate) fn decimals_of_all(arguments: &[Argument<'_>]) -> u8 {
-    arguments.iter().map(decimals_of).max().unwrap_or(0)
+pub(crate) fn decimals_of_all(binding: &Binding<'_>) -> u8 {
+    let arguments = binding.arguments.iter();
+    arguments.map(decimals_of).max().unwrap_or(0)
 }
 
 /// How many fractional digits of a second an argument may have.
@@ -74,7 +90,7 @@ pub(crate) fn decimals_of(argument: &Argument<'_>) -> u8 {
         _ if ty.is_integer() => 0,
         _ => match argument.constant {
             // A literal that is a date or time shows its digits.
-            Some(Value::Bytes(text)) if is_moment(text) => {
+            Some(Value::Bytes(text)) if is_temporal(text) => {
                 let fraction = text.iter().position(|byte| *byte == b'.');
                 fraction.map_or(0, |point| {
                     let digits = text[point + 1..].iter().take_while(|b| b.is_ascii_digit());
@@ -86,7 +102,7 @@ pub(crate) fn decimals_of(argument: &Argument<'_>) -> u8 {
     }
 }
 
-fn is_moment(text: &[u8]) -> bool {
+fn is_temporal(text: &[u8]) -> bool {
     parse_datetime(text, DateRules::default(), false).is_ok() || parse_time(text, false).is_ok()
 }
 
@@ -169,11 +185,11 @@ enum Source<'a> {
     Texts(Texts<'a>),
 }
 
-fn source<'a>(column: &'a Column, ty: &SqlType) -> Result<Source<'a>> {
-    Ok(match ty.kind {
-        TypeKind::Time => Source::Micros(input::ints(column)?),
-        _ if ty.is_string() => Source::Texts(input::texts(column)?),
-        _ => Source::Packed(input::ints(column)?),
+fn source<'a>(call: &Call<'a>, index: usize) -> Result<Source<'a>> {
+    Ok(match call.ty(index) {
+        ty if ty.kind == TypeKind::Time => Source::Micros(call.ints(index)?),
+        ty if ty.is_string() => Source::Texts(call.texts(index)?),
+        _ => Source::Packed(call.ints(index)?),
     })
 }
 
@@ -190,18 +206,17 @@ pub(crate) struct DateTimes<'a> {
 
 impl<'a> DateTimes<'a> {
     pub(crate) fn new(
-        column: &'a Column,
-        ty: &SqlType,
+        call: &Call<'a>,
+        index: usize,
         wanted: Wanted,
         zero_parts: ZeroParts,
-        context: &'a EvaluationContext,
     ) -> Result<Self> {
         let mut dates = Self {
-            source: source(column, ty)?,
+            source: source(call, index)?,
             constant: None,
             zero_parts,
             wanted,
-            context,
+            context: call.context,
         };
         if let Source::Texts(texts) = dates.source
             && let Some(text) = texts.constant()
@@ -280,29 +295,36 @@ fn parse_local(
     if parsed.truncated {
         warn_truncated(kind, text, context);
     }
-    match parsed.offset {
-        None => Some(parsed.value),
-        Some(offset) => {
-            let moment = TimeZone::Offset(offset).unix_of_local(parsed.value)?;
-            context.time_zone.local_of_unix(moment)
-        }
-    }
+    local_of(parsed.value, parsed.offset, context)
+}
+
+/// A date and time that has an offset from UTC, or none, in the session's time zone.
+pub(crate) fn local_of(
+    value: DateTime,
+    offset: Option<i32>,
+    context: &EvaluationContext,
+) -> Option<DateTime> {
+    let Some(offset) = offset else {
+        return Some(value);
+    };
+    let instant = TimeZone::Offset(offset).unix_of_local(value)?;
+    context.time_zone.local_of_unix(instant)
 }
 
 /// A value of a function that takes times and dates with times alike.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Moment {
+pub(crate) enum Temporal {
     /// A date with a time of day.
-    At(DateTime),
+    DateTime(DateTime),
     /// Signed microseconds.
     Time(i64),
 }
 
-impl Moment {
+impl Temporal {
     /// The time, or the time of day.
     pub(crate) fn micros(self) -> i64 {
         match self {
-            Self::At(value) => value.time_of_day(),
+            Self::DateTime(value) => value.time_of_day(),
             Self::Time(micros) => micros,
         }
     }
@@ -310,37 +332,37 @@ impl Moment {
 
 /// An argument of [`time_type`].
 #[derive(Debug)]
-pub(crate) struct Moments<'a> {
+pub(crate) struct Temporals<'a> {
     source: Source<'a>,
-    constant: Option<Option<Moment>>,
+    /// Text that all rows share, read once.
+    constant: Option<Option<Temporal>>,
     context: &'a EvaluationContext,
 }
 
-impl<'a> Moments<'a> {
-    pub(crate) fn new(
-        column: &'a Column,
-        ty: &SqlType,
-        context: &'a EvaluationContext,
-    ) -> Result<Self> {
-        let mut moments = Self {
-            source: source(column, ty)?,
+impl<'a> Temporals<'a> {
+    pub(crate) fn new(call: &Call<'a>, index: usize) -> Result<Self> {
+        let mut values = Self {
+            source: source(call, index)?,
             constant: None,
-            context,
+            context: call.context,
         };
-        if let Source::Texts(texts) = moments.source
+        if let Source::Texts(texts) = values.source
             && let Some(text) = texts.constant()
         {
-            moments.constant = Some(text.and_then(|text| moments.parse(text)));
+            values.constant = Some(text.and_then(|text| values.parse(text)));
         }
-        Ok(moments)
+        Ok(values)
     }
 
     /// The value, which may be a date with a time.
     #[inline]
-    pub(crate) fn get(&self, row: usize) -> Option<Moment> {
+    pub(crate) fn get(&self, row: usize) -> Option<Temporal> {
         match self.source {
-            Source::Packed(values) => values.get(row).map(|v| Moment::At(DateTime::unpack(v))),
-            Source::Micros(values) => values.get(row).map(Moment::Time),
+            Source::Packed(values) => {
+                let value = DateTime::unpack(values.get(row)?);
+                Some(Temporal::DateTime(value))
+            }
+            Source::Micros(values) => values.get(row).map(Temporal::Time),
             Source::Texts(texts) => match self.constant {
                 Some(value) => value,
                 None => self.parse(texts.get(row)?),
@@ -351,10 +373,10 @@ impl<'a> Moments<'a> {
     /// The time, or the time of day.
     #[inline]
     pub(crate) fn time(&self, row: usize) -> Option<i64> {
-        self.get(row).map(Moment::micros)
+        self.get(row).map(Temporal::micros)
     }
 
-    fn parse(&self, text: &[u8]) -> Option<Moment> {
+    fn parse(&self, text: &[u8]) -> Option<Temporal> {
         let truncate = self.context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         let Ok(parsed) = parse_time(text, truncate) else {
             warn_truncated("time", text, self.context);
@@ -362,19 +384,26 @@ impl<'a> Moments<'a> {
         };
         if parsed.had_date {
             let rules = DateRules::of(self.context.sql_mode);
-            return parse_local(text, rules, "datetime", self.context).map(Moment::At);
+            return parse_local(text, rules, "datetime", self.context).map(Temporal::DateTime);
         }
         if parsed.truncated || parsed.out_of_range {
             warn_truncated("time", text, self.context);
         }
-        Some(Moment::Time(parsed.micros))
+        Some(Temporal::Time(parsed.micros))
     }
 }
 
 /// A word that the parser put among the arguments: a unit or a type.
-pub(crate) fn word(column: &Column, row_count: usize) -> Result<&[u8]> {
-    let texts = input::texts(column)?;
-    Ok((0..row_count.max(1))
-        .find_map(|row| texts.get(row))
-        .unwrap_or_default())
+pub(crate) fn word<'a>(call: &Call<'a>, index: usize) -> Result<&'a [u8]> {
+    let texts = call.texts(index)?;
+    let word = (0..call.rows.max(1)).find_map(|row| texts.get(row));
+    Ok(word.unwrap_or_default())
+}
+
+/// The unit that a word names, or error 1210 of a function.
+pub(crate) fn interval_unit(word: &[u8], function: &str) -> Result<IntervalUnit> {
+    std::str::from_utf8(word)
+        .ok()
+        .and_then(IntervalUnit::by_name)
+        .ok_or_else(|| codes::ER_WRONG_ARGUMENTS.with(&[&function]))
 }

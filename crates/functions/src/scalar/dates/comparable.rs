@@ -6,127 +6,68 @@
 //! An offset at the end of the text is taken back into the session's time zone.
 
 use arrow_array::ArrayRef;
-use mayfly_types::temporal::{DateRules, DateTime, TimeZone, parse_datetime};
+use mayfly_types::temporal::{DateRules, DateTime, parse_datetime};
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use super::arguments;
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use super::arguments::{self, FRACTION_MAX};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, input, output};
 
-/// Text as a DATE or as a DATETIME.
-#[derive(Debug)]
-pub(crate) struct Comparable {
-    kind: TypeKind,
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["comparable date"], 1..=3, date_signature, |call| {
+        evaluate(call, "date", DateTime::at_midnight)
+    }),
+    Row::new(
+        &["comparable datetime"],
+        1..=3,
+        datetime_signature,
+        |call| evaluate(call, "datetime", |value| value),
+    ),
+];
+
+fn signature(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
+    let nullable = binding.arguments[0].nullable;
+    Ok(Signature::new(binding.texts(), result, nullable))
 }
 
-/// What a DATE is compared with.
-pub(crate) const COMPARABLE_DATE: Comparable = Comparable {
-    kind: TypeKind::Date,
-};
-/// What a DATETIME or a TIMESTAMP is compared with.
-pub(crate) const COMPARABLE_DATETIME: Comparable = Comparable {
-    kind: TypeKind::DateTime,
-};
-
-impl ScalarKernel for Comparable {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let fraction = if self.kind == TypeKind::Date { 0 } else { 6 };
-        let texts = arguments.iter();
-        Ok(Signature::new(
-            texts.map(|text| derive::text_of(text, context)).collect(),
-            SqlType::temporal(self.kind, fraction),
-            arguments[0].nullable,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        let rules = DateRules::of(context.sql_mode);
-        let is_date = self.kind == TypeKind::Date;
-        let word = |place: usize| -> Result<Option<&[u8]>> {
-            let Some(argument) = arguments.get(place) else {
-                return Ok(None);
-            };
-            Ok(input::texts(argument)?.constant().flatten())
-        };
-        let column = word(1)?.zip(word(2)?);
-        let warn = |text: &[u8]| match column {
-            Some((kind, column)) => arguments::warn_column(kind, text, column, context),
-            None => {
-                let kind = if is_date { "date" } else { "datetime" };
-                arguments::warn_truncated(kind, text, context);
-            }
-        };
-        output::ints(row_count, |row| {
-            let Some(text) = texts.get(row) else {
-                return Ok(None);
-            };
-            let Ok(parsed) = parse_datetime(text, rules, false) else {
-                warn(text);
-                return Ok(Some(DateTime::default().pack()));
-            };
-            if parsed.truncated {
-                warn(text);
-            }
-            let local = match parsed.offset {
-                None => Some(parsed.value),
-                Some(offset) => TimeZone::Offset(offset)
-                    .unix_of_local(parsed.value)
-                    .and_then(|unix| context.time_zone.local_of_unix(unix)),
-            };
-            let Some(value) = local else {
-                warn(text);
-                return Ok(Some(DateTime::default().pack()));
-            };
-            let value = match is_date {
-                true => DateTime::date(value.year, value.month, value.day),
-                false => value,
-            };
-            Ok(Some(value.pack()))
-        })
-    }
+fn date_signature(binding: &Binding<'_>) -> Result<Signature> {
+    signature(binding, SqlType::temporal(TypeKind::Date, 0))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, t};
+fn datetime_signature(binding: &Binding<'_>) -> Result<Signature> {
+    signature(binding, SqlType::temporal(TypeKind::DateTime, FRACTION_MAX))
+}
 
-    #[test]
-    fn values() {
-        check(&[
-            ("comparable date", &[t("2024-01-31 10:00:00")], "2024-01-31"),
-            ("comparable date", &[t("240131")], "2024-01-31"),
-            ("comparable date", &[t("2024-01-31x")], "2024-01-31 +1292"),
-            ("comparable date", &[t("x")], "0000-00-00 +1292"),
-            ("comparable date", &[t("")], "0000-00-00 +1292"),
-            ("comparable date", &[NULL], "NULL"),
-            (
-                "comparable date",
-                &[t("x"), t("date"), t("d")],
-                "0000-00-00 +1292",
-            ),
-            (
-                "comparable datetime",
-                &[t("2024-01-31 10:00:00.5")],
-                "2024-01-31 10:00:00.500000",
-            ),
-            (
-                "comparable datetime",
-                &[t("x")],
-                "0000-00-00 00:00:00.000000 +1292",
-            ),
-        ]);
-    }
+fn evaluate(
+    call: &Call<'_>,
+    kind: &str,
+    convert: impl Fn(DateTime) -> DateTime,
+) -> Result<ArrayRef> {
+    let (texts, context) = (call.texts(0)?, call.context);
+    let rules = DateRules::of(context.sql_mode);
+    let kind_and_column = match (
+        call.optional(1, input::texts)?,
+        call.optional(2, input::texts)?,
+    ) {
+        (Some(kind), Some(column)) => kind.constant().flatten().zip(column.constant().flatten()),
+        _ => None,
+    };
+    let warn = |text: &[u8]| match kind_and_column {
+        Some((kind, column)) => arguments::warn_column(kind, text, column, context),
+        None => arguments::warn_truncated(kind, text, context),
+    };
+    output::ints(call.rows, |row| {
+        let Some(text) = texts.get(row) else {
+            return Ok(None);
+        };
+        let parsed = parse_datetime(text, rules, false).ok();
+        if parsed.as_ref().is_some_and(|parsed| parsed.truncated) {
+            warn(text);
+        }
+        let local = parsed.and_then(|it| arguments::local_of(it.value, it.offset, context));
+        if local.is_none() {
+            warn(text);
+        }
+        Ok(Some(local.map_or_else(DateTime::default, &convert).pack()))
+    })
 }

@@ -1,155 +1,87 @@
-//! DATE(value), TIME(value) and TIMESTAMP(value[, time]).
+//! DATE(value), TIME(value), TIMESTAMP(value[, time]), and LAST_DAY(date): the last day of its month.
 
 use arrow_array::ArrayRef;
+use mayfly_types::temporal::{DateTime, append_date, calendar};
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use super::arguments::{self, DateTimes, Moments, Wanted, ZeroParts};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
+use super::arguments::{self, DateTimes, Temporals, Wanted, ZeroParts};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
 
-/// DATE()
-#[derive(Debug)]
-pub(crate) struct Date;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["date"], 1..=1, date_signature, date),
+    Row::new(&["time"], 1..=1, time_signature, time),
+    Row::new(&["timestamp"], 1..=2, timestamp_signature, timestamp),
+    Row::new(&["last_day"], 1..=1, date_signature, last_day),
+];
 
-impl ScalarKernel for Date {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![arguments::datetime_type(&arguments[0], context)],
-            SqlType::temporal(TypeKind::Date, 0),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.arguments[0];
-        let allowed = ZeroParts::Allowed;
-        let dates = DateTimes::new(&arguments[0], ty, Wanted::Date, allowed, context)?;
-        output::ints(row_count, |row| {
-            Ok(dates.get(row).map(|date| date.at_midnight().pack()))
-        })
-    }
+fn date_signature(binding: &Binding<'_>) -> Result<Signature> {
+    arguments::of_datetime(binding, SqlType::temporal(TypeKind::Date, 0))
 }
 
-/// TIME()
-#[derive(Debug)]
-pub(crate) struct Time;
-
-impl ScalarKernel for Time {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![arguments::time_type(&arguments[0], context)],
-            SqlType::temporal(TypeKind::Time, arguments::decimals_of(&arguments[0])),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let moments = Moments::new(&arguments[0], &signature.arguments[0], context)?;
-        let digits = signature.result.decimals;
-        output::ints(row_count, |row| {
-            let micros = moments.time(row);
-            Ok(micros.map(|micros| arguments::time_result(micros.into(), digits, context)))
-        })
-    }
+fn date(call: &Call<'_>) -> Result<ArrayRef> {
+    let dates = DateTimes::new(call, 0, Wanted::Date, ZeroParts::Allowed)?;
+    output::ints(call.rows, |row| {
+        Ok(dates.get(row).map(|date| date.at_midnight().pack()))
+    })
 }
 
-/// TIMESTAMP()
-#[derive(Debug)]
-pub(crate) struct Timestamp;
+fn time_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let digits = arguments::decimals_of_all(binding);
+    arguments::of_time(binding, SqlType::temporal(TypeKind::Time, digits))
+}
 
-impl ScalarKernel for Timestamp {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let mut types = vec![arguments::datetime_type(&arguments[0], context)];
-        let mut digits = arguments::decimals_of(&arguments[0]);
-        if let Some(time) = arguments.get(1) {
-            types.push(arguments::time_type(time, context));
-            digits = digits.max(arguments::decimals_of(time));
-        }
-        let result = SqlType::temporal(TypeKind::DateTime, digits);
-        Ok(Signature::new(types, result, true))
+fn time(call: &Call<'_>) -> Result<ArrayRef> {
+    let times = Temporals::new(call, 0)?;
+    let digits = call.signature.result.decimals;
+    output::ints(call.rows, |row| {
+        let micros = times.time(row);
+        Ok(micros.map(|micros| arguments::time_result(micros.into(), digits, call.context)))
+    })
+}
+
+fn timestamp_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut types = vec![arguments::datetime_type(binding, 0)];
+    if binding.arguments.len() > 1 {
+        types.push(arguments::time_type(binding, 1));
     }
+    let digits = arguments::decimals_of_all(binding);
+    let result = SqlType::temporal(TypeKind::DateTime, digits);
+    Ok(Signature::new(types, result, true))
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.arguments[0];
-        let allowed = ZeroParts::Allowed;
-        let dates = DateTimes::new(&arguments[0], ty, Wanted::DateTime, allowed, context)?;
-        let times = match (arguments.get(1), signature.arguments.get(1)) {
-            (Some(column), Some(ty)) => Some(Moments::new(column, ty, context)?),
-            _ => None,
+fn timestamp(call: &Call<'_>) -> Result<ArrayRef> {
+    let context = call.context;
+    let dates = DateTimes::new(call, 0, Wanted::DateTime, ZeroParts::Allowed)?;
+    let has_time = call.arguments.len() > 1;
+    let times = has_time.then(|| Temporals::new(call, 1)).transpose()?;
+    let sum = |row: usize| {
+        let date = dates.get(row)?;
+        let Some(times) = &times else {
+            return Some(date);
         };
-        let digits = signature.result.decimals;
-        output::ints(row_count, |row| {
-            let Some(date) = dates.get(row) else {
-                return Ok(None);
-            };
-            let date = match &times {
-                None => Some(date),
-                Some(times) => match times.time(row) {
-                    Some(time) => date
-                        .add_micros(time)
-                        .or_else(|| arguments::overflow("datetime", context)),
-                    None => None,
-                },
-            };
-            Ok(date.and_then(|date| arguments::datetime_result(date, digits, context)))
-        })
-    }
+        let sum = date.add_micros(times.time(row)?);
+        sum.or_else(|| arguments::overflow("datetime", context))
+    };
+    let digits = call.signature.result.decimals;
+    output::ints(call.rows, |row| {
+        Ok(sum(row).and_then(|sum| arguments::datetime_result(sum, digits, context)))
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, datetime, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("date", &[t("2003-12-31 01:02:03")], "2003-12-31"),
-            ("date", &[datetime("2003-12-31 01:02:03")], "2003-12-31"),
-            ("date", &[t("abc")], "NULL +1292"),
-            ("time", &[t("2003-12-31 01:02:03")], "01:02:03"),
-            (
-                "time",
-                &[t("2003-12-31 01:02:03.000123")],
-                "01:02:03.000123",
-            ),
-            ("time", &[t("850:00:00")], "838:59:59 +1292"),
-            ("timestamp", &[t("2003-12-31")], "2003-12-31 00:00:00"),
-            (
-                "timestamp",
-                &[t("2003-12-31 12:00:00"), t("12:00:00")],
-                "2004-01-01 00:00:00",
-            ),
-            ("timestamp", &[t("2003-12-31"), t("abc")], "NULL +1292"),
-        ]);
-    }
+fn last_day(call: &Call<'_>) -> Result<ArrayRef> {
+    let dates = DateTimes::new(call, 0, Wanted::Date, ZeroParts::Allowed)?;
+    output::ints(call.rows, |row| {
+        let Some(date) = dates.get(row) else {
+            return Ok(None);
+        };
+        if date.month == 0 {
+            let mut text = Vec::new();
+            append_date(&mut text, date.pack());
+            arguments::warn_truncated("date", &text, call.context);
+            return Ok(None);
+        }
+        let day = calendar::days_in_month(date.year, date.month);
+        Ok(Some(DateTime::date(date.year, date.month, day).pack()))
+    })
 }

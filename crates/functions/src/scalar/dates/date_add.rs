@@ -5,43 +5,40 @@ use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{
-    DateTime, Interval, IntervalUnit, add_interval, add_interval_to_time, append_date,
-    append_datetime,
+    Interval, IntervalUnit, add_interval, add_interval_to_time, append_date, append_datetime,
 };
-use mayfly_types::{Error, PhysicalType, Result, SqlType, TypeKind, Value};
+use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::arguments::{self, DateTimes, FRACTION_MAX, Wanted, ZeroParts};
-use crate::input::{self, AnyInts, Decimals, Texts};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+use crate::input::{AnyInts, Decimals, Texts};
+use crate::scalar::Row;
+use crate::{
+    Argument, Binding, Call, EvaluationContext, Signature, SignatureContext, derive, output,
+};
 
-/// One of the three.
-#[derive(Debug)]
-pub(crate) struct DateAdd {
-    names: &'static [&'static str],
-    /// Where the date, the amount and the unit stand.
-    places: [usize; 3],
-    is_negative: bool,
-}
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(
+        &["date_add", "adddate"],
+        3..=3,
+        date_add_signature,
+        |call| evaluate(call, DATE_ADD, |interval| interval),
+    ),
+    Row::new(
+        &["date_sub", "subdate"],
+        3..=3,
+        date_add_signature,
+        |call| evaluate(call, DATE_ADD, Interval::negate),
+    ),
+    Row::new(&["timestampadd"], 3..=3, timestampadd_signature, |call| {
+        evaluate(call, TIMESTAMPADD, |interval| interval)
+    }),
+];
 
-/// DATE_ADD()
-pub(crate) static DATE_ADD: DateAdd = DateAdd {
-    names: &["date_add", "adddate"],
-    places: [0, 1, 2],
-    is_negative: false,
-};
-/// DATE_SUB()
-pub(crate) static DATE_SUB: DateAdd = DateAdd {
-    names: &["date_sub", "subdate"],
-    places: [0, 1, 2],
-    is_negative: true,
-};
-/// TIMESTAMPADD()
-pub(crate) static TIMESTAMPADD: DateAdd = DateAdd {
-    names: &["timestampadd"],
-    places: [2, 1, 0],
-    is_negative: false,
-};
+/// The positions of the date, the amount and the unit.
+type Positions = [usize; 3];
+
+const DATE_ADD: Positions = [0, 1, 2];
+const TIMESTAMPADD: Positions = [2, 1, 0];
 
 /// The most digits of the seconds of an interval, before and after the point.
 const SECONDS_PRECISION: u8 = 26;
@@ -49,123 +46,87 @@ const SECONDS_PRECISION: u8 = 26;
 /// How many digits a number that is no DECIMAL has behind those.
 const MORE_DIGITS: u8 = 9;
 
-impl ScalarKernel for DateAdd {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let [date, amount, unit_word] = self.places.map(|place| &arguments[place]);
-        let unit = match unit_word.constant {
-            Some(Value::Bytes(word)) => self.unit_of(word)?,
-            _ => return Err(self.wrong_arguments()),
-        };
-        let amount_type = amount_type(unit, amount, context);
-        let digits = if unit.has_microseconds() {
-            FRACTION_MAX
-        } else if unit == IntervalUnit::Second {
-            arguments::decimals_of(amount)
-        } else {
-            0
-        };
-        let decimals = date.ty.decimals.max(digits);
-        let (date_type, result) = match date.ty.kind {
-            TypeKind::Date if !unit.has_time() => (date.ty.clone(), date.ty.clone()),
-            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => (
-                date.ty.clone(),
-                SqlType::temporal(TypeKind::DateTime, decimals),
-            ),
-            TypeKind::Time if is_of_time(unit) => {
-                (date.ty.clone(), SqlType::temporal(TypeKind::Time, decimals))
-            }
-            TypeKind::Time => {
-                let today = SqlType::temporal(TypeKind::DateTime, decimals);
-                (today.clone(), today)
-            }
-            // A value that says itself whether it has a time: so does the result.
-            _ => (
-                derive::text_of(date, context),
-                SqlType::varchar(29, context.collation_connection),
-            ),
-        };
-        let mut types = vec![SqlType::null(); 3];
-        types[self.places[0]] = date_type;
-        types[self.places[1]] = amount_type;
-        types[self.places[2]] = unit_word.ty.clone();
-        Ok(Signature::new(types, result, true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let [date, amount, unit] = self.places.map(|place| &arguments[place]);
-        let [date_type, amount_type, _] = self.places.map(|place| &signature.arguments[place]);
-        let unit = self.unit_of(arguments::word(unit, row_count)?)?;
-        let amounts = Amounts::new(amount, amount_type, unit)?;
-        let amount = |row: usize| {
-            let amount = amounts.get(row)?;
-            match amount {
-                Ok(interval) if self.is_negative => Some(interval.negate()),
-                Ok(interval) => Some(interval),
-                Err(TooLarge) => arguments::overflow("datetime", context),
-            }
-        };
-        let result = &signature.result;
-        if result.kind == TypeKind::Time {
-            let times = input::ints(date)?;
-            return output::ints(row_count, |row| {
-                let (Some(time), Some(interval)) = (times.get(row), amount(row)) else {
-                    return Ok(None);
-                };
-                Ok(match add_interval_to_time(time, interval) {
-                    Some(time) => Some(arguments::time_result(
-                        time.into(),
-                        result.decimals,
-                        context,
-                    )),
-                    None => arguments::overflow("time", context),
-                })
-            });
-        }
-        if result.is_temporal() {
-            let refused = ZeroParts::Refused;
-            let dates = DateTimes::new(date, date_type, Wanted::DateTime, refused, context)?;
-            return output::ints(row_count, |row| {
-                let (Some(date), Some(interval)) = (dates.get(row), amount(row)) else {
-                    return Ok(None);
-                };
-                let sum = add_interval(date, interval);
-                Ok(match sum {
-                    Some(sum) => arguments::datetime_result(sum, result.decimals, context),
-                    None => arguments::overflow("datetime", context),
-                })
-            });
-        }
-        let texts = input::texts(date)?;
-        output::texts(row_count, context, |row, out| {
-            let (Some(text), Some(interval)) = (texts.get(row), amount(row)) else {
-                return Ok(false);
-            };
-            Ok(add_to_text(text, interval, unit, context, out).is_some())
-        })
-    }
+fn date_add_signature(binding: &Binding<'_>) -> Result<Signature> {
+    signature(binding, DATE_ADD)
 }
 
-impl DateAdd {
-    fn wrong_arguments(&self) -> Error {
-        codes::ER_WRONG_ARGUMENTS.with(&[&self.names[0]])
-    }
+fn timestampadd_signature(binding: &Binding<'_>) -> Result<Signature> {
+    signature(binding, TIMESTAMPADD)
+}
 
-    fn unit_of(&self, word: &[u8]) -> Result<IntervalUnit> {
-        std::str::from_utf8(word)
-            .ok()
-            .and_then(IntervalUnit::by_name)
-            .ok_or_else(|| self.wrong_arguments())
+fn signature(binding: &Binding<'_>, positions: Positions) -> Result<Signature> {
+    let [date, amount, unit_word] = positions.map(|position| &binding.arguments[position]);
+    let unit = match unit_word.constant {
+        Some(Value::Bytes(word)) => arguments::interval_unit(word, binding.name)?,
+        _ => return Err(codes::ER_WRONG_ARGUMENTS.with(&[&binding.name])),
+    };
+    let digits = if unit.has_microseconds() {
+        FRACTION_MAX
+    } else if unit == IntervalUnit::Second {
+        arguments::decimals_of(amount)
+    } else {
+        0
+    };
+    let decimals = date.ty.decimals.max(digits);
+    let datetime = SqlType::temporal(TypeKind::DateTime, decimals);
+    let (date_type, result) = match date.ty.kind {
+        TypeKind::Date if !unit.has_time() => (date.ty.clone(), date.ty.clone()),
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => (date.ty.clone(), datetime),
+        TypeKind::Time if is_of_time(unit) => {
+            (date.ty.clone(), SqlType::temporal(TypeKind::Time, decimals))
+        }
+        TypeKind::Time => (datetime.clone(), datetime),
+        // A value that says itself whether it has a time: so does the result.
+        _ => (binding.text(positions[0]), binding.string(29)),
+    };
+    let mut types = vec![SqlType::null(); 3];
+    types[positions[0]] = date_type;
+    types[positions[1]] = amount_type(unit, amount, binding.context);
+    types[positions[2]] = unit_word.ty.clone();
+    Ok(Signature::new(types, result, true))
+}
+
+fn evaluate(
+    call: &Call<'_>,
+    [date, amount, unit]: Positions,
+    sign: impl Fn(Interval) -> Interval,
+) -> Result<ArrayRef> {
+    let (context, result) = (call.context, &call.signature.result);
+    let unit = arguments::interval_unit(arguments::word(call, unit)?, call.name)?;
+    let amounts = Amounts::new(call, amount, unit)?;
+    let amount = |row: usize| match amounts.get(row)? {
+        Ok(interval) => Some(sign(interval)),
+        Err(TooLarge) => arguments::overflow("datetime", context),
+    };
+    if result.kind == TypeKind::Time {
+        let times = call.ints(date)?;
+        return output::ints(call.rows, |row| {
+            let (Some(time), Some(interval)) = (times.get(row), amount(row)) else {
+                return Ok(None);
+            };
+            let sum = add_interval_to_time(time, interval);
+            let sum = sum.or_else(|| arguments::overflow("time", context));
+            Ok(sum.map(|sum| arguments::time_result(sum.into(), result.decimals, context)))
+        });
     }
+    if result.is_temporal() {
+        let dates = DateTimes::new(call, date, Wanted::DateTime, ZeroParts::Refused)?;
+        return output::ints(call.rows, |row| {
+            let (Some(date), Some(interval)) = (dates.get(row), amount(row)) else {
+                return Ok(None);
+            };
+            let sum = add_interval(date, interval);
+            let sum = sum.or_else(|| arguments::overflow("datetime", context));
+            Ok(sum.and_then(|sum| arguments::datetime_result(sum, result.decimals, context)))
+        });
+    }
+    let texts = call.texts(date)?;
+    output::texts(call, |row, out| {
+        let (Some(text), Some(interval)) = (texts.get(row), amount(row)) else {
+            return Ok(false);
+        };
+        Ok(add_to_text(text, interval, unit, context, out).is_some())
+    })
 }
 
 /// Whether a unit has no part of a day or more, so that a TIME stays one.
@@ -226,16 +187,17 @@ struct Amounts<'a> {
 }
 
 impl<'a> Amounts<'a> {
-    fn new(column: &'a Column, ty: &SqlType, unit: IntervalUnit) -> Result<Self> {
+    fn new(call: &Call<'a>, index: usize, unit: IntervalUnit) -> Result<Self> {
+        let ty = call.ty(index);
         let source = match ty.physical() {
             _ if ty.kind == TypeKind::Null => Source::Null,
-            PhysicalType::Bytes => Source::Compound(input::texts(column)?),
+            PhysicalType::Bytes => Source::Compound(call.texts(index)?),
             PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
                 let more = u32::from(scale.saturating_sub(FRACTION_MAX));
                 let divisor = i256::from_i128(10).wrapping_pow(more);
-                Source::Seconds(input::decimals(column, scale)?, divisor)
+                Source::Seconds(call.decimals(index)?, divisor)
             }
-            _ => Source::Integers(input::any_ints(column)?),
+            _ => Source::Integers(call.any_ints(index)?),
         };
         Ok(Self { source, unit })
     }
@@ -275,122 +237,8 @@ fn add_to_text(
     if is_date && !unit.has_time() {
         append_date(out, sum.pack());
     } else {
-        append_sum(out, sum);
+        let has_fraction = sum.microsecond != 0;
+        append_datetime(out, sum.pack(), if has_fraction { FRACTION_MAX } else { 0 });
     }
     Some(())
-}
-
-fn append_sum(out: &mut Vec<u8>, sum: DateTime) {
-    let digits = if sum.microsecond == 0 {
-        0
-    } else {
-        FRACTION_MAX
-    };
-    append_datetime(out, sum.pack(), digits);
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, d, date, datetime, i, t, time};
-
-    #[test]
-    fn of_text() {
-        check(&[
-            (
-                "date_add",
-                &[t("2024-01-31"), i(1), t("MONTH")],
-                "2024-02-29",
-            ),
-            (
-                "date_add",
-                &[t("2018-12-31 23:59:59"), i(1), t("SECOND")],
-                "2019-01-01 00:00:00",
-            ),
-            (
-                "date_add",
-                &[t("2024-01-31"), i(1), t("HOUR")],
-                "2024-01-31 01:00:00",
-            ),
-            (
-                "date_add",
-                &[t("2100-12-31 23:59:59"), t("1:1"), t("MINUTE_SECOND")],
-                "2101-01-01 00:01:00",
-            ),
-            (
-                "date_sub",
-                &[t("2025-01-01 00:00:00"), t("1 1:1:1"), t("DAY_SECOND")],
-                "2024-12-30 22:58:59",
-            ),
-            (
-                "date_add",
-                &[t("1900-01-01 00:00:00"), t("-1 10"), t("DAY_HOUR")],
-                "1899-12-30 14:00:00",
-            ),
-            (
-                "date_sub",
-                &[t("1998-01-02"), i(31), t("DAY")],
-                "1997-12-02",
-            ),
-            (
-                "date_add",
-                &[
-                    t("1992-12-31 23:59:59.000002"),
-                    t("1.999999"),
-                    t("SECOND_MICROSECOND"),
-                ],
-                "1993-01-01 00:00:01.000001",
-            ),
-            ("date_add", &[t("9999-12-31"), i(1), t("DAY")], "NULL +1441"),
-            ("date_add", &[t("2024-00-10"), i(1), t("DAY")], "NULL +1292"),
-            ("date_add", &[i(20240131), i(1), t("DAY")], "2024-02-01"),
-            ("date_add", &[t("2024-01-31"), NULL, t("DAY")], "NULL"),
-            (
-                "date_add",
-                &[t("2024-01-31"), d("1.5"), t("DAY")],
-                "2024-02-02",
-            ),
-            (
-                "date_add",
-                &[t("2024-01-31"), d("1.5"), t("SECOND")],
-                "2024-01-31 00:00:01.500000",
-            ),
-        ]);
-    }
-
-    #[test]
-    fn of_dates() {
-        check(&[
-            (
-                "date_add",
-                &[date("2024-01-31"), i(1), t("DAY")],
-                "2024-02-01",
-            ),
-            (
-                "date_add",
-                &[date("2024-01-31"), i(1), t("HOUR")],
-                "2024-01-31 01:00:00",
-            ),
-            (
-                "date_add",
-                &[datetime("2024-01-31 10:00:00"), d("1.5"), t("SECOND")],
-                "2024-01-31 10:00:01.5",
-            ),
-            ("date_add", &[time("10:11:12"), i(1), t("HOUR")], "11:11:12"),
-            (
-                "date_add",
-                &[time("838:00:00"), i(1), t("HOUR")],
-                "NULL +1441",
-            ),
-            (
-                "timestampadd",
-                &[t("MINUTE"), i(1), t("2003-01-02")],
-                "2003-01-02 00:01:00",
-            ),
-            (
-                "timestampadd",
-                &[t("WEEK"), i(1), date("2003-01-02")],
-                "2003-01-09",
-            ),
-        ]);
-    }
 }

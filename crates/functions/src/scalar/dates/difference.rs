@@ -1,199 +1,86 @@
 //! DATEDIFF(a, b) in days, TIMESTAMPDIFF(unit, from, to) in units, TIMEDIFF(a, b) as a TIME.
 
 use arrow_array::ArrayRef;
-use mayfly_types::error::codes;
-use mayfly_types::temporal::{IntervalUnit, calendar, timestamp_diff};
+use mayfly_types::temporal::{calendar, timestamp_diff};
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use super::arguments::{self, DateTimes, Moment, Moments, Wanted, ZeroParts};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+use super::arguments::{self, DateTimes, Temporal, Temporals, Wanted, ZeroParts};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// DATEDIFF()
-#[derive(Debug)]
-pub(crate) struct DateDiff;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["datediff"], 2..=2, datediff_signature, datediff),
+    Row::new(
+        &["timestampdiff"],
+        3..=3,
+        timestampdiff_signature,
+        timestampdiff,
+    ),
+    Row::new(&["timediff"], 2..=2, timediff_signature, timediff),
+];
 
-impl ScalarKernel for DateDiff {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = arguments
-            .iter()
-            .map(|argument| arguments::datetime_type(argument, context));
-        Ok(Signature::new(
-            types.collect(),
-            derive::int_of_width(9),
-            true,
-        ))
-    }
+fn datediff_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = [0, 1].map(|index| arguments::datetime_type(binding, index));
+    Ok(Signature::new(
+        types.to_vec(),
+        derive::int_of_width(9),
+        true,
+    ))
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let dates = |index: usize| {
-            let ty = &signature.arguments[index];
-            let refused = ZeroParts::Refused;
-            DateTimes::new(&arguments[index], ty, Wanted::Date, refused, context)
+fn datediff(call: &Call<'_>) -> Result<ArrayRef> {
+    let late = DateTimes::new(call, 0, Wanted::Date, ZeroParts::Refused)?;
+    let early = DateTimes::new(call, 1, Wanted::Date, ZeroParts::Refused)?;
+    output::ints(call.rows, |row| {
+        let (Some(late), Some(early)) = (late.get(row), early.get(row)) else {
+            return Ok(None);
         };
-        let (late, early) = (dates(0)?, dates(1)?);
-        output::ints(row_count, |row| {
-            let (Some(late), Some(early)) = (late.get(row), early.get(row)) else {
-                return Ok(None);
-            };
-            Ok(Some(
-                calendar::day_number(late) - calendar::day_number(early),
-            ))
-        })
-    }
+        let days = calendar::day_number(late) - calendar::day_number(early);
+        Ok(Some(days))
+    })
 }
 
-/// TIMESTAMPDIFF()
-#[derive(Debug)]
-pub(crate) struct TimestampDiff;
+fn timestampdiff_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![
+        binding.arguments[0].ty.clone(),
+        arguments::datetime_type(binding, 1),
+        arguments::datetime_type(binding, 2),
+    ];
+    Ok(Signature::new(types, derive::bigint_of_width(21), true))
+}
 
-impl ScalarKernel for TimestampDiff {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = vec![
-            arguments[0].ty.clone(),
-            arguments::datetime_type(&arguments[1], context),
-            arguments::datetime_type(&arguments[2], context),
-        ];
-        Ok(Signature::new(types, derive::bigint_of_width(21), true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let unit = std::str::from_utf8(arguments::word(&arguments[0], row_count)?)
-            .ok()
-            .and_then(IntervalUnit::by_name)
-            .ok_or_else(|| codes::ER_WRONG_ARGUMENTS.with(&[&"timestampdiff"]))?;
-        let dates = |index: usize| {
-            let ty = &signature.arguments[index];
-            let refused = ZeroParts::Refused;
-            DateTimes::new(&arguments[index], ty, Wanted::DateTime, refused, context)
+fn timestampdiff(call: &Call<'_>) -> Result<ArrayRef> {
+    let unit = arguments::interval_unit(arguments::word(call, 0)?, call.name)?;
+    let from = DateTimes::new(call, 1, Wanted::DateTime, ZeroParts::Refused)?;
+    let to = DateTimes::new(call, 2, Wanted::DateTime, ZeroParts::Refused)?;
+    output::ints(call.rows, |row| {
+        let (Some(from), Some(to)) = (from.get(row), to.get(row)) else {
+            return Ok(None);
         };
-        let (from, to) = (dates(1)?, dates(2)?);
-        output::ints(row_count, |row| {
-            let (Some(from), Some(to)) = (from.get(row), to.get(row)) else {
-                return Ok(None);
-            };
-            Ok(Some(timestamp_diff(unit, from, to)))
-        })
-    }
+        Ok(Some(timestamp_diff(unit, from, to)))
+    })
 }
 
-/// TIMEDIFF()
-#[derive(Debug)]
-pub(crate) struct TimeDiff;
-
-impl ScalarKernel for TimeDiff {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let digits = arguments::decimals_of_all(arguments);
-        let types = arguments
-            .iter()
-            .map(|argument| arguments::time_type(argument, context));
-        Ok(Signature::new(
-            types.collect(),
-            SqlType::temporal(TypeKind::Time, digits),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let late = Moments::new(&arguments[0], &signature.arguments[0], context)?;
-        let early = Moments::new(&arguments[1], &signature.arguments[1], context)?;
-        let digits = signature.result.decimals;
-        output::ints(row_count, |row| {
-            let difference = match (late.get(row), early.get(row)) {
-                (Some(Moment::At(late)), Some(Moment::At(early))) => {
-                    late.to_micros() - early.to_micros()
-                }
-                (Some(Moment::Time(late)), Some(Moment::Time(early))) => late - early,
-                // A time and a date with a time have no difference.
-                _ => return Ok(None),
-            };
-            Ok(Some(arguments::time_result(
-                difference.into(),
-                digits,
-                context,
-            )))
-        })
-    }
+fn timediff_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let digits = arguments::decimals_of_all(binding);
+    let types = [0, 1].map(|index| arguments::time_type(binding, index));
+    let result = SqlType::temporal(TypeKind::Time, digits);
+    Ok(Signature::new(types.to_vec(), result, true))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            (
-                "datediff",
-                &[t("2007-12-31 23:59:59"), t("2007-12-30")],
-                "1",
-            ),
-            (
-                "datediff",
-                &[t("2010-11-30 23:59:59"), t("2010-12-31")],
-                "-31",
-            ),
-            ("datediff", &[t("x"), t("2010-12-31")], "NULL +1292"),
-            (
-                "timestampdiff",
-                &[t("MONTH"), t("2003-02-01"), t("2003-05-01")],
-                "3",
-            ),
-            (
-                "timestampdiff",
-                &[t("YEAR"), t("2002-05-01"), t("2001-01-01")],
-                "-1",
-            ),
-            (
-                "timestampdiff",
-                &[t("MINUTE"), t("2003-02-01"), t("2003-05-01 12:05:55")],
-                "128885",
-            ),
-            (
-                "timediff",
-                &[t("2000-01-01 00:00:00"), t("2000-01-01 00:00:00.000001")],
-                "-00:00:00.000001",
-            ),
-            (
-                "timediff",
-                &[
-                    t("2008-12-31 23:59:59.000001"),
-                    t("2008-12-30 01:01:01.000002"),
-                ],
-                "46:58:57.999999",
-            ),
-            ("timediff", &[t("10:00:00.5"), t("09:00")], "01:00:00.5"),
-            ("timediff", &[t("2000-01-01 00:00:00"), t("10:00")], "NULL"),
-        ]);
-    }
+fn timediff(call: &Call<'_>) -> Result<ArrayRef> {
+    let (late, early) = (Temporals::new(call, 0)?, Temporals::new(call, 1)?);
+    let digits = call.signature.result.decimals;
+    output::ints(call.rows, |row| {
+        let difference = match (late.get(row), early.get(row)) {
+            (Some(Temporal::DateTime(late)), Some(Temporal::DateTime(early))) => {
+                late.to_micros() - early.to_micros()
+            }
+            (Some(Temporal::Time(late)), Some(Temporal::Time(early))) => late - early,
+            // A time and a date with a time have no difference.
+            _ => return Ok(None),
+        };
+        let time = arguments::time_result(difference.into(), digits, call.context);
+        Ok(Some(time))
+    })
 }

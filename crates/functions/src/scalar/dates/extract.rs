@@ -5,96 +5,67 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::calendar::{self, WeekMode};
 use mayfly_types::temporal::{DateTime, IntervalUnit, MICROS_PER_SECOND};
-use mayfly_types::{Error, Result, Value};
+use mayfly_types::{Result, Value};
 
-use super::arguments::{self, DateTimes, Moment, Moments, Wanted, ZeroParts};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+use super::arguments::{self, DateTimes, Temporal, Temporals, Wanted, ZeroParts};
+use crate::scalar::Row;
+use crate::scalar::operators::numeric::integer_result;
+use crate::{Binding, Call, EvaluationContext, Signature, output};
 
-/// EXTRACT()
-#[derive(Debug)]
-pub(crate) struct Extract;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["extract"], 2..=2, signature, evaluate)];
 
-impl ScalarKernel for Extract {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let unit = match arguments[0].constant {
-            Some(Value::Bytes(word)) => unit_of(word)?,
-            _ => return Err(wrong_unit()),
-        };
-        let width = match unit {
-            IntervalUnit::Year => 5,
-            IntervalUnit::YearMonth => 7,
-            IntervalUnit::Quarter => 2,
-            IntervalUnit::Month
-            | IntervalUnit::Week
-            | IntervalUnit::Day
-            | IntervalUnit::Minute
-            | IntervalUnit::Second => 3,
-            IntervalUnit::Hour => 4,
-            IntervalUnit::DayHour => 9,
-            IntervalUnit::DayMinute => 11,
-            IntervalUnit::DaySecond => 13,
-            IntervalUnit::HourMinute => 6,
-            IntervalUnit::HourSecond => 8,
-            IntervalUnit::MinuteSecond => 5,
-            IntervalUnit::Microsecond => 7,
-            IntervalUnit::DayMicrosecond => 20,
-            IntervalUnit::HourMicrosecond => 14,
-            IntervalUnit::MinuteMicrosecond => 11,
-            IntervalUnit::SecondMicrosecond => 9,
-        };
-        let value = if is_of_date(unit) {
-            arguments::datetime_type(&arguments[1], context)
-        } else {
-            arguments::time_type(&arguments[1], context)
-        };
-        let result = match width {
-            12.. => derive::bigint_of_width(width),
-            _ => derive::int_of_width(width),
-        };
-        Ok(Signature::new(
-            vec![arguments[0].ty.clone(), value],
-            result,
-            true,
-        ))
-    }
+/// What errors call it.
+const NAME: &str = "EXTRACT";
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let unit = unit_of(arguments::word(&arguments[0], row_count)?)?;
-        let ty = &signature.arguments[1];
-        if is_of_date(unit) {
-            let allowed = ZeroParts::Allowed;
-            let dates = DateTimes::new(&arguments[1], ty, Wanted::DateTime, allowed, context)?;
-            return output::ints(row_count, |row| {
-                Ok(dates.get(row).map(|date| of_date(unit, date, context)))
-            });
-        }
-        let moments = Moments::new(&arguments[1], ty, context)?;
-        output::ints(row_count, |row| {
-            Ok(moments.get(row).map(|moment| of_moment(unit, moment)))
-        })
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let unit_word = &binding.arguments[0];
+    let unit = match unit_word.constant {
+        Some(Value::Bytes(word)) => arguments::interval_unit(word, NAME)?,
+        _ => return Err(codes::ER_WRONG_ARGUMENTS.with(&[&NAME])),
+    };
+    let width = match unit {
+        IntervalUnit::Year => 5,
+        IntervalUnit::YearMonth => 7,
+        IntervalUnit::Quarter => 2,
+        IntervalUnit::Month
+        | IntervalUnit::Week
+        | IntervalUnit::Day
+        | IntervalUnit::Minute
+        | IntervalUnit::Second => 3,
+        IntervalUnit::Hour => 4,
+        IntervalUnit::DayHour => 9,
+        IntervalUnit::DayMinute => 11,
+        IntervalUnit::DaySecond => 13,
+        IntervalUnit::HourMinute => 6,
+        IntervalUnit::HourSecond => 8,
+        IntervalUnit::MinuteSecond => 5,
+        IntervalUnit::Microsecond => 7,
+        IntervalUnit::DayMicrosecond => 20,
+        IntervalUnit::HourMicrosecond => 14,
+        IntervalUnit::MinuteMicrosecond => 11,
+        IntervalUnit::SecondMicrosecond => 9,
+    };
+    let value = if is_of_date(unit) {
+        arguments::datetime_type(binding, 1)
+    } else {
+        arguments::time_type(binding, 1)
+    };
+    let types = vec![unit_word.ty.clone(), value];
+    Ok(Signature::new(types, integer_result(width, false), true))
 }
 
-fn wrong_unit() -> Error {
-    codes::ER_WRONG_ARGUMENTS.with(&[&"EXTRACT"])
-}
-
-fn unit_of(word: &[u8]) -> Result<IntervalUnit> {
-    std::str::from_utf8(word)
-        .ok()
-        .and_then(IntervalUnit::by_name)
-        .ok_or_else(wrong_unit)
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let unit = arguments::interval_unit(arguments::word(call, 0)?, NAME)?;
+    if is_of_date(unit) {
+        let dates = DateTimes::new(call, 1, Wanted::DateTime, ZeroParts::Allowed)?;
+        return output::ints(call.rows, |row| {
+            Ok(dates.get(row).map(|date| of_date(unit, date, call.context)))
+        });
+    }
+    let values = Temporals::new(call, 1)?;
+    output::ints(call.rows, |row| {
+        Ok(values.get(row).map(|value| of_time(unit, value)))
+    })
 }
 
 fn is_of_date(unit: IntervalUnit) -> bool {
@@ -123,12 +94,12 @@ fn of_date(unit: IntervalUnit, date: DateTime, context: &EvaluationContext) -> i
     }
 }
 
-fn of_moment(unit: IntervalUnit, moment: Moment) -> i64 {
-    let day = match moment {
-        Moment::At(date) => i64::from(date.day),
-        Moment::Time(_) => 0,
+fn of_time(unit: IntervalUnit, value: Temporal) -> i64 {
+    let day = match value {
+        Temporal::DateTime(date) => i64::from(date.day),
+        Temporal::Time(_) => 0,
     };
-    let micros = moment.micros();
+    let micros = value.micros();
     let sign = if micros < 0 { -1 } else { 1 };
     let (seconds, fraction) = (
         micros.abs() / MICROS_PER_SECOND,
@@ -154,41 +125,5 @@ fn of_moment(unit: IntervalUnit, moment: Moment) -> i64 {
         IntervalUnit::Second => second,
         IntervalUnit::SecondMicrosecond => with_fraction(second),
         _ => fraction,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, t, time};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("extract", &[t("YEAR"), t("2019-07-02")], "2019"),
-            (
-                "extract",
-                &[t("YEAR_MONTH"), t("2019-07-02 01:02:03")],
-                "201907",
-            ),
-            (
-                "extract",
-                &[t("DAY_MINUTE"), t("2019-07-02 01:02:03")],
-                "20102",
-            ),
-            ("extract", &[t("WEEK"), t("2019-07-02")], "26"),
-            (
-                "extract",
-                &[t("MICROSECOND"), t("2003-01-02 10:30:00.000123")],
-                "123",
-            ),
-            ("extract", &[t("HOUR_SECOND"), t("-10:11:12")], "-101112"),
-            (
-                "extract",
-                &[t("DAY_MICROSECOND"), t("2019-07-02 01:02:03.5")],
-                "2010203500000",
-            ),
-            ("extract", &[t("HOUR"), t("838:00:00")], "838"),
-            ("extract", &[t("DAY_SECOND"), time("100:11:12")], "1001112"),
-        ]);
     }
 }

@@ -1,91 +1,52 @@
 //! DATE_FORMAT(date, format) and TIME_FORMAT(time, format).
 
 use arrow_array::ArrayRef;
-use mayfly_types::temporal::pattern::{Printed, date_format};
+use mayfly_types::temporal::pattern::{self, Printed};
 use mayfly_types::{Result, SqlType, Value};
 
-use super::arguments::{self, DateTimes, Moment, Moments, Wanted, ZeroParts};
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use super::arguments::{self, DateTimes, Temporal, Temporals, Wanted, ZeroParts};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
 
-/// DATE_FORMAT()
-#[derive(Debug)]
-pub(crate) struct DateFormat;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["date_format"], 2..=2, date_format_signature, date_format),
+    Row::new(&["time_format"], 2..=2, time_format_signature, time_format),
+];
 
-impl ScalarKernel for DateFormat {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let value = arguments::datetime_type(&arguments[0], context);
-        Ok(format_signature(value, &arguments[1], context))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.arguments[0];
-        let allowed = ZeroParts::Allowed;
-        let dates = DateTimes::new(&arguments[0], ty, Wanted::DateTime, allowed, context)?;
-        print(&arguments[1], row_count, context, |row| {
-            dates.get(row).map(Printed::of_datetime)
-        })
-    }
+fn date_format_signature(binding: &Binding<'_>) -> Result<Signature> {
+    Ok(format_signature(
+        binding,
+        arguments::datetime_type(binding, 0),
+    ))
 }
 
-/// TIME_FORMAT()
-#[derive(Debug)]
-pub(crate) struct TimeFormat;
-
-impl ScalarKernel for TimeFormat {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let value = arguments::time_type(&arguments[0], context);
-        Ok(format_signature(value, &arguments[1], context))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let moments = Moments::new(&arguments[0], &signature.arguments[0], context)?;
-        print(&arguments[1], row_count, context, |row| {
-            Some(match moments.get(row)? {
-                Moment::At(value) => Printed::of_datetime(value),
-                Moment::Time(micros) => Printed::of_time(micros),
-            })
-        })
-    }
+fn date_format(call: &Call<'_>) -> Result<ArrayRef> {
+    let dates = DateTimes::new(call, 0, Wanted::DateTime, ZeroParts::Allowed)?;
+    print(call, |row| dates.get(row).map(Printed::of_datetime))
 }
 
-/// The signature of a function that prints a moment by a format.
-pub(super) fn format_signature(
-    value: SqlType,
-    format: &Argument<'_>,
-    context: &SignatureContext,
-) -> Signature {
-    let characters = match format.constant {
+fn time_format_signature(binding: &Binding<'_>) -> Result<Signature> {
+    Ok(format_signature(binding, arguments::time_type(binding, 0)))
+}
+
+fn time_format(call: &Call<'_>) -> Result<ArrayRef> {
+    let values = Temporals::new(call, 0)?;
+    print(call, |row| {
+        Some(match values.get(row)? {
+            Temporal::DateTime(value) => Printed::of_datetime(value),
+            Temporal::Time(micros) => Printed::of_time(micros),
+        })
+    })
+}
+
+/// The types of a function that prints a value by a format, its second argument.
+pub(super) fn format_signature(binding: &Binding<'_>, value: SqlType) -> Signature {
+    let characters = match binding.arguments[1].constant {
         Some(Value::Bytes(format)) => printed_length(format),
-        _ => derive::character_length(format.ty).saturating_mul(10),
+        _ => binding.characters(1).saturating_mul(10),
     };
-    Signature::new(
-        vec![value, derive::text_of(format, context)],
-        derive::string_type(characters, context.collation_connection),
-        true,
-    )
+    let types = vec![value, binding.text(1)];
+    Signature::new(types, binding.string(characters), true)
 }
 
 /// The most characters that a format can make, as MySQL counts them.
@@ -115,58 +76,16 @@ fn printed_length(format: &[u8]) -> u64 {
     length
 }
 
-fn print(
-    formats: &Column,
-    row_count: usize,
-    context: &EvaluationContext,
-    value: impl Fn(usize) -> Option<Printed>,
-) -> Result<ArrayRef> {
-    let formats = input::texts(formats)?;
-    output::texts(row_count, context, |row, out| {
+/// Prints values by the second argument.
+pub(super) fn print(call: &Call<'_>, value: impl Fn(usize) -> Option<Printed>) -> Result<ArrayRef> {
+    let formats = call.texts(1)?;
+    let locale = call.context.lc_time_names;
+    output::texts(call, |row, out| {
         let (Some(format), Some(value)) = (formats.get(row), value(row)) else {
             return Ok(false);
         };
         // An empty format has nothing to print, which MySQL takes for NULL.
-        Ok(!format.is_empty() && date_format(out, value, format, context.lc_time_names).is_some())
+        let is_printed = pattern::date_format(out, value, format, locale).is_some();
+        Ok(is_printed && !format.is_empty())
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            (
-                "date_format",
-                &[t("2009-10-04 22:23:00"), t("%W %M %Y")],
-                "Sunday October 2009",
-            ),
-            (
-                "date_format",
-                &[t("2007-10-04 22:23:00"), t("%H:%i:%s")],
-                "22:23:00",
-            ),
-            (
-                "date_format",
-                &[t("1900-10-04 22:23:00"), t("%D %y %a %d %m %b %j")],
-                "4th 00 Thu 04 10 Oct 277",
-            ),
-            (
-                "date_format",
-                &[t("1997-10-04 22:23:00"), t("%H %k %I %r %T %S %w")],
-                "22 22 10 10:23:00 PM 22:23:00 00 6",
-            ),
-            ("date_format", &[t("1999-01-01"), t("%X %V")], "1998 52"),
-            ("date_format", &[t("2006-06-00"), t("%d")], "00"),
-            ("date_format", &[t("x"), t("%Y")], "NULL +1292"),
-            ("date_format", &[NULL, t("%Y")], "NULL"),
-            (
-                "time_format",
-                &[t("100:00:00"), t("%H %k %h %I %l")],
-                "100 100 04 04 4",
-            ),
-        ]);
-    }
 }

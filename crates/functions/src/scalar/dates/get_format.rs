@@ -2,13 +2,13 @@
 //! type as a word.
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use super::arguments;
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["get_format"], 2..=2, signature, evaluate)];
 
 /// The standard and its formats of DATE, TIME and DATETIME (the manual, GET_FORMAT).
 const FORMATS: &[(&str, [&str; 3])] = &[
@@ -19,64 +19,23 @@ const FORMATS: &[(&str, [&str; 3])] = &[
     ("INTERNAL", ["%Y%m%d", "%H%i%s", "%Y%m%d%H%i%s"]),
 ];
 
-/// GET_FORMAT()
-#[derive(Debug)]
-pub(crate) struct GetFormat;
-
-impl ScalarKernel for GetFormat {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = arguments
-            .iter()
-            .map(|argument| derive::text_of(argument, context));
-        Ok(Signature::new(
-            types.collect(),
-            SqlType::varchar(17, context.collation_connection),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let kind = match arguments::word(&arguments[0], row_count)? {
-            word if word.eq_ignore_ascii_case(b"date") => 0,
-            word if word.eq_ignore_ascii_case(b"time") => 1,
-            _ => 2,
-        };
-        let standards = input::texts(&arguments[1])?;
-        output::borrowed_texts(row_count, context, |row| {
-            let standard = standards.get(row).and_then(|wanted| {
-                FORMATS
-                    .iter()
-                    .find(|(name, _)| wanted.eq_ignore_ascii_case(name.as_bytes()))
-            });
-            Ok(standard.map(|(_, formats)| formats[kind].as_bytes()))
-        })
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(binding.string(17))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("get_format", &[t("DATE"), t("USA")], "%m.%d.%Y"),
-            (
-                "get_format",
-                &[t("DATETIME"), t("eur")],
-                "%Y-%m-%d %H.%i.%s",
-            ),
-            ("get_format", &[t("TIME"), t("xx")], "NULL"),
-        ]);
-    }
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let kind = match arguments::word(call, 0)? {
+        word if word.eq_ignore_ascii_case(b"date") => 0,
+        word if word.eq_ignore_ascii_case(b"time") => 1,
+        _ => 2,
+    };
+    let standards = call.texts(1)?;
+    output::borrowed_texts(call, |row| {
+        let standard = standards.get(row).and_then(|wanted| {
+            FORMATS
+                .iter()
+                .find(|(name, _)| wanted.eq_ignore_ascii_case(name.as_bytes()))
+        });
+        Ok(standard.map(|(_, formats)| formats[kind].as_bytes()))
+    })
 }

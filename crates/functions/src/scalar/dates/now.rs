@@ -6,145 +6,87 @@ use mayfly_types::temporal::{DateTime, TimeZone, fraction_unit};
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::arguments;
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
 
-/// One of them.
-#[derive(Debug)]
-pub(crate) struct Now {
-    names: &'static [&'static str],
-    kind: TypeKind,
-    is_utc: bool,
-    ticks: bool,
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(
+        &["now", "current_timestamp", "localtime", "localtimestamp"],
+        0..=1,
+        datetime,
+        local,
+    )
+    .stable(),
+    Row::new(&["sysdate"], 0..=1, datetime, sysdate).volatile(),
+    Row::new(&["curdate", "current_date"], 0..=0, date, local).stable(),
+    Row::new(&["curtime", "current_time"], 0..=1, time, local).stable(),
+    Row::new(&["utc_date"], 0..=0, date, utc).stable(),
+    Row::new(&["utc_time"], 0..=1, time, utc).stable(),
+    Row::new(&["utc_timestamp"], 0..=1, datetime, utc).stable(),
+];
+
+/// The types of a clock that shows as many fractional digits as its argument says.
+fn signature(binding: &Binding<'_>, kind: TypeKind) -> Result<Signature> {
+    let digits = arguments::fraction_argument(binding.arguments.first(), binding.name)?;
+    let types = binding.each(|argument| argument.ty.clone());
+    Ok(Signature::new(
+        types,
+        SqlType::temporal(kind, digits),
+        false,
+    ))
 }
 
-/// NOW()
-pub(crate) static NOW: Now = Now {
-    names: &["now", "current_timestamp", "localtime", "localtimestamp"],
-    kind: TypeKind::DateTime,
-    is_utc: false,
-    ticks: false,
-};
-/// SYSDATE()
-pub(crate) static SYSDATE: Now = Now {
-    names: &["sysdate"],
-    kind: TypeKind::DateTime,
-    is_utc: false,
-    ticks: true,
-};
-/// CURDATE()
-pub(crate) static CURDATE: Now = Now {
-    names: &["curdate", "current_date"],
-    kind: TypeKind::Date,
-    is_utc: false,
-    ticks: false,
-};
-/// CURTIME()
-pub(crate) static CURTIME: Now = Now {
-    names: &["curtime", "current_time"],
-    kind: TypeKind::Time,
-    is_utc: false,
-    ticks: false,
-};
-/// UTC_DATE()
-pub(crate) static UTC_DATE: Now = Now {
-    names: &["utc_date"],
-    kind: TypeKind::Date,
-    is_utc: true,
-    ticks: false,
-};
-/// UTC_TIME()
-pub(crate) static UTC_TIME: Now = Now {
-    names: &["utc_time"],
-    kind: TypeKind::Time,
-    is_utc: true,
-    ticks: false,
-};
-/// UTC_TIMESTAMP()
-pub(crate) static UTC_TIMESTAMP: Now = Now {
-    names: &["utc_timestamp"],
-    kind: TypeKind::DateTime,
-    is_utc: true,
-    ticks: false,
-};
-
-impl ScalarKernel for Now {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let digits = arguments::fraction_argument(arguments.first(), self.names[0])?;
-        let types = arguments.iter().map(|argument| argument.ty.clone());
-        let mut result = SqlType::temporal(self.kind, digits);
-        if self.kind == TypeKind::Time {
-            // A time of day needs neither a sign nor a third digit of the hour.
-            result.length -= 2;
-        }
-        Ok(Signature::new(types.collect(), result, false))
-    }
-
-    fn evaluate(
-        &self,
-        _arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        if self.ticks {
-            return output::ints(row_count, |_| {
-                Ok(Some(self.value((context.clock)(), signature, context)))
-            });
-        }
-        let value = self.value(context.now_utc_microseconds, signature, context);
-        Ok(output::repeat(
-            &Value::Int(value),
-            &signature.result,
-            row_count,
-        ))
-    }
+fn datetime(binding: &Binding<'_>) -> Result<Signature> {
+    signature(binding, TypeKind::DateTime)
 }
 
-impl Now {
-    fn value(&self, moment: i64, signature: &Signature, context: &EvaluationContext) -> i64 {
-        let zone = if self.is_utc {
-            &TimeZone::UTC
-        } else {
-            &context.time_zone
-        };
-        let now = zone.local_of_unix(moment).unwrap_or_default();
-        let unit = fraction_unit(signature.result.decimals);
-        let now = DateTime {
-            microsecond: now.microsecond - now.microsecond % unit as u32,
-            ..now
-        };
-        match self.kind {
-            TypeKind::Date => now.at_midnight().pack(),
-            TypeKind::Time => now.time_of_day(),
-            _ => now.pack(),
-        }
-    }
+fn date(binding: &Binding<'_>) -> Result<Signature> {
+    signature(binding, TypeKind::Date)
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, i};
+fn time(binding: &Binding<'_>) -> Result<Signature> {
+    let mut signature = signature(binding, TypeKind::Time)?;
+    // A time of day needs neither a sign nor a third digit of the hour.
+    signature.result.length -= 2;
+    Ok(signature)
+}
 
-    #[test]
-    fn values() {
-        check(&[
-            ("utc_timestamp", &[], "2024-02-29 12:34:56"),
-            ("utc_timestamp", &[i(3)], "2024-02-29 12:34:56.789"),
-            ("utc_time", &[i(6)], "12:34:56.789012"),
-            ("utc_date", &[], "2024-02-29"),
-            ("now", &[], "2024-02-29 13:34:56"),
-            ("curdate", &[], "2024-02-29"),
-            ("curtime", &[i(1)], "13:34:56.7"),
-            (
-                "now",
-                &[i(7)],
-                "ERROR 1426 (42000): Too-big precision 7 specified for 'now'. Maximum is 6.",
-            ),
-        ]);
+fn local(call: &Call<'_>) -> Result<ArrayRef> {
+    let now = shown(
+        call,
+        call.context.now_utc_microseconds,
+        &call.context.time_zone,
+    );
+    Ok(call.constant(&Value::Int(now)))
+}
+
+fn utc(call: &Call<'_>) -> Result<ArrayRef> {
+    let now = shown(call, call.context.now_utc_microseconds, &TimeZone::UTC);
+    Ok(call.constant(&Value::Int(now)))
+}
+
+fn sysdate(call: &Call<'_>) -> Result<ArrayRef> {
+    output::ints(call.rows, |_| {
+        Ok(Some(shown(
+            call,
+            (call.context.clock)(),
+            &call.context.time_zone,
+        )))
+    })
+}
+
+/// An instant on the clock of a time zone, as the result's type has it.
+fn shown(call: &Call<'_>, instant: i64, zone: &TimeZone) -> i64 {
+    let result = &call.signature.result;
+    let now = zone.local_of_unix(instant).unwrap_or_default();
+    let unit = fraction_unit(result.decimals);
+    let now = DateTime {
+        microsecond: now.microsecond - now.microsecond % unit as u32,
+        ..now
+    };
+    match result.kind {
+        TypeKind::Date => now.at_midnight().pack(),
+        TypeKind::Time => now.time_of_day(),
+        _ => now.pack(),
     }
 }

@@ -1,79 +1,34 @@
 //! ANY_VALUE(value) outside of a grouped query, and NAME_CONST(name, value): the value itself.
 
-use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, choice};
+use crate::choice::as_value;
+use crate::scalar::Row;
+use crate::{Binding, Signature};
 
-/// ANY_VALUE()
-#[derive(Debug)]
-pub(crate) struct AnyValue;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["any_value"], 1..=1, any_value_signature, |call| {
+        Ok(call.unchanged(0))
+    }),
+    Row::new(&["name_const"], 2..=2, name_const_signature, |call| {
+        Ok(call.unchanged(1))
+    }),
+];
 
-impl ScalarKernel for AnyValue {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = choice::as_value(arguments[0].ty);
-        Ok(Signature::new(vec![ty.clone()], ty, arguments[0].nullable)
-            .with_coercibility(arguments[0].coercibility))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        choice::pick(arguments, &signature.result, row_count, |_| Some(0))
-    }
+fn any_value_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let value = &binding.arguments[0];
+    let ty = as_value(value.ty);
+    let signature = Signature::new(vec![ty.clone()], ty, value.nullable);
+    Ok(signature.with_coercibility(value.coercibility))
 }
 
-/// NAME_CONST()
-#[derive(Debug)]
-pub(crate) struct NameConst;
-
-impl ScalarKernel for NameConst {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        if arguments.iter().any(|argument| argument.constant.is_none()) {
-            return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"NAME_CONST"]));
-        }
-        let ty = choice::as_value(arguments[1].ty);
-        Ok(
-            Signature::new(vec![arguments[0].ty.clone(), ty.clone()], ty, true)
-                .with_coercibility(arguments[1].coercibility),
-        )
+fn name_const_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let (name, value) = (&binding.arguments[0], &binding.arguments[1]);
+    if name.constant.is_none() || value.constant.is_none() {
+        return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"NAME_CONST"]));
     }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        choice::pick(&arguments[1..], &signature.result, row_count, |_| Some(0))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, i, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("any_value", &[t("x")], "x"),
-            ("any_value", &[NULL], "NULL"),
-            ("name_const", &[t("answer"), i(42)], "42"),
-        ]);
-    }
+    let ty = as_value(value.ty);
+    let signature = Signature::new(vec![name.ty.clone(), ty.clone()], ty, true);
+    Ok(signature.with_coercibility(value.coercibility))
 }

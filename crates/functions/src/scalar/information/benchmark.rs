@@ -5,58 +5,26 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, choice, derive, output};
 
-/// BENCHMARK()
-#[derive(Debug)]
-pub(crate) struct Benchmark;
+pub(crate) const FUNCTIONS: &[Row] =
+    &[Row::new(&["benchmark"], 2..=2, signature, evaluate).volatile()];
 
-impl ScalarKernel for Benchmark {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![SqlType::bigint(), choice::as_value(arguments[1].ty)],
-            derive::int_of_width(1),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let counts = input::ints(&arguments[0])?;
-        output::ints(row_count, |row| match counts.get(row) {
-            Some(count @ ..0) => {
-                context.diagnostics.warn_with(|| {
-                    codes::ER_WRONG_VALUE_FOR_TYPE.with(&[&"count", &count, &"benchmark"])
-                });
-                Ok(None)
-            }
-            count => Ok(count.map(|_| 0)),
-        })
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![SqlType::bigint(), choice::as_value(binding.arguments[1].ty)];
+    Ok(Signature::new(types, derive::int_of_width(1), true))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, i};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("benchmark", &[i(5), i(1)], "0"),
-            ("benchmark", &[NULL, i(1)], "NULL"),
-            ("benchmark", &[i(-1), i(1)], "NULL +1411"),
-        ]);
-    }
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let counts = call.ints(0)?;
+    output::ints(call.rows, |row| match counts.get(row) {
+        Some(count @ ..0) => {
+            call.context.diagnostics.warn_with(|| {
+                codes::ER_WRONG_VALUE_FOR_TYPE.with(&[&"count", &count, &"benchmark"])
+            });
+            Ok(None)
+        }
+        count => Ok(count.map(|_| 0)),
+    })
 }

@@ -7,10 +7,14 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, choice, derive, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["gtid_subset"], 2..=2, subset_signature, is_subset),
+    Row::new(&["gtid_subtract"], 2..=2, subtract_signature, subtract),
+    Row::new(&["wait_for_executed_gtid_set"], 1..=2, wait_signature, wait).volatile(),
+];
 
 /// The largest number of a transaction.
 const NUMBER_MAX: i64 = i64::MAX - 1;
@@ -153,103 +157,63 @@ fn difference(intervals: &Intervals, removed: &Intervals) -> Intervals {
     rest
 }
 
-/// One of the two.
-#[derive(Debug)]
-pub(crate) struct Gtid {
-    is_subset: bool,
+/// What is in the set of a row and not in the other.
+fn differences<'a>(call: &Call<'a>) -> Result<impl Fn(usize) -> Result<Option<GtidSet>> + use<'a>> {
+    let (sets, others) = (call.texts(0)?, call.texts(1)?);
+    let parsed = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        GtidSet::parse(&text)
+            .ok_or_else(|| codes::ER_MALFORMED_GTID_SET_SPECIFICATION.with(&[&text]))
+    };
+    Ok(move |row| match (sets.get(row), others.get(row)) {
+        (Some(set), Some(other)) => Ok(Some(parsed(set)?.without(&parsed(other)?))),
+        _ => Ok(None),
+    })
 }
 
-/// GTID_SUBSET()
-pub(crate) static SUBSET: Gtid = Gtid { is_subset: true };
-/// GTID_SUBTRACT()
-pub(crate) static SUBTRACT: Gtid = Gtid { is_subset: false };
+fn subset_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(derive::bigint_of_width(21))
+}
 
-impl ScalarKernel for Gtid {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types: Vec<_> = arguments
-            .iter()
-            .map(|argument| derive::text_of(argument, context))
-            .collect();
-        let result = match self.is_subset {
-            true => derive::bigint_of_width(21),
-            false => {
-                let length = derive::character_length(&types[0]);
-                derive::string_type(length, CollationId::UTF8MB3_GENERAL_CI)
-            }
-        };
-        Ok(Signature::new(types, result, true))
-    }
+fn is_subset(call: &Call<'_>) -> Result<ArrayRef> {
+    let difference = differences(call)?;
+    output::ints(call.rows, |row| {
+        Ok(difference(row)?.map(|rest| i64::from(rest.0.is_empty())))
+    })
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let sets = input::texts(&arguments[0])?;
-        let others = input::texts(&arguments[1])?;
-        let parsed = |text: &[u8]| {
-            let text = String::from_utf8_lossy(text);
-            GtidSet::parse(&text)
-                .ok_or_else(|| codes::ER_MALFORMED_GTID_SET_SPECIFICATION.with(&[&text]))
-        };
-        let rest = |row: usize| -> Result<Option<GtidSet>> {
-            match (sets.get(row), others.get(row)) {
-                (Some(set), Some(other)) => Ok(Some(parsed(set)?.without(&parsed(other)?))),
-                _ => Ok(None),
-            }
-        };
-        if self.is_subset {
-            return output::ints(row_count, |row| {
-                Ok(rest(row)?.map(|rest| i64::from(rest.0.is_empty())))
-            });
+fn subtract_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let length = derive::character_length(&binding.text(0));
+    let result = derive::string_type(length, CollationId::UTF8MB3_GENERAL_CI);
+    binding.of_texts_or_null(result)
+}
+
+fn subtract(call: &Call<'_>) -> Result<ArrayRef> {
+    let difference = differences(call)?;
+    output::texts(call, |row, out| {
+        let rest = difference(row)?;
+        if let Some(rest) = &rest {
+            rest.append_to(out);
         }
-        output::texts(row_count, context, |row, out| {
-            let rest = rest(row)?;
-            if let Some(rest) = &rest {
-                rest.append_to(out);
-            }
-            Ok(rest.is_some())
-        })
-    }
+        Ok(rest.is_some())
+    })
+}
+
+fn wait_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = binding.each(|argument| argument.ty.clone());
+    Ok(Signature::new(types, derive::bigint_of_width(21), true))
 }
 
 /// WAIT_FOR_EXECUTED_GTID_SET(set[, seconds]): transactions have no such numbers here, as with MySQL's
 /// `gtid_mode = OFF`.
-#[derive(Debug)]
-pub(crate) struct WaitForExecuted;
-
-impl ScalarKernel for WaitForExecuted {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = arguments.iter().map(|argument| argument.ty.clone());
-        Ok(Signature::new(
-            types.collect(),
-            derive::bigint_of_width(21),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        output::ints(row_count, |row| match choice::is_null(&arguments[0], row) {
-            true => Err(codes::ER_MALFORMED_GTID_SET_SPECIFICATION.with(&[&"NULL"])),
-            false => Err(codes::ER_GTID_MODE_OFF.with(&[&"use WAIT_FOR_EXECUTED_GTID_SET"])),
+fn wait(call: &Call<'_>) -> Result<ArrayRef> {
+    output::ints(call.rows, |row| {
+        Err(if choice::is_null(&call.arguments[0], row) {
+            codes::ER_MALFORMED_GTID_SET_SPECIFICATION.with(&[&"NULL"])
+        } else {
+            codes::ER_GTID_MODE_OFF.with(&[&"use WAIT_FOR_EXECUTED_GTID_SET"])
         })
-    }
+    })
 }
 
 #[cfg(test)]

@@ -5,79 +5,47 @@ use std::fmt::Write;
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// PS_THREAD_ID(): a connection's thread in performance_schema has its number.
-#[derive(Debug)]
-pub(crate) struct ThreadOfConnection;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["roles_graphml"], 0..=0, roles_signature, roles).stable(),
+    Row::new(&["ps_thread_id"], 1..=1, thread_signature, thread).stable(),
+];
 
-impl ScalarKernel for ThreadOfConnection {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = vec![derive::integer_of(&arguments[0])];
-        Ok(Signature::new(types, derive::unsigned_bigint(), true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let connections = input::any_ints(&arguments[0])?;
-        output::uints(row_count, |row| {
-            let connection = connections.get(row);
-            let connection = connection.and_then(|number| u64::try_from(number).ok());
-            let is_connected = |number: &u64| context.server.is_connected(*number);
-            Ok(connection.filter(is_connected))
-        })
-    }
+fn thread_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = binding.each(derive::integer_of);
+    Ok(Signature::new(types, derive::unsigned_bigint(), true))
 }
 
-/// ROLES_GRAPHML(): who has which role, as a document in GraphML; an empty one for who may not see it.
-#[derive(Debug)]
-pub(crate) struct RolesGraph;
+/// A connection's thread in performance_schema has its number.
+fn thread(call: &Call<'_>) -> Result<ArrayRef> {
+    let connections = call.any_ints(0)?;
+    output::uints(call.rows, |row| {
+        let connection = connections.get(row);
+        let connection = connection.and_then(|number| u64::try_from(number).ok());
+        let is_connected = |number: &u64| call.context.server.is_connected(*number);
+        Ok(connection.filter(is_connected))
+    })
+}
 
-impl ScalarKernel for RolesGraph {
-    fn signature(
-        &self,
-        _arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let result = SqlType {
-            length: derive::FORESEEN_MAX as u32 * 3,
-            ..SqlType::text(TypeKind::LongText, CollationId::UTF8MB3_GENERAL_CI)
-        };
-        Ok(Signature::new(Vec::new(), result, false))
-    }
+fn roles_signature(_binding: &Binding<'_>) -> Result<Signature> {
+    let result = SqlType {
+        length: derive::LENGTH_LIMIT as u32 * 3,
+        ..SqlType::text(TypeKind::LongText, CollationId::UTF8MB3_GENERAL_CI)
+    };
+    Ok(Signature::new(Vec::new(), result, false))
+}
 
-    fn evaluate(
-        &self,
-        _arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let text = match context.facts.sees_roles {
-            true => {
-                let (names, roles) = context.server.role_graph();
-                graph(&names, &roles)
-            }
-            false => format!("{DECLARATION}<graphml />\n"),
-        };
-        Ok(output::repeat(
-            &Value::from(text.as_str()),
-            &signature.result,
-            row_count,
-        ))
-    }
+/// Who has which role, as a document in GraphML; an empty one for who may not see it.
+fn roles(call: &Call<'_>) -> Result<ArrayRef> {
+    let text = if call.context.facts.sees_roles {
+        let (names, roles) = call.context.server.role_graph();
+        graph(&names, &roles)
+    } else {
+        format!("{DECLARATION}<graphml />\n")
+    };
+    Ok(call.constant(&Value::from(text.as_str())))
 }
 
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";

@@ -6,47 +6,28 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, EvaluationContext, Signature, derive, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["sleep"], 1..=1, signature, evaluate).volatile()];
 
 /// How long a sleeper does not notice that its statement is to end.
 const LONGEST_NAP: Duration = Duration::from_millis(20);
 
-/// SLEEP()
-#[derive(Debug)]
-pub(crate) struct Sleep;
+fn signature(_binding: &Binding<'_>) -> Result<Signature> {
+    let (types, result) = (vec![SqlType::double()], derive::bigint_of_width(21));
+    Ok(Signature::new(types, result, false))
+}
 
-impl ScalarKernel for Sleep {
-    fn signature(
-        &self,
-        _arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![SqlType::double()],
-            derive::bigint_of_width(21),
-            false,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let seconds = input::floats(&arguments[0])?;
-        output::ints(row_count, |row| {
-            let duration = seconds
-                .get(row)
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-                .ok_or_else(|| codes::ER_WRONG_ARGUMENTS.with(&[&"sleep."]))?;
-            Ok(Some(i64::from(!sleep(duration, context))))
-        })
-    }
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let seconds = call.floats(0)?;
+    output::ints(call.rows, |row| {
+        let duration = seconds
+            .get(row)
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .ok_or_else(|| codes::ER_WRONG_ARGUMENTS.with(&[&"sleep."]))?;
+        Ok(Some(i64::from(!sleep(duration, call.context))))
+    })
 }
 
 /// Whether the whole time could be slept.

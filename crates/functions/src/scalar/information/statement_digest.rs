@@ -3,63 +3,40 @@
 
 use arrow_array::ArrayRef;
 use mayfly_syntax::{ParseOptions, digest, statements};
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// One of the two.
-#[derive(Debug)]
-pub(crate) struct StatementDigest {
-    is_text: bool,
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["statement_digest"], 1..=1, hash_signature, |call| {
+        evaluate(call, |(_, hash)| hash)
+    }),
+    Row::new(&["statement_digest_text"], 1..=1, text_signature, |call| {
+        evaluate(call, |(text, _)| text)
+    }),
+];
+
+fn hash_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(binding.string(64))
 }
 
-/// STATEMENT_DIGEST()
-pub(crate) static HASH: StatementDigest = StatementDigest { is_text: false };
-/// STATEMENT_DIGEST_TEXT()
-pub(crate) static TEXT: StatementDigest = StatementDigest { is_text: true };
+fn text_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(derive::long_text(binding.context.collation_connection))
+}
 
-impl ScalarKernel for StatementDigest {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let collation = context.collation_connection;
-        let result = match self.is_text {
-            true => derive::long_text(collation),
-            false => SqlType::varchar(64, collation),
-        };
-        let text = derive::text_of(&arguments[0], context);
-        Ok(Signature::new(vec![text], result, true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            let Some(statement) = texts.get(row) else {
-                return Ok(false);
-            };
-            let statement = String::from_utf8_lossy(statement);
-            let mut parsed = statements(&statement, &ParseOptions::MYSQL_DEFAULT);
-            if let Some(Err(error)) = parsed.next() {
-                return Err(codes::ER_PARSE_ERROR_IN_DIGEST_FN.with(&[&error]));
-            }
-            let (text, hash) = digest(&statement);
-            let shown = if self.is_text { text } else { hash };
-            out.extend_from_slice(shown.as_bytes());
-            Ok(true)
-        })
-    }
+/// Shows the text or the hash of a statement's digest.
+fn evaluate(call: &Call<'_>, shown: fn((String, String)) -> String) -> Result<ArrayRef> {
+    output::mapped_texts(call, 0, |statement, out| {
+        let statement = String::from_utf8_lossy(statement);
+        let mut parsed = statements(&statement, &ParseOptions::MYSQL_DEFAULT);
+        if let Some(Err(error)) = parsed.next() {
+            return Err(codes::ER_PARSE_ERROR_IN_DIGEST_FN.with(&[&error]));
+        }
+        out.extend_from_slice(shown(digest(&statement)).as_bytes());
+        Ok(true)
+    })
 }
 
 #[cfg(test)]

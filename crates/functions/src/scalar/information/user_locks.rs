@@ -6,54 +6,49 @@ use std::time::Duration;
 use arrow_array::ArrayRef;
 use mayfly_types::charset::case::append_lower;
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType};
+use mayfly_types::{Error, Result};
 
 use crate::context::UserLocks;
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["get_lock"], 2..=2, get_lock_signature, get_lock).volatile(),
+    Row::new(&["release_lock"], 1..=1, truth_signature, |call| {
+        truth(call, |locks, name| locks.release(name))
+    })
+    .volatile(),
+    Row::new(&["is_free_lock"], 1..=1, truth_signature, |call| {
+        truth(call, |locks, name| Some(locks.holder(name).is_none()))
+    })
+    .volatile(),
+    Row::new(&["is_used_lock"], 1..=1, holder_signature, holder).volatile(),
+    Row::new(
+        &["release_all_locks"],
+        0..=0,
+        release_all_signature,
+        release_all,
+    )
+    .volatile(),
+];
 
 /// The most characters of a name.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// GET_LOCK()
-#[derive(Debug)]
-pub(crate) struct GetLock;
+fn get_lock_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![binding.text(0), derive::integer_of(&binding.arguments[1])];
+    Ok(Signature::new(types, derive::int_of_width(1), true))
+}
 
-impl ScalarKernel for GetLock {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![
-                derive::text_of(&arguments[0], context),
-                derive::integer_of(&arguments[1]),
-            ],
-            derive::int_of_width(1),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let names = input::texts(&arguments[0])?;
-        let seconds = input::counts(&arguments[1])?;
-        output::ints(row_count, |row| {
-            let name = lock_name(names.get(row))?;
-            let longest = longest_wait(seconds.get(row).unwrap_or(0));
-            let locks = &context.user_locks;
-            let is_held = locks.acquire(&name, longest, &context.interrupt)?;
-            Ok(Some(i64::from(is_held)))
-        })
-    }
+fn get_lock(call: &Call<'_>) -> Result<ArrayRef> {
+    let (names, seconds) = (call.texts(0)?, call.counts(1)?);
+    output::ints(call.rows, |row| {
+        let name = lock_name(names.get(row))?;
+        let longest = longest_wait(seconds.get(row).unwrap_or(0));
+        let locks = &call.context.user_locks;
+        let is_held = locks.acquire(&name, longest, &call.context.interrupt)?;
+        Ok(Some(i64::from(is_held)))
+    })
 }
 
 /// A negative number of seconds is as long as it takes.
@@ -61,83 +56,41 @@ fn longest_wait(seconds: i64) -> Duration {
     u64::try_from(seconds).map_or(Duration::MAX, Duration::from_secs)
 }
 
-/// A function that asks one thing of one lock.
-#[derive(Debug)]
-pub(crate) struct OfLock {
-    result: fn() -> SqlType,
-    answer: fn(&dyn UserLocks, &str) -> Option<u64>,
+fn truth_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(derive::int_of_width(1))
 }
 
-/// RELEASE_LOCK()
-pub(crate) static RELEASE_LOCK: OfLock = OfLock {
-    result: || derive::int_of_width(1),
-    answer: |locks, name| locks.release(name).map(u64::from),
-};
-/// IS_FREE_LOCK()
-pub(crate) static IS_FREE_LOCK: OfLock = OfLock {
-    result: || derive::int_of_width(1),
-    answer: |locks, name| Some(u64::from(locks.holder(name).is_none())),
-};
-/// IS_USED_LOCK()
-pub(crate) static IS_USED_LOCK: OfLock = OfLock {
-    result: derive::unsigned_bigint,
-    answer: |locks, name| locks.holder(name),
-};
-
-impl ScalarKernel for OfLock {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            (self.result)(),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let names = input::texts(&arguments[0])?;
-        let answer = |row| {
-            let name = lock_name(names.get(row))?;
-            Ok((self.answer)(&*context.user_locks, &name))
-        };
-        match signature.result.unsigned {
-            true => output::uints(row_count, answer),
-            false => output::ints(row_count, |row| Ok(answer(row)?.map(u64::cast_signed))),
-        }
-    }
+/// What is true of one lock.
+fn truth(
+    call: &Call<'_>,
+    answer: impl Fn(&dyn UserLocks, &str) -> Option<bool>,
+) -> Result<ArrayRef> {
+    let names = call.texts(0)?;
+    output::ints(call.rows, |row| {
+        let name = lock_name(names.get(row))?;
+        Ok(answer(&*call.context.user_locks, &name).map(i64::from))
+    })
 }
 
-/// RELEASE_ALL_LOCKS()
-#[derive(Debug)]
-pub(crate) struct ReleaseAllLocks;
+fn holder_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(derive::unsigned_bigint())
+}
 
-impl ScalarKernel for ReleaseAllLocks {
-    fn signature(
-        &self,
-        _arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(Vec::new(), derive::unsigned_bigint(), false))
-    }
+fn holder(call: &Call<'_>) -> Result<ArrayRef> {
+    let names = call.texts(0)?;
+    output::uints(call.rows, |row| {
+        let name = lock_name(names.get(row))?;
+        Ok(call.context.user_locks.holder(&name))
+    })
+}
 
-    fn evaluate(
-        &self,
-        _arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        output::uints(row_count, |_| Ok(Some(context.user_locks.release_all())))
-    }
+fn release_all_signature(_binding: &Binding<'_>) -> Result<Signature> {
+    Ok(Signature::new(Vec::new(), derive::unsigned_bigint(), false))
+}
+
+fn release_all(call: &Call<'_>) -> Result<ArrayRef> {
+    let locks = &call.context.user_locks;
+    output::uints(call.rows, |_| Ok(Some(locks.release_all())))
 }
 
 /// A name as locks are known by it, in lower case: 3057 and 4163 for one that is none.

@@ -3,101 +3,64 @@
 
 use arrow_array::ArrayRef;
 use mayfly_types::convert::{array_value, cast_value};
-use mayfly_types::{Result, SqlType, TypeKind, Value};
+use mayfly_types::{Result, SqlType, TypeKind};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Coercibility, Column, EvaluationContext, Signature, SignatureContext, derive, input,
-    output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Coercibility, Signature, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["get_user_variable"], 1..=1, get_signature, get).volatile(),
+    Row::new(&["set_user_variable"], 2..=2, set_signature, set).volatile(),
+];
+
+fn get_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![binding.arguments[0].ty.clone()];
+    let result = SqlType::text(TypeKind::LongText, binding.context.collation_connection);
+    Ok(Signature::new(types, result, true).with_coercibility(Coercibility::Implicit))
+}
 
 /// `@name`
-#[derive(Debug)]
-pub(crate) struct GetUserVariable;
-
-impl ScalarKernel for GetUserVariable {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let result = SqlType::text(TypeKind::LongText, context.collation_connection);
-        Ok(Signature::new(vec![arguments[0].ty.clone()], result, true)
-            .with_coercibility(Coercibility::Implicit))
+fn get(call: &Call<'_>) -> Result<ArrayRef> {
+    let ty = &call.signature.result;
+    let name = name_of(call)?;
+    let Some((own, value)) = call.context.user_variables.get(&name) else {
+        return Ok(output::nulls(ty, call.rows));
+    };
+    let is_text = own.is_string() && ty.is_string() && own.collation == ty.collation;
+    let is_same = own.kind == ty.kind && own.physical() == ty.physical();
+    if is_same || is_text {
+        return Ok(call.constant(&value));
     }
+    let value = cast_value(&value, &own, ty, &call.context.cast(""))?;
+    Ok(call.constant(&value))
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.result;
-        let name = name_of(&arguments[0])?;
-        let Some((own, value)) = context.user_variables.get(&name) else {
-            return Ok(output::nulls(ty, row_count));
-        };
-        let is_text = own.is_string() && ty.is_string() && own.collation == ty.collation;
-        let is_same = own.kind == ty.kind && own.physical() == ty.physical();
-        let value = if is_same || is_text {
-            value
-        } else {
-            cast_value(&value, &own, ty, &context.cast(""))?
-        };
-        Ok(output::repeat(&value, ty, row_count))
-    }
+fn set_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let ty = stored_type(binding);
+    let coercibility = if ty.is_string() {
+        Coercibility::Implicit
+    } else {
+        Coercibility::Numeric
+    };
+    let types = vec![binding.arguments[0].ty.clone(), ty.clone()];
+    let nullable = binding.arguments[1].nullable;
+    Ok(Signature::new(types, ty, nullable).with_coercibility(coercibility))
 }
 
 /// `@name := value`
-#[derive(Debug)]
-pub(crate) struct SetUserVariable;
-
-impl ScalarKernel for SetUserVariable {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = kept_type(&arguments[1], context);
-        let coercibility = if ty.is_string() {
-            Coercibility::Implicit
-        } else {
-            Coercibility::Numeric
-        };
-        Ok(Signature::new(
-            vec![arguments[0].ty.clone(), ty.clone()],
-            ty,
-            arguments[1].nullable,
-        )
-        .with_coercibility(coercibility))
+fn set(call: &Call<'_>) -> Result<ArrayRef> {
+    let (name, values) = (name_of(call)?, call.unchanged(1));
+    // Rows are assigned in order, and nobody looks between them.
+    if let Some(last) = call.rows.checked_sub(1) {
+        let (ty, value) = (call.signature.result.clone(), array_value(&values, last));
+        call.context.user_variables.set(&name, ty, value)?;
     }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.result;
-        let name = name_of(&arguments[0])?;
-        let values = match &arguments[1] {
-            Column::Array(array) => array.clone(),
-            Column::Constant(value) => output::repeat(value, ty, row_count),
-        };
-        // Rows are assigned in order, and nobody looks between them.
-        if let Some(last) = row_count.checked_sub(1) {
-            let value: Value = array_value(&values, last);
-            context.user_variables.set(&name, ty.clone(), value)?;
-        }
-        Ok(values)
-    }
+    Ok(values)
 }
 
-/// Variables keep integers, decimals, doubles and strings; everything else becomes text.
-fn kept_type(value: &Argument<'_>, context: &SignatureContext) -> SqlType {
-    let ty = value.ty;
+/// Variables hold integers, decimals, doubles and strings; everything else becomes text.
+fn stored_type(binding: &Binding<'_>) -> SqlType {
+    let ty = binding.arguments[1].ty;
     match ty.kind {
         TypeKind::Decimal | TypeKind::Double => ty.clone(),
         TypeKind::Float => SqlType::double(),
@@ -108,12 +71,12 @@ fn kept_type(value: &Argument<'_>, context: &SignatureContext) -> SqlType {
             unsigned: ty.unsigned || ty.kind == TypeKind::Year,
             ..SqlType::bigint()
         },
-        _ => derive::text_of(value, context),
+        _ => binding.text(1),
     }
 }
 
-fn name_of(column: &Column) -> Result<String> {
-    let names = input::texts(column)?;
+fn name_of(call: &Call<'_>) -> Result<String> {
+    let names = call.texts(0)?;
     let name = names.get(0).unwrap_or_default();
     Ok(String::from_utf8_lossy(name).into_owned())
 }
@@ -125,8 +88,7 @@ mod tests {
     use arrow_array::Int64Array;
     use mayfly_types::{SqlType, Value};
 
-    use super::{GetUserVariable, SetUserVariable};
-    use crate::scalar::ScalarKernel;
+    use crate::scalar::by_name;
     use crate::testing::{check, context, i, show, t};
     use crate::{Column, Signature};
 
@@ -146,17 +108,14 @@ mod tests {
         let words = SqlType::varchar(5, context.collation_connection);
         let signature = |ty: SqlType| Signature::new(vec![words.clone(), ty.clone()], ty, true);
         let values = Column::Array(Arc::new(Int64Array::from(vec![1, 2, 3])));
-        let arguments = [name.clone(), values];
-        SetUserVariable
-            .evaluate(&arguments, 3, &signature(SqlType::bigint()), &context)
+        let arguments = [name, values];
+        let set = by_name("set_user_variable").unwrap();
+        set.evaluate(&arguments, 3, &signature(SqlType::bigint()), &context)
             .unwrap();
+        let get = by_name("get_user_variable").unwrap();
         let read = |ty: SqlType| {
-            let array = GetUserVariable.evaluate(
-                std::slice::from_ref(&name),
-                2,
-                &signature(ty.clone()),
-                &context,
-            );
+            let signature = signature(ty.clone());
+            let array = get.evaluate(&arguments[..1], 2, &signature, &context);
             show(&array.unwrap(), &ty, 1)
         };
         assert_eq!(read(SqlType::bigint()), "3");

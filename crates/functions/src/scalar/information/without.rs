@@ -1,68 +1,33 @@
 //! Functions of what this server does not do, which answer as MySQL does where it does not either:
 //! SOURCE_POS_WAIT() without a replica, VALIDATE_PASSWORD_STRENGTH() without a policy.
 
-use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Signature, choice, derive, output};
 
-/// One of them.
-#[derive(Debug)]
-pub(crate) struct Without {
-    width: u32,
-    /// What it gives if no argument is NULL.
-    answer: Option<i64>,
-}
+pub(crate) const FUNCTIONS: &[Row] = &[
+    // There is no replica that could reach a position.
+    Row::new(
+        &["source_pos_wait", "master_pos_wait"],
+        2..=4,
+        signature::<21>,
+        |call| Ok(output::nulls(&call.signature.result, call.rows)),
+    ),
+    // No policy finds a password strong.
+    Row::new(
+        &["validate_password_strength"],
+        1..=1,
+        signature::<10>,
+        |call| {
+            let is_null = |row| choice::is_null(&call.arguments[0], row);
+            output::ints(call.rows, |row| Ok((!is_null(row)).then_some(0)))
+        },
+    ),
+];
 
-/// SOURCE_POS_WAIT(): there is no replica that could come to a place.
-pub(crate) static SOURCE_POS_WAIT: Without = Without {
-    width: 21,
-    answer: None,
-};
-/// VALIDATE_PASSWORD_STRENGTH(): no policy finds a password strong.
-pub(crate) static VALIDATE_PASSWORD_STRENGTH: Without = Without {
-    width: 10,
-    answer: Some(0),
-};
-
-impl ScalarKernel for Without {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = arguments.iter().map(|argument| argument.ty.clone());
-        let result = derive::bigint_of_width(self.width);
-        Ok(Signature::new(types.collect(), result, true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        output::ints(row_count, |row| {
-            let is_null = |argument: &Column| choice::is_null(argument, row);
-            Ok(self.answer.filter(|_| !arguments.iter().any(is_null)))
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, i, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("validate_password_strength", &[t("N0Tweak$_@123!")], "0"),
-            ("validate_password_strength", &[NULL], "NULL"),
-            ("source_pos_wait", &[t("binlog.1"), i(4), i(1)], "NULL"),
-        ]);
-    }
+/// The result is a BIGINT of a display width.
+fn signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
+    let types = binding.each(|argument| argument.ty.clone());
+    Ok(Signature::new(types, derive::bigint_of_width(WIDTH), true))
 }

@@ -7,7 +7,7 @@ use mayfly_types::json::{self, Json, JsonPath};
 use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind};
 
 use crate::input::{self, Texts};
-use crate::{Argument, Column, SignatureContext, choice, derive};
+use crate::{Argument, Binding, Call, Column, Signature, choice};
 
 /// The type that a document argument is converted to: JSON, or text that is parsed. A value of any
 /// other type is refused when it is read.
@@ -38,9 +38,16 @@ pub(crate) fn value_type(argument: &Argument<'_>) -> SqlType {
     }
 }
 
-/// The type of a path.
-pub(crate) fn path_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
-    derive::text_of(argument, context)
+/// The types of a function of documents.
+pub(crate) fn of_documents(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
+    Ok(Signature::new(binding.each(document_type), result, true))
+}
+
+/// The types of a function of a document and of paths or other texts.
+pub(crate) fn of_document_and_texts(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
+    let mut types = vec![document_type(&binding.arguments[0])];
+    types.extend(binding.part(1..).texts());
+    Ok(Signature::new(types, result, true))
 }
 
 /// An argument of [`document_type`].
@@ -49,24 +56,20 @@ pub(crate) struct Documents<'a> {
     /// What is wrong with the type: error 3146, or 3144 for a binary string.
     refused: Option<(&'a Column, Error)>,
     is_json: bool,
-    index: usize,
+    /// The number of the argument, from 1.
+    number: usize,
     function: &'static str,
     /// The document that all rows share, parsed once; an error waits for the first row.
     constant: Option<Result<Vec<u8>>>,
 }
 
 impl<'a> Documents<'a> {
-    /// Reads the argument number `index`, from 1, of a function.
-    pub(crate) fn new(
-        column: &'a Column,
-        ty: &SqlType,
-        index: usize,
-        function: &'static str,
-    ) -> Result<Self> {
+    pub(crate) fn new(call: &Call<'a>, index: usize) -> Result<Self> {
+        let (ty, column, number) = (call.ty(index), &call.arguments[index], index + 1);
         let refused = match ty.kind {
             TypeKind::Json => None,
             _ if ty.is_string() => refuse_binary(ty).err(),
-            _ => Some(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&index, &function])),
+            _ => Some(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&number, &call.name])),
         };
         let mut documents = Self {
             texts: match refused {
@@ -75,8 +78,8 @@ impl<'a> Documents<'a> {
             },
             refused: refused.map(|error| (column, error)),
             is_json: ty.kind == TypeKind::Json,
-            index,
-            function,
+            number,
+            function: call.name,
             constant: None,
         };
         if let (false, Some(Some(text))) = (documents.is_json, documents.texts.constant()) {
@@ -85,10 +88,17 @@ impl<'a> Documents<'a> {
         Ok(documents)
     }
 
+    /// All arguments of a function.
+    pub(crate) fn all(call: &Call<'a>) -> Result<Vec<Self>> {
+        (0..call.arguments.len())
+            .map(|index| Self::new(call, index))
+            .collect()
+    }
+
     fn normalized(&self, text: &[u8]) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(text.len());
         json::append_normalized(&mut out, text)
-            .map_err(|error| error.in_argument(self.index, self.function))?;
+            .map_err(|error| error.in_argument(self.number, self.function))?;
         Ok(out)
     }
 
@@ -125,22 +135,8 @@ impl<'a> Documents<'a> {
         };
         parsed
             .map(Some)
-            .map_err(|error| error.in_argument(self.index, self.function))
+            .map_err(|error| error.in_argument(self.number, self.function))
     }
-}
-
-/// All arguments of a function as documents.
-pub(crate) fn documents<'a>(
-    columns: &'a [Column],
-    types: &[SqlType],
-    function: &'static str,
-) -> Result<Vec<Documents<'a>>> {
-    columns
-        .iter()
-        .zip(types)
-        .enumerate()
-        .map(|(index, (column, ty))| Documents::new(column, ty, index + 1, function))
-        .collect()
 }
 
 /// An argument of [`value_type`].
@@ -150,7 +146,11 @@ pub(crate) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    pub(crate) fn new(column: &'a Column, ty: &SqlType) -> Result<Self> {
+    pub(crate) fn new(call: &Call<'a>, index: usize) -> Result<Self> {
+        Self::of_column(&call.arguments[index], call.ty(index))
+    }
+
+    pub(crate) fn of_column(column: &'a Column, ty: &SqlType) -> Result<Self> {
         Ok(Self {
             texts: input::texts(column)?,
             is_json: ty.kind == TypeKind::Json,
@@ -198,7 +198,7 @@ pub(crate) enum Wildcards {
     Refused,
 }
 
-/// An argument of [`path_type`], compiled when it changes.
+/// An argument of the type of text, compiled when it changes.
 pub(crate) struct Paths<'a> {
     texts: Texts<'a>,
     wildcards: Wildcards,
@@ -214,12 +214,10 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Several.
-    pub(crate) fn all(columns: &'a [Column], wildcards: Wildcards) -> Result<Vec<Self>> {
-        columns
-            .iter()
-            .map(|column| Self::new(column, wildcards))
-            .collect()
+    /// The arguments from `first` on, if there are so many.
+    pub(crate) fn all(call: &Call<'a>, first: usize, wildcards: Wildcards) -> Result<Vec<Self>> {
+        let columns = call.arguments.iter().skip(first);
+        columns.map(|column| Self::new(column, wildcards)).collect()
     }
 
     /// The path of a row.
@@ -239,6 +237,19 @@ impl<'a> Paths<'a> {
             self.compiled = Some((text, path));
         }
         Ok(self.compiled.as_ref().map(|(_, path)| path))
+    }
+}
+
+/// The part of a document that the path of a row leads to, if there is one; the document itself without a
+/// path.
+pub(crate) fn part<'d>(
+    document: &'d [u8],
+    path: Option<&mut Paths<'_>>,
+    row: usize,
+) -> Result<Option<&'d [u8]>> {
+    match path {
+        None => Ok(Some(document)),
+        Some(path) => Ok(path.get(row)?.and_then(|path| path.find_first(document))),
     }
 }
 

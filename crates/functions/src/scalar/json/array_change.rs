@@ -1,53 +1,27 @@
 //! JSON_ARRAY_APPEND(document, path, value, …) and JSON_ARRAY_INSERT(document, path, value, …).
 
-use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 use mayfly_types::json::path::Leg;
 use mayfly_types::json::{Json, JsonPath};
 
 use super::set::{change_by_pairs, pairs_signature};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext};
+use crate::scalar::Row;
 
-/// One of the two.
-#[derive(Debug)]
-pub(crate) struct ArrayChange {
-    names: &'static [&'static str],
-    change: fn(&mut Json, &JsonPath, Json) -> Result<()>,
-}
-
-/// JSON_ARRAY_APPEND()
-pub(crate) static ARRAY_APPEND: ArrayChange = ArrayChange {
-    names: &["json_array_append"],
-    change: append,
-};
-/// JSON_ARRAY_INSERT()
-pub(crate) static ARRAY_INSERT: ArrayChange = ArrayChange {
-    names: &["json_array_insert"],
-    change: insert,
-};
-
-impl ScalarKernel for ArrayChange {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        pairs_signature(arguments, context, self.names[0])
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let name = self.names[0];
-        change_by_pairs(arguments, row_count, signature, name, context, self.change)
-    }
-}
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(
+        &["json_array_append"],
+        3..=usize::MAX,
+        pairs_signature,
+        |call| change_by_pairs(call, append),
+    ),
+    Row::new(
+        &["json_array_insert"],
+        3..=usize::MAX,
+        pairs_signature,
+        |call| change_by_pairs(call, insert),
+    ),
+];
 
 /// Adds to the end of an array; anything else becomes the array's first element.
 fn append(document: &mut Json, path: &JsonPath, value: Json) -> Result<()> {

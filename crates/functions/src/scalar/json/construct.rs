@@ -6,139 +6,65 @@ use mayfly_types::json::{Json, JsonObject};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Values};
-use crate::input::{self, Texts};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+use crate::input::Texts;
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
 
-/// JSON_ARRAY()
-#[derive(Debug)]
-pub(crate) struct JsonArray;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["json_array"], 0..=usize::MAX, array_signature, array),
+    Row::new(&["json_object"], 0..=usize::MAX, object_signature, object),
+];
 
-impl ScalarKernel for JsonArray {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = arguments.iter().map(arguments::value_type);
-        Ok(Signature::new(types.collect(), SqlType::json(), true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let values: Vec<_> = arguments
-            .iter()
-            .zip(&signature.arguments)
-            .map(|(column, ty)| Values::new(column, ty))
-            .collect::<Result<_>>()?;
-        output::documents(row_count, "json_array", context, |row, out| {
-            out.push(b'[');
-            for (index, value) in values.iter().enumerate() {
-                if index > 0 {
-                    out.extend_from_slice(b", ");
-                }
-                value.append(row, out);
-            }
-            out.push(b']');
-            Ok(true)
-        })
-    }
+fn array_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = binding.each(arguments::value_type);
+    Ok(Signature::new(types, SqlType::json(), true))
 }
 
-/// JSON_OBJECT()
-#[derive(Debug)]
-pub(crate) struct JsonObjectOf;
-
-impl ScalarKernel for JsonObjectOf {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        if !arguments.len().is_multiple_of(2) {
-            return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&"json_object"]));
-        }
-        let types = arguments.iter().enumerate().map(|(index, argument)| {
-            if index % 2 == 0 {
-                derive::text_of(argument, context)
-            } else {
-                arguments::value_type(argument)
+fn array(call: &Call<'_>) -> Result<ArrayRef> {
+    let indexes = 0..call.arguments.len();
+    let values: Vec<_> = indexes
+        .map(|index| Values::new(call, index))
+        .collect::<Result<_>>()?;
+    output::documents(call, |row, out| {
+        out.push(b'[');
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                out.extend_from_slice(b", ");
             }
+            value.append(row, out);
+        }
+        out.push(b']');
+        Ok(true)
+    })
+}
+
+fn object_signature(binding: &Binding<'_>) -> Result<Signature> {
+    if !binding.arguments.len().is_multiple_of(2) {
+        return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&binding.name]));
+    }
+    let mut types = Vec::with_capacity(binding.arguments.len());
+    for (index, argument) in binding.arguments.iter().enumerate() {
+        types.push(match index % 2 {
+            0 => binding.text(index),
+            _ => arguments::value_type(argument),
         });
-        Ok(Signature::new(types.collect(), SqlType::json(), true))
     }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let mut members: Vec<(Texts<'_>, Values<'_>)> = Vec::with_capacity(arguments.len() / 2);
-        let types = signature.arguments.chunks_exact(2);
-        for (pair, types) in arguments.chunks_exact(2).zip(types) {
-            members.push((input::texts(&pair[0])?, Values::new(&pair[1], &types[1])?));
-        }
-        output::documents(row_count, "json_object", context, |row, out| {
-            let mut object = Vec::with_capacity(members.len());
-            for (keys, values) in &members {
-                let key = keys
-                    .get(row)
-                    .ok_or_else(|| codes::ER_JSON_DOCUMENT_NULL_KEY.error())?;
-                object.push((String::from_utf8_lossy(key).into_owned(), values.tree(row)));
-            }
-            Json::Object(JsonObject::of(object)).append_to(out);
-            Ok(true)
-        })
-    }
+    Ok(Signature::new(types, SqlType::json(), true))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, d, date, i, t, u};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("json_array", &[], "[]"),
-            (
-                "json_array",
-                &[i(1), t("a\"b"), NULL, d("1.50")],
-                "[1, \"a\\\"b\", null, 1.50]",
-            ),
-            ("json_object", &[], "{}"),
-            (
-                "json_object",
-                &[t("id"), i(87), t("name"), t("carrot")],
-                "{\"id\": 87, \"name\": \"carrot\"}",
-            ),
-            ("json_object", &[t("a"), i(1), t("a"), i(2)], "{\"a\": 2}"),
-            (
-                "json_object",
-                &[i(1), u(u64::MAX)],
-                "{\"1\": 18446744073709551615}",
-            ),
-            (
-                "json_object",
-                &[t("g"), date("2024-01-02")],
-                "{\"g\": \"2024-01-02\"}",
-            ),
-            (
-                "json_object",
-                &[NULL, i(1)],
-                "ERROR 3158 (22032): JSON documents may not contain NULL member names.",
-            ),
-            (
-                "json_object",
-                &[t("a")],
-                "ERROR 1582 (42000): Incorrect parameter count in the call to native function 'json_object'",
-            ),
-        ]);
+fn object(call: &Call<'_>) -> Result<ArrayRef> {
+    let mut members: Vec<(Texts<'_>, Values<'_>)> = Vec::with_capacity(call.arguments.len() / 2);
+    for key in (0..call.arguments.len()).step_by(2) {
+        members.push((call.texts(key)?, Values::new(call, key + 1)?));
     }
+    output::documents(call, |row, out| {
+        let mut object = Vec::with_capacity(members.len());
+        for (keys, values) in &members {
+            let key = keys.get(row);
+            let key = key.ok_or_else(|| codes::ER_JSON_DOCUMENT_NULL_KEY.error())?;
+            object.push((String::from_utf8_lossy(key).into_owned(), values.tree(row)));
+        }
+        Json::Object(JsonObject::of(object)).append_to(out);
+        Ok(true)
+    })
 }

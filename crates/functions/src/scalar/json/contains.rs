@@ -1,68 +1,49 @@
-//! JSON_CONTAINS(target, candidate[, path]) and JSON_CONTAINS_PATH(document, one_or_all, path, …).
+//! What documents have in common: JSON_CONTAINS(target, candidate[, path]),
+//! JSON_CONTAINS_PATH(document, one_or_all, path, …), `value MEMBER OF (array)`, JSON_OVERLAPS(a, b).
 
 use arrow_array::ArrayRef;
-use mayfly_types::Result;
 use mayfly_types::json::text::{elements, members};
 use mayfly_types::json::{JsonKind, compare, kind_of};
+use mayfly_types::{Result, SqlType};
 
-use super::arguments::{self, Documents, Paths, Wildcards};
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use super::arguments::{self, Documents, Paths, Values, Wildcards};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// JSON_CONTAINS()
-#[derive(Debug)]
-pub(crate) struct JsonContains;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["json_contains"], 2..=3, contains_signature, json_contains),
+    Row::new(
+        &["json_contains_path"],
+        3..=usize::MAX,
+        path_signature,
+        contains_path,
+    ),
+    Row::new(&["member of"], 2..=2, member_signature, member_of),
+    Row::new(&["json_overlaps"], 2..=2, overlaps_signature, overlaps),
+];
 
-impl ScalarKernel for JsonContains {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let mut types = vec![
-            arguments::document_type(&arguments[0]),
-            arguments::document_type(&arguments[1]),
-        ];
-        types.extend(
-            arguments
-                .get(2)
-                .map(|path| arguments::path_type(path, context)),
-        );
-        Ok(Signature::new(types, derive::predicate_of_width(21), true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let types = &signature.arguments;
-        let documents = arguments::documents(&arguments[..2], types, "json_contains")?;
-        let mut paths = Paths::all(&arguments[2..], Wildcards::Refused)?;
-        output::bools(row_count, |row| {
-            let Some(target) = documents[0].get(row)? else {
-                return Ok(None);
-            };
-            let Some(candidate) = documents[1].get(row)? else {
-                return Ok(None);
-            };
-            let target = match paths.first_mut() {
-                None => Some(&target[..]),
-                Some(path) => match path.get(row)? {
-                    Some(path) => path.find_first(&target),
-                    None => None,
-                },
-            };
-            Ok(target.map(|target| contains(target, &candidate)))
-        })
-    }
+fn contains_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut types = binding.part(..2).each(arguments::document_type);
+    types.extend(binding.part(2..).texts());
+    Ok(Signature::new(types, derive::predicate_of_width(21), true))
 }
 
-/// Whether every part of the candidate has its place in the target. Both are at most a hundred
+fn json_contains(call: &Call<'_>) -> Result<ArrayRef> {
+    let (targets, candidates) = (Documents::new(call, 0)?, Documents::new(call, 1)?);
+    let mut paths = Paths::all(call, 2, Wildcards::Refused)?;
+    output::bools(call.rows, |row| {
+        let Some(target) = targets.get(row)? else {
+            return Ok(None);
+        };
+        let Some(candidate) = candidates.get(row)? else {
+            return Ok(None);
+        };
+        let target = arguments::part(&target, paths.first_mut(), row)?;
+        Ok(target.map(|target| contains(target, &candidate)))
+    })
+}
+
+/// Whether every part of the candidate is found in the target. Both are at most a hundred
 /// levels deep, and so is the recursion.
 fn contains(target: &[u8], candidate: &[u8]) -> bool {
     match (kind_of(target), kind_of(candidate)) {
@@ -87,52 +68,81 @@ fn element_contains(element: &[u8], wanted: &[u8]) -> bool {
     }
 }
 
-/// JSON_CONTAINS_PATH()
-#[derive(Debug)]
-pub(crate) struct JsonContainsPath;
+fn path_signature(binding: &Binding<'_>) -> Result<Signature> {
+    arguments::of_document_and_texts(binding, derive::predicate_of_width(21))
+}
 
-impl ScalarKernel for JsonContainsPath {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let mut types = vec![arguments::document_type(&arguments[0])];
-        types.extend(
-            arguments[1..]
-                .iter()
-                .map(|text| derive::text_of(text, context)),
-        );
-        Ok(Signature::new(types, derive::predicate_of_width(21), true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let name = "json_contains_path";
-        let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, name)?;
-        let words = input::texts(&arguments[1])?;
-        let mut paths = Paths::all(&arguments[2..], Wildcards::Allowed)?;
-        output::bools(row_count, |row| {
-            let (Some(document), Some(word)) = (documents.get(row)?, words.get(row)) else {
+fn contains_path(call: &Call<'_>) -> Result<ArrayRef> {
+    let (documents, words) = (Documents::new(call, 0)?, call.texts(1)?);
+    let mut paths = Paths::all(call, 2, Wildcards::Allowed)?;
+    output::bools(call.rows, |row| {
+        let (Some(document), Some(word)) = (documents.get(row)?, words.get(row)) else {
+            return Ok(None);
+        };
+        let one = arguments::is_one(word, call.name)?;
+        // The first path that decides does; a NULL before it makes the result NULL.
+        for path in &mut paths {
+            let Some(path) = path.get(row)? else {
                 return Ok(None);
             };
-            let one = arguments::is_one(word, name)?;
-            // The first path that decides does; a NULL before it makes the result NULL.
-            for path in &mut paths {
-                let Some(path) = path.get(row)? else {
-                    return Ok(None);
-                };
-                if path.find_first(&document).is_some() == one {
-                    return Ok(Some(one));
-                }
+            if path.find_first(&document).is_some() == one {
+                return Ok(Some(one));
             }
-            Ok(Some(!one))
-        })
+        }
+        Ok(Some(!one))
+    })
+}
+
+fn member_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![
+        arguments::value_type(&binding.arguments[0]),
+        arguments::document_type(&binding.arguments[1]),
+    ];
+    Ok(Signature::new(types, SqlType::boolean(), true))
+}
+
+fn member_of(call: &Call<'_>) -> Result<ArrayRef> {
+    let (values, documents) = (Values::new(call, 0)?, Documents::new(call, 1)?);
+    output::bools(call.rows, |row| {
+        let (Some(value), Some(document)) = (values.document(row), documents.get(row)?) else {
+            return Ok(None);
+        };
+        let equal = |element: &[u8]| compare(element, &value).is_eq();
+        Ok(Some(match kind_of(&document) {
+            JsonKind::Array => elements(&document).any(equal),
+            _ => equal(&document),
+        }))
+    })
+}
+
+fn overlaps_signature(binding: &Binding<'_>) -> Result<Signature> {
+    arguments::of_documents(binding, SqlType::boolean())
+}
+
+/// Whether two documents have an element or a member in common.
+fn overlaps(call: &Call<'_>) -> Result<ArrayRef> {
+    let (left, right) = (Documents::new(call, 0)?, Documents::new(call, 1)?);
+    output::bools(call.rows, |row| {
+        let Some(a) = left.get(row)? else {
+            return Ok(None);
+        };
+        let Some(b) = right.get(row)? else {
+            return Ok(None);
+        };
+        Ok(Some(overlap(&a, &b)))
+    })
+}
+
+fn overlap(a: &[u8], b: &[u8]) -> bool {
+    let equal = |a: &[u8], b: &[u8]| compare(a, b).is_eq();
+    match (kind_of(a), kind_of(b)) {
+        (JsonKind::Array, JsonKind::Array) => elements(a).any(|a| elements(b).any(|b| equal(a, b))),
+        (JsonKind::Array, _) => elements(a).any(|a| equal(a, b)),
+        (_, JsonKind::Array) => elements(b).any(|b| equal(a, b)),
+        (JsonKind::Object, JsonKind::Object) => {
+            members(a).any(|(key, a)| members(b).any(|(other, b)| key == other && equal(a, b)))
+        }
+        _ => equal(a, b),
     }
 }
 

@@ -6,40 +6,24 @@ use mayfly_types::json::{JsonKind, displayed, kind_of};
 use mayfly_types::{CollationId, Result};
 
 use super::arguments::{self, Documents};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// JSON_PRETTY()
-#[derive(Debug)]
-pub(crate) struct JsonPretty;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["json_pretty"], 1..=1, signature, evaluate)];
 
-impl ScalarKernel for JsonPretty {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = arguments::document_type(&arguments[0]);
-        let result = derive::long_text(CollationId::UTF8MB4_BIN);
-        Ok(Signature::new(vec![ty], result, true))
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    arguments::of_documents(binding, derive::long_text(CollationId::UTF8MB4_BIN))
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, "json_pretty")?;
-        output::documents(row_count, "json_pretty", context, |row, out| {
-            let document = documents.get(row)?;
-            if let Some(document) = &document {
-                append(out, document, 0);
-            }
-            Ok(document.is_some())
-        })
-    }
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let documents = Documents::new(call, 0)?;
+    output::documents(call, |row, out| {
+        let document = documents.get(row)?;
+        if let Some(document) = &document {
+            append(out, document, 0);
+        }
+        Ok(document.is_some())
+    })
 }
 
 /// Documents are at most a hundred levels deep, and so is the recursion.
@@ -82,22 +66,4 @@ fn append(out: &mut Vec<u8>, value: &[u8], depth: usize) {
     };
     new_line(out, depth);
     out.push(closing);
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("json_pretty", &[t("[]")], "[]"),
-            ("json_pretty", &[t("1")], "1"),
-            (
-                "json_pretty",
-                &[t("{\"a\": \"10\", \"b\": {}, \"d\": [1, {\"x\": 1}]}")],
-                "{\n  \"a\": \"10\",\n  \"b\": {},\n  \"d\": [\n    1,\n    {\n      \"x\": 1\n    }\n  ]\n}",
-            ),
-        ]);
-    }
 }

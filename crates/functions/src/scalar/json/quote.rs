@@ -1,69 +1,75 @@
-//! JSON_QUOTE(text): the text as a JSON string.
+//! JSON_QUOTE(text): the text as a JSON string. JSON_UNQUOTE(value): the text of a JSON string, and any
+//! other value as it is.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, TypeKind, json};
+use mayfly_types::json::text::unquote;
+use mayfly_types::json::{self, Json, JsonKind};
+use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
 use super::arguments;
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// JSON_QUOTE()
-#[derive(Debug)]
-pub(crate) struct JsonQuote;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["json_quote"], 1..=1, quote_signature, json_quote),
+    Row::new(&["json_unquote"], 1..=1, unquote_signature, json_unquote),
+];
 
-impl ScalarKernel for JsonQuote {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = arguments[0].ty;
-        let is_text = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
-        if !is_text && ty.kind != TypeKind::Null {
-            return Err(codes::ER_INCORRECT_TYPE.with(&[&1, &"json_quote"]));
-        }
-        arguments::refuse_binary(ty)?;
-        let text = derive::text_of(&arguments[0], context);
-        // A character may need six: \u0001.
-        let characters = derive::character_length(&text)
-            .saturating_mul(6)
-            .saturating_add(2);
-        let result = derive::string_type(characters, CollationId::UTF8MB4_BIN);
-        Ok(Signature::new(vec![text], result, true))
+fn quote_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let ty = binding.arguments[0].ty;
+    let is_text = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
+    if !is_text && ty.kind != TypeKind::Null {
+        return Err(codes::ER_INCORRECT_TYPE.with(&[&1, &binding.name]));
     }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            let text = texts.get(row);
-            if let Some(text) = text {
-                json::append_quoted(out, text);
-            }
-            Ok(text.is_some())
-        })
-    }
+    arguments::refuse_binary(ty)?;
+    let length = derive::character_length(&binding.text(0));
+    // A character may need six: \u0001.
+    let characters = length.saturating_mul(6).saturating_add(2);
+    let result = derive::string_type(characters, CollationId::UTF8MB4_BIN);
+    binding.of_texts_or_null(result)
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, t};
+fn json_quote(call: &Call<'_>) -> Result<ArrayRef> {
+    output::mapped_texts(call, 0, |text, out| {
+        json::append_quoted(out, text);
+        Ok(true)
+    })
+}
 
-    #[test]
-    fn values() {
-        check(&[
-            ("json_quote", &[t("null")], "\"null\""),
-            ("json_quote", &[t("\"null\"")], "\"\\\"null\\\"\""),
-            ("json_quote", &[t("[1, 2]")], "\"[1, 2]\""),
-            ("json_quote", &[NULL], "NULL"),
-        ]);
-    }
+fn unquote_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let ty = binding.arguments[0].ty;
+    let accepted = match ty.kind {
+        TypeKind::Json | TypeKind::Null => SqlType::json(),
+        _ if ty.is_string() => {
+            arguments::refuse_binary(ty)?;
+            ty.clone()
+        }
+        TypeKind::Enum | TypeKind::Set => binding.text(0),
+        _ => return Err(codes::ER_INCORRECT_TYPE.with(&[&1, &binding.name])),
+    };
+    let characters = derive::character_length(&accepted);
+    let result = derive::string_type(characters, CollationId::UTF8MB4_BIN);
+    Ok(Signature::new(vec![accepted], result, true))
+}
+
+fn json_unquote(call: &Call<'_>) -> Result<ArrayRef> {
+    let is_json = call.ty(0).kind == TypeKind::Json;
+    output::mapped_texts(call, 0, |text, out| {
+        let is_quoted = text.len() > 1 && text.starts_with(b"\"") && text.ends_with(b"\"");
+        if is_json {
+            out.extend_from_slice(&match json::kind_of(text) {
+                JsonKind::String => unquote(text),
+                _ => json::displayed(text),
+            });
+        } else if !is_quoted {
+            out.extend_from_slice(text);
+        } else {
+            match json::parse(text).map_err(|error| error.in_argument(1, call.name))? {
+                Json::String(text) => out.extend_from_slice(text.as_bytes()),
+                other => other.append_to(out),
+            }
+        }
+        Ok(true)
+    })
 }

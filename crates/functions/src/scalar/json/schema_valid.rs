@@ -8,86 +8,70 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents};
 use super::schema::{Failure, Schema};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+use crate::scalar::Row;
+use crate::{Binding, Call, Column, Signature, derive, output};
 
-/// One of the two.
-#[derive(Debug)]
-pub(crate) struct SchemaFunction {
-    names: &'static [&'static str],
-    reports: bool,
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["json_schema_valid"], 2..=2, valid_signature, valid),
+    Row::new(
+        &["json_schema_validation_report"],
+        2..=2,
+        report_signature,
+        reports,
+    ),
+];
+
+fn valid_signature(binding: &Binding<'_>) -> Result<Signature> {
+    arguments::of_documents(binding, derive::predicate_of_width(1))
 }
 
-/// JSON_SCHEMA_VALID()
-pub(crate) static VALID: SchemaFunction = SchemaFunction {
-    names: &["json_schema_valid"],
-    reports: false,
-};
-/// JSON_SCHEMA_VALIDATION_REPORT()
-pub(crate) static REPORT: SchemaFunction = SchemaFunction {
-    names: &["json_schema_validation_report"],
-    reports: true,
-};
+fn valid(call: &Call<'_>) -> Result<ArrayRef> {
+    let mut failures = failures(call)?;
+    output::bools(call.rows, |row| {
+        Ok(failures(row)?.map(|failure| failure.is_none()))
+    })
+}
 
-impl ScalarKernel for SchemaFunction {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = arguments.iter().map(arguments::document_type).collect();
-        let result = match self.reports {
-            true => SqlType::json(),
-            false => derive::predicate_of_width(1),
-        };
-        Ok(Signature::new(types, result, true))
-    }
+fn report_signature(binding: &Binding<'_>) -> Result<Signature> {
+    arguments::of_documents(binding, SqlType::json())
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let name = self.names[0];
-        let types = &signature.arguments;
-        let schemas = Documents::new(&arguments[0], &types[0], 1, name)?;
-        let documents = Documents::new(&arguments[1], &types[1], 2, name)?;
-        let mut constant = None;
-        let mut failure = |row: usize| -> Result<Option<Option<Failure>>> {
-            if constant.is_none() || !matches!(arguments[0], Column::Constant(_)) {
-                let Some(schema) = schemas.tree(row)? else {
-                    return Ok(None);
-                };
-                check_schema(&schema, name)?;
-                constant = Some(schema);
-            }
-            let Some(document) = documents.tree(row)? else {
-                return Ok(None);
-            };
-            let Some(schema) = constant.as_ref().map(Schema::new) else {
-                return Ok(None);
-            };
-            let failure = schema.failure(&document);
-            if schema.is_too_deep() {
-                return Err(codes::ER_JSON_DOCUMENT_TOO_DEEP.error());
-            }
-            Ok(Some(failure))
-        };
-        if self.reports {
-            return output::texts(row_count, context, |row, out| {
-                let found = failure(row)?;
-                if let Some(failure) = &found {
-                    report(failure.as_ref()).append_to(out);
-                }
-                Ok(found.is_some())
-            });
+fn reports(call: &Call<'_>) -> Result<ArrayRef> {
+    let mut failures = failures(call)?;
+    output::texts(call, |row, out| {
+        let failure = failures(row)?;
+        if let Some(failure) = &failure {
+            report(failure.as_ref()).append_to(out);
         }
-        output::bools(row_count, |row| {
-            Ok(failure(row)?.map(|failure| failure.is_none()))
-        })
-    }
+        Ok(failure.is_some())
+    })
+}
+
+/// What the document of a row does not satisfy; `None` when it or the schema is NULL.
+fn failures<'a>(
+    call: &Call<'a>,
+) -> Result<impl FnMut(usize) -> Result<Option<Option<Failure>>> + use<'a>> {
+    let (schemas, documents) = (Documents::new(call, 0)?, Documents::new(call, 1)?);
+    let (name, is_constant) = (call.name, matches!(call.arguments[0], Column::Constant(_)));
+    let mut known = None;
+    Ok(move |row: usize| {
+        if known.is_none() || !is_constant {
+            let Some(schema) = schemas.tree(row)? else {
+                return Ok(None);
+            };
+            check_schema(&schema, name)?;
+            known = Some(schema);
+        }
+        let (Some(document), Some(schema)) = (documents.tree(row)?, &known) else {
+            return Ok(None);
+        };
+        let schema = Schema::new(schema);
+        let failure = schema.failure(&document);
+        if schema.is_too_deep() {
+            return Err(codes::ER_JSON_DOCUMENT_TOO_DEEP.error());
+        }
+        Ok(Some(failure))
+    })
 }
 
 /// Errors 3853 for a schema that is no object, 1235 for one that refers to another document.
@@ -122,42 +106,4 @@ fn report(failure: Option<&Failure>) -> Json {
         ]);
     }
     Json::Object(JsonObject::of(members))
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            (
-                "json_schema_valid",
-                &[t(r#"{"type": "integer"}"#), t("1")],
-                "1",
-            ),
-            (
-                "json_schema_valid",
-                &[t(r#"{"type": "integer"}"#), t("1.0")],
-                "0",
-            ),
-            // A reference to itself ends.
-            (
-                "json_schema_valid",
-                &[t(r##"{"$ref": "#", "allOf": [{"$ref": "#"}]}"##), t("1")],
-                "1",
-            ),
-            (
-                "json_schema_valid",
-                &[t(r##"{"allOf": [{"$ref": "#"}]}"##), t("1")],
-                "1",
-            ),
-            ("json_schema_valid", &[NULL, t("1")], "NULL"),
-            (
-                "json_schema_validation_report",
-                &[t("{}"), t("1")],
-                r#"{"valid": true}"#,
-            ),
-        ]);
-    }
 }

@@ -10,88 +10,70 @@ use mayfly_types::{CollationId, Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Wildcards};
 use super::extract::append_array;
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, input, output};
 
-/// JSON_SEARCH()
-#[derive(Debug)]
-pub(crate) struct JsonSearch;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(
+    &["json_search"],
+    3..=usize::MAX,
+    signature,
+    evaluate,
+)];
 
-impl ScalarKernel for JsonSearch {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let mut types = vec![arguments::document_type(&arguments[0])];
-        types.extend(
-            arguments[1..]
-                .iter()
-                .map(|text| derive::text_of(text, context)),
-        );
-        Ok(Signature::new(types, SqlType::json(), true))
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    arguments::of_document_and_texts(binding, SqlType::json())
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, "json_search")?;
-        let words = input::texts(&arguments[1])?;
-        let patterns = input::texts(&arguments[2])?;
-        let escapes = arguments.get(3).map(input::texts).transpose()?;
-        let mut paths = Paths::all(arguments.get(4..).unwrap_or_default(), Wildcards::Allowed)?;
-        output::documents(row_count, "json_search", context, |row, out| {
-            let (Some(document), Some(word), Some(pattern)) =
-                (documents.get(row)?, words.get(row), patterns.get(row))
-            else {
-                return Ok(false);
-            };
-            let one = arguments::is_one(word, "json_search")?;
-            let escape = escape_of(escapes.and_then(|escapes| escapes.get(row)))?;
-            let mut search = Search {
-                document: &document,
-                pattern: LikePattern::new(CollationId::UTF8MB4_BIN, pattern, Some(escape)),
-                allowed: None,
-                found: Vec::new(),
-                one,
-            };
-            if !paths.is_empty() {
-                let mut allowed = Vec::new();
-                for path in &mut paths {
-                    let Some(path) = path.get(row)? else {
-                        return Ok(false);
-                    };
-                    path.find(&document, &mut allowed);
-                }
-                search.allowed = Some(allowed);
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let documents = Documents::new(call, 0)?;
+    let (words, patterns) = (call.texts(1)?, call.texts(2)?);
+    let escapes = call.optional(3, input::texts)?;
+    let mut paths = Paths::all(call, 4, Wildcards::Allowed)?;
+    output::documents(call, |row, out| {
+        let (Some(document), Some(word), Some(pattern)) =
+            (documents.get(row)?, words.get(row), patterns.get(row))
+        else {
+            return Ok(false);
+        };
+        let one = arguments::is_one(word, call.name)?;
+        let escape = escape_of(escapes.and_then(|escapes| escapes.get(row)))?;
+        let mut search = Search {
+            document: &document,
+            pattern: LikePattern::new(CollationId::UTF8MB4_BIN, pattern, Some(escape)),
+            allowed: None,
+            found: Vec::new(),
+            one,
+        };
+        if !paths.is_empty() {
+            let mut allowed = Vec::new();
+            for path in &mut paths {
+                let Some(path) = path.get(row)? else {
+                    return Ok(false);
+                };
+                path.find(&document, &mut allowed);
             }
-            let is_allowed = search.allowed.is_none();
-            search.walk(search.document, &mut b"$".to_vec(), is_allowed);
-            let found = search.found;
-            match found.as_slice() {
-                [] => return Ok(false),
-                [path] => json::append_quoted(out, path),
-                paths => {
-                    let quoted: Vec<Vec<u8>> = paths
-                        .iter()
-                        .map(|path| {
-                            let mut quoted = Vec::new();
-                            json::append_quoted(&mut quoted, path);
-                            quoted
-                        })
-                        .collect();
-                    append_array(out, quoted.iter().map(Vec::as_slice));
-                }
+            search.allowed = Some(allowed);
+        }
+        let is_allowed = search.allowed.is_none();
+        search.walk(search.document, &mut b"$".to_vec(), is_allowed);
+        let found = search.found;
+        match found.as_slice() {
+            [] => return Ok(false),
+            [path] => json::append_quoted(out, path),
+            paths => {
+                let quoted: Vec<Vec<u8>> = paths
+                    .iter()
+                    .map(|path| {
+                        let mut quoted = Vec::new();
+                        json::append_quoted(&mut quoted, path);
+                        quoted
+                    })
+                    .collect();
+                append_array(out, quoted.iter().map(Vec::as_slice));
             }
-            Ok(true)
-        })
-    }
+        }
+        Ok(true)
+    })
 }
 
 /// The escape character of a pattern: a backslash by default.

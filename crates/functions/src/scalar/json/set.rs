@@ -1,5 +1,5 @@
-//! JSON_SET(document, path, value, …), JSON_INSERT and JSON_REPLACE: they differ in whether a value
-//! that is there is replaced, and one that is not is added.
+//! JSON_SET(document, path, value, …), JSON_INSERT and JSON_REPLACE: they differ in whether an existing
+//! value is replaced, and a missing one is added. JSON_REMOVE(document, path, …).
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
@@ -8,73 +8,61 @@ use mayfly_types::json::{Json, JsonPath};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Values, Wildcards};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
 
-/// One of the three.
-#[derive(Debug)]
-pub(crate) struct JsonSet {
-    names: &'static [&'static str],
-    replaces: bool,
-    adds: bool,
-}
-
-/// JSON_SET()
-pub(crate) static SET: JsonSet = JsonSet {
-    names: &["json_set"],
-    replaces: true,
-    adds: true,
-};
-/// JSON_INSERT()
-pub(crate) static INSERT: JsonSet = JsonSet {
-    names: &["json_insert"],
-    replaces: false,
-    adds: true,
-};
-/// JSON_REPLACE()
-pub(crate) static REPLACE: JsonSet = JsonSet {
-    names: &["json_replace"],
-    replaces: true,
-    adds: false,
-};
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(
+        &["json_set"],
+        3..=usize::MAX,
+        pairs_signature,
+        set::<true, true>,
+    ),
+    Row::new(
+        &["json_insert"],
+        3..=usize::MAX,
+        pairs_signature,
+        set::<false, true>,
+    ),
+    Row::new(
+        &["json_replace"],
+        3..=usize::MAX,
+        pairs_signature,
+        set::<true, false>,
+    ),
+    Row::new(
+        &["json_remove"],
+        2..=usize::MAX,
+        remove_signature,
+        json_remove,
+    ),
+];
 
 /// The types of a document followed by pairs of a path and a value.
-pub(crate) fn pairs_signature(
-    arguments: &[Argument<'_>],
-    context: &SignatureContext,
-    name: &str,
-) -> Result<Signature> {
-    if arguments.len().is_multiple_of(2) {
-        return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
+pub(super) fn pairs_signature(binding: &Binding<'_>) -> Result<Signature> {
+    if binding.arguments.len().is_multiple_of(2) {
+        return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&binding.name]));
     }
-    let mut types = vec![arguments::document_type(&arguments[0])];
-    for pair in arguments[1..].chunks_exact(2) {
-        types.push(arguments::path_type(&pair[0], context));
-        types.push(arguments::value_type(&pair[1]));
+    let mut types = vec![arguments::document_type(&binding.arguments[0])];
+    for path in (1..binding.arguments.len()).step_by(2) {
+        types.push(binding.text(path));
+        types.push(arguments::value_type(&binding.arguments[path + 1]));
     }
     Ok(Signature::new(types, SqlType::json(), true))
 }
 
 /// Changes a document by each of its pairs in turn; NULL when it or a path is.
-pub(crate) fn change_by_pairs(
-    arguments: &[Column],
-    row_count: usize,
-    signature: &Signature,
-    name: &'static str,
-    context: &EvaluationContext,
+pub(super) fn change_by_pairs(
+    call: &Call<'_>,
     mut change: impl FnMut(&mut Json, &JsonPath, Json) -> Result<()>,
 ) -> Result<ArrayRef> {
-    let types = &signature.arguments;
-    let documents = Documents::new(&arguments[0], &types[0], 1, name)?;
-    let mut pairs = Vec::with_capacity(arguments.len() / 2);
-    for (pair, types) in arguments[1..]
-        .chunks_exact(2)
-        .zip(types[1..].chunks_exact(2))
-    {
-        let paths = Paths::new(&pair[0], Wildcards::Refused)?;
-        pairs.push((paths, Values::new(&pair[1], &types[1])?));
+    let documents = Documents::new(call, 0)?;
+    let mut pairs = Vec::with_capacity(call.arguments.len() / 2);
+    for path in (1..call.arguments.len()).step_by(2) {
+        let paths = Paths::new(&call.arguments[path], Wildcards::Refused)?;
+        pairs.push((paths, Values::new(call, path + 1)?));
     }
-    output::documents(row_count, name, context, |row, out| {
+    output::documents(call, |row, out| {
         let Some(mut document) = documents.tree(row)? else {
             return Ok(false);
         };
@@ -89,72 +77,83 @@ pub(crate) fn change_by_pairs(
     })
 }
 
-impl ScalarKernel for JsonSet {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        pairs_signature(arguments, context, self.names[0])
-    }
+fn set<const REPLACES: bool, const ADDS: bool>(call: &Call<'_>) -> Result<ArrayRef> {
+    change_by_pairs(call, |document, path, value| {
+        match path.find_mut(document) {
+            Some(found) if REPLACES => *found = value,
+            None if ADDS => add(document, path, value),
+            _ => {}
+        }
+        Ok(())
+    })
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let name = self.names[0];
-        change_by_pairs(
-            arguments,
-            row_count,
-            signature,
-            name,
-            context,
-            |document, path, value| {
-                self.change(document, path, value);
-                Ok(())
-            },
-        )
+/// Adds a value where a path leads to none.
+fn add(document: &mut Json, path: &JsonPath, value: Json) {
+    let Some((parent, last)) = path.split_last() else {
+        return;
+    };
+    match (parent.find_mut(document), last) {
+        (Some(Json::Object(object)), Leg::Member { key, .. }) => {
+            object.insert(key.clone(), value);
+        }
+        (Some(Json::Array(array)), Leg::Cell(cell)) => {
+            // No cell there: before the first or behind the last.
+            match cell.position(array.len()) {
+                None => array.insert(0, value),
+                Some(_) => array.push(value),
+            }
+        }
+        (Some(scalar), Leg::Cell(cell)) => {
+            let old = std::mem::replace(scalar, Json::Null);
+            *scalar = Json::Array(match cell.position(1) {
+                None => vec![value, old],
+                Some(_) => vec![old, value],
+            });
+        }
+        _ => {}
     }
 }
 
-impl JsonSet {
-    fn change(&self, document: &mut Json, path: &JsonPath, value: Json) {
-        if let Some(place) = path.find_mut(document) {
-            if self.replaces {
-                *place = value;
-            }
-            return;
-        }
-        if !self.adds {
-            return;
-        }
-        let Some((parent, last)) = path.split_last() else {
-            return;
+fn remove_signature(binding: &Binding<'_>) -> Result<Signature> {
+    arguments::of_document_and_texts(binding, SqlType::json())
+}
+
+fn json_remove(call: &Call<'_>) -> Result<ArrayRef> {
+    let documents = Documents::new(call, 0)?;
+    let mut paths = Paths::all(call, 1, Wildcards::Refused)?;
+    output::documents(call, |row, out| {
+        let Some(mut document) = documents.tree(row)? else {
+            return Ok(false);
         };
-        match (parent.find_mut(document), last) {
-            (Some(Json::Object(object)), Leg::Member { key, .. }) => {
-                object.insert(key.clone(), value);
-            }
-            (Some(Json::Array(array)), Leg::Cell(cell)) => {
-                // No cell there: before the first or behind the last.
-                match cell.position(array.len()) {
-                    None => array.insert(0, value),
-                    Some(_) => array.push(value),
-                }
-            }
-            (Some(scalar), Leg::Cell(cell)) => {
-                let old = std::mem::replace(scalar, Json::Null);
-                *scalar = Json::Array(match cell.position(1) {
-                    None => vec![value, old],
-                    Some(_) => vec![old, value],
-                });
-            }
-            _ => {}
+        for path in &mut paths {
+            let Some(path) = path.get(row)? else {
+                return Ok(false);
+            };
+            remove(&mut document, path)?;
         }
+        document.append_to(out);
+        Ok(true)
+    })
+}
+
+fn remove(document: &mut Json, path: &JsonPath) -> Result<()> {
+    let Some((parent, last)) = path.split_last() else {
+        return Err(codes::ER_JSON_VACUOUS_PATH.error());
+    };
+    match (parent.find_mut(document), last) {
+        (Some(Json::Object(object)), Leg::Member { key, .. }) => {
+            object.remove(key);
+        }
+        (Some(Json::Array(array)), Leg::Cell(cell)) => {
+            let position = cell.position(array.len());
+            if let Some(position) = position.filter(|position| *position < array.len()) {
+                array.remove(position);
+            }
+        }
+        _ => {}
     }
+    Ok(())
 }
 
 #[cfg(test)]

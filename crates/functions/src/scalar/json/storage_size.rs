@@ -5,67 +5,28 @@ use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::json::Json;
 
-use super::arguments::{self, Documents};
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+use super::arguments::Documents;
+use super::describe::count_signature;
+use crate::scalar::Row;
+use crate::{Call, output};
 
-/// JSON_STORAGE_SIZE()
-#[derive(Debug)]
-pub(crate) struct JsonStorageSize;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["json_storage_size"], 1..=1, count_signature, storage_size),
+    Row::new(&["json_storage_free"], 1..=1, count_signature, storage_free),
+];
 
-impl ScalarKernel for JsonStorageSize {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = arguments::document_type(&arguments[0]);
-        Ok(Signature::new(vec![ty], derive::bigint_of_width(21), true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.arguments[0];
-        let documents = Documents::new(&arguments[0], ty, 1, "json_storage_size")?;
-        output::ints(row_count, |row| {
-            // A byte says what the value is.
-            Ok(documents
-                .tree(row)?
-                .map(|document| 1 + size(&document) as i64))
-        })
-    }
+fn storage_size(call: &Call<'_>) -> Result<ArrayRef> {
+    let documents = Documents::new(call, 0)?;
+    output::ints(call.rows, |row| {
+        let document = documents.tree(row)?;
+        // A byte says what the value is.
+        Ok(document.map(|document| 1 + size(&document) as i64))
+    })
 }
 
-/// JSON_STORAGE_FREE()
-#[derive(Debug)]
-pub(crate) struct JsonStorageFree;
-
-impl ScalarKernel for JsonStorageFree {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = arguments::document_type(&arguments[0]);
-        Ok(Signature::new(vec![ty], derive::bigint_of_width(21), true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.arguments[0];
-        let documents = Documents::new(&arguments[0], ty, 1, "json_storage_free")?;
-        output::ints(row_count, |row| Ok(documents.get(row)?.map(|_| 0)))
-    }
+fn storage_free(call: &Call<'_>) -> Result<ArrayRef> {
+    let documents = Documents::new(call, 0)?;
+    output::ints(call.rows, |row| Ok(documents.get(row)?.map(|_| 0)))
 }
 
 /// The largest array or object whose offsets have two bytes instead of four.
@@ -143,28 +104,4 @@ fn integer_size(value: i128) -> usize {
 fn length_size(length: usize) -> usize {
     let bits = (usize::BITS - length.leading_zeros()).max(1) as usize;
     bits.div_ceil(7)
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("json_storage_size", &[t("{\"a\":1}")], "13"),
-            (
-                "json_storage_size",
-                &[t("[100,\"sakila\",[1,3,5],425.05]")],
-                "45",
-            ),
-            ("json_storage_size", &[t("1")], "3"),
-            ("json_storage_size", &[t("\"abc\"")], "5"),
-            ("json_storage_size", &[t("[]")], "5"),
-            ("json_storage_size", &[t("1.5")], "9"),
-            ("json_storage_size", &[t("true")], "2"),
-            ("json_storage_size", &[NULL], "NULL"),
-            ("json_storage_free", &[t("{}")], "0"),
-        ]);
-    }
 }

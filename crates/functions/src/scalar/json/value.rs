@@ -14,87 +14,71 @@ use mayfly_types::{CollationId, Diagnostics, Error, Result, SqlType, TypeKind, V
 
 use super::arguments::{self, Documents, Paths, Wildcards};
 use crate::input::Texts;
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input};
+use crate::scalar::Row;
+use crate::{Binding, Call, Column, EvaluationContext, Signature, input};
 
-/// JSON_VALUE()
-#[derive(Debug)]
-pub(crate) struct JsonValue;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["json_value"], 2..=7, signature, evaluate)];
 
 const NAME: &str = "json_value";
 
-impl ScalarKernel for JsonValue {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let document = arguments[0].ty;
-        let is_text = document.is_string() || document.kind == TypeKind::Json;
-        if !is_text && document.kind != TypeKind::Null {
-            return Err(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&1, &NAME]));
-        }
-        let result = match arguments.get(2) {
-            Some(returning) if returning.ty.kind != TypeKind::Null => returning.ty.clone(),
-            _ => SqlType::varchar(512, CollationId::UTF8MB4_0900_BIN),
-        };
-        let mut types = vec![
-            arguments::document_type(&arguments[0]),
-            arguments::path_type(&arguments[1], context),
-        ];
-        for (index, argument) in arguments.iter().enumerate().skip(2) {
-            types.push(match index {
-                3 | 5 => derive::text_of(argument, context),
-                _ => result.clone(),
-            });
-        }
-        Ok(Signature::new(types, result, true))
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let document = binding.arguments[0].ty;
+    let is_text = document.is_string() || document.kind == TypeKind::Json;
+    if !is_text && document.kind != TypeKind::Null {
+        return Err(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&1, &NAME]));
     }
+    let result = match binding.arguments.get(2) {
+        Some(returning) if returning.ty.kind != TypeKind::Null => returning.ty.clone(),
+        _ => SqlType::varchar(512, CollationId::UTF8MB4_0900_BIN),
+    };
+    let mut types = vec![
+        arguments::document_type(&binding.arguments[0]),
+        binding.text(1),
+    ];
+    for index in 2..binding.arguments.len() {
+        types.push(match index {
+            3 | 5 => binding.text(index),
+            _ => result.clone(),
+        });
+    }
+    Ok(Signature::new(types, result, true))
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.result;
-        let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, NAME)?;
-        let mut paths = Paths::new(&arguments[1], Wildcards::Allowed)?;
-        let on_empty = Response::new(arguments, 3)?;
-        let on_error = Response::new(arguments, 5)?;
-        let mut values = Vec::with_capacity(row_count);
-        for row in 0..row_count {
-            let value = match (documents.get(row), paths.get(row)?) {
-                // A binary string is no document, whatever is in it.
-                (Err(error), _) if error.is(&codes::ER_INVALID_JSON_CHARSET) => {
-                    return Err(error);
-                }
-                (Err(error), _) => on_error.value(row, || error)?,
-                (Ok(Some(document)), Some(path)) => {
-                    let mut found = Vec::new();
-                    path.find(&document, &mut found);
-                    match found.as_slice() {
-                        [] => {
-                            let missing = || codes::ER_MISSING_JSON_VALUE.with(&[&NAME]);
-                            on_empty.value(row, missing)?
-                        }
-                        [found] => match convert(found, ty, context) {
-                            Ok(value) => value,
-                            Err(error) => on_error.value(row, || error)?,
-                        },
-                        _ => {
-                            let several = || codes::ER_MULTIPLE_JSON_VALUES.with(&[&NAME]);
-                            on_error.value(row, several)?
-                        }
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let ty = &call.signature.result;
+    let documents = Documents::new(call, 0)?;
+    let mut paths = Paths::new(&call.arguments[1], Wildcards::Allowed)?;
+    let on_empty = Response::new(call.arguments, 3)?;
+    let on_error = Response::new(call.arguments, 5)?;
+    let mut values = Vec::with_capacity(call.rows);
+    for row in 0..call.rows {
+        let value = match (documents.get(row), paths.get(row)?) {
+            // A binary string is no document, whatever is in it.
+            (Err(error), _) if error.is(&codes::ER_INVALID_JSON_CHARSET) => return Err(error),
+            (Err(error), _) => on_error.value(row, || error)?,
+            (Ok(Some(document)), Some(path)) => {
+                let mut found = Vec::new();
+                path.find(&document, &mut found);
+                match found.as_slice() {
+                    [] => {
+                        let missing = || codes::ER_MISSING_JSON_VALUE.with(&[&NAME]);
+                        on_empty.value(row, missing)?
+                    }
+                    [found] => match convert(found, ty, call.context) {
+                        Ok(value) => value,
+                        Err(error) => on_error.value(row, || error)?,
+                    },
+                    _ => {
+                        let several = || codes::ER_MULTIPLE_JSON_VALUES.with(&[&NAME]);
+                        on_error.value(row, several)?
                     }
                 }
-                _ => Value::Null,
-            };
-            values.push(value);
-        }
-        Ok(array_of_values(&values, ty.physical()))
+            }
+            _ => Value::Null,
+        };
+        values.push(value);
     }
+    Ok(array_of_values(&values, ty.physical()))
 }
 
 /// What is done when there is no value, or none of the type.

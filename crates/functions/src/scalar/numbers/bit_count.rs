@@ -3,69 +3,31 @@
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarKernel;
+use crate::scalar::Row;
 use crate::scalar::operators::numeric;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Binding, Call, Signature, derive, output};
 
-/// BIT_COUNT()
-#[derive(Debug)]
-pub(crate) struct BitCount;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["bit_count"], 1..=1, signature, evaluate)];
 
-impl ScalarKernel for BitCount {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let argument = &arguments[0];
-        let ty = if argument.ty.is_binary_string() {
-            argument.ty.clone()
-        } else {
-            numeric::integer_argument(argument.ty)
-        };
-        Ok(Signature::new(
-            vec![ty],
-            derive::bigint_of_width(21),
-            argument.nullable,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        if signature.arguments[0].is_string() {
-            let values = input::texts(&arguments[0])?;
-            return output::ints(row_count, |row| {
-                Ok(values
-                    .get(row)
-                    .map(|bytes| bytes.iter().map(|byte| i64::from(byte.count_ones())).sum()))
-            });
-        }
-        let values = input::any_ints(&arguments[0])?;
-        output::ints(row_count, |row| {
-            Ok(values
-                .get(row)
-                .map(|value| i64::from((value as u64).count_ones())))
-        })
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let ty = match binding.arguments[0].ty {
+        ty if ty.is_binary_string() => ty.clone(),
+        ty => numeric::integer_argument(ty),
+    };
+    let result = derive::bigint_of_width(21);
+    Ok(Signature::new(vec![ty], result, binding.any_nullable()))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{b, check, i};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("bit_count", &[i(64)], "1"),
-            ("bit_count", &[i(-1)], "64"),
-            ("bit_count", &[b(b"\xFF\x01")], "9"),
-        ]);
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    if call.ty(0).is_string() {
+        let values = call.texts(0)?;
+        let ones = |bytes: &[u8]| bytes.iter().map(|byte| i64::from(byte.count_ones())).sum();
+        return output::ints(call.rows, |row| Ok(values.get(row).map(ones)));
     }
+    let values = call.any_ints(0)?;
+    output::ints(call.rows, |row| {
+        Ok(values
+            .get(row)
+            .map(|value| i64::from((value as u64).count_ones())))
+    })
 }

@@ -5,10 +5,16 @@ use mayfly_types::convert::shown;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use crate::scalar::ScalarKernel;
+use crate::scalar::Row;
 use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+    Argument, Binding, Call, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
+
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["conv"], 3..=3, signature, conv),
+    Row::new(&["bin"], 1..=1, signature, in_base::<2>),
+    Row::new(&["oct"], 1..=1, signature, in_base::<8>),
+];
 
 /// The 64 bits that a text begins with in a base, and whether all is well with them: text that is no
 /// number is 0, and too large a number the largest.
@@ -64,17 +70,17 @@ fn number_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
     }
 }
 
-/// The numbers of an argument of [`number_type`].
+/// The numbers of the first argument, of [`number_type`].
 enum Source<'a> {
     Bits(input::UInts<'a>),
     Texts(input::Texts<'a>),
 }
 
 impl<'a> Source<'a> {
-    fn new(column: &'a Column, ty: &SqlType) -> Result<Self> {
-        Ok(match ty.kind {
-            TypeKind::BigInt => Self::Bits(input::uints(column)?),
-            _ => Self::Texts(input::texts(column)?),
+    fn new(call: &Call<'a>) -> Result<Self> {
+        Ok(match call.ty(0).kind {
+            TypeKind::BigInt => Self::Bits(call.uints(0)?),
+            _ => Self::Texts(call.texts(0)?),
         })
     }
 
@@ -120,116 +126,35 @@ fn is_base(base: i64) -> bool {
     (2..=36).contains(&base.unsigned_abs())
 }
 
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut types = vec![SqlType::bigint(); binding.arguments.len()];
+    types[0] = number_type(&binding.arguments[0], binding.context);
+    Ok(Signature::new(types, binding.string(65), true))
+}
+
 /// CONV()
-#[derive(Debug)]
-pub(crate) struct Conv;
-
-impl ScalarKernel for Conv {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = vec![
-            number_type(&arguments[0], context),
-            SqlType::bigint(),
-            SqlType::bigint(),
-        ];
-        Ok(Signature::new(
-            types,
-            SqlType::varchar(65, context.collation_connection),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let numbers = Source::new(&arguments[0], &signature.arguments[0])?;
-        let (from, to) = (input::ints(&arguments[1])?, input::ints(&arguments[2])?);
-        output::texts(row_count, context, |row, out| {
-            let (Some(from), Some(to)) = (from.get(row), to.get(row)) else {
-                return Ok(false);
-            };
-            if !is_base(from) || !is_base(to) {
-                return Ok(false);
-            }
-            let Some(value) = numbers.get(row, from, context) else {
-                return Ok(false);
-            };
-            format(value, to, out);
-            Ok(true)
-        })
-    }
+fn conv(call: &Call<'_>) -> Result<ArrayRef> {
+    let numbers = Source::new(call)?;
+    let (from, to) = (call.ints(1)?, call.ints(2)?);
+    output::texts(call, |row, out| {
+        let (Some(from), Some(to)) = (from.get(row), to.get(row)) else {
+            return Ok(false);
+        };
+        if !is_base(from) || !is_base(to) {
+            return Ok(false);
+        }
+        let value = numbers.get(row, from, call.context);
+        value.inspect(|value| format(*value, to, out));
+        Ok(value.is_some())
+    })
 }
 
-/// BIN() or OCT().
-#[derive(Debug)]
-pub(crate) struct InBase {
-    base: i64,
-}
-
-/// BIN()
-pub(crate) static BIN: InBase = InBase { base: 2 };
-/// OCT()
-pub(crate) static OCT: InBase = InBase { base: 8 };
-
-impl ScalarKernel for InBase {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types = vec![number_type(&arguments[0], context)];
-        Ok(Signature::new(
-            types,
-            SqlType::varchar(65, context.collation_connection),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let numbers = Source::new(&arguments[0], &signature.arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            let Some(value) = numbers.get(row, 10, context) else {
-                return Ok(false);
-            };
-            format(value, self.base, out);
-            Ok(true)
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, i, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("conv", &[t("a"), i(16), i(2)], "1010"),
-            ("conv", &[t("6E"), i(18), i(8)], "172"),
-            ("conv", &[i(-17), i(10), i(-18)], "-H"),
-            ("conv", &[i(10), i(10), i(1)], "NULL"),
-            ("conv", &[t("-1"), i(10), i(16)], "FFFFFFFFFFFFFFFF"),
-            ("conv", &[t("zz"), i(10), i(2)], "0 +1292"),
-            (
-                "conv",
-                &[t("-99999999999999999999"), i(10), i(16)],
-                "0 +1292",
-            ),
-            ("bin", &[i(12)], "1100"),
-            ("oct", &[i(12)], "14"),
-        ]);
-    }
+/// BIN() or OCT()
+fn in_base<const BASE: i64>(call: &Call<'_>) -> Result<ArrayRef> {
+    let numbers = Source::new(call)?;
+    output::texts(call, |row, out| {
+        let value = numbers.get(row, 10, call.context);
+        value.inspect(|value| format(*value, BASE, out));
+        Ok(value.is_some())
+    })
 }

@@ -1,59 +1,23 @@
 //! CRC32(text)
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType, TypeKind};
+use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// CRC32()
-#[derive(Debug)]
-pub(crate) struct Crc32;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["crc32"], 1..=1, signature, evaluate)];
 
-impl ScalarKernel for Crc32 {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            SqlType {
-                length: 10,
-                unsigned: true,
-                ..SqlType::integer(TypeKind::Int)
-            },
-            arguments[0].nullable,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let values = input::texts(&arguments[0])?;
-        output::uints(row_count, |row| {
-            Ok(values
-                .get(row)
-                .map(|bytes| u64::from(crc32fast::hash(bytes))))
-        })
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts(SqlType {
+        unsigned: true,
+        ..derive::int_of_width(10)
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("crc32", &[t("MySQL")], "3259397556"),
-            ("crc32", &[t("mysql")], "2501908538"),
-        ]);
-    }
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let values = call.texts(0)?;
+    output::uints(call.rows, |row| {
+        Ok(values.get(row).map(|bytes| crc32fast::hash(bytes).into()))
+    })
 }

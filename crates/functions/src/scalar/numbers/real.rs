@@ -1,165 +1,155 @@
-//! Functions of one DOUBLE that are defined everywhere or NULL outside of their domain.
+//! Functions of DOUBLEs: trigonometry, exponents and logarithms, PI().
+
+use std::f64::consts::PI;
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Result, SqlType, Value};
 
-use crate::scalar::ScalarKernel;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["atan", "atan2"], 1..=2, signature, atan),
+    Row::new(&["log"], 1..=2, signature, log),
+    Row::new(&["pi"], 0..=0, pi_signature, pi),
+    Row::new(&["pow", "power"], 2..=2, signature, pow),
+    Row::new(&["sin"], 1..=1, signature, |call| total(call, f64::sin)),
+    Row::new(&["cos"], 1..=1, signature, |call| total(call, f64::cos)),
+    Row::new(&["tan"], 1..=1, signature, |call| total(call, f64::tan)),
+    Row::new(&["cot"], 1..=1, signature, |call| {
+        total(call, |x| 1.0 / x.tan())
+    }),
+    Row::new(&["asin"], 1..=1, signature, |call| bounded(call, f64::asin)),
+    Row::new(&["acos"], 1..=1, signature, |call| bounded(call, f64::acos)),
+    Row::new(&["exp"], 1..=1, signature, |call| total(call, f64::exp)),
+    Row::new(&["sqrt"], 1..=1, signature, |call| {
+        evaluate(call, |x| (x >= 0.0).then(|| x.sqrt()))
+    }),
+    Row::new(&["degrees"], 1..=1, angle_signature, |call| {
+        total(call, f64::to_degrees)
+    }),
+    Row::new(&["radians"], 1..=1, angle_signature, |call| {
+        total(call, f64::to_radians)
+    }),
+    Row::new(&["ln"], 1..=1, signature, |call| logarithm(call, f64::ln)),
+    Row::new(&["log2"], 1..=1, signature, |call| {
+        logarithm(call, f64::log2)
+    }),
+    Row::new(&["log10"], 1..=1, signature, |call| {
+        logarithm(call, f64::log10)
+    }),
+];
+
+/// The types of a function of DOUBLEs, which MySQL takes for nullable whatever the arguments.
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![SqlType::double(); binding.arguments.len()];
+    Ok(Signature::new(types, SqlType::double(), true))
+}
+
+/// The types of DEGREES() and RADIANS(), which are NULL for NULL only.
+fn angle_signature(binding: &Binding<'_>) -> Result<Signature> {
+    Ok(Signature {
+        nullable: binding.any_nullable(),
+        ..signature(binding)?
+    })
+}
 
 /// A function of one DOUBLE; no result means NULL.
-#[derive(Debug)]
-pub(crate) struct RealFunction {
-    names: &'static [&'static str],
-    compute: fn(f64) -> Option<f64>,
-    /// Whether a missing result warns of the argument (logarithms).
-    warns: bool,
-    /// Whether MySQL takes the result for nullable, whatever the argument.
-    nullable: bool,
+fn evaluate(call: &Call<'_>, compute: impl Fn(f64) -> Option<f64>) -> Result<ArrayRef> {
+    let values = call.floats(0)?;
+    output::floats(call.rows, |row| {
+        let Some(value) = values.get(row) else {
+            return Ok(None);
+        };
+        match compute(value) {
+            Some(result) => call.finite(result, || format!("{}({value})", call.name)),
+            None => Ok(None),
+        }
+    })
 }
 
-const fn total(names: &'static [&'static str], compute: fn(f64) -> Option<f64>) -> RealFunction {
-    RealFunction {
-        names,
-        compute,
-        warns: false,
-        nullable: true,
-    }
+/// A function that every number has a value of.
+fn total(call: &Call<'_>, compute: impl Fn(f64) -> f64) -> Result<ArrayRef> {
+    evaluate(call, |value| Some(compute(value)))
 }
 
-const fn logarithm(
-    names: &'static [&'static str],
-    compute: fn(f64) -> Option<f64>,
-) -> RealFunction {
-    RealFunction {
-        names,
-        compute,
-        warns: true,
-        nullable: true,
-    }
+/// A function that numbers outside of -1 to 1 have no value of.
+fn bounded(call: &Call<'_>, compute: impl Fn(f64) -> f64) -> Result<ArrayRef> {
+    evaluate(call, |value| {
+        (-1.0..=1.0).contains(&value).then(|| compute(value))
+    })
 }
 
-fn within_one(value: f64) -> Option<f64> {
-    (-1.0..=1.0).contains(&value).then_some(value)
+fn invalid_logarithm<T>(call: &Call<'_>) -> Option<T> {
+    let warning = codes::ER_INVALID_ARGUMENT_FOR_LOGARITHM.error();
+    call.context.warn(warning);
+    None
 }
 
-fn positive(value: f64) -> Option<f64> {
-    (value > 0.0).then_some(value)
+/// LN(), LOG2() or LOG10()
+fn logarithm(call: &Call<'_>, compute: impl Fn(f64) -> f64) -> Result<ArrayRef> {
+    evaluate(call, |value| {
+        if value > 0.0 {
+            Some(compute(value))
+        } else {
+            invalid_logarithm(call)
+        }
+    })
 }
 
-/// SIN()
-pub(crate) static SIN: RealFunction = total(&["sin"], |x| Some(x.sin()));
-/// COS()
-pub(crate) static COS: RealFunction = total(&["cos"], |x| Some(x.cos()));
-/// TAN()
-pub(crate) static TAN: RealFunction = total(&["tan"], |x| Some(x.tan()));
-/// COT()
-pub(crate) static COT: RealFunction = total(&["cot"], |x| Some(1.0 / x.tan()));
-/// ASIN()
-pub(crate) static ASIN: RealFunction = total(&["asin"], |x| within_one(x).map(f64::asin));
-/// ACOS()
-pub(crate) static ACOS: RealFunction = total(&["acos"], |x| within_one(x).map(f64::acos));
-/// EXP()
-pub(crate) static EXP: RealFunction = total(&["exp"], |x| Some(x.exp()));
-/// SQRT()
-pub(crate) static SQRT: RealFunction = total(&["sqrt"], |x| (x >= 0.0).then(|| x.sqrt()));
-/// DEGREES()
-pub(crate) static DEGREES: RealFunction = RealFunction {
-    nullable: false,
-    ..total(&["degrees"], |x| Some(x * (180.0 / std::f64::consts::PI)))
-};
-/// RADIANS()
-pub(crate) static RADIANS: RealFunction = RealFunction {
-    nullable: false,
-    ..total(&["radians"], |x| Some(x * (std::f64::consts::PI / 180.0)))
-};
-/// LN()
-pub(crate) static LN: RealFunction = logarithm(&["ln"], |x| positive(x).map(f64::ln));
-/// LOG2()
-pub(crate) static LOG2: RealFunction = logarithm(&["log2"], |x| positive(x).map(f64::log2));
-/// LOG10()
-pub(crate) static LOG10: RealFunction = logarithm(&["log10"], |x| positive(x).map(f64::log10));
-
-impl ScalarKernel for RealFunction {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![SqlType::double()],
-            SqlType::double(),
-            self.nullable || arguments[0].nullable,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let values = input::floats(&arguments[0])?;
-        output::floats(row_count, |row| {
-            let Some(value) = values.get(row) else {
-                return Ok(None);
-            };
-            match (self.compute)(value) {
-                Some(result) if result.is_finite() => Ok(Some(result)),
-                Some(_) => {
-                    let text = signature
-                        .text
-                        .as_deref()
-                        .map_or_else(|| format!("{}({value})", self.names[0]), str::to_owned);
-                    Err(output::out_of_range("DOUBLE", Some(&text)))
-                }
-                None => {
-                    if self.warns {
-                        context
-                            .diagnostics
-                            .warn(codes::ER_INVALID_ARGUMENT_FOR_LOGARITHM.error());
-                    }
-                    Ok(None)
-                }
-            }
+/// LOG(x): the natural logarithm; LOG(base, x): that to a base.
+fn log(call: &Call<'_>) -> Result<ArrayRef> {
+    let (base, last) = (call.floats(0)?, call.floats(call.arguments.len() - 1)?);
+    output::floats(call.rows, |row| {
+        let (Some(value), Some(base)) = (last.get(row), base.get(row)) else {
+            return Ok(None);
+        };
+        Ok(if value <= 0.0 {
+            invalid_logarithm(call)
+        } else if call.arguments.len() == 1 {
+            Some(value.ln())
+        } else if base <= 0.0 || base == 1.0 {
+            invalid_logarithm(call)
+        } else {
+            Some(value.ln() / base.ln())
         })
-    }
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, f, i};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("sin", &[f(0.0)], "0"),
-            ("cos", &[f(0.0)], "1"),
-            ("tan", &[f(0.0)], "0"),
-            ("cot", &[f(12.0)], "-1.5726734063976893"),
-            (
-                "cot",
-                &[f(0.0)],
-                "ERROR 1690 (22003): DOUBLE value is out of range in 'cot(0)'",
-            ),
-            ("asin", &[f(0.2)], "0.2013579207903308"),
-            ("asin", &[f(2.0)], "NULL"),
-            ("acos", &[i(1)], "0"),
-            ("exp", &[i(2)], "7.38905609893065"),
-            (
-                "exp",
-                &[i(1000)],
-                "ERROR 1690 (22003): DOUBLE value is out of range in 'exp(1000)'",
-            ),
-            ("sqrt", &[i(4)], "2"),
-            ("sqrt", &[i(-16)], "NULL"),
-            ("degrees", &[f(std::f64::consts::PI)], "180"),
-            ("radians", &[i(90)], "1.5707963267948966"),
-            ("ln", &[i(2)], "0.6931471805599453"),
-            ("ln", &[i(-2)], "NULL +3020"),
-            ("log2", &[i(65536)], "16"),
-            ("log10", &[i(100)], "2"),
-        ]);
+/// ATAN(x), ATAN(y, x) and ATAN2(y, x)
+fn atan(call: &Call<'_>) -> Result<ArrayRef> {
+    if call.arguments.len() == 1 {
+        return total(call, f64::atan);
     }
+    let (y, x) = (call.floats(0)?, call.floats(1)?);
+    output::floats(call.rows, |row| {
+        Ok(y.get(row).zip(x.get(row)).map(|(y, x)| y.atan2(x)))
+    })
+}
+
+/// POW(x, y)
+fn pow(call: &Call<'_>) -> Result<ArrayRef> {
+    let (base, exponent) = (call.floats(0)?, call.floats(1)?);
+    output::floats(call.rows, |row| {
+        let (Some(base), Some(exponent)) = (base.get(row), exponent.get(row)) else {
+            return Ok(None);
+        };
+        call.finite(base.powf(exponent), || format!("pow({base},{exponent})"))
+    })
+}
+
+/// The type of PI()
+fn pi_signature(_binding: &Binding<'_>) -> Result<Signature> {
+    let result = SqlType {
+        length: 8,
+        decimals: 6,
+        ..SqlType::double()
+    };
+    Ok(Signature::new(Vec::new(), result, false))
+}
+
+/// PI()
+fn pi(call: &Call<'_>) -> Result<ArrayRef> {
+    Ok(call.constant(&Value::Float(PI)))
 }

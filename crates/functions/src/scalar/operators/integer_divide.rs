@@ -4,11 +4,11 @@ use arrow_array::ArrayRef;
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMALS_NOT_FIXED};
 use mayfly_types::{Result, SqlType, Value};
 
-use super::numeric;
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use super::numeric::{self, division_by_zero};
+use crate::scalar::Row;
+use crate::{Argument, Binding, Call, Signature, derive};
+
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["div"], 2..=2, signature, evaluate)];
 
 /// The most digits that a result is said to have.
 const DIGITS_MAX: u32 = 21;
@@ -38,125 +38,50 @@ fn decimals(operand: &Argument<'_>) -> u32 {
     }
 }
 
-/// DIV()
-#[derive(Debug)]
-pub(crate) struct IntegerDivide;
-
-impl ScalarKernel for IntegerDivide {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let exact_integers = arguments
-            .iter()
-            .all(|argument| numeric::is_integer(argument.ty));
-        let types = arguments
-            .iter()
-            .map(|argument| {
-                if exact_integers {
-                    numeric::integer_argument(argument.ty)
-                } else if numeric::kind_of(argument.ty) == numeric::Kind::Double {
-                    SqlType::decimal(DECIMAL_PRECISION_MAX, INEXACT_SCALE)
-                } else {
-                    numeric::decimal_argument(argument)
-                }
-            })
-            .collect();
-        let mut operands = arguments.iter();
-        let unsigned = operands.any(|argument| argument.ty.unsigned);
-        // A divisor less than 1 makes as many digits more as it has decimals.
-        let digits = whole_digits(&arguments[0]) + decimals(&arguments[1]);
-        let length = digits.min(DIGITS_MAX) + u32::from(!unsigned);
-        let result = numeric::integer_result(length, unsigned);
-        Ok(Signature::new(types, result, true))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let fail = |row: usize, kind| -> mayfly_types::Error {
-            output::out_of_range(
-                kind,
-                Some(&numeric::text_of_row(signature, "DIV", arguments, row)),
-            )
-        };
-        let exact_integers = signature.arguments.iter().all(numeric::is_integer);
-        if exact_integers
-            && let Some(quotients) = numeric::by_positive_constant(
-                arguments,
-                row_count,
-                signature,
-                |a, b| a / b,
-                |a, b| a / b,
-            )?
-        {
-            return Ok(quotients);
-        }
-        let quotient = |row: usize| -> Result<Option<i128>> {
-            if exact_integers {
-                let (Some(a), Some(b)) = (
-                    input::any_ints(&arguments[0])?.get(row),
-                    input::any_ints(&arguments[1])?.get(row),
-                ) else {
-                    return Ok(None);
-                };
-                return match b {
-                    0 => numeric::division_by_zero(context),
-                    _ => Ok(Some(a / b)),
-                };
-            }
-            let Some((a, b)) = numeric::decimal_pair(arguments, signature, row)? else {
-                return Ok(None);
-            };
-            match a.divide_integer(b) {
-                None => numeric::division_by_zero(context),
-                Some(Ok(value)) => value
-                    .unscaled
-                    .to_i128()
-                    .map(Some)
-                    .ok_or_else(|| fail(row, "BIGINT")),
-                Some(Err(_)) => Err(fail(row, "BIGINT")),
-            }
-        };
-        if signature.result.unsigned {
-            return output::uints(row_count, |row| match quotient(row)? {
-                None => Ok(None),
-                Some(value) => u64::try_from(value)
-                    .map(Some)
-                    .map_err(|_| fail(row, "BIGINT UNSIGNED")),
-            });
-        }
-        output::ints(row_count, |row| match quotient(row)? {
-            None => Ok(None),
-            Some(value) => i64::try_from(value)
-                .map(Some)
-                .map_err(|_| fail(row, "BIGINT")),
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut operands = binding.arguments.iter();
+    let types = if operands.all(|operand| numeric::is_integer(operand.ty)) {
+        binding.each(|operand| numeric::integer_argument(operand.ty))
+    } else {
+        binding.each(|operand| match numeric::kind_of(operand.ty) {
+            numeric::Kind::Double => SqlType::decimal(DECIMAL_PRECISION_MAX, INEXACT_SCALE),
+            _ => numeric::decimal_argument(operand),
         })
-    }
+    };
+    let mut operands = binding.arguments.iter();
+    let unsigned = operands.any(|argument| argument.ty.unsigned);
+    // A divisor less than 1 makes as many digits more as it has decimals.
+    let digits = whole_digits(&binding.arguments[0]) + decimals(&binding.arguments[1]);
+    let length = digits.min(DIGITS_MAX) + u32::from(!unsigned);
+    let result = numeric::integer_result(length, unsigned);
+    Ok(Signature::new(types, result, true))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, d, i};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("div", &[i(5), i(2)], "2"),
-            ("div", &[i(-5), i(2)], "-2"),
-            ("div", &[d("5.9"), i(2)], "2"),
-            ("div", &[d("3.0"), d("0.7")], "4"),
-            ("div", &[i(5), i(0)], "NULL +1365"),
-            (
-                "div",
-                &[i(i64::MIN), i(-1)],
-                "ERROR 1690 (22003): BIGINT value is out of range in '(-9223372036854775808 DIV -1)'",
-            ),
-        ]);
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let fail = |row, kind: &str| call.out_of_range(kind, || numeric::text_of_row(call, "DIV", row));
+    if !call.signature.arguments.iter().all(numeric::is_integer) {
+        let left = numeric::decimal_values(call, 0)?;
+        let right = numeric::decimal_values(call, 1)?;
+        let quotient = |row| {
+            let (Some(a), Some(b)) = (left(row), right(row)) else {
+                return Ok(None);
+            };
+            let Some(quotient) = a.divide_integer(b) else {
+                return division_by_zero(call.context);
+            };
+            let quotient = quotient.ok().and_then(|value| value.unscaled.to_i128());
+            quotient.map(Some).ok_or_else(|| fail(row, "BIGINT"))
+        };
+        return numeric::integers_of_type(call, quotient, fail);
     }
+    if let Some(quotients) = numeric::by_positive_constant(call, |a, b| a / b, |a, b| a / b)? {
+        return Ok(quotients);
+    }
+    let (left, right) = (call.any_ints(0)?, call.any_ints(1)?);
+    let quotient = |row| match (left.get(row), right.get(row)) {
+        (Some(_), Some(0)) => division_by_zero(call.context),
+        (Some(a), Some(b)) => Ok(Some(a / b)),
+        _ => Ok(None),
+    };
+    numeric::integers_of_type(call, quotient, fail)
 }

@@ -1,20 +1,17 @@
 //! What the arithmetic operators share: which number type an operation works in, its result type,
 //! overflow errors and division by zero (the manual, "Arithmetic Operators").
 
-use std::fmt::Display;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Int64Type, UInt64Type};
-use mayfly_types::decimal::{
-    Decimal, DecimalOperation, DecimalOverflow, decimal_of_numeric, decimal_result_type, pow10_i128,
-};
+use arrow_array::types::{Int64Type, UInt64Type};
+use mayfly_types::decimal::{Decimal, DecimalOperation, decimal_of_numeric, decimal_result_type};
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{Error, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
-use std::sync::Arc;
 
-use crate::input::{self, Numbers};
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+use crate::input::{Ints, UInts};
+use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, derive, output};
 
 /// The number types that operators work in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +76,15 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
     }
 }
 
+/// The type that an argument is converted to where an integer is wanted: BIGINT, if it is none.
+pub(crate) fn integer_or_bigint(argument: &Argument<'_>) -> SqlType {
+    if is_integer(argument.ty) {
+        integer_argument(argument.ty)
+    } else {
+        SqlType::bigint()
+    }
+}
+
 /// The type to convert an operand to for decimal arithmetic: literals count their own digits.
 pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
     let digits = match argument.constant {
@@ -119,21 +125,15 @@ pub(crate) fn integer_digits(argument: &Argument<'_>) -> u32 {
 }
 
 /// Types of `+`, `-`, `*` and `%`.
-pub(crate) fn signature(
-    arguments: &[Argument<'_>],
-    operation: DecimalOperation,
-    context: &SignatureContext,
-) -> Result<Signature> {
-    let kinds = [
-        kind_of_argument(&arguments[0]),
-        kind_of_argument(&arguments[1]),
-    ];
-    let nullable = derive::any_nullable(arguments);
-    if kinds.contains(&Kind::Double) {
-        return Ok(double_signature(arguments, 0, nullable));
+pub(crate) fn signature(binding: &Binding<'_>, operation: DecimalOperation) -> Signature {
+    let arguments = binding.arguments;
+    let nullable = binding.any_nullable();
+    let has_kind = |kind| arguments.iter().any(|it| kind_of_argument(it) == kind);
+    if has_kind(Kind::Double) {
+        return double_signature(arguments, 0, nullable);
     }
-    if kinds.contains(&Kind::Decimal) {
-        return Ok(decimal_signature(arguments, operation, context));
+    if has_kind(Kind::Decimal) {
+        return decimal_signature(binding, operation);
     }
     let digits = [integer_digits(&arguments[0]), integer_digits(&arguments[1])];
     let digits = match operation {
@@ -141,11 +141,9 @@ pub(crate) fn signature(
         _ => digits[0].max(digits[1]) + 1,
     };
     let unsigned = arguments.iter().any(|argument| is_unsigned(argument.ty));
-    let types = arguments
-        .iter()
-        .map(|argument| integer_argument(argument.ty));
+    let types = binding.each(|argument| integer_argument(argument.ty));
     let result = integer_result(digits + u32::from(!unsigned), unsigned);
-    Ok(Signature::new(types.collect(), result, nullable))
+    Signature::new(types, result, nullable)
 }
 
 /// Whether values of a type are unsigned in integer arithmetic.
@@ -168,7 +166,6 @@ fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -
         .max()
         .unwrap_or(DECIMALS_NOT_FIXED)
         .saturating_add(increment);
-    let double = SqlType::double();
     // Of a quotient the dividend alone decides how many digits stand before the point.
     let wide = if increment > 0 {
         &arguments[..1]
@@ -176,16 +173,12 @@ fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -
         arguments
     };
     let whole = wide.iter().map(whole_width).max().unwrap_or_default();
-    let result = if decimals < DECIMALS_NOT_FIXED {
-        SqlType {
-            decimals,
-            length: whole + u32::from(decimals),
-            ..double.clone()
-        }
-    } else {
-        double.clone()
-    };
-    Signature::new(vec![double.clone(), double], result, nullable)
+    let mut result = SqlType::double();
+    if decimals < DECIMALS_NOT_FIXED {
+        result.decimals = decimals;
+        result.length = whole + u32::from(decimals);
+    }
+    Signature::new(vec![SqlType::double(); 2], result, nullable)
 }
 
 /// The width of an operand without its decimals.
@@ -201,40 +194,34 @@ fn whole_width(operand: &Argument<'_>) -> u32 {
     }
 }
 
-fn decimal_signature(
-    arguments: &[Argument<'_>],
-    operation: DecimalOperation,
-    context: &SignatureContext,
-) -> Signature {
-    let types = [
-        decimal_argument(&arguments[0]),
-        decimal_argument(&arguments[1]),
-    ];
-    let increment = context.div_precision_increment;
-    let mut operands = arguments.iter();
+fn decimal_signature(binding: &Binding<'_>, operation: DecimalOperation) -> Signature {
+    let types = binding.each(decimal_argument);
+    let mut operands = binding.arguments.iter();
     let unsigned = match operation {
-        DecimalOperation::Remainder => arguments[0].ty.unsigned,
+        DecimalOperation::Remainder => binding.arguments[0].ty.unsigned,
         _ => operands.all(|operand| operand.ty.unsigned),
     };
+    let increment = binding.context.div_precision_increment;
     let result = SqlType {
         unsigned,
         ..decimal_result_type(operation, &types[0], &types[1], increment)
     };
-    Signature::new(types.to_vec(), result, derive::any_nullable(arguments))
+    Signature::new(types, result, binding.any_nullable())
 }
 
 /// Types of `/`: integers are divided as decimals.
-pub(crate) fn division_signature(
-    arguments: &[Argument<'_>],
-    context: &SignatureContext,
-) -> Signature {
-    if arguments
-        .iter()
-        .any(|argument| kind_of_argument(argument) == Kind::Double)
-    {
-        return double_signature(arguments, context.div_precision_increment, true);
-    }
-    decimal_signature(arguments, DecimalOperation::Divide, context)
+pub(crate) fn division_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut operands = binding.arguments.iter();
+    let signature = if operands.any(|operand| kind_of_argument(operand) == Kind::Double) {
+        let increment = binding.context.div_precision_increment;
+        double_signature(binding.arguments, increment, true)
+    } else {
+        decimal_signature(binding, DecimalOperation::Divide)
+    };
+    Ok(Signature {
+        nullable: true,
+        ..signature
+    })
 }
 
 /// NULL with warning 1365, or the error where a strict statement stores the value.
@@ -249,51 +236,28 @@ pub(crate) fn division_by_zero<T>(context: &EvaluationContext) -> Result<Option<
     Ok(None)
 }
 
-/// A double result, or error 1690 when it is none.
-pub(crate) fn finite(value: f64, text: impl FnOnce() -> String) -> Result<f64> {
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err(output::out_of_range("DOUBLE", Some(&text())))
-    }
-}
-
-/// The text of an operation for error 1690: the user's, or one made of its values.
-pub(crate) fn text(signature: &Signature, symbol: &str, operands: &[&dyn Display; 2]) -> String {
-    match &signature.text {
-        Some(text) => text.to_string(),
-        None => format!("({} {symbol} {})", operands[0], operands[1]),
-    }
-}
-
-/// As [`text`], with the values of a row.
-pub(crate) fn text_of_row(
-    signature: &Signature,
-    symbol: &str,
-    arguments: &[Column],
-    row: usize,
-) -> String {
+/// The text of an operation on the values of a row, for error 1690.
+pub(crate) fn text_of_row(call: &Call<'_>, symbol: &str, row: usize) -> String {
     let operand = |index: usize| -> String {
-        let (column, ty) = (&arguments[index], &signature.arguments[index]);
-        let shown = match ty.physical() {
-            PhysicalType::Float64 => input::floats(column)
-                .ok()
-                .and_then(|values| values.get(row))
-                .map(show_double),
-            PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
-                input::decimals(column, scale)
-                    .ok()
-                    .and_then(|values| values.get(row))
-                    .map(|unscaled| Decimal::new(unscaled, scale).to_string())
+        let shown = match call.ty(index).physical() {
+            PhysicalType::Float64 => {
+                let values = call.floats(index).ok();
+                values.and_then(|values| values.get(row)).map(show_double)
             }
-            _ => input::any_ints(column)
-                .ok()
-                .and_then(|values| values.get(row))
-                .map(|value| value.to_string()),
+            PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
+                let values = call.decimals(index).ok();
+                let unscaled = values.and_then(|values| values.get(row));
+                unscaled.map(|unscaled| Decimal::new(unscaled, scale).to_string())
+            }
+            _ => {
+                let values = call.any_ints(index).ok();
+                let value = values.and_then(|values| values.get(row));
+                value.map(|value| value.to_string())
+            }
         };
         shown.unwrap_or_else(|| "NULL".to_owned())
     };
-    text(signature, symbol, &[&operand(0), &operand(1)])
+    format!("({} {symbol} {})", operand(0), operand(1))
 }
 
 fn show_double(value: f64) -> String {
@@ -304,307 +268,82 @@ fn show_double(value: f64) -> String {
     }
 }
 
-/// The two decimal operands of a row, or `None` when one is NULL.
-pub(crate) fn decimal_pair(
-    arguments: &[Column],
-    signature: &Signature,
-    row: usize,
-) -> Result<Option<(Decimal, Decimal)>> {
-    let scales = [
-        signature.arguments[0].decimals,
-        signature.arguments[1].decimals,
-    ];
-    let left = input::decimals(&arguments[0], scales[0])?.get(row);
-    let right = input::decimals(&arguments[1], scales[1])?.get(row);
-    let pair = left.zip(right);
-    Ok(pair.map(|(a, b)| (Decimal::new(a, scales[0]), Decimal::new(b, scales[1]))))
-}
-
 /// A decimal operation row by row; its values are brought to the result's scale.
 pub(crate) fn decimal_rows(
-    arguments: &[Column],
-    row_count: usize,
-    signature: &Signature,
+    call: &Call<'_>,
     mut compute: impl FnMut(Decimal, Decimal) -> Result<Option<Decimal>>,
 ) -> Result<ArrayRef> {
-    let scales = [
-        signature.arguments[0].decimals,
-        signature.arguments[1].decimals,
-    ];
-    let left = input::decimals(&arguments[0], scales[0])?;
-    let right = input::decimals(&arguments[1], scales[1])?;
-    let overflow = |_| output::out_of_range("DECIMAL", signature.text.as_deref());
-    output::decimals(row_count, &signature.result, |row| {
-        let (Some(a), Some(b)) = (left.get(row), right.get(row)) else {
+    let result = &call.signature.result;
+    let (left, right) = (decimal_values(call, 0)?, decimal_values(call, 1)?);
+    let overflow = |_| output::out_of_range("DECIMAL", call.signature.text.as_deref());
+    output::decimals(call.rows, result, |row| {
+        let (Some(a), Some(b)) = (left(row), right(row)) else {
             return Ok(None);
         };
-        match compute(Decimal::new(a, scales[0]), Decimal::new(b, scales[1]))? {
-            None => Ok(None),
-            Some(value) => {
-                let value = value.rescale(signature.result.decimals).map_err(overflow)?;
-                Ok(Some(value.checked().map_err(overflow)?.unscaled))
-            }
-        }
+        let Some(value) = compute(a, b)? else {
+            return Ok(None);
+        };
+        let value = value.rescale(result.decimals).map_err(overflow)?;
+        Ok(Some(value.checked().map_err(overflow)?.unscaled))
     })
+}
+
+/// The values of a DECIMAL operand.
+pub(crate) fn decimal_values<'a>(
+    call: &Call<'a>,
+    index: usize,
+) -> Result<impl Fn(usize) -> Option<Decimal> + use<'a>> {
+    let (values, scale) = (call.decimals(index)?, call.ty(index).decimals);
+    Ok(move |row| Some(Decimal::new(values.get(row)?, scale)))
+}
+
+/// Integers of the result's type; `fail` gives the error of a row whose value is outside of that type.
+pub(crate) fn integers_of_type(
+    call: &Call<'_>,
+    mut compute: impl FnMut(usize) -> Result<Option<i128>>,
+    fail: impl Fn(usize, &str) -> Error,
+) -> Result<ArrayRef> {
+    if call.signature.result.unsigned {
+        output::uints(call.rows, |row| {
+            let value = compute(row)?.map(u64::try_from).transpose();
+            value.map_err(|_| fail(row, "BIGINT UNSIGNED"))
+        })
+    } else {
+        output::ints(call.rows, |row| {
+            let value = compute(row)?.map(i64::try_from).transpose();
+            value.map_err(|_| fail(row, "BIGINT"))
+        })
+    }
 }
 
 /// An integer operation by a constant that is positive, as nearly every divisor is: then there is
 /// neither overflow nor division by zero. `None` where it is otherwise.
 pub(crate) fn by_positive_constant(
-    arguments: &[Column],
-    row_count: usize,
-    signature: &Signature,
+    call: &Call<'_>,
     signed: impl Fn(i64, i64) -> i64,
     unsigned: impl Fn(u64, u64) -> u64,
 ) -> Result<Option<ArrayRef>> {
-    let divisor = match &arguments[1] {
+    let divisor = match &call.arguments[1] {
         Column::Constant(Value::Int(number)) => *number,
         Column::Constant(Value::UInt(number)) => i64::try_from(*number).unwrap_or(0),
         _ => return Ok(None),
     };
-    let (from, to) = (
-        signature.arguments[0].physical(),
-        signature.result.physical(),
-    );
+    let (from, to) = (call.ty(0).physical(), call.signature.result.physical());
     if divisor <= 0 || from != to {
         return Ok(None);
     }
     Ok(Some(match from {
         PhysicalType::Int64 => {
-            let left = input::ints(&arguments[0])?;
-            let right = Numbers::<Int64Type>::Constant(Some(divisor));
-            Arc::new(output::binary::<_, _, Int64Type>(
-                left, right, row_count, signed,
-            ))
+            let (left, right) = (call.ints(0)?, Ints::Constant(Some(divisor)));
+            let quotients = output::binary::<_, _, Int64Type>(left, right, call.rows, signed);
+            Arc::new(quotients)
         }
         PhysicalType::UInt64 => {
-            let left = input::uints(&arguments[0])?;
-            let right = Numbers::<UInt64Type>::Constant(Some(divisor.cast_unsigned()));
-            Arc::new(output::binary::<_, _, UInt64Type>(
-                left, right, row_count, unsigned,
-            ))
+            let right = UInts::Constant(Some(divisor.cast_unsigned()));
+            let left = call.uints(0)?;
+            let quotients = output::binary::<_, _, UInt64Type>(left, right, call.rows, unsigned);
+            Arc::new(quotients)
         }
         _ => return Ok(None),
     }))
-}
-
-/// One of `+`, `-`, `*` in each number type. A trait rather than a table of function pointers, so
-/// that every loop is compiled for its operation.
-pub(crate) trait Arithmetic {
-    /// As written.
-    const SYMBOL: &'static str;
-    /// Both operands signed: the value and whether it overflowed.
-    fn signed(a: i64, b: i64) -> (i64, bool);
-    /// Both operands unsigned.
-    fn unsigned(a: u64, b: u64) -> (u64, bool);
-    /// Mixed operands.
-    fn wide(a: i128, b: i128) -> i128;
-    /// DOUBLE
-    fn double(a: f64, b: f64) -> f64;
-    /// Whether decimal operands are brought to equal scale first.
-    const ALIGNS_SCALES: bool;
-    /// Unscaled decimals that cannot overflow 128 bits.
-    fn narrow_decimal(a: i128, b: i128) -> i128;
-    /// Decimals of any scale.
-    fn decimal(a: Decimal, b: Decimal) -> Result<Decimal, DecimalOverflow>;
-}
-
-/// Computes all rows of an operation.
-pub(crate) fn evaluate<O: Arithmetic>(
-    arguments: &[Column],
-    row_count: usize,
-    signature: &Signature,
-) -> Result<ArrayRef> {
-    match signature.result.physical() {
-        PhysicalType::Float64 => doubles::<O>(arguments, row_count, signature),
-        PhysicalType::Int64 | PhysicalType::UInt64 => {
-            integers::<O>(arguments, row_count, signature)
-        }
-        _ => {
-            let values = decimals::<O>(arguments, row_count, signature)?;
-            match signature.result.unsigned {
-                true => without_negative::<O>(values, arguments, row_count, signature),
-                false => Ok(values),
-            }
-        }
-    }
-}
-
-/// The values of an unsigned DECIMAL, or error 1690 for one below zero.
-fn without_negative<O: Arithmetic>(
-    values: ArrayRef,
-    arguments: &[Column],
-    row_count: usize,
-    signature: &Signature,
-) -> Result<ArrayRef> {
-    let column = Column::Array(Arc::clone(&values));
-    let known = input::decimals(&column, signature.result.decimals)?;
-    let negative = |row: &usize| known.get(*row).is_some_and(|value| value.is_negative());
-    if let Some(row) = (0..row_count).find(negative) {
-        return Err(overflow::<O>("DECIMAL UNSIGNED", arguments, row, signature));
-    }
-    Ok(values)
-}
-
-fn overflow<O: Arithmetic>(
-    kind: &str,
-    arguments: &[Column],
-    row: usize,
-    signature: &Signature,
-) -> Error {
-    let text = text_of_row(signature, O::SYMBOL, arguments, row);
-    output::out_of_range(kind, Some(&text))
-}
-
-fn doubles<O: Arithmetic>(
-    arguments: &[Column],
-    row_count: usize,
-    signature: &Signature,
-) -> Result<ArrayRef> {
-    let (left, right) = (input::floats(&arguments[0])?, input::floats(&arguments[1])?);
-    let mut all_finite = true;
-    let array =
-        output::binary::<_, _, arrow_array::types::Float64Type>(left, right, row_count, |a, b| {
-            let value = O::double(a, b);
-            all_finite &= value.is_finite();
-            value
-        });
-    if !all_finite {
-        for row in 0..row_count {
-            if let (Some(a), Some(b)) = (left.get(row), right.get(row))
-                && !O::double(a, b).is_finite()
-            {
-                return Err(overflow::<O>("DOUBLE", arguments, row, signature));
-            }
-        }
-    }
-    Ok(Arc::new(array))
-}
-
-fn integers<O: Arithmetic>(
-    arguments: &[Column],
-    row_count: usize,
-    signature: &Signature,
-) -> Result<ArrayRef> {
-    let is_unsigned = |index: usize| {
-        let ty: &SqlType = &signature.arguments[index];
-        ty.physical() == PhysicalType::UInt64
-    };
-    let result_unsigned = signature.result.unsigned;
-    let kind = if result_unsigned {
-        "BIGINT UNSIGNED"
-    } else {
-        "BIGINT"
-    };
-    let fail = |row: usize| overflow::<O>(kind, arguments, row, signature);
-    match (is_unsigned(0), is_unsigned(1)) {
-        (false, false) if !result_unsigned => {
-            let (left, right) = (input::ints(&arguments[0])?, input::ints(&arguments[1])?);
-            checked::<Int64Type, Int64Type>(left, right, row_count, O::signed, fail)
-        }
-        (true, true) if result_unsigned => {
-            let (left, right) = (input::uints(&arguments[0])?, input::uints(&arguments[1])?);
-            checked::<UInt64Type, UInt64Type>(left, right, row_count, O::unsigned, fail)
-        }
-        _ => {
-            let (left, right) = (
-                input::any_ints(&arguments[0])?,
-                input::any_ints(&arguments[1])?,
-            );
-            let value = |row: usize| Some(O::wide(left.get(row)?, right.get(row)?));
-            if result_unsigned {
-                output::uints(row_count, |row| {
-                    let Some(value) = value(row) else {
-                        return Ok(None);
-                    };
-                    u64::try_from(value).map(Some).map_err(|_| fail(row))
-                })
-            } else {
-                output::ints(row_count, |row| {
-                    let Some(value) = value(row) else {
-                        return Ok(None);
-                    };
-                    i64::try_from(value).map(Some).map_err(|_| fail(row))
-                })
-            }
-        }
-    }
-}
-
-fn decimals<O: Arithmetic>(
-    arguments: &[Column],
-    row_count: usize,
-    signature: &Signature,
-) -> Result<ArrayRef> {
-    let scales = [
-        signature.arguments[0].decimals,
-        signature.arguments[1].decimals,
-    ];
-    if let PhysicalType::Decimal128(scale) = signature.result.physical() {
-        let left = input::narrow(input::decimals(&arguments[0], scales[0])?);
-        let right = input::narrow(input::decimals(&arguments[1], scales[1])?);
-        let factor = |own: u8| scale.checked_sub(own).and_then(pow10_i128);
-        if let (Some(left), Some(right)) = (left, right) {
-            if let (true, Some(left_factor), Some(right_factor)) =
-                (O::ALIGNS_SCALES, factor(scales[0]), factor(scales[1]))
-            {
-                // The result's precision bounds the values, so nothing overflows; what stands
-                // under NULLs may, harmlessly.
-                let array =
-                    output::binary::<_, _, Decimal128Type>(left, right, row_count, |a, b| {
-                        O::narrow_decimal(a.wrapping_mul(left_factor), b.wrapping_mul(right_factor))
-                    });
-                return Ok(Arc::new(
-                    array.with_data_type(signature.result.physical().arrow()),
-                ));
-            }
-            if !O::ALIGNS_SCALES && scales[0] + scales[1] == scale {
-                let array = output::binary::<_, _, Decimal128Type>(
-                    left,
-                    right,
-                    row_count,
-                    O::narrow_decimal,
-                );
-                return Ok(Arc::new(
-                    array.with_data_type(signature.result.physical().arrow()),
-                ));
-            }
-        }
-    }
-    decimal_rows(arguments, row_count, signature, |a, b| {
-        O::decimal(a, b).map(Some).map_err(|_| {
-            output::out_of_range("DECIMAL", Some(&text(signature, O::SYMBOL, &[&a, &b])))
-        })
-    })
-}
-
-/// A loop that notes overflow on the way and looks for the guilty row only when there was one: most
-/// batches have none, and then the loop has no branch.
-fn checked<A, O>(
-    left: Numbers<'_, A>,
-    right: Numbers<'_, A>,
-    row_count: usize,
-    compute: impl Fn(A::Native, A::Native) -> (O::Native, bool),
-    fail: impl Fn(usize) -> Error,
-) -> Result<ArrayRef>
-where
-    A: ArrowPrimitiveType,
-    O: ArrowPrimitiveType,
-{
-    let mut overflowed = false;
-    let array = output::binary::<A, A, O>(left, right, row_count, |a, b| {
-        let (value, overflow) = compute(a, b);
-        overflowed |= overflow;
-        value
-    });
-    if overflowed {
-        for row in 0..row_count {
-            if let (Some(a), Some(b)) = (left.get(row), right.get(row))
-                && compute(a, b).1
-            {
-                return Err(fail(row));
-            }
-        }
-    }
-    Ok(Arc::new(array))
 }

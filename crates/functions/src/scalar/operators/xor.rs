@@ -4,53 +4,23 @@
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
 
-/// XOR
-#[derive(Debug)]
-pub(crate) struct Xor;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["xor"], 2..=2, signature, evaluate)];
 
-impl ScalarKernel for Xor {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![SqlType::boolean(), SqlType::boolean()],
-            SqlType::boolean(),
-            derive::any_nullable(arguments),
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let left = input::bools(&arguments[0])?;
-        let right = input::bools(&arguments[1])?;
-        output::bools(row_count, |row| {
-            Ok(left.get(row).zip(right.get(row)).map(|(a, b)| a != b))
-        })
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![SqlType::boolean(); 2];
+    Ok(Signature::new(
+        types,
+        SqlType::boolean(),
+        binding.any_nullable(),
+    ))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, i};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("xor", &[i(1), i(1)], "0"),
-            ("xor", &[i(1), i(0)], "1"),
-            ("xor", &[i(1), NULL], "NULL"),
-        ]);
-    }
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let (left, right) = (call.bools(0)?, call.bools(1)?);
+    output::bools(call.rows, |row| {
+        Ok(left.get(row).zip(right.get(row)).map(|(a, b)| a != b))
+    })
 }

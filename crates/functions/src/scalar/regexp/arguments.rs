@@ -6,16 +6,29 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, SqlType};
 
 use super::pattern::{Flags, Pattern};
-use crate::input::{self, Texts};
-use crate::{Argument, Column, Signature, SignatureContext, derive};
+use crate::input::{self, Ints, Texts};
+use crate::{Argument, Binding, Call, Signature};
 
-/// The types of the text arguments under their common collation, and the collation. Binary strings
-/// go with binary strings only (error 3995).
-pub(crate) fn text_types(
-    texts: &[Argument<'_>],
-    context: &SignatureContext,
-    name: &str,
+/// The types of the call: texts under their common collation, then numbers, and at the position of the match
+/// type another text. Binary strings go with binary strings only (error 3995).
+pub(crate) fn types(
+    binding: &Binding<'_>,
+    text_count: usize,
+    match_type: usize,
 ) -> Result<Signature> {
+    let mut signature = text_types(&binding.part(..text_count))?;
+    for index in text_count..binding.arguments.len() {
+        signature.arguments.push(if index == match_type {
+            binding.text(index)
+        } else {
+            SqlType::bigint()
+        });
+    }
+    Ok(signature)
+}
+
+fn text_types(binding: &Binding<'_>) -> Result<Signature> {
+    let texts = binding.arguments;
     let is_binary = |argument: &&Argument<'_>| argument.ty.is_binary_string();
     let binary = texts.iter().find(is_binary);
     let character = texts
@@ -32,10 +45,10 @@ pub(crate) fn text_types(
         return Err(codes::ER_CHARACTER_SET_MISMATCH.with(&[
             &first.ty.collation.name(),
             &second.ty.collation.name(),
-            &name,
+            &binding.name,
         ]));
     }
-    derive::text_signature(texts, context, name, 1, false)
+    binding.collated_text(1, false)
 }
 
 /// A text as a regular expression reads it: the characters of a binary string are its bytes.
@@ -55,7 +68,7 @@ pub(crate) fn append(out: &mut Vec<u8>, text: &str, collation: CollationId) {
     }
 }
 
-/// The offset of a position in characters, from 1. Error 3686 outside of the text and the place
+/// The offset of a position in characters, from 1. Error 3686 outside of the text and the position
 /// behind it; before the text some functions give error 1583, which names them.
 pub(crate) fn offset(text: &str, position: i64, function: Option<&str>) -> Result<usize> {
     let index = position
@@ -78,6 +91,12 @@ pub(crate) fn out_of_bounds() -> Error {
     codes::ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR.error()
 }
 
+/// The numbers of an argument that may be left out.
+pub(crate) fn numbers<'a>(call: &Call<'a>, index: usize, default: i64) -> Result<Ints<'a>> {
+    let numbers = call.optional(index, input::ints)?;
+    Ok(numbers.unwrap_or(Ints::Constant(Some(default))))
+}
+
 /// Patterns with their match types, compiled when they change.
 pub(crate) struct Patterns<'a> {
     patterns: Texts<'a>,
@@ -88,17 +107,13 @@ pub(crate) struct Patterns<'a> {
 }
 
 impl<'a> Patterns<'a> {
-    pub(crate) fn new(
-        patterns: &'a Column,
-        match_types: Option<&'a Column>,
-        ty: &SqlType,
-        name: &'static str,
-    ) -> Result<Self> {
+    /// Reads the second argument, and the match type at a position if it is there.
+    pub(crate) fn new(call: &Call<'a>, match_type: usize) -> Result<Self> {
         Ok(Self {
-            patterns: input::texts(patterns)?,
-            match_types: match_types.map(input::texts).transpose()?,
-            collation: ty.collation,
-            name,
+            patterns: call.texts(1)?,
+            match_types: call.optional(match_type, input::texts)?,
+            collation: call.collation(0),
+            name: call.name,
             compiled: None,
         })
     }

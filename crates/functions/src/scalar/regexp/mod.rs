@@ -7,17 +7,15 @@ mod like;
 mod pattern;
 mod replace;
 mod substr;
+#[cfg(test)]
+mod tests;
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::Row;
 
-/// The functions of this family.
-pub(crate) const FUNCTIONS: &[ScalarFunction] = &[
-    ScalarFunction::new(&["regexp_instr"], 2..=6, &instr::RegexpInstr),
-    ScalarFunction::new(
-        &["regexp_like", "regexp", "rlike"],
-        2..=3,
-        &like::RegexpLike,
-    ),
-    ScalarFunction::new(&["regexp_replace"], 3..=6, &replace::RegexpReplace),
-    ScalarFunction::new(&["regexp_substr"], 2..=5, &substr::RegexpSubstr),
+/// The functions of this family, file by file.
+pub(crate) const FUNCTIONS: &[&[Row]] = &[
+    instr::FUNCTIONS,
+    like::FUNCTIONS,
+    replace::FUNCTIONS,
+    substr::FUNCTIONS,
 ];

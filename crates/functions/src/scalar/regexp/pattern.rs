@@ -112,7 +112,7 @@ impl Pattern {
         self.regex(text).is_match(text).map_err(run_error)
     }
 
-    /// The place of the match number `occurrence`, from 1, at or after an offset.
+    /// The offsets of the match number `occurrence`, from 1, at or after an offset.
     pub(crate) fn find(
         &self,
         text: &str,

@@ -6,71 +6,41 @@ use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, Patterns, out_of_bounds};
 use super::pattern::{Pattern, after, run_error};
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// REGEXP_REPLACE()
-#[derive(Debug)]
-pub(crate) struct RegexpReplace;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["regexp_replace"], 3..=6, signature, evaluate)];
 
-impl ScalarKernel for RegexpReplace {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let texts = arguments::text_types(&arguments[..3], context, "regexp_replace")?;
-        let mut types = texts.arguments;
-        for (index, argument) in arguments.iter().enumerate().skip(3) {
-            types.push(if index == 5 {
-                derive::text_of(argument, context)
-            } else {
-                SqlType::bigint()
-            });
-        }
-        let result = SqlType::text(TypeKind::LongText, types[0].collation);
-        let signature = Signature::new(types, result, true);
-        Ok(derive::foreseen(signature).with_coercibility(texts.coercibility))
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut signature = arguments::types(binding, 3, 5)?;
+    signature.result = SqlType::text(TypeKind::LongText, signature.arguments[0].collation);
+    signature.nullable = true;
+    Ok(derive::with_length_limit(signature))
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.arguments[0];
-        let texts = input::texts(&arguments[0])?;
-        let mut patterns = Patterns::new(&arguments[1], arguments.get(5), ty, "regexp_replace")?;
-        let replacements = input::texts(&arguments[2])?;
-        let positions = arguments.get(3).map(input::ints).transpose()?;
-        let occurrences = arguments.get(4).map(input::ints).transpose()?;
-        let number = |values: Option<input::Ints<'_>>, default: i64, row: usize| match values {
-            None => Some(default),
-            Some(values) => values.get(row),
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let (texts, replacements, collation) = (call.texts(0)?, call.texts(2)?, call.collation(0));
+    let mut patterns = Patterns::new(call, 5)?;
+    let positions = arguments::numbers(call, 3, 1)?;
+    let occurrences = arguments::numbers(call, 4, 0)?;
+    output::texts(call, |row, out| {
+        let (Some(pattern), Some(text), Some(with), Some(position), Some(occurrence)) = (
+            patterns.get(row)?,
+            texts.get(row),
+            replacements.get(row),
+            positions.get(row),
+            occurrences.get(row),
+        ) else {
+            return Ok(false);
         };
-        output::texts(row_count, context, |row, out| {
-            let (Some(pattern), Some(text), Some(with), Some(position), Some(occurrence)) = (
-                patterns.get(row)?,
-                texts.get(row),
-                replacements.get(row),
-                number(positions, 1, row),
-                number(occurrences, 0, row),
-            ) else {
-                return Ok(false);
-            };
-            let text = arguments::subject(text, ty.collation);
-            let with = arguments::subject(with, ty.collation);
-            let from = arguments::offset(&text, position, Some("regexp_replace"))?;
-            let only = usize::try_from(occurrence).unwrap_or(1);
-            let replaced = replace(pattern, &text, &with, from, only)?;
-            arguments::append(out, &replaced, ty.collation);
-            Ok(true)
-        })
-    }
+        let text = arguments::subject(text, collation);
+        let with = arguments::subject(with, collation);
+        let from = arguments::offset(&text, position, Some(call.name))?;
+        let only = usize::try_from(occurrence).unwrap_or(1);
+        let replaced = replace(pattern, &text, &with, from, only)?;
+        arguments::append(out, &replaced, collation);
+        Ok(true)
+    })
 }
 
 /// Replaces the match number `only`, or all for 0.
@@ -156,36 +126,4 @@ fn expand<'t>(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, i, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("regexp_replace", &[t("a b c"), t("b"), t("X")], "a X c"),
-            (
-                "regexp_replace",
-                &[t("abc def ghi"), t("[a-z]+"), t("X"), i(1), i(3)],
-                "abc def X",
-            ),
-            ("regexp_replace", &[t("abc"), t("(b)(c)"), t("$2$1")], "acb"),
-            ("regexp_replace", &[t("abc"), t("b"), t("\\$")], "a$c"),
-            ("regexp_replace", &[t("aaa"), t("a"), t("b"), i(2)], "abb"),
-            ("regexp_replace", &[t("aaa"), t("a*?"), t("b")], "bababab"),
-            ("regexp_replace", &[NULL, t("a"), t("b")], "NULL"),
-            (
-                "regexp_replace",
-                &[t("abc"), t("b"), t("$9")],
-                "ERROR 3686 (HY000): Index out of bounds in regular expression search.",
-            ),
-            (
-                "regexp_replace",
-                &[t("abc"), t("b"), t("$x")],
-                "ERROR 3887 (HY000): A capture group has an invalid name.",
-            ),
-        ]);
-    }
 }

@@ -1,73 +1,45 @@
 //! REGEXP_SUBSTR(text, pattern[, position[, occurrence[, match_type]]])
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use super::arguments::{self, Patterns};
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// REGEXP_SUBSTR()
-#[derive(Debug)]
-pub(crate) struct RegexpSubstr;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["regexp_substr"], 2..=5, signature, evaluate)];
 
-impl ScalarKernel for RegexpSubstr {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let texts = arguments::text_types(&arguments[..2], context, "regexp_substr")?;
-        let mut types = texts.arguments;
-        for (index, argument) in arguments.iter().enumerate().skip(2) {
-            types.push(if index == 4 {
-                derive::text_of(argument, context)
-            } else {
-                SqlType::bigint()
-            });
-        }
-        let characters = derive::character_length(&types[0]);
-        let result = derive::string_type(characters, types[0].collation);
-        Ok(Signature::new(types, result, true).with_coercibility(texts.coercibility))
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut signature = arguments::types(binding, 2, 4)?;
+    let text = &signature.arguments[0];
+    signature.result = derive::string_type(derive::character_length(text), text.collation);
+    signature.nullable = true;
+    Ok(signature)
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let ty = &signature.arguments[0];
-        let texts = input::texts(&arguments[0])?;
-        let mut patterns = Patterns::new(&arguments[1], arguments.get(4), ty, "regexp_substr")?;
-        let positions = arguments.get(2).map(input::ints).transpose()?;
-        let occurrences = arguments.get(3).map(input::ints).transpose()?;
-        let number = |values: Option<input::Ints<'_>>, row: usize| match values {
-            None => Some(1),
-            Some(values) => values.get(row),
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let (texts, collation) = (call.texts(0)?, call.collation(0));
+    let mut patterns = Patterns::new(call, 4)?;
+    let positions = arguments::numbers(call, 2, 1)?;
+    let occurrences = arguments::numbers(call, 3, 1)?;
+    output::texts(call, |row, out| {
+        let (Some(pattern), Some(text), Some(position), Some(occurrence)) = (
+            patterns.get(row)?,
+            texts.get(row),
+            positions.get(row),
+            occurrences.get(row),
+        ) else {
+            return Ok(false);
         };
-        output::texts(row_count, context, |row, out| {
-            let (Some(pattern), Some(text), Some(position), Some(occurrence)) = (
-                patterns.get(row)?,
-                texts.get(row),
-                number(positions, row),
-                number(occurrences, row),
-            ) else {
-                return Ok(false);
-            };
-            let text = arguments::subject(text, ty.collation);
-            let from = arguments::offset(&text, position, Some("regexp_substr"))?;
-            let occurrence = usize::try_from(occurrence).unwrap_or(1);
-            let Some((start, end)) = pattern.find(&text, from, occurrence.max(1))? else {
-                return Ok(false);
-            };
-            arguments::append(out, text.get(start..end).unwrap_or_default(), ty.collation);
-            Ok(true)
-        })
-    }
+        let text = arguments::subject(text, collation);
+        let from = arguments::offset(&text, position, Some(call.name))?;
+        let occurrence = usize::try_from(occurrence).unwrap_or(1);
+        let Some((start, end)) = pattern.find(&text, from, occurrence.max(1))? else {
+            return Ok(false);
+        };
+        arguments::append(out, text.get(start..end).unwrap_or_default(), collation);
+        Ok(true)
+    })
 }
 
 #[cfg(test)]

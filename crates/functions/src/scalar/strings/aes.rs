@@ -12,12 +12,23 @@ use mayfly_types::{CollationId, Result};
 use sha2::{Digest, Sha512};
 
 use crate::block_encryption::{BlockEncryption, Mode};
-use crate::input::Texts;
-use crate::scalar::ScalarKernel;
+use crate::scalar::Row;
 use crate::scalar::strings::chars;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Binding, Call, Signature, derive, input, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["aes_encrypt"], 2..=6, encrypt_signature, |call| {
+        evaluate(call, |cipher, mode, initial, text| {
+            cipher.encrypt(mode, initial, text);
+            true
+        })
+    }),
+    Row::new(&["aes_decrypt"], 2..=6, decrypt_signature, |call| {
+        evaluate(call, |cipher, mode, initial, text| {
+            cipher.decrypt(mode, initial, text).is_some()
+        })
+    }),
+];
 
 const BLOCK: usize = 16;
 /// What PBKDF2 is repeated if nothing is said, and how often it may be.
@@ -28,116 +39,69 @@ type Block = [u8; BLOCK];
 /// A key, and what another one is derived of it by.
 type KeyParts = Vec<Option<Vec<u8>>>;
 
-/// One of the two.
-#[derive(Debug)]
-pub(crate) struct Aes {
-    names: &'static [&'static str],
-    decrypts: bool,
+fn encrypt_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let padded = (derive::byte_length(&binding.text(0)) / BLOCK as u64 + 1) * BLOCK as u64;
+    let result = derive::string_type(padded, CollationId::BINARY);
+    Ok(derive::with_length_limit(binding.of_texts_or_null(result)?))
 }
 
-/// AES_ENCRYPT()
-pub(crate) static AES_ENCRYPT: Aes = Aes {
-    names: &["aes_encrypt"],
-    decrypts: false,
-};
-/// AES_DECRYPT()
-pub(crate) static AES_DECRYPT: Aes = Aes {
-    names: &["aes_decrypt"],
-    decrypts: true,
-};
+fn decrypt_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let bytes = derive::byte_length(&binding.text(0));
+    binding.of_texts_or_null(derive::string_type(bytes, CollationId::BINARY))
+}
 
-impl ScalarKernel for Aes {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let types: Vec<_> = arguments
-            .iter()
-            .map(|argument| derive::text_of(argument, context))
-            .collect();
-        let bytes =
-            derive::character_length(&types[0]) * derive::bytes_per_character(types[0].collation);
-        let padded = (bytes / BLOCK as u64 + 1) * BLOCK as u64;
-        let result = derive::string_type(
-            if self.decrypts { bytes } else { padded },
-            CollationId::BINARY,
-        );
-        let signature = Signature::new(types, result, true);
-        Ok(match self.decrypts {
-            true => signature,
-            false => derive::foreseen(signature),
-        })
+/// Changes texts by a cipher, which says whether it could.
+fn evaluate(
+    call: &Call<'_>,
+    change: impl Fn(&Cipher, Mode, Block, &mut Vec<u8>) -> bool,
+) -> Result<ArrayRef> {
+    let BlockEncryption { key_bytes, mode } = call.context.block_encryption;
+    if mode != Mode::Ecb && call.arguments.len() < 3 {
+        return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&call.name]));
     }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let name = self.names[0];
-        let BlockEncryption { key_bytes, mode } = context.block_encryption;
-        if mode != Mode::Ecb && arguments.len() < 3 {
-            return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
-        }
-        let texts: Vec<Texts<'_>> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
-        let bytes_of = |index: usize, row: usize| {
-            let text = texts.get(index)?.get(row)?;
-            Some(chars::in_charset(
-                text,
-                signature.arguments[index].collation,
-            ))
+    let texts = call.all(0, input::texts)?;
+    let bytes_of = |index: usize, row: usize| {
+        let text = texts.get(index)?.get(row)?;
+        Some(chars::in_charset(text, call.collation(index)))
+    };
+    // A derived key is dear; rows that have the same share it.
+    let mut known: Option<(KeyParts, Vec<u8>)> = None;
+    output::texts(call, |row, out| {
+        let (Some(text), Some(key)) = (bytes_of(0, row), bytes_of(1, row)) else {
+            return Ok(false);
         };
-        // A derived key is dear; rows that have the same share it.
-        let mut known: Option<(KeyParts, Vec<u8>)> = None;
-        output::texts(row_count, context, |row, out| {
-            let (Some(text), Some(key)) = (bytes_of(0, row), bytes_of(1, row)) else {
-                return Ok(false);
-            };
-            let initial = match bytes_of(2, row) {
-                Some(vector) if mode != Mode::Ecb => vector.first_chunk::<BLOCK>().copied(),
-                Some(_) => {
-                    context
-                        .diagnostics
-                        .warn(codes::WARN_OPTION_IGNORED.with(&[&"IV"]));
-                    Some([0; BLOCK])
-                }
-                None if mode == Mode::Ecb => Some([0; BLOCK]),
-                None => None,
-            };
-            let Some(initial) = initial else {
-                return Err(codes::ER_AES_INVALID_IV.with(&[&name, &BLOCK]));
-            };
-            let key = match arguments.len() {
-                2 | 3 => folded(&key, key_bytes),
+        let initial = match bytes_of(2, row) {
+            Some(vector) if mode != Mode::Ecb => vector.first_chunk::<BLOCK>().copied(),
+            Some(_) => {
+                call.context.warn(codes::WARN_OPTION_IGNORED.with(&[&"IV"]));
+                Some([0; BLOCK])
+            }
+            None if mode == Mode::Ecb => Some([0; BLOCK]),
+            None => None,
+        };
+        let Some(initial) = initial else {
+            return Err(codes::ER_AES_INVALID_IV.with(&[&call.name, &BLOCK]));
+        };
+        let key = if call.arguments.len() <= 3 {
+            folded(&key, key_bytes)
+        } else {
+            let own = |index| bytes_of(index, row).map(|bytes| bytes.to_vec());
+            let given = vec![Some(key.to_vec()), own(3), own(4), own(5)];
+            match &known {
+                Some((same, derived)) if *same == given => derived.clone(),
                 _ => {
-                    let own = |index| bytes_of(index, row).map(|bytes| bytes.to_vec());
-                    let given = vec![Some(key.to_vec()), own(3), own(4), own(5)];
-                    match &known {
-                        Some((same, derived)) if *same == given => derived.clone(),
-                        _ => {
-                            let derived = derived(&given, key_bytes)?;
-                            known = Some((given, derived.clone()));
-                            derived
-                        }
-                    }
+                    let derived = derived(&given, key_bytes)?;
+                    known = Some((given, derived.clone()));
+                    derived
                 }
-            };
-            let Some(cipher) = Cipher::new(&key) else {
-                return Ok(false);
-            };
-            out.extend_from_slice(&text);
-            Ok(match self.decrypts {
-                true => cipher.decrypt(mode, initial, out).is_some(),
-                false => {
-                    cipher.encrypt(mode, initial, out);
-                    true
-                }
-            })
-        })
-    }
+            }
+        };
+        let Some(cipher) = Cipher::new(&key) else {
+            return Ok(false);
+        };
+        out.extend_from_slice(&text);
+        Ok(change(&cipher, mode, initial, out))
+    })
 }
 
 /// A key of any length in as many bytes as there are.

@@ -3,95 +3,46 @@
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarKernel;
+use crate::scalar::Row;
 use crate::scalar::strings::chars;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Binding, Call, Signature, derive, output};
 
-/// TO_BASE64()
-#[derive(Debug)]
-pub(crate) struct ToBase64;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["to_base64"], 1..=1, to_base64_signature, to_base64),
+    Row::new(&["from_base64"], 1..=1, from_base64_signature, from_base64),
+];
 
-impl ScalarKernel for ToBase64 {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = derive::text_of(&arguments[0], context);
-        let bytes = derive::character_length(&ty) * derive::bytes_per_character(ty.collation);
-        let digits = bytes.div_ceil(3) * 4;
-        let characters = digits + digits.saturating_sub(1) / 76;
-        Ok(derive::foreseen(Signature::new(
-            vec![ty],
-            derive::string_type(characters, context.collation_connection),
-            arguments[0].nullable,
-        )))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        let collation = signature.arguments[0].collation;
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = texts.get(row) else {
-                return Ok(false);
-            };
-            let text = chars::in_charset(text, collation);
-            // As MySQL foresees it, with a zero behind it.
-            let digits = text.len().div_ceil(3).saturating_mul(4);
-            let bytes = digits.saturating_add(digits.saturating_sub(1) / DIGITS_A_LINE + 1);
-            if !chars::within_packet(bytes, "to_base64", context)? {
-                return Ok(false);
-            }
-            out.reserve_exact(bytes);
-            encode(&text, out);
-            Ok(true)
-        })
-    }
+fn to_base64_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let digits = derive::byte_length(&binding.text(0)).div_ceil(3) * 4;
+    let characters = digits + digits.saturating_sub(1) / DIGITS_A_LINE as u64;
+    let signature = binding.of_texts(binding.string(characters))?;
+    Ok(derive::with_length_limit(signature))
 }
 
-/// FROM_BASE64()
-#[derive(Debug)]
-pub(crate) struct FromBase64;
+fn to_base64(call: &Call<'_>) -> Result<ArrayRef> {
+    let collation = call.collation(0);
+    output::mapped_texts(call, 0, |text, out| {
+        let text = chars::in_charset(text, collation);
+        // As MySQL reckons it, with a zero behind it.
+        let digits = text.len().div_ceil(3).saturating_mul(4);
+        let bytes = digits.saturating_add(digits.saturating_sub(1) / DIGITS_A_LINE + 1);
+        if !call.within_packet(bytes)? {
+            return Ok(false);
+        }
+        out.reserve_exact(bytes);
+        encode(&text, out);
+        Ok(true)
+    })
+}
 
-impl ScalarKernel for FromBase64 {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = derive::text_of(&arguments[0], context);
-        let bytes =
-            derive::character_length(&ty) * derive::bytes_per_character(ty.collation) * 3 / 4;
-        Ok(derive::foreseen(Signature::new(
-            vec![ty],
-            derive::string_type(bytes, CollationId::BINARY),
-            true,
-        )))
-    }
+fn from_base64_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let bytes = derive::byte_length(&binding.text(0)) * 3 / 4;
+    let result = derive::string_type(bytes, CollationId::BINARY);
+    Ok(derive::with_length_limit(binding.of_texts_or_null(result)?))
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            Ok(match texts.get(row) {
-                Some(text) => decode(text, out).is_some(),
-                None => false,
-            })
-        })
-    }
+fn from_base64(call: &Call<'_>) -> Result<ArrayRef> {
+    output::mapped_texts(call, 0, |text, out| Ok(decode(text, out).is_some()))
 }
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -139,32 +90,4 @@ fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         }
     }
     (digits == 0).then_some(())
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("to_base64", &[t("abc")], "YWJj"),
-            ("to_base64", &[t("ab")], "YWI="),
-            (
-                "to_base64",
-                &[t("a".repeat(60_000_000).leak())],
-                "NULL +1301",
-            ),
-            ("from_base64", &[t("YWJj")], "abc"),
-            ("from_base64", &[t("YW\nI=")], "ab"),
-            ("from_base64", &[t("YW!")], "NULL"),
-            (
-                "to_base64",
-                &[t(
-                    "0123456789012345678901234567890123456789012345678901234567",
-                )],
-                "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2\nNw==",
-            ),
-        ]);
-    }
 }

@@ -1,82 +1,52 @@
-//! LOWER(text) and UPPER(text). Binary strings have no letters and stay as they are.
+//! LOWER(text), UPPER(text), and REVERSE(text): characters from last to first. Binary strings have no
+//! letters.
 
 use arrow_array::ArrayRef;
 use mayfly_types::charset::case;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
 
-/// One of the two.
-#[derive(Debug)]
-pub(crate) struct Case {
-    names: &'static [&'static str],
-    is_upper: bool,
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["lower", "lcase"], 1..=1, signature, |call| {
+        convert(call, case::append_lower)
+    }),
+    Row::new(&["upper", "ucase"], 1..=1, signature, |call| {
+        convert(call, case::append_upper)
+    }),
+    Row::new(&["reverse"], 1..=1, signature, reverse),
+];
+
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.collated_text(binding.characters(0), binding.any_nullable())
 }
 
-/// LOWER()
-pub(crate) static LOWER: Case = Case {
-    names: &["lower", "lcase"],
-    is_upper: false,
-};
-/// UPPER()
-pub(crate) static UPPER: Case = Case {
-    names: &["upper", "ucase"],
-    is_upper: true,
-};
-
-impl ScalarKernel for Case {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        derive::text_signature(
-            arguments,
-            context,
-            self.names[0],
-            derive::character_length(arguments[0].ty),
-            arguments[0].nullable,
-        )
+fn convert(call: &Call<'_>, append: impl Fn(&[u8], &mut Vec<u8>)) -> Result<ArrayRef> {
+    if call.signature.result.collation == CollationId::BINARY {
+        let texts = call.texts(0)?;
+        return output::borrowed_texts(call, |row| Ok(texts.get(row)));
     }
+    output::mapped_texts(call, 0, |text, out| {
+        append(text, out);
+        Ok(true)
+    })
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        if signature.result.collation == CollationId::BINARY {
-            return output::borrowed_texts(row_count, context, |row| Ok(texts.get(row)));
-        }
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = texts.get(row) else {
-                return Ok(false);
-            };
-            if self.is_upper {
-                case::append_upper(text, out);
-            } else {
-                case::append_lower(text, out);
+fn reverse(call: &Call<'_>) -> Result<ArrayRef> {
+    let has_characters = call.signature.result.collation != CollationId::BINARY;
+    output::mapped_texts(call, 0, |text, out| {
+        out.extend(text.iter().rev());
+        if has_characters && !text.is_ascii() {
+            // The bytes of each character are turned back.
+            let mut start = 0;
+            for index in 0..out.len() {
+                if out[index] & 0xC0 != 0x80 {
+                    out[start..=index].reverse();
+                    start = index + 1;
+                }
             }
-            Ok(true)
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{b, check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("lower", &[t("QUADRATICALLY")], "quadratically"),
-            ("ucase", &[t("Hej é ß")], "HEJ É ß"),
-            ("upper", &[b(b"abc")], "abc"),
-        ]);
-    }
+        }
+        Ok(true)
+    })
 }

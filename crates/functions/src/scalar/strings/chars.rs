@@ -1,4 +1,4 @@
-//! Characters, bytes and character sets, as the string functions need them. Text travels as UTF-8;
+//! Characters, bytes and character sets, as the string functions need them. Text is UTF-8 here;
 //! a binary string's characters are its bytes.
 
 use std::borrow::Cow;

@@ -9,182 +9,100 @@ use flate2::write::ZlibEncoder;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// COMPRESS()
-#[derive(Debug)]
-pub(crate) struct Compress;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["compress"], 1..=1, compress_signature, compress),
+    Row::new(&["uncompress"], 1..=1, uncompress_signature, uncompress),
+    Row::new(
+        &["uncompressed_length"],
+        1..=1,
+        uncompressed_length_signature,
+        uncompressed_length,
+    ),
+];
 
-impl ScalarKernel for Compress {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = derive::text_of(&arguments[0], context);
-        let bytes = derive::character_length(&ty) * derive::bytes_per_character(ty.collation);
-        Ok(derive::foreseen(Signature::new(
-            vec![ty],
-            derive::string_type(compressed_bound(bytes), CollationId::BINARY),
-            arguments[0].nullable,
-        )))
-    }
+/// The bits of the length that stands before compressed bytes.
+const LENGTH_MASK: u32 = 0x3FFF_FFFF;
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = texts.get(row) else {
-                return Ok(false);
-            };
-            if text.is_empty() {
-                return Ok(true);
-            }
-            out.extend_from_slice(&(text.len() as u32 & 0x3FFF_FFFF).to_le_bytes());
-            let mut encoder = ZlibEncoder::new(&mut *out, Compression::default());
-            // Writing to memory cannot fail.
-            if encoder.write_all(text).is_err() || encoder.finish().is_err() {
-                return Ok(false);
-            }
-            // A trailing space could be lost in a CHAR column.
-            if out.last() == Some(&b' ') {
-                out.push(b'.');
-            }
-            Ok(true)
-        })
-    }
+fn compress_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let bytes = derive::byte_length(&binding.text(0));
+    // The most bytes that zlib makes of so many, and what stands around them.
+    let compressed = bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + 5;
+    let result = derive::string_type(compressed, CollationId::BINARY);
+    Ok(derive::with_length_limit(binding.of_texts(result)?))
 }
 
-/// The most bytes that zlib makes of so many, and what stands around them.
-fn compressed_bound(bytes: u64) -> u64 {
-    bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + 5
+fn compress(call: &Call<'_>) -> Result<ArrayRef> {
+    output::mapped_texts(call, 0, |text, out| {
+        if text.is_empty() {
+            return Ok(true);
+        }
+        out.extend_from_slice(&(text.len() as u32 & LENGTH_MASK).to_le_bytes());
+        let mut encoder = ZlibEncoder::new(&mut *out, Compression::default());
+        // Writing to memory cannot fail.
+        if encoder.write_all(text).is_err() || encoder.finish().is_err() {
+            return Ok(false);
+        }
+        // A trailing space could be lost in a CHAR column.
+        if out.last() == Some(&b' ') {
+            out.push(b'.');
+        }
+        Ok(true)
+    })
 }
 
-/// UNCOMPRESS()
-#[derive(Debug)]
-pub(crate) struct Uncompress;
-
-impl ScalarKernel for Uncompress {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            derive::long_text(CollationId::BINARY),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = texts.get(row) else {
-                return Ok(false);
-            };
-            if text.is_empty() {
-                return Ok(true);
-            }
-            let Some((length, body)) = text
-                .split_first_chunk::<4>()
-                .filter(|(_, body)| !body.is_empty())
-            else {
-                context
-                    .diagnostics
-                    .warn(codes::ER_ZLIB_Z_DATA_ERROR.error());
-                return Ok(false);
-            };
-            let length = u64::from(u32::from_le_bytes(*length) & 0x3FFF_FFFF);
-            if length > context.max_allowed_packet {
-                context
-                    .diagnostics
-                    .warn(codes::ER_TOO_BIG_FOR_UNCOMPRESS.with(&[&context.max_allowed_packet]));
-                return Ok(false);
-            }
-            let decoded = ZlibDecoder::new(body).take(length + 1).read_to_end(out);
-            if decoded.is_err() || out.len() as u64 > length {
-                context
-                    .diagnostics
-                    .warn(codes::ER_ZLIB_Z_DATA_ERROR.error());
-                return Ok(false);
-            }
-            Ok(true)
-        })
-    }
+/// The length that stands before compressed bytes, and those.
+fn parts(compressed: &[u8]) -> Option<(u32, &[u8])> {
+    let (length, body) = compressed.split_first_chunk::<4>()?;
+    (!body.is_empty()).then(|| (u32::from_le_bytes(*length) & LENGTH_MASK, body))
 }
 
-/// UNCOMPRESSED_LENGTH()
-#[derive(Debug)]
-pub(crate) struct UncompressedLength;
+fn uncompress_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(derive::long_text(CollationId::BINARY))
+}
 
-impl ScalarKernel for UncompressedLength {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            derive::int_of_width(11),
-            true,
-        ))
-    }
+fn uncompress(call: &Call<'_>) -> Result<ArrayRef> {
+    let context = call.context;
+    output::mapped_texts(call, 0, |text, out| {
+        if text.is_empty() {
+            return Ok(true);
+        }
+        let Some((length, body)) = parts(text) else {
+            context.warn(codes::ER_ZLIB_Z_DATA_ERROR.error());
+            return Ok(false);
+        };
+        let length = u64::from(length);
+        if length > context.max_allowed_packet {
+            let most = &context.max_allowed_packet;
+            context.warn(codes::ER_TOO_BIG_FOR_UNCOMPRESS.with(&[most]));
+            return Ok(false);
+        }
+        let decoded = ZlibDecoder::new(body).take(length + 1).read_to_end(out);
+        if decoded.is_err() || out.len() as u64 > length {
+            context.warn(codes::ER_ZLIB_Z_DATA_ERROR.error());
+            return Ok(false);
+        }
+        Ok(true)
+    })
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::ints(row_count, |row| {
-            Ok(texts.get(row).map(|text| match text.split_first_chunk() {
-                Some((length, [_, ..])) => i64::from(u32::from_le_bytes(*length) & 0x3FFF_FFFF),
-                _ => {
-                    if !text.is_empty() {
-                        let error = codes::ER_ZLIB_Z_DATA_ERROR.error();
-                        context.diagnostics.warn(error);
-                    }
-                    0
+fn uncompressed_length_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(derive::int_of_width(11))
+}
+
+fn uncompressed_length(call: &Call<'_>) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    output::ints(call.rows, |row| {
+        Ok(texts.get(row).map(|text| match parts(text) {
+            Some((length, _)) => i64::from(length),
+            None => {
+                if !text.is_empty() {
+                    call.context.warn(codes::ER_ZLIB_Z_DATA_ERROR.error());
                 }
-            }))
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{b, check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("uncompressed_length", &[b(b"\x1E\x00\x00\x00xx")], "30"),
-            ("uncompress", &[t("any string")], "NULL +1256"),
-            ("compress", &[t("")], ""),
-            (
-                "uncompress",
-                &[b(
-                    b"\x03\x00\x00\x00\x78\x9c\x4b\x4c\x4a\x06\x00\x02\x4d\x01\x27",
-                )],
-                "abc",
-            ),
-        ]);
-    }
+                0
+            }
+        }))
+    })
 }

@@ -1,76 +1,77 @@
-//! CONCAT(text, …): NULL when any is.
+//! CONCAT(text, …): NULL when any is. CONCAT_WS(separator, text, …): NULLs are left out; NULL only when
+//! the separator is.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarKernel;
-use crate::scalar::strings::chars;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, input, output};
 
-/// CONCAT()
-#[derive(Debug)]
-pub(crate) struct Concat;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["concat"], 1..=usize::MAX, concat_signature, concat),
+    Row::new(
+        &["concat_ws"],
+        2..=usize::MAX,
+        separated_signature,
+        separated,
+    ),
+];
 
-impl ScalarKernel for Concat {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let characters = arguments
-            .iter()
-            .map(|argument| derive::character_length(argument.ty))
-            .sum();
-        let signature = derive::text_signature(
-            arguments,
-            context,
-            "concat",
-            characters,
-            derive::any_nullable(arguments),
-        )?;
-        Ok(derive::foreseen(signature))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts: Vec<_> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
-        output::texts(row_count, context, |row, out| {
-            let mut bytes = 0_usize;
-            for text in &texts {
-                let Some(text) = text.get(row) else {
-                    return Ok(false);
-                };
-                bytes = bytes.saturating_add(text.len());
-            }
-            if !chars::within_packet(bytes, "concat", context)? {
-                return Ok(false);
-            }
-            out.reserve(bytes);
-            for text in texts.iter().filter_map(|text| text.get(row)) {
-                out.extend_from_slice(text);
-            }
-            Ok(true)
-        })
-    }
+/// How many characters all arguments need together.
+fn characters_of_all(binding: &Binding<'_>) -> u64 {
+    let arguments = binding.arguments.iter();
+    arguments
+        .map(|argument| derive::character_length(argument.ty))
+        .sum()
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, d, t};
+fn concat_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let characters = characters_of_all(binding);
+    let signature = binding.collated_text(characters, binding.any_nullable())?;
+    Ok(derive::with_length_limit(signature))
+}
 
-    #[test]
-    fn values() {
-        check(&[
-            ("concat", &[t("My"), t("S"), t("QL")], "MySQL"),
-            ("concat", &[t("My"), NULL, t("QL")], "NULL"),
-            ("concat", &[d("14.3")], "14.3"),
-        ]);
-    }
+fn concat(call: &Call<'_>) -> Result<ArrayRef> {
+    let texts = call.all(0, input::texts)?;
+    output::texts(call, |row, out| {
+        let mut bytes = 0_usize;
+        for text in &texts {
+            let Some(text) = text.get(row) else {
+                return Ok(false);
+            };
+            bytes = bytes.saturating_add(text.len());
+        }
+        if !call.within_packet(bytes)? {
+            return Ok(false);
+        }
+        out.reserve(bytes);
+        for text in texts.iter().filter_map(|text| text.get(row)) {
+            out.extend_from_slice(text);
+        }
+        Ok(true)
+    })
+}
+
+fn separated_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let separators = (binding.arguments.len() as u64 - 2) * binding.characters(0);
+    let characters = characters_of_all(&binding.part(1..)) + separators;
+    let signature = binding.collated_text(characters, binding.arguments[0].nullable)?;
+    Ok(derive::with_length_limit(signature))
+}
+
+fn separated(call: &Call<'_>) -> Result<ArrayRef> {
+    let (separators, texts) = (call.texts(0)?, call.all(1, input::texts)?);
+    output::texts(call, |row, out| {
+        let Some(separator) = separators.get(row) else {
+            return Ok(false);
+        };
+        let texts = texts.iter().filter_map(|text| text.get(row));
+        for (index, text) in texts.enumerate() {
+            if index > 0 {
+                out.extend_from_slice(separator);
+            }
+            out.extend_from_slice(text);
+        }
+        call.within_packet(out.len())
+    })
 }

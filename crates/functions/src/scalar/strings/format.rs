@@ -7,96 +7,74 @@ use mayfly_types::error::codes;
 use mayfly_types::temporal::Locale;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
-use crate::scalar::ScalarKernel;
+use crate::scalar::Row;
 use crate::scalar::operators::numeric;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Binding, Call, EvaluationContext, Signature, input, output};
 
-/// FORMAT()
-#[derive(Debug)]
-pub(crate) struct Format;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["format"], 2..=3, signature, evaluate)];
 
-impl ScalarKernel for Format {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let ty = match numeric::kind_of(arguments[0].ty) {
-            numeric::Kind::Double => SqlType::double(),
-            _ => numeric::decimal_argument(&arguments[0]),
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let ty = match numeric::kind_of(binding.arguments[0].ty) {
+        numeric::Kind::Double => SqlType::double(),
+        _ => numeric::decimal_argument(&binding.arguments[0]),
+    };
+    let mut types = vec![ty, SqlType::bigint()];
+    types.extend(binding.part(2..).texts());
+    let digits = binding.characters(0);
+    let result = binding.string(digits + digits / 3 + 32);
+    Ok(Signature::new(types, result, binding.any_nullable()))
+}
+
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    let places = call.ints(1)?;
+    let locales = call.optional(2, input::texts)?;
+    let ty = call.ty(0);
+    output::texts(call, |row, out| {
+        let Some(places) = places.get(row) else {
+            return Ok(false);
         };
-        let digits = derive::character_length(arguments[0].ty);
-        let mut types = vec![ty, SqlType::bigint()];
-        if let Some(locale) = arguments.get(2) {
-            types.push(derive::text_of(locale, context));
-        }
-        let characters = digits + digits / 3 + 32;
-        Ok(Signature::new(
-            types,
-            derive::string_type(characters, context.collation_connection),
-            derive::any_nullable(arguments),
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let places = input::ints(&arguments[1])?;
-        let locales = arguments.get(2).map(input::texts).transpose()?;
-        let ty = &signature.arguments[0];
-        output::texts(row_count, context, |row, out| {
-            let Some(places) = places.get(row) else {
-                return Ok(false);
-            };
-            let places = places.clamp(0, 30) as u8;
-            let digits = match ty.physical() {
-                PhysicalType::Float64 => {
-                    let Some(value) = input::floats(&arguments[0])?.get(row) else {
-                        return Ok(false);
-                    };
-                    // Rounded as ROUND() does, to the nearest double first.
-                    let mut digits = Vec::new();
-                    append_double(&mut digits, round_double(value, places), places);
-                    String::from_utf8_lossy(&digits).into_owned()
-                }
-                _ => {
-                    let Some(value) = input::decimals(&arguments[0], ty.decimals)?.get(row) else {
-                        return Ok(false);
-                    };
-                    let rounded = Decimal::new(value, ty.decimals)
-                        .round(i64::from(places), false)
-                        .and_then(|value| value.rescale(places));
-                    rounded
-                        .map_err(|_| output::out_of_range("DECIMAL", signature.text.as_deref()))?
-                        .to_string()
-                }
-            };
-            let locale = match locales {
-                None => <&Locale>::default(),
-                Some(locales) => named_locale(locales.get(row), context),
-            };
-            let digits = match digits.strip_prefix('-') {
-                Some(digits) => {
-                    out.push(b'-');
-                    digits
-                }
-                None => digits.as_str(),
-            };
-            let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-            append_grouped(out, whole, locale);
-            if places > 0 {
-                out.extend_from_slice(locale.decimal_point.as_bytes());
-                out.extend_from_slice(fraction.as_bytes());
+        let places = places.clamp(0, 30) as u8;
+        let digits = match ty.physical() {
+            PhysicalType::Float64 => {
+                let Some(value) = call.floats(0)?.get(row) else {
+                    return Ok(false);
+                };
+                // Rounded as ROUND() does, to the nearest double first.
+                let mut digits = Vec::new();
+                append_double(&mut digits, round_double(value, places), places);
+                String::from_utf8_lossy(&digits).into_owned()
             }
-            Ok(true)
-        })
-    }
+            _ => {
+                let Some(value) = call.decimals(0)?.get(row) else {
+                    return Ok(false);
+                };
+                let rounded = Decimal::new(value, ty.decimals)
+                    .round(i64::from(places), false)
+                    .and_then(|value| value.rescale(places));
+                rounded
+                    .map_err(|_| output::out_of_range("DECIMAL", call.signature.text.as_deref()))?
+                    .to_string()
+            }
+        };
+        let locale = match locales {
+            None => <&Locale>::default(),
+            Some(locales) => named_locale(locales.get(row), call.context),
+        };
+        let digits = match digits.strip_prefix('-') {
+            Some(digits) => {
+                out.push(b'-');
+                digits
+            }
+            None => digits.as_str(),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        append_grouped(out, whole, locale);
+        if places > 0 {
+            out.extend_from_slice(locale.decimal_point.as_bytes());
+            out.extend_from_slice(fraction.as_bytes());
+        }
+        Ok(true)
+    })
 }
 
 fn round_double(value: f64, places: u8) -> f64 {
@@ -139,28 +117,5 @@ fn append_grouped(out: &mut Vec<u8>, digits: &str, locale: &Locale) {
             out.extend_from_slice(locale.separator.as_bytes());
         }
         out.push(digit);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, d, i, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("format", &[d("12332.123456"), i(4)], "12,332.1235"),
-            ("format", &[d("12332.1"), i(4)], "12,332.1000"),
-            ("format", &[d("12332.2"), i(0)], "12,332"),
-            ("format", &[d("12332.2"), i(2), t("de_DE")], "12.332,20"),
-            ("format", &[i(-1234567), i(0)], "-1,234,567"),
-            (
-                "format",
-                &[i(123456789), i(1), t("ta_IN")],
-                "12,34,56,789.0",
-            ),
-            ("format", &[i(12345), i(0), t("de_AT")], "12345"),
-            ("format", &[i(12345), i(0), t("xx")], "12,345 +1649"),
-        ]);
     }
 }

@@ -6,255 +6,139 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, derive, output};
 
-/// INET_ATON()
-#[derive(Debug)]
-pub(crate) struct InetAton;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["inet_aton"], 1..=1, inet_aton_signature, inet_aton),
+    Row::new(&["inet_ntoa"], 1..=1, inet_ntoa_signature, inet_ntoa),
+    Row::new(&["inet6_aton"], 1..=1, inet6_aton_signature, inet6_aton),
+    Row::new(&["inet6_ntoa"], 1..=1, inet6_ntoa_signature, inet6_ntoa),
+    Row::new(&["is_ipv4"], 1..=1, is_address_signature, |call| {
+        is_address(call, |text| parse::<Ipv4Addr>(text).is_some())
+    }),
+    Row::new(&["is_ipv6"], 1..=1, is_address_signature, |call| {
+        is_address(call, |text| parse::<Ipv6Addr>(text).is_some())
+    }),
+    // Of binary addresses: `::a.b.c.d` and `::ffff:a.b.c.d`.
+    Row::new(&["is_ipv4_compat"], 1..=1, is_address_signature, |call| {
+        is_address(call, |bytes| {
+            matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, rest @ ..]
+                if rest.len() == 4 && !matches!(rest, [0, 0, 0, 0 | 1]))
+        })
+    }),
+    Row::new(&["is_ipv4_mapped"], 1..=1, is_address_signature, |call| {
+        is_address(call, |bytes| {
+            matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, _, _, _, _])
+        })
+    }),
+];
 
-impl ScalarKernel for InetAton {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            SqlType {
-                length: 21,
-                ..SqlType::bigint_unsigned()
-            },
-            true,
-        ))
-    }
+fn inet_aton_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(derive::unsigned_bigint())
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::uints(row_count, |row| {
-            let Some(text) = texts.get(row) else {
-                return Ok(None);
-            };
+fn inet_aton(call: &Call<'_>) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    output::uints(call.rows, |row| {
+        Ok(texts.get(row).and_then(|text| {
             let address = short_address(text);
             if address.is_none() {
-                context.diagnostics.warn(invalid(text, "inet_aton"));
+                warn_invalid(call, text);
             }
-            Ok(address)
-        })
-    }
+            address
+        }))
+    })
 }
 
-/// INET_NTOA()
-#[derive(Debug)]
-pub(crate) struct InetNtoa;
-
-impl ScalarKernel for InetNtoa {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let _ = arguments;
-        Ok(Signature::new(
-            vec![SqlType::bigint()],
-            SqlType::varchar(31, context.collation_connection),
-            true,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let numbers = input::any_ints(&arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            let Some(number) = numbers.get(row) else {
-                return Ok(false);
-            };
-            let Ok(address) = u32::try_from(number) else {
-                context
-                    .diagnostics
-                    .warn(invalid(number.to_string().as_bytes(), "inet_ntoa"));
-                return Ok(false);
-            };
-            out.extend_from_slice(Ipv4Addr::from(address).to_string().as_bytes());
-            Ok(true)
-        })
-    }
+fn inet_ntoa_signature(binding: &Binding<'_>) -> Result<Signature> {
+    Ok(Signature::new(
+        vec![SqlType::bigint()],
+        binding.string(31),
+        true,
+    ))
 }
 
-/// INET6_ATON()
-#[derive(Debug)]
-pub(crate) struct Inet6Aton;
+fn inet_ntoa(call: &Call<'_>) -> Result<ArrayRef> {
+    let numbers = call.any_ints(0)?;
+    output::texts(call, |row, out| {
+        let Some(number) = numbers.get(row) else {
+            return Ok(false);
+        };
+        let Ok(address) = u32::try_from(number) else {
+            warn_invalid(call, number.to_string().as_bytes());
+            return Ok(false);
+        };
+        out.extend_from_slice(Ipv4Addr::from(address).to_string().as_bytes());
+        Ok(true)
+    })
+}
 
-impl ScalarKernel for Inet6Aton {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            SqlType::varchar(16, CollationId::BINARY),
-            true,
-        ))
-    }
+fn inet6_aton_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(SqlType::varchar(16, CollationId::BINARY))
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = texts.get(row) else {
-                return Ok(false);
-            };
-            if let Some(address) = parse::<Ipv4Addr>(text) {
-                out.extend_from_slice(&address.octets());
-            } else if let Some(address) = parse::<Ipv6Addr>(text) {
-                out.extend_from_slice(&address.octets());
-            } else {
-                context.diagnostics.warn(invalid(text, "inet6_aton"));
+fn inet6_aton(call: &Call<'_>) -> Result<ArrayRef> {
+    output::mapped_texts(call, 0, |text, out| {
+        if let Some(address) = parse::<Ipv4Addr>(text) {
+            out.extend_from_slice(&address.octets());
+        } else if let Some(address) = parse::<Ipv6Addr>(text) {
+            out.extend_from_slice(&address.octets());
+        } else {
+            warn_invalid(call, text);
+            return Ok(false);
+        }
+        Ok(true)
+    })
+}
+
+fn inet6_ntoa_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts_or_null(binding.string(39))
+}
+
+fn inet6_ntoa(call: &Call<'_>) -> Result<ArrayRef> {
+    let is_binary = call.ty(0).is_binary_string();
+    output::mapped_texts(call, 0, |bytes, out| {
+        let shown = match bytes.len() {
+            4 if is_binary => <[u8; 4]>::try_from(bytes).map(|it| Ipv4Addr::from(it).to_string()),
+            16 if is_binary => <[u8; 16]>::try_from(bytes).map(|it| Ipv6Addr::from(it).to_string()),
+            _ => {
+                warn_invalid(call, bytes);
                 return Ok(false);
             }
-            Ok(true)
-        })
-    }
+        };
+        out.extend_from_slice(shown.unwrap_or_default().as_bytes());
+        Ok(true)
+    })
 }
 
-/// INET6_NTOA()
-#[derive(Debug)]
-pub(crate) struct Inet6Ntoa;
-
-impl ScalarKernel for Inet6Ntoa {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            SqlType::varchar(39, context.collation_connection),
-            true,
-        ))
+fn is_address_signature(binding: &Binding<'_>) -> Result<Signature> {
+    // No number is an address, nor is NULL in its place.
+    let ty = binding.arguments[0].ty;
+    let is_number = ty.is_numeric() || matches!(ty.kind, TypeKind::Bit | TypeKind::Year);
+    let mut signature = binding.of_texts(derive::int_of_width(1))?;
+    if is_number {
+        signature.nullable = false;
+        signature.known = Some(Value::Int(0));
     }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        let is_binary = signature.arguments[0].is_binary_string();
-        output::texts(row_count, context, |row, out| {
-            let Some(bytes) = texts.get(row) else {
-                return Ok(false);
-            };
-            let shown = if !is_binary {
-                context.diagnostics.warn(invalid(bytes, "inet6_ntoa"));
-                return Ok(false);
-            } else if let Ok(octets) = <[u8; 4]>::try_from(bytes) {
-                Ipv4Addr::from(octets).to_string()
-            } else if let Ok(octets) = <[u8; 16]>::try_from(bytes) {
-                Ipv6Addr::from(octets).to_string()
-            } else {
-                context.diagnostics.warn(invalid(bytes, "inet6_ntoa"));
-                return Ok(false);
-            };
-            out.extend_from_slice(shown.as_bytes());
-            Ok(true)
-        })
-    }
+    Ok(signature)
 }
 
-/// IS_IPV4() and its kind.
-#[derive(Debug)]
-pub(crate) struct IsAddress {
-    is_address: fn(&[u8]) -> bool,
-}
-
-/// IS_IPV4()
-pub(crate) const IS_IPV4: IsAddress = IsAddress {
-    is_address: |text| parse::<Ipv4Addr>(text).is_some(),
-};
-
-/// IS_IPV6()
-pub(crate) const IS_IPV6: IsAddress = IsAddress {
-    is_address: |text| parse::<Ipv6Addr>(text).is_some(),
-};
-
-/// IS_IPV4_COMPAT(): `::a.b.c.d`, of binary addresses.
-pub(crate) const IS_IPV4_COMPAT: IsAddress = IsAddress {
-    is_address: |bytes| {
-        matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, rest @ ..]
-        if rest.len() == 4 && !matches!(rest, [0, 0, 0, 0 | 1]))
-    },
-};
-
-/// IS_IPV4_MAPPED(): `::ffff:a.b.c.d`, of binary addresses.
-pub(crate) const IS_IPV4_MAPPED: IsAddress = IsAddress {
-    is_address: |bytes| matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, _, _, _, _]),
-};
-
-impl ScalarKernel for IsAddress {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        // No number is an address, nor is NULL in its place.
-        let ty = arguments[0].ty;
-        let is_number = ty.is_numeric() || matches!(ty.kind, TypeKind::Bit | TypeKind::Year);
-        let mut signature = Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            derive::int_of_width(1),
-            arguments[0].nullable && !is_number,
-        );
-        signature.known = is_number.then_some(Value::Int(0));
-        Ok(signature)
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::ints(row_count, |row| {
-            let is_address = texts.get(row).map(self.is_address);
-            Ok(is_address.map(i64::from))
-        })
-    }
+fn is_address(call: &Call<'_>, is_address: impl Fn(&[u8]) -> bool) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    output::ints(call.rows, |row| {
+        Ok(texts.get(row).map(|text| is_address(text).into()))
+    })
 }
 
 fn parse<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-fn invalid(text: &[u8], function: &str) -> mayfly_types::Error {
-    codes::ER_WRONG_VALUE_FOR_TYPE.with(&[
-        &"string",
-        &format!("'{}'", String::from_utf8_lossy(text)),
-        &function,
-    ])
+fn warn_invalid(call: &Call<'_>, text: &[u8]) {
+    let text = format!("'{}'", String::from_utf8_lossy(text));
+    let warning = codes::ER_WRONG_VALUE_FOR_TYPE.with(&[&"string", &text, &call.name]);
+    call.context.warn(warning);
 }
 
 /// One to four numbers below 256; the last one stands at the end, those left out are 0.
@@ -275,33 +159,6 @@ fn short_address(text: &[u8]) -> Option<u64> {
     let last = numbers[count - 1];
     numbers[count - 1] = 0;
     numbers[3] = last;
-    Some(
-        numbers
-            .iter()
-            .fold(0, |address, number| address << 8 | number),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{b, check, i, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("inet_aton", &[t("10.0.5.9")], "167773449"),
-            ("inet_aton", &[t("127.1")], "2130706433"),
-            ("inet_aton", &[t("300.0.0.1")], "NULL +1411"),
-            ("inet_ntoa", &[i(167773449)], "10.0.5.9"),
-            (
-                "inet6_aton",
-                &[t("fdfe::5a55:caff:fefa:9089")],
-                "0xFDFE0000000000005A55CAFFFEFA9089",
-            ),
-            ("inet6_ntoa", &[b(b"\x0a\x00\x05\x09")], "10.0.5.9"),
-            ("is_ipv4", &[t("10.0.5.9")], "1"),
-            ("is_ipv4", &[t("10.0.5.256")], "0"),
-            ("is_ipv6", &[t("::1")], "1"),
-        ]);
-    }
+    let address = numbers.iter();
+    Some(address.fold(0, |address, number| address << 8 | number))
 }

@@ -3,46 +3,21 @@
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use crate::scalar::ScalarKernel;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, Signature, output};
 
-/// SOUNDEX()
-#[derive(Debug)]
-pub(crate) struct Soundex;
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["soundex"], 1..=1, signature, evaluate)];
 
-impl ScalarKernel for Soundex {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        derive::text_signature(
-            arguments,
-            context,
-            "soundex",
-            derive::character_length(arguments[0].ty).max(4),
-            arguments[0].nullable,
-        )
-    }
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let characters = binding.characters(0).max(4);
+    binding.collated_text(characters, binding.any_nullable())
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = texts.get(row) else {
-                return Ok(false);
-            };
-            soundex(&String::from_utf8_lossy(text), out);
-            Ok(true)
-        })
-    }
+fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
+    output::mapped_texts(call, 0, |text, out| {
+        soundex(&String::from_utf8_lossy(text), out);
+        Ok(true)
+    })
 }
 
 /// The digit of a letter; vowels and H, W, Y have none, and letters outside of A to Z are vowels.
@@ -80,18 +55,4 @@ fn soundex(text: &str, out: &mut Vec<u8>) {
     }
     let length = String::from_utf8_lossy(out).chars().count();
     out.extend(std::iter::repeat_n(b'0', 4_usize.saturating_sub(length)));
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{check, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("soundex", &[t("Hello")], "H400"),
-            ("soundex", &[t("Quadratically")], "Q36324"),
-            ("soundex", &[t("")], ""),
-        ]);
-    }
 }

@@ -1,76 +1,76 @@
-//! SUBSTRING(text, position[, length]): characters from a position, counted from 1 or, negative, from the end.
+//! Parts of a text, in characters: SUBSTRING(text, position[, length]), LEFT(text, n), RIGHT(text, n),
+//! SUBSTRING_INDEX(text, delimiter, n).
 
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarKernel;
+use crate::input::{self, Counts};
+use crate::scalar::Row;
 use crate::scalar::strings::chars;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Binding, Call, Signature, derive, output};
 
-/// SUBSTRING()
-#[derive(Debug)]
-pub(crate) struct Substring;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(
+        &["substring", "substr", "mid"],
+        2..=3,
+        substring_signature,
+        |call| {
+            let lengths = call.optional(2, input::counts)?;
+            substring(call, lengths)
+        },
+    ),
+    Row::new(&["left"], 2..=2, side_signature, side::<true>),
+    Row::new(&["right"], 2..=2, side_signature, side::<false>),
+    Row::new(
+        &["substring_index"],
+        3..=3,
+        index_signature,
+        substring_index,
+    ),
+];
 
-impl ScalarKernel for Substring {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let whole = derive::character_length(arguments[0].ty);
-        let mut characters = whole;
-        if let Some(position) = derive::constant_integer(&arguments[1]) {
-            characters = if position < 0 {
-                whole.min(position.unsigned_abs())
-            } else {
-                whole.saturating_sub(position.max(1).cast_unsigned() - 1)
-            };
-        }
-        if let Some(length) = arguments.get(2).and_then(derive::constant_integer) {
-            characters = characters.min(length.max(0).cast_unsigned());
-        }
-        let mut signature = derive::text_signature(
-            &arguments[..1],
-            context,
-            "substr",
-            characters,
-            derive::any_nullable(arguments),
-        )?;
-        signature
-            .arguments
-            .extend(arguments[1..].iter().map(derive::integer_of));
-        Ok(signature)
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let (texts, positions) = (input::texts(&arguments[0])?, input::counts(&arguments[1])?);
-        let lengths = arguments.get(2).map(input::counts).transpose()?;
-        let collation = signature.result.collation;
-        output::borrowed_texts(row_count, context, |row| {
-            let (Some(text), Some(position)) = (texts.get(row), positions.get(row)) else {
-                return Ok(None);
-            };
-            let length = match &lengths {
-                None => i64::MAX,
-                Some(lengths) => match lengths.get(row) {
-                    None => return Ok(None),
-                    Some(length) => length,
-                },
-            };
-            Ok(Some(substring(text, position, length, collation)))
-        })
-    }
+/// The types of a text of at most `characters`, and of numbers.
+fn part_signature(binding: &Binding<'_>, characters: u64) -> Result<Signature> {
+    let text = binding.part(..1);
+    let mut signature = text.collated_text(characters, binding.any_nullable())?;
+    let numbers = binding.part(1..).each(derive::integer_of);
+    signature.arguments.extend(numbers);
+    Ok(signature)
 }
 
-fn substring(text: &[u8], position: i64, length: i64, collation: CollationId) -> &[u8] {
+fn substring_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let whole = binding.characters(0);
+    let mut characters = whole;
+    if let Some(position) = derive::constant_integer(&binding.arguments[1]) {
+        characters = if position < 0 {
+            whole.min(position.unsigned_abs())
+        } else {
+            whole.saturating_sub(position.max(1).cast_unsigned() - 1)
+        };
+    }
+    let length = binding.arguments.get(2).and_then(derive::constant_integer);
+    if let Some(length) = length {
+        characters = characters.min(length.max(0).cast_unsigned());
+    }
+    part_signature(&binding.named("substr"), characters)
+}
+
+fn substring(call: &Call<'_>, lengths: Option<Counts<'_>>) -> Result<ArrayRef> {
+    let (texts, positions) = (call.texts(0)?, call.counts(1)?);
+    let collation = call.signature.result.collation;
+    output::borrowed_texts(call, |row| {
+        let length = lengths.map_or(Some(i64::MAX), |lengths| lengths.get(row));
+        let (Some(text), Some(position), Some(length)) =
+            (texts.get(row), positions.get(row), length)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(part(text, position, length, collation)))
+    })
+}
+
+/// Characters from a position, counted from 1 or, negative, from the end.
+fn part(text: &[u8], position: i64, length: i64, collation: CollationId) -> &[u8] {
     let Ok(length) = usize::try_from(length) else {
         return b"";
     };
@@ -89,21 +89,77 @@ fn substring(text: &[u8], position: i64, length: i64, collation: CollationId) ->
     &rest[..chars::offset_of(rest, length, collation)]
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::testing::{NULL, check, i, t};
+fn side_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let whole = binding.characters(0);
+    let count = derive::constant_integer(&binding.arguments[1]);
+    let characters = count.map_or(whole, |n| whole.min(n.max(0).cast_unsigned()));
+    part_signature(binding, characters)
+}
 
-    #[test]
-    fn values() {
-        check(&[
-            ("substring", &[t("Quadratically"), i(5)], "ratically"),
-            ("substr", &[t("Quadratically"), i(5), i(6)], "ratica"),
-            ("mid", &[t("Sakila"), i(-3)], "ila"),
-            ("substring", &[t("Sakila"), i(-5), i(3)], "aki"),
-            ("substring", &[t("Sakila"), i(0)], ""),
-            ("substring", &[t("Sakila"), i(-9)], ""),
-            ("substring", &[t("aé€b"), i(2), i(2)], "é€"),
-            ("substring", &[t("Sakila"), NULL], "NULL"),
-        ]);
+/// Characters at one end.
+fn side<const LEFT: bool>(call: &Call<'_>) -> Result<ArrayRef> {
+    let (texts, counts) = (call.texts(0)?, call.counts(1)?);
+    let collation = call.signature.result.collation;
+    output::borrowed_texts(call, |row| {
+        let (Some(text), Some(wanted)) = (texts.get(row), counts.get(row)) else {
+            return Ok(None);
+        };
+        let wanted = usize::try_from(wanted).unwrap_or(0);
+        Ok(Some(if LEFT {
+            &text[..chars::offset_of(text, wanted, collation)]
+        } else {
+            let skipped = chars::count(text, collation).saturating_sub(wanted);
+            &text[chars::offset_of(text, skipped, collation)..]
+        }))
+    })
+}
+
+fn index_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let texts = binding.part(..2);
+    let mut signature = texts.changed_text(binding.characters(0), binding.any_nullable())?;
+    let count = derive::integer_of(&binding.arguments[2]);
+    signature.arguments.push(count);
+    Ok(signature)
+}
+
+fn substring_index(call: &Call<'_>) -> Result<ArrayRef> {
+    let (texts, delimiters, counts) = (call.texts(0)?, call.texts(1)?, call.counts(2)?);
+    output::borrowed_texts(call, |row| {
+        let (Some(text), Some(delimiter), Some(count)) =
+            (texts.get(row), delimiters.get(row), counts.get(row))
+        else {
+            return Ok(None);
+        };
+        Ok(Some(delimited(text, delimiter, count)))
+    })
+}
+
+/// What stands before the n-th delimiter, or, negative, after the n-th from the end.
+fn delimited<'a>(text: &'a [u8], delimiter: &[u8], count: i64) -> &'a [u8] {
+    if delimiter.is_empty() || count == 0 {
+        return b"";
     }
+    let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX) - 1;
+    if count > 0 {
+        let mut start = 0;
+        for _ in 0..wanted {
+            match chars::find(&text[start..], delimiter) {
+                Some(found) => start += found + delimiter.len(),
+                None => return text,
+            }
+        }
+        return match chars::find(&text[start..], delimiter) {
+            Some(found) => &text[..start + found],
+            None => text,
+        };
+    }
+    let mut end = text.len();
+    for turn in 0.. {
+        match chars::find_last(&text[..end], delimiter) {
+            Some(found) if turn == wanted => return &text[found + delimiter.len()..],
+            Some(found) => end = found,
+            None => break,
+        }
+    }
+    text
 }

@@ -6,212 +6,119 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType};
 
-use crate::scalar::ScalarKernel;
+use crate::scalar::Row;
 use crate::scalar::strings::chars;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Binding, Call, Signature, derive, input, output};
 
-/// UUID()
-#[derive(Debug)]
-pub(crate) struct Uuid;
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["uuid"], 0..=0, uuid_signature, uuid).volatile(),
+    Row::new(&["uuid_short"], 0..=0, uuid_short_signature, uuid_short).volatile(),
+    Row::new(&["is_uuid"], 1..=1, is_uuid_signature, is_uuid),
+    Row::new(&["uuid_to_bin"], 1..=2, uuid_to_bin_signature, uuid_to_bin),
+    Row::new(&["bin_to_uuid"], 1..=2, bin_to_uuid_signature, bin_to_uuid),
+];
 
-impl ScalarKernel for Uuid {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let _ = (arguments, context);
-        Ok(Signature::new(
-            Vec::new(),
-            SqlType::varchar(36, CollationId::UTF8MB3_GENERAL_CI),
-            false,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let _ = arguments;
-        let _ = signature;
-        let mut node = [0_u8; 8];
-        (context.entropy)(&mut node);
-        // Version 1: the time in units of 100 ns since 1582; a random node has the multicast bit set.
-        node[2] |= 1;
-        let start = (context.clock)()
-            .wrapping_mul(10)
-            .wrapping_add(0x01B2_1DD2_1381_4000)
-            .cast_unsigned();
-        output::texts(row_count, context, |row, out| {
-            let time = start.wrapping_add(row as u64);
-            let mut bytes = [0_u8; 16];
-            bytes[..4].copy_from_slice(&(time as u32).to_be_bytes());
-            bytes[4..6].copy_from_slice(&((time >> 32) as u16).to_be_bytes());
-            bytes[6..8].copy_from_slice(&((time >> 48) as u16 & 0x0FFF | 0x1000).to_be_bytes());
-            bytes[8..].copy_from_slice(&node);
-            bytes[8] = bytes[8] & 0x3F | 0x80;
-            write(&bytes, out);
-            Ok(true)
-        })
-    }
+fn uuid_signature(_binding: &Binding<'_>) -> Result<Signature> {
+    let result = SqlType::varchar(36, CollationId::UTF8MB3_GENERAL_CI);
+    Ok(Signature::new(Vec::new(), result, false))
 }
 
-/// UUID_SHORT(): a number that the server gives once.
-#[derive(Debug)]
-pub(crate) struct UuidShort;
-
-impl ScalarKernel for UuidShort {
-    fn signature(
-        &self,
-        _arguments: &[Argument<'_>],
-        _context: &SignatureContext,
-    ) -> Result<Signature> {
-        let result = derive::unsigned_bigint();
-        Ok(Signature::new(Vec::new(), result, false))
-    }
-
-    fn evaluate(
-        &self,
-        _arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let next = || context.short_uuids.fetch_add(1, Ordering::Relaxed);
-        output::uints(row_count, |_| Ok(Some(next())))
-    }
+fn uuid(call: &Call<'_>) -> Result<ArrayRef> {
+    let mut node = [0_u8; 8];
+    (call.context.entropy)(&mut node);
+    // Version 1: the time in units of 100 ns since 1582; a random node has the multicast bit set.
+    node[2] |= 1;
+    let start = (call.context.clock)()
+        .wrapping_mul(10)
+        .wrapping_add(0x01B2_1DD2_1381_4000)
+        .cast_unsigned();
+    output::texts(call, |row, out| {
+        let time = start.wrapping_add(row as u64);
+        let mut bytes = [0_u8; 16];
+        bytes[..4].copy_from_slice(&(time as u32).to_be_bytes());
+        bytes[4..6].copy_from_slice(&((time >> 32) as u16).to_be_bytes());
+        bytes[6..8].copy_from_slice(&((time >> 48) as u16 & 0x0FFF | 0x1000).to_be_bytes());
+        bytes[8..].copy_from_slice(&node);
+        bytes[8] = bytes[8] & 0x3F | 0x80;
+        write(&bytes, out);
+        Ok(true)
+    })
 }
 
-/// IS_UUID()
-#[derive(Debug)]
-pub(crate) struct IsUuid;
-
-impl ScalarKernel for IsUuid {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            derive::int_of_width(1),
-            arguments[0].nullable,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::ints(row_count, |row| {
-            Ok(texts.get(row).map(|text| i64::from(parse(text).is_some())))
-        })
-    }
+fn uuid_short_signature(_binding: &Binding<'_>) -> Result<Signature> {
+    Ok(Signature::new(Vec::new(), derive::unsigned_bigint(), false))
 }
 
-/// UUID_TO_BIN()
-#[derive(Debug)]
-pub(crate) struct UuidToBin;
-
-impl ScalarKernel for UuidToBin {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let mut types = vec![derive::text_of(&arguments[0], context)];
-        types.extend(arguments[1..].iter().map(|_| SqlType::bigint()));
-        Ok(Signature::new(
-            types,
-            SqlType::varchar(16, CollationId::BINARY),
-            derive::any_nullable(arguments),
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        let swaps = arguments.get(1).map(input::ints).transpose()?;
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = texts.get(row) else {
-                return Ok(false);
-            };
-            let Some(bytes) = parse(text) else {
-                return Err(codes::ER_WRONG_VALUE_FOR_TYPE.with(&[
-                    &"string",
-                    &String::from_utf8_lossy(text),
-                    &"uuid_to_bin",
-                ]));
-            };
-            let swaps = swaps
-                .and_then(|swaps| swaps.get(row))
-                .is_some_and(|swap| swap != 0);
-            out.extend_from_slice(&if swaps { swap(&bytes) } else { bytes });
-            Ok(true)
-        })
-    }
+/// A number that the server gives once.
+fn uuid_short(call: &Call<'_>) -> Result<ArrayRef> {
+    let next = || call.context.short_uuids.fetch_add(1, Ordering::Relaxed);
+    output::uints(call.rows, |_| Ok(Some(next())))
 }
 
-/// BIN_TO_UUID()
-#[derive(Debug)]
-pub(crate) struct BinToUuid;
+fn is_uuid_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts(derive::int_of_width(1))
+}
 
-impl ScalarKernel for BinToUuid {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        let mut types = vec![derive::text_of(&arguments[0], context)];
-        types.extend(arguments[1..].iter().map(|_| SqlType::bigint()));
-        Ok(Signature::new(
-            types,
-            SqlType::varchar(36, context.collation_connection),
-            derive::any_nullable(arguments),
-        ))
-    }
+fn is_uuid(call: &Call<'_>) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    output::ints(call.rows, |row| {
+        Ok(texts.get(row).map(|text| parse(text).is_some().into()))
+    })
+}
 
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        let swaps = arguments.get(1).map(input::ints).transpose()?;
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = texts.get(row) else {
-                return Ok(false);
-            };
-            let Ok(bytes) = <[u8; 16]>::try_from(text) else {
-                return Err(codes::ER_WRONG_VALUE_FOR_TYPE.with(&[
-                    &"string",
-                    &String::from_utf8_lossy(text),
-                    &"bin_to_uuid",
-                ]));
-            };
-            let swaps = swaps
-                .and_then(|swaps| swaps.get(row))
-                .is_some_and(|swap| swap != 0);
-            write(&if swaps { unswap(&bytes) } else { bytes }, out);
-            Ok(true)
-        })
-    }
+/// The types of a conversion of a text, with a number that says whether the parts of the time are swapped.
+fn conversion_signature(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
+    let mut types = vec![SqlType::bigint(); binding.arguments.len()];
+    types[0] = binding.text(0);
+    Ok(Signature::new(types, result, binding.any_nullable()))
+}
+
+fn uuid_to_bin_signature(binding: &Binding<'_>) -> Result<Signature> {
+    conversion_signature(binding, SqlType::varchar(16, CollationId::BINARY))
+}
+
+fn bin_to_uuid_signature(binding: &Binding<'_>) -> Result<Signature> {
+    conversion_signature(binding, binding.string(36))
+}
+
+/// Converts texts by `append`, which is told whether to swap the parts of the time, and says whether the
+/// text was right.
+fn convert(
+    call: &Call<'_>,
+    append: impl Fn(&[u8], bool, &mut Vec<u8>) -> bool,
+) -> Result<ArrayRef> {
+    let (texts, swaps) = (call.texts(0)?, call.optional(1, input::ints)?);
+    output::texts(call, |row, out| {
+        let Some(text) = texts.get(row) else {
+            return Ok(false);
+        };
+        let swap = swaps.and_then(|swaps| swaps.get(row));
+        if append(text, swap.is_some_and(|swap| swap != 0), out) {
+            return Ok(true);
+        }
+        let text = String::from_utf8_lossy(text);
+        Err(codes::ER_WRONG_VALUE_FOR_TYPE.with(&[&"string", &text, &call.name]))
+    })
+}
+
+fn uuid_to_bin(call: &Call<'_>) -> Result<ArrayRef> {
+    convert(call, |text, swaps, out| {
+        let bytes = parse(text);
+        let bytes = bytes.inspect(|bytes| {
+            out.extend_from_slice(&if swaps { swap(bytes) } else { *bytes });
+        });
+        bytes.is_some()
+    })
+}
+
+fn bin_to_uuid(call: &Call<'_>) -> Result<ArrayRef> {
+    convert(call, |bytes, swaps, out| {
+        let bytes = <[u8; 16]>::try_from(bytes);
+        let bytes = bytes.inspect(|bytes| {
+            write(&if swaps { unswap(bytes) } else { *bytes }, out);
+        });
+        bytes.is_ok()
+    })
 }
 
 fn write(bytes: &[u8; 16], out: &mut Vec<u8>) {
@@ -263,45 +170,4 @@ fn unswap(bytes: &[u8; 16]) -> [u8; 16] {
     original[4..6].copy_from_slice(&bytes[2..4]);
     original[..4].copy_from_slice(&bytes[4..8]);
     original
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::{b, check, i, t};
-
-    #[test]
-    fn values() {
-        check(&[
-            ("is_uuid", &[t("6ccd780c-baba-1026-9564-5b8c656024db")], "1"),
-            (
-                "is_uuid",
-                &[t("{6ccd780c-baba-1026-9564-5b8c656024db}")],
-                "1",
-            ),
-            ("is_uuid", &[t("6ccd780cbaba102695645b8c656024d")], "0"),
-            (
-                "uuid_to_bin",
-                &[t("6ccd780c-baba-1026-9564-5b8c656024db")],
-                "0x6CCD780CBABA102695645B8C656024DB",
-            ),
-            (
-                "uuid_to_bin",
-                &[t("6ccd780c-baba-1026-9564-5b8c656024db"), i(1)],
-                "0x1026BABA6CCD780C95645B8C656024DB",
-            ),
-            (
-                "bin_to_uuid",
-                &[
-                    b(b"\x10\x26\xba\xba\x6c\xcd\x78\x0c\x95\x64\x5b\x8c\x65\x60\x24\xdb"),
-                    i(1),
-                ],
-                "6ccd780c-baba-1026-9564-5b8c656024db",
-            ),
-            (
-                "uuid_to_bin",
-                &[t("x")],
-                "ERROR 1411 (HY000): Incorrect string value: 'x' for function uuid_to_bin",
-            ),
-        ]);
-    }
 }

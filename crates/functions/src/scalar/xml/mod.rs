@@ -12,28 +12,20 @@ use mayfly_types::error::codes;
 use self::document::{Document, Kind};
 use self::evaluate::Evaluation;
 use self::path::XPath;
-use crate::scalar::strings::chars;
-use crate::scalar::{ScalarFunction, ScalarKernel};
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::scalar::Row;
+use crate::{Binding, Call, EvaluationContext, Signature, derive, output};
 
 /// The functions of this family.
-pub(crate) const FUNCTIONS: &[ScalarFunction] = &[
-    ScalarFunction::new(&["extractvalue"], 2..=2, &ExtractValue),
-    ScalarFunction::new(&["updatexml"], 3..=3, &UpdateXml),
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["extractvalue"], 2..=2, signature, extract_value),
+    Row::new(&["updatexml"], 3..=3, signature, update_xml),
 ];
 
 /// A text of XML or a path, as long as it may be.
-fn signature(
-    arguments: &[Argument<'_>],
-    context: &SignatureContext,
-    name: &str,
-) -> Result<Signature> {
-    let signature = derive::text_signature(arguments, context, name, 0, true)?;
-    let result = derive::long_text(signature.result.collation);
-    let coercibility = signature.coercibility;
-    Ok(Signature::new(signature.arguments, result, true).with_coercibility(coercibility))
+fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut signature = binding.collated_text(0, true)?;
+    signature.result = derive::long_text(signature.result.collation);
+    Ok(signature)
 }
 
 /// The path of the row before, which is mostly that of all rows.
@@ -66,102 +58,63 @@ fn document(xml: &[u8], context: &EvaluationContext) -> Option<Document> {
     }
 }
 
-/// EXTRACTVALUE()
-#[derive(Debug)]
-struct ExtractValue;
-
-impl ScalarKernel for ExtractValue {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        signature(arguments, context, "extractvalue")
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let (xmls, paths) = (input::texts(&arguments[0])?, input::texts(&arguments[1])?);
-        let mut path = LastPath::default();
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = paths.get(row) else {
-                return Ok(false);
-            };
-            let path = path.parse(text)?;
-            let Some(xml) = xmls.get(row) else {
-                return Ok(false);
-            };
-            let Some(document) = document(xml, context) else {
-                return Ok(false);
-            };
-            let collation = signature.result.collation;
-            let mut evaluation = Evaluation::new(&document, xml, collation, context);
-            let is_value = evaluation.append_text(path, out)?;
-            Ok(is_value && chars::within_packet(out.len(), "extractvalue", context)?)
-        })
-    }
+fn extract_value(call: &Call<'_>) -> Result<ArrayRef> {
+    let (xmls, paths, context) = (call.texts(0)?, call.texts(1)?, call.context);
+    let mut path = LastPath::default();
+    output::texts(call, |row, out| {
+        let Some(text) = paths.get(row) else {
+            return Ok(false);
+        };
+        let path = path.parse(text)?;
+        let Some(xml) = xmls.get(row) else {
+            return Ok(false);
+        };
+        let Some(document) = document(xml, context) else {
+            return Ok(false);
+        };
+        let collation = call.signature.result.collation;
+        let mut evaluation = Evaluation::new(&document, xml, collation, context);
+        let is_value = evaluation.append_text(path, out)?;
+        Ok(is_value && call.within_packet(out.len())?)
+    })
 }
 
-/// UPDATEXML(): the XML with the one element or attribute that the path leads to replaced; unchanged when
-/// there is none or several.
-#[derive(Debug)]
-struct UpdateXml;
-
-impl ScalarKernel for UpdateXml {
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        signature(arguments, context, "updatexml")
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let (xmls, paths) = (input::texts(&arguments[0])?, input::texts(&arguments[1])?);
-        let replacements = input::texts(&arguments[2])?;
-        let mut path = LastPath::default();
-        output::texts(row_count, context, |row, out| {
-            let Some(text) = paths.get(row) else {
-                return Ok(false);
-            };
-            let path = path.parse(text)?;
-            let (Some(xml), Some(replacement)) = (xmls.get(row), replacements.get(row)) else {
-                return Ok(false);
-            };
-            if !path.is_nodes() {
-                return Ok(false);
+/// The XML with the one element or attribute that the path leads to replaced; unchanged when there is none
+/// or several.
+fn update_xml(call: &Call<'_>) -> Result<ArrayRef> {
+    let (xmls, paths, replacements) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
+    let context = call.context;
+    let mut path = LastPath::default();
+    output::texts(call, |row, out| {
+        let Some(text) = paths.get(row) else {
+            return Ok(false);
+        };
+        let path = path.parse(text)?;
+        let (Some(xml), Some(replacement)) = (xmls.get(row), replacements.get(row)) else {
+            return Ok(false);
+        };
+        if !path.is_nodes() {
+            return Ok(false);
+        }
+        let Some(document) = document(xml, context) else {
+            return Ok(false);
+        };
+        let collation = call.signature.result.collation;
+        let mut evaluation = Evaluation::new(&document, xml, collation, context);
+        match evaluation.nodes(path, None)?.as_slice() {
+            [found] if found.node == Document::ROOT => out.extend_from_slice(replacement),
+            [found] => {
+                let node = &document.nodes[found.node];
+                // An element stands between `<` and `>`.
+                let bracket = usize::from(node.kind == Kind::Element);
+                out.extend_from_slice(&xml[..node.text.start - bracket]);
+                out.extend_from_slice(replacement);
+                out.extend_from_slice(xml.get(node.end + bracket..).unwrap_or_default());
             }
-            let Some(document) = document(xml, context) else {
-                return Ok(false);
-            };
-            let collation = signature.result.collation;
-            let mut evaluation = Evaluation::new(&document, xml, collation, context);
-            match evaluation.nodes(path, None)?.as_slice() {
-                [found] if found.node == Document::ROOT => out.extend_from_slice(replacement),
-                [found] => {
-                    let node = &document.nodes[found.node];
-                    // An element stands between `<` and `>`.
-                    let bracket = usize::from(node.kind == Kind::Element);
-                    out.extend_from_slice(&xml[..node.text.start - bracket]);
-                    out.extend_from_slice(replacement);
-                    out.extend_from_slice(xml.get(node.end + bracket..).unwrap_or_default());
-                }
-                _ => out.extend_from_slice(xml),
-            }
-            chars::within_packet(out.len(), "updatexml", context)
-        })
-    }
+            _ => out.extend_from_slice(xml),
+        }
+        call.within_packet(out.len())
+    })
 }
 
 #[cfg(test)]

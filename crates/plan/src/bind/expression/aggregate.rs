@@ -36,7 +36,7 @@ impl Binder<'_> {
     pub(super) fn bind_aggregate(
         &mut self,
         name: &str,
-        function: &'static dyn AggregateFunction,
+        function: &'static AggregateFunction,
         call: &Function,
     ) -> Result<Expression> {
         let FunctionArguments::List(list) = &call.args else {
@@ -67,7 +67,7 @@ impl Binder<'_> {
     fn bind_aggregate_parts(
         &mut self,
         name: &str,
-        function: &'static dyn AggregateFunction,
+        function: &'static AggregateFunction,
         list: &mayfly_syntax::ast::FunctionArgumentList,
     ) -> Result<AggregateCall> {
         let mut arguments = Vec::with_capacity(list.args.len());

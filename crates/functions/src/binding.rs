@@ -1,0 +1,127 @@
+//! A call of a scalar function while it is bound, and the rules by which many functions derive their types.
+
+use std::slice::SliceIndex;
+
+use mayfly_types::collation::Coercibility;
+use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+
+use crate::{Argument, Signature, SignatureContext, derive};
+
+/// What is known of a call when its types are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding<'a> {
+    /// The function's canonical name, for errors.
+    pub name: &'static str,
+    /// The arguments as they are written.
+    pub arguments: &'a [Argument<'a>],
+    /// The settings that types depend on.
+    pub context: &'a SignatureContext,
+}
+
+impl<'a> Binding<'a> {
+    /// The same call with some of its arguments.
+    pub(crate) fn part<R>(&self, range: R) -> Self
+    where
+        R: SliceIndex<[Argument<'a>], Output = [Argument<'a>]>,
+    {
+        Self {
+            arguments: &self.arguments[range],
+            ..*self
+        }
+    }
+
+    /// The same call under another name.
+    pub(crate) fn named(&self, name: &'static str) -> Self {
+        Self { name, ..*self }
+    }
+
+    /// The type that an argument has where text is wanted.
+    pub(crate) fn text(&self, index: usize) -> SqlType {
+        derive::text_of(&self.arguments[index], self.context)
+    }
+
+    /// The types that all arguments have where text is wanted.
+    pub(crate) fn texts(&self) -> Vec<SqlType> {
+        self.each(|argument| derive::text_of(argument, self.context))
+    }
+
+    /// A type for each argument.
+    pub(crate) fn each(&self, ty: impl FnMut(&Argument<'a>) -> SqlType) -> Vec<SqlType> {
+        self.arguments.iter().map(ty).collect()
+    }
+
+    /// The type of a string result of at most `characters`, in the connection's collation.
+    pub(crate) fn string(&self, characters: u64) -> SqlType {
+        derive::string_type(characters, self.context.collation_connection)
+    }
+
+    /// How many characters an argument needs as text.
+    pub(crate) fn characters(&self, index: usize) -> u64 {
+        derive::character_length(self.arguments[index].ty)
+    }
+
+    /// Whether any argument may be NULL.
+    pub(crate) fn any_nullable(&self) -> bool {
+        self.arguments.iter().any(|argument| argument.nullable)
+    }
+
+    /// The signature of a function that reads all of its arguments as texts, each in its own collation. It
+    /// is NULL when an argument is.
+    pub(crate) fn of_texts(&self, result: SqlType) -> Result<Signature> {
+        Ok(Signature::new(self.texts(), result, self.any_nullable()))
+    }
+
+    /// The same of a function that may be NULL for other reasons.
+    pub(crate) fn of_texts_or_null(&self, result: SqlType) -> Result<Signature> {
+        Ok(Signature::new(self.texts(), result, true))
+    }
+
+    /// The signature of a function that makes one string of the texts of its arguments, of at most
+    /// `characters`.
+    pub(crate) fn collated_text(&self, characters: u64, nullable: bool) -> Result<Signature> {
+        let claim = derive::aggregate_collation(self.arguments, self.context, self.name)?;
+        Ok(self.in_collation(claim, characters, nullable))
+    }
+
+    /// The signature of a function that compares its arguments as texts of one collation. It is NULL when
+    /// an argument is.
+    pub(crate) fn compared_texts(&self, result: SqlType) -> Result<Signature> {
+        let texts = self.collated_text(0, false)?.arguments;
+        Ok(Signature::new(texts, result, self.any_nullable()))
+    }
+
+    /// The signature of a function that changes a text, its first argument, by others: it keeps its
+    /// collation and its claim, whatever the others have. Bytes among them make it bytes. Error 3854 where a
+    /// constant has characters that it lacks.
+    pub(crate) fn changed_text(&self, characters: u64, nullable: bool) -> Result<Signature> {
+        let mixes: Vec<_> = self
+            .arguments
+            .iter()
+            .map(|argument| derive::collation_mix(argument, self.context))
+            .collect();
+        let is_null = self.arguments[0].ty.kind == TypeKind::Null;
+        let has_bytes = mixes.iter().any(|mix| mix.collation == CollationId::BINARY);
+        if is_null || has_bytes {
+            return self.collated_text(characters, nullable);
+        }
+        let collation = mixes[0].collation;
+        for mix in &mixes {
+            mix.check_converted(collation.charset())?;
+        }
+        let coercibility = mixes[0].coercibility.min(Coercibility::Coercible);
+        Ok(self.in_collation((collation, coercibility), characters, nullable))
+    }
+
+    fn in_collation(
+        &self,
+        (collation, coercibility): (CollationId, Coercibility),
+        characters: u64,
+        nullable: bool,
+    ) -> Signature {
+        let ty = |argument: &Argument<'_>| {
+            derive::with_collation(&derive::text_of(argument, self.context), collation)
+        };
+        let result = derive::string_type(characters, collation);
+        Signature::new(self.each(ty), result, nullable).with_coercibility(coercibility)
+    }
+}

@@ -1,0 +1,132 @@
+//! A call of a scalar function while it is computed.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{CollationId, Error, Result, SqlType, Value};
+
+use crate::input::{self, AnyInts, Bools, Counts, Decimals, Floats, Ints, Texts, UInts};
+use crate::scalar::strings::chars;
+use crate::{Column, EvaluationContext, Signature, output};
+
+/// A call for all rows of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The function's canonical name, for errors.
+    pub name: &'static str,
+    /// The arguments, of the types that the signature asked for.
+    pub arguments: &'a [Column],
+    /// How many rows to compute.
+    pub rows: usize,
+    /// The types of the call.
+    pub signature: &'a Signature,
+    /// What the function may know of the statement.
+    pub context: &'a EvaluationContext,
+}
+
+impl<'a> Call<'a> {
+    /// The type of an argument.
+    pub fn ty(&self, index: usize) -> &'a SqlType {
+        &self.signature.arguments[index]
+    }
+
+    /// The collation of an argument.
+    pub(crate) fn collation(&self, index: usize) -> CollationId {
+        self.ty(index).collation
+    }
+
+    /// Reads an Int64 argument.
+    pub fn ints(&self, index: usize) -> Result<Ints<'a>> {
+        input::ints(&self.arguments[index])
+    }
+
+    /// Reads a UInt64 argument.
+    pub(crate) fn uints(&self, index: usize) -> Result<UInts<'a>> {
+        input::uints(&self.arguments[index])
+    }
+
+    /// Reads an argument of any integer type.
+    pub(crate) fn any_ints(&self, index: usize) -> Result<AnyInts<'a>> {
+        input::any_ints(&self.arguments[index])
+    }
+
+    /// Reads a position or length.
+    pub(crate) fn counts(&self, index: usize) -> Result<Counts<'a>> {
+        input::counts(&self.arguments[index])
+    }
+
+    /// Reads a Float64 argument.
+    pub(crate) fn floats(&self, index: usize) -> Result<Floats<'a>> {
+        input::floats(&self.arguments[index])
+    }
+
+    /// Reads a Bool argument.
+    pub(crate) fn bools(&self, index: usize) -> Result<Bools<'a>> {
+        input::bools(&self.arguments[index])
+    }
+
+    /// Reads a DECIMAL argument.
+    pub(crate) fn decimals(&self, index: usize) -> Result<Decimals<'a>> {
+        input::decimals(&self.arguments[index], self.ty(index).decimals)
+    }
+
+    /// Reads a Bytes argument.
+    pub(crate) fn texts(&self, index: usize) -> Result<Texts<'a>> {
+        input::texts(&self.arguments[index])
+    }
+
+    /// Reads an argument that may be left out.
+    pub(crate) fn optional<T>(
+        &self,
+        index: usize,
+        read: impl FnOnce(&'a Column) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.arguments.get(index).map(read).transpose()
+    }
+
+    /// Reads all arguments from `first` on alike.
+    pub(crate) fn all<T>(
+        &self,
+        first: usize,
+        read: impl FnMut(&'a Column) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.arguments[first..].iter().map(read).collect()
+    }
+
+    /// The same value for all rows.
+    pub(crate) fn constant(&self, value: &Value) -> ArrayRef {
+        output::repeat(value, &self.signature.result, self.rows)
+    }
+
+    /// An argument as it is.
+    pub(crate) fn unchanged(&self, index: usize) -> ArrayRef {
+        match &self.arguments[index] {
+            Column::Array(array) => Arc::clone(array),
+            Column::Constant(value) => self.constant(value),
+        }
+    }
+
+    /// Whether a result of so many bytes may be made; NULL with warning 1301 when it may not, and an error
+    /// when there is no memory for it.
+    pub(crate) fn within_packet(&self, bytes: usize) -> Result<bool> {
+        chars::within_packet(bytes, self.name, self.context)
+    }
+
+    /// A DOUBLE, or error 1690 when it is not finite.
+    pub(crate) fn finite(&self, value: f64, text: impl FnOnce() -> String) -> Result<Option<f64>> {
+        if value.is_finite() {
+            Ok(Some(value))
+        } else {
+            Err(self.out_of_range("DOUBLE", text))
+        }
+    }
+
+    /// Error 1690 for a result outside of the range of `kind`; `text` is the call with its values, shown
+    /// where the planner did not give its own text.
+    pub(crate) fn out_of_range(&self, kind: &str, text: impl FnOnce() -> String) -> Error {
+        match &self.signature.text {
+            Some(text) => output::out_of_range(kind, Some(text)),
+            None => output::out_of_range(kind, Some(&text())),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! `a + b`, `a - b` and `a * b`.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Float64Type, Int64Type, UInt64Type};
+use mayfly_types::decimal::{Decimal, DecimalOperation, DecimalOverflow, pow10_i128};
+use mayfly_types::{Error, PhysicalType, Result, SqlMode};
+
+use super::numeric::{self, text_of_row};
+use crate::input::{self, Numbers};
+use crate::scalar::Row;
+use crate::{Binding, Call, Column, Signature, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["+"], 2..=2, add_signature, evaluate::<Add>),
+    Row::new(&["-"], 2..=2, subtract_signature, evaluate::<Subtract>),
+    Row::new(&["*"], 2..=2, multiply_signature, evaluate::<Multiply>),
+];
+
+fn add_signature(binding: &Binding<'_>) -> Result<Signature> {
+    Ok(numeric::signature(binding, DecimalOperation::Add))
+}
+
+fn subtract_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut signature = numeric::signature(binding, DecimalOperation::Subtract);
+    if binding
+        .context
+        .sql_mode
+        .has(SqlMode::NO_UNSIGNED_SUBTRACTION)
+    {
+        signature.result.unsigned = false;
+    }
+    Ok(signature)
+}
+
+fn multiply_signature(binding: &Binding<'_>) -> Result<Signature> {
+    Ok(numeric::signature(binding, DecimalOperation::Multiply))
+}
+
+/// One of the operators in each number type. A trait rather than a table of function pointers, so
+/// that every loop is compiled for its operation.
+trait Arithmetic {
+    /// As written.
+    const SYMBOL: &'static str;
+    /// Whether decimal operands are brought to equal scale first.
+    const ALIGNS_SCALES: bool;
+    /// Both operands signed: the value and whether it overflowed.
+    fn signed(a: i64, b: i64) -> (i64, bool);
+    /// Both operands unsigned.
+    fn unsigned(a: u64, b: u64) -> (u64, bool);
+    /// Mixed operands.
+    fn wide(a: i128, b: i128) -> i128;
+    /// DOUBLE
+    fn double(a: f64, b: f64) -> f64;
+    /// Unscaled decimals that cannot overflow 128 bits.
+    fn narrow_decimal(a: i128, b: i128) -> i128;
+    /// Decimals of any scale.
+    fn decimal(a: Decimal, b: Decimal) -> Result<Decimal, DecimalOverflow>;
+}
+
+/// Implements [`Arithmetic`] by the methods that numbers have for an operator.
+macro_rules! arithmetic {
+    ($name:ident, $symbol:tt, $aligns:literal, $overflowing:ident, $wrapping:ident, $decimal:ident) => {
+        struct $name;
+
+        impl Arithmetic for $name {
+            const SYMBOL: &'static str = stringify!($symbol);
+            const ALIGNS_SCALES: bool = $aligns;
+
+            #[inline]
+            fn signed(a: i64, b: i64) -> (i64, bool) {
+                a.$overflowing(b)
+            }
+
+            #[inline]
+            fn unsigned(a: u64, b: u64) -> (u64, bool) {
+                a.$overflowing(b)
+            }
+
+            #[inline]
+            fn wide(a: i128, b: i128) -> i128 {
+                a $symbol b
+            }
+
+            #[inline]
+            fn double(a: f64, b: f64) -> f64 {
+                a $symbol b
+            }
+
+            #[inline]
+            fn narrow_decimal(a: i128, b: i128) -> i128 {
+                a.$wrapping(b)
+            }
+
+            fn decimal(a: Decimal, b: Decimal) -> Result<Decimal, DecimalOverflow> {
+                a.$decimal(b)
+            }
+        }
+    };
+}
+
+arithmetic!(Add, +, true, overflowing_add, wrapping_add, add);
+arithmetic!(Subtract, -, true, overflowing_sub, wrapping_sub, subtract);
+arithmetic!(Multiply, *, false, overflowing_mul, wrapping_mul, multiply);
+
+fn evaluate<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
+    let result = &call.signature.result;
+    match result.physical() {
+        PhysicalType::Float64 => doubles::<O>(call),
+        PhysicalType::Int64 | PhysicalType::UInt64 => integers::<O>(call),
+        _ => {
+            let values = decimals::<O>(call)?;
+            if result.unsigned {
+                check_not_negative::<O>(call, &values)?;
+            }
+            Ok(values)
+        }
+    }
+}
+
+/// Error 1690 for a value of an unsigned DECIMAL below zero.
+fn check_not_negative<O: Arithmetic>(call: &Call<'_>, values: &ArrayRef) -> Result<()> {
+    let column = Column::Array(Arc::clone(values));
+    let values = input::decimals(&column, call.signature.result.decimals)?;
+    let is_negative = |row: &usize| values.get(*row).is_some_and(|value| value.is_negative());
+    match (0..call.rows).find(is_negative) {
+        Some(row) => Err(overflow::<O>(call, "DECIMAL UNSIGNED", row)),
+        None => Ok(()),
+    }
+}
+
+fn overflow<O: Arithmetic>(call: &Call<'_>, kind: &str, row: usize) -> Error {
+    call.out_of_range(kind, || text_of_row(call, O::SYMBOL, row))
+}
+
+fn doubles<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
+    let (left, right) = (call.floats(0)?, call.floats(1)?);
+    let compute = |a, b| {
+        let value = O::double(a, b);
+        (value, !value.is_finite())
+    };
+    let fail = |row| overflow::<O>(call, "DOUBLE", row);
+    checked::<Float64Type>(left, right, call.rows, compute, fail)
+}
+
+fn integers<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
+    let is_unsigned = [0, 1].map(|index| numeric::is_unsigned(call.ty(index)));
+    match (is_unsigned, call.signature.result.unsigned) {
+        ([false, false], false) => {
+            let fail = |row| overflow::<O>(call, "BIGINT", row);
+            let (left, right) = (call.ints(0)?, call.ints(1)?);
+            checked::<Int64Type>(left, right, call.rows, O::signed, fail)
+        }
+        ([true, true], true) => {
+            let fail = |row| overflow::<O>(call, "BIGINT UNSIGNED", row);
+            let (left, right) = (call.uints(0)?, call.uints(1)?);
+            checked::<UInt64Type>(left, right, call.rows, O::unsigned, fail)
+        }
+        _ => {
+            let (left, right) = (call.any_ints(0)?, call.any_ints(1)?);
+            let value = |row| {
+                Ok(left
+                    .get(row)
+                    .zip(right.get(row))
+                    .map(|(a, b)| O::wide(a, b)))
+            };
+            numeric::integers_of_type(call, value, |row, kind| overflow::<O>(call, kind, row))
+        }
+    }
+}
+
+fn decimals<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
+    let physical = call.signature.result.physical();
+    if let PhysicalType::Decimal128(scale) = physical
+        && let Some(left) = input::narrow(call.decimals(0)?)
+        && let Some(right) = input::narrow(call.decimals(1)?)
+    {
+        let own = [call.ty(0).decimals, call.ty(1).decimals];
+        let factors = own.map(|own| scale.checked_sub(own).and_then(pow10_i128));
+        let typed = |array: arrow_array::Decimal128Array| -> Result<ArrayRef> {
+            Ok(Arc::new(array.with_data_type(physical.arrow())))
+        };
+        if let (true, [Some(left_factor), Some(right_factor)]) = (O::ALIGNS_SCALES, factors) {
+            // The result's precision bounds the values, so nothing overflows; what stands
+            // under NULLs may, harmlessly.
+            return typed(output::binary::<_, _, Decimal128Type>(
+                left,
+                right,
+                call.rows,
+                |a, b| O::narrow_decimal(a.wrapping_mul(left_factor), b.wrapping_mul(right_factor)),
+            ));
+        }
+        if !O::ALIGNS_SCALES && own[0] + own[1] == scale {
+            let product =
+                output::binary::<_, _, Decimal128Type>(left, right, call.rows, O::narrow_decimal);
+            return typed(product);
+        }
+    }
+    numeric::decimal_rows(call, |a, b| {
+        let value = O::decimal(a, b);
+        let text = || format!("({a} {} {b})", O::SYMBOL);
+        value
+            .map(Some)
+            .map_err(|_| call.out_of_range("DECIMAL", text))
+    })
+}
+
+/// A loop that notes overflow on the way and looks for the guilty row only when there was one: most
+/// batches have none, and then the loop has no branch.
+fn checked<T: ArrowPrimitiveType>(
+    left: Numbers<'_, T>,
+    right: Numbers<'_, T>,
+    row_count: usize,
+    compute: impl Fn(T::Native, T::Native) -> (T::Native, bool),
+    fail: impl Fn(usize) -> Error,
+) -> Result<ArrayRef> {
+    let mut overflowed = false;
+    let array = output::binary::<T, T, T>(left, right, row_count, |a, b| {
+        let (value, overflow) = compute(a, b);
+        overflowed |= overflow;
+        value
+    });
+    let overflows = |row: &usize| {
+        let pair = left.get(*row).zip(right.get(*row));
+        pair.is_some_and(|(a, b)| compute(a, b).1)
+    };
+    if overflowed && let Some(row) = (0..row_count).find(overflows) {
+        return Err(fail(row));
+    }
+    Ok(Arc::new(array))
+}

@@ -1,0 +1,106 @@
+//! STRCMP(a, b): -1, 0 or 1 by the collation. FIND_IN_SET(text, list) and FIELD(x, y, …): the position of
+//! an equal one, from 1.
+
+use arrow_array::ArrayRef;
+use mayfly_types::{PhysicalType, Result, SqlType};
+
+use crate::comparison::{compare_texts, text_equals};
+use crate::scalar::Row;
+use crate::scalar::operators::numeric;
+use crate::{Binding, Call, Signature, derive, input, output};
+
+pub(crate) const FUNCTIONS: &[Row] = &[
+    Row::new(&["strcmp"], 2..=2, strcmp_signature, strcmp),
+    Row::new(&["find_in_set"], 2..=2, find_in_set_signature, find_in_set),
+    Row::new(&["field"], 2..=usize::MAX, field_signature, field),
+];
+
+fn strcmp_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.compared_texts(derive::int_of_width(2))
+}
+
+fn strcmp(call: &Call<'_>) -> Result<ArrayRef> {
+    let (left, right, collation) = (call.texts(0)?, call.texts(1)?, call.collation(0));
+    output::ints(call.rows, |row| {
+        let pair = left.get(row).zip(right.get(row));
+        Ok(pair.map(|(a, b)| compare_texts(a, b, collation) as i64))
+    })
+}
+
+fn find_in_set_signature(binding: &Binding<'_>) -> Result<Signature> {
+    binding.compared_texts(derive::int_of_width(11))
+}
+
+/// The list is of strings separated by commas.
+fn find_in_set(call: &Call<'_>) -> Result<ArrayRef> {
+    let (texts, lists, collation) = (call.texts(0)?, call.texts(1)?, call.collation(0));
+    output::ints(call.rows, |row| {
+        let (Some(text), Some(list)) = (texts.get(row), lists.get(row)) else {
+            return Ok(None);
+        };
+        if list.is_empty() || text.contains(&b',') {
+            return Ok(Some(0));
+        }
+        let found = list
+            .split(|byte| *byte == b',')
+            .position(|member| text_equals(member, text, collation));
+        Ok(Some(found.map_or(0, |index| index as i64 + 1)))
+    })
+}
+
+fn field_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let mut types = binding.arguments.iter().map(|argument| argument.ty);
+    // Strings when there is no number among them, integers when all are, doubles otherwise.
+    let types = if !types.clone().any(SqlType::is_numeric) {
+        binding.collated_text(0, false)?.arguments
+    } else if types.all(numeric::is_integer) {
+        binding.each(|argument| numeric::integer_argument(argument.ty))
+    } else {
+        vec![SqlType::double(); binding.arguments.len()]
+    };
+    Ok(Signature::new(types, derive::int_of_width(11), false))
+}
+
+fn field(call: &Call<'_>) -> Result<ArrayRef> {
+    let ty = call.ty(0);
+    match ty.physical() {
+        PhysicalType::Bytes => {
+            let texts = call.all(0, input::texts)?;
+            let equals = |a, b| text_equals(a, b, ty.collation);
+            output::ints(call.rows, |row| {
+                Ok(Some(position(texts.iter().map(|it| it.get(row)), equals)))
+            })
+        }
+        PhysicalType::Float64 => {
+            let values = call.all(0, input::floats)?;
+            output::ints(call.rows, |row| {
+                Ok(Some(position(
+                    values.iter().map(|it| it.get(row)),
+                    |a, b| a == b,
+                )))
+            })
+        }
+        _ => {
+            let values = call.all(0, input::any_ints)?;
+            output::ints(call.rows, |row| {
+                Ok(Some(position(
+                    values.iter().map(|it| it.get(row)),
+                    |a, b| a == b,
+                )))
+            })
+        }
+    }
+}
+
+/// The position, from 1, of the first value among the others; 0 without.
+fn position<T: Copy>(
+    mut values: impl Iterator<Item = Option<T>>,
+    equals: impl Fn(T, T) -> bool,
+) -> i64 {
+    let Some(Some(wanted)) = values.next() else {
+        return 0;
+    };
+    values
+        .position(|value| value.is_some_and(|value| equals(value, wanted)))
+        .map_or(0, |index| index as i64 + 1)
+}
