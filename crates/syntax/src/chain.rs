@@ -29,6 +29,25 @@ fn level(op: &BinaryOperator) -> Option<u8> {
     })
 }
 
+/// The first operand of a chain, and the others with the operators before them. `divide` gives the
+/// operands and the operator of a part that is divided itself.
+fn operands<'t, T, Op: Copy>(
+    whole: &'t T,
+    divide: impl Fn(&'t T) -> Option<(&'t T, Op, &'t T)>,
+) -> (&'t T, Vec<(Op, &'t T)>) {
+    let mut first = whole;
+    let mut steps = Vec::new();
+    let mut waiting = vec![(None, whole)];
+    while let Some((before, part)) = waiting.pop() {
+        match (divide(part), before) {
+            (Some((left, op, right)), _) => waiting.extend([(Some(op), right), (before, left)]),
+            (None, Some(op)) => steps.push((op, part)),
+            (None, None) => first = part,
+        }
+    }
+    (first, steps)
+}
+
 /// The first operand of a chain, and the others with the operators before them. Of what is no chain
 /// there are no others.
 pub fn chain(whole: &Expr) -> (&Expr, Vec<(&BinaryOperator, &Expr)>) {
@@ -38,20 +57,12 @@ pub fn chain(whole: &Expr) -> (&Expr, Vec<(&BinaryOperator, &Expr)>) {
     let Some(own) = level(op) else {
         return (whole, Vec::new());
     };
-    let mut first = whole;
-    let mut steps = Vec::new();
-    let mut waiting: Vec<(Option<&BinaryOperator>, &Expr)> = vec![(None, whole)];
-    while let Some((before, part)) = waiting.pop() {
-        match (part, before) {
-            (Expr::BinaryOp { left, op, right }, _) if level(op) == Some(own) => {
-                waiting.push((Some(op), &**right));
-                waiting.push((before, &**left));
-            }
-            (_, Some(op)) => steps.push((op, part)),
-            (_, None) => first = part,
+    operands(whole, |part| match part {
+        Expr::BinaryOp { left, op, right } if level(op) == Some(own) => {
+            Some((&**left, op, &**right))
         }
-    }
-    (first, steps)
+        _ => None,
+    })
 }
 
 /// An operator between two queries.
@@ -60,33 +71,23 @@ pub type SetStep<'q> = (SetOperator, SetQuantifier, &'q SetExpr);
 /// The first query of a chain of set operations of one level, and the others with what stands before
 /// them.
 pub fn set_chain(whole: &SetExpr) -> (&SetExpr, Vec<SetStep<'_>>) {
-    let is_intersection = |op: &SetOperator| *op == SetOperator::Intersect;
     let SetExpr::SetOperation { op, .. } = whole else {
         return (whole, Vec::new());
     };
-    let own = is_intersection(op);
-    let mut first = whole;
-    let mut steps = Vec::new();
-    let mut waiting = vec![(None, whole)];
-    while let Some((before, part)) = waiting.pop() {
-        match (part, before) {
-            (
-                SetExpr::SetOperation {
-                    op,
-                    set_quantifier,
-                    left,
-                    right,
-                },
-                _,
-            ) if is_intersection(op) == own => {
-                waiting.push((Some((*op, *set_quantifier)), &**right));
-                waiting.push((before, &**left));
-            }
-            (_, Some((op, quantifier))) => steps.push((op, quantifier, part)),
-            (_, None) => first = part,
+    let is_intersection = *op == SetOperator::Intersect;
+    let (first, steps) = operands(whole, |part| match part {
+        SetExpr::SetOperation {
+            op,
+            set_quantifier,
+            left,
+            right,
+        } if is_intersection == (*op == SetOperator::Intersect) => {
+            Some((&**left, (*op, *set_quantifier), &**right))
         }
-    }
-    (first, steps)
+        _ => None,
+    });
+    let steps = steps.into_iter().map(|((op, quantifier), query)| (op, quantifier, query));
+    (first, steps.collect())
 }
 
 /// Joins operands in their order: to a tree that leans to the left, or one as low as possible.
@@ -101,27 +102,18 @@ pub(crate) fn join<T, Op>(first: T, steps: Vec<(Op, T)>, node: &impl Fn(T, Op, T
 
 fn low<T, Op>(first: T, mut steps: Vec<(Op, T)>, node: &impl Fn(T, Op, T) -> T) -> T {
     let mut behind = steps.split_off(steps.len() / 2).into_iter();
-    let left = |steps: Vec<(Op, T)>| match steps.is_empty() {
-        true => first,
-        false => low(first, steps, node),
+    let Some((op, middle)) = behind.next() else {
+        return first;
     };
-    match behind.next() {
-        None => left(steps),
-        Some((op, middle)) => {
-            let rest: Vec<(Op, T)> = behind.collect();
-            let right = match rest.is_empty() {
-                true => middle,
-                false => low(middle, rest, node),
-            };
-            node(left(steps), op, right)
-        }
-    }
+    let right = low(middle, behind.collect(), node);
+    node(low(first, steps, node), op, right)
 }
 
 /// How many levels a chain of so many steps adds to its highest operand.
 pub(crate) fn levels(steps: usize) -> u32 {
-    match steps < LEANING_MAX {
-        true => steps as u32,
-        false => usize::BITS - steps.leading_zeros() + 1,
+    if steps < LEANING_MAX {
+        steps as u32
+    } else {
+        usize::BITS - steps.leading_zeros() + 1
     }
 }

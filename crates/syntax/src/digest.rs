@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::ParseOptions;
 use crate::keywords::Kw;
-use crate::lexer::literal::unquote_identifier;
+use crate::lexer::literal::{inside_hint, unquote_identifier};
 use crate::lexer::token::{Kind, Token};
 use crate::lexer::{is_identifier_byte, lex_statement};
 
@@ -127,9 +127,7 @@ fn digest_text(sql: &str, options: &ParseOptions) -> String {
 }
 
 fn push<'a>(parts: &mut Vec<Part<'a>>, sql: &'a str, token: Token) {
-    let text = sql
-        .get(token.start as usize..token.end as usize)
-        .unwrap_or("");
+    let text = token.text(sql);
     let part = match token.kind {
         Kind::Word if token.keyword == Kw::NULL && is_null_value(parts) => Part::Value,
         Kind::Word if token.keyword != Kw::OTHER => Part::Keyword(token.keyword),
@@ -245,13 +243,9 @@ fn variable(text: &str) -> Cow<'_, str> {
 
 /// An optimizer hint: names of hints in capitals, their arguments as names and literals.
 fn hint(text: &str) -> String {
-    let inner = text
-        .strip_prefix("/*+")
-        .and_then(|inner| inner.strip_suffix("*/"))
-        .unwrap_or("");
     let mut result = String::from("/*+");
     let mut depth = 0_u32;
-    let mut rest = inner.trim_start();
+    let mut rest = inside_hint(text).trim_start();
     while let Some(first) = rest.chars().next() {
         let length = if is_word(first) {
             rest.find(|c| !is_word(c)).unwrap_or(rest.len())

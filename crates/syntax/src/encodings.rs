@@ -8,7 +8,7 @@
 //! | `@a`, `` @`a b` `` | `Identifier` `@a`, unquoted (a column's identifier never starts so) | [`variable`] |
 //! | `@@x`, `@@global.x` | `Identifier` `@@x`, `@@global.x`, unquoted | [`variable`] |
 //! | `DEFAULT` as a value | `Function` `#default` without arguments | [`is_default`] |
-//! | an unaliased select item that is no column | `ExprWithAlias` whose alias has the marker span and is the column's name (source text; a string's value) | [`item_alias`], [`item_name`] |
+//! | an unaliased select item that is no column | `ExprWithAlias` whose alias is the column's name (source text; a string's value) | [`item_name`] |
 //! | `_latin1'x'` | `Prefixed`, prefix `_latin1` | [`introducer`] |
 //! | `x'4D'`, `0x4D` | `Value::HexStringLiteral` of the hexadecimal digits | [`bytes_literal`] |
 //! | `b'01'`, `0b01` | `Value::SingleQuotedByteStringLiteral` of the binary digits | [`bytes_literal`] |
@@ -51,8 +51,7 @@
 //! | parentheses around a query that add nothing | gone |
 //!
 //! Functions named by a word that is a keyword only directly before a parenthesis (`COUNT (x)`,
-//! with a blank) arrive as calls of a stored function of that name would, as in MySQL; the binder
-//! tells them by [`is_detached_call`].
+//! with a blank) arrive as calls of a stored function of that name would, as in MySQL.
 
 use std::borrow::Cow;
 
@@ -60,33 +59,10 @@ use sqlparser::ast::{
     CharacterLength, DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArguments,
     Ident, ObjectName, ObjectNamePart, SelectItem, Value,
 };
-use sqlparser::tokenizer::{Location, Span};
 
 use crate::ast::{ColumnType, TypeKind, VariableScope};
-
-/// The span that marks an alias which the user did not write.
-const IMPLICIT: Span = Span {
-    start: Location {
-        line: u64::MAX,
-        column: u64::MAX,
-    },
-    end: Location {
-        line: u64::MAX,
-        column: u64::MAX,
-    },
-};
-
-/// The span that marks a function's name which was not read as a keyword for the blank behind it.
-const DETACHED: Span = Span {
-    start: Location {
-        line: u64::MAX,
-        column: 0,
-    },
-    end: Location {
-        line: u64::MAX,
-        column: 0,
-    },
-};
+use crate::keywords::Kw;
+use crate::parser::build::object_name;
 
 /// The function name that stands for the value `DEFAULT`.
 pub const DEFAULT_FUNCTION: &str = "#default";
@@ -123,58 +99,18 @@ pub fn variable(expr: &Expr) -> Option<Variable<'_>> {
         return Some(Variable::User(name));
     };
     let scoped = system.split_once('.').and_then(|(word, name)| {
-        SCOPES
-            .iter()
-            .find(|(scope, _)| word.eq_ignore_ascii_case(scope))
-            .map(|(_, s)| (*s, name))
+        let scope = VariableScope::of(Kw::lookup(word.as_bytes()))?;
+        Some((Some(scope), name))
     });
-    Some(match scoped {
-        Some((scope, name)) => Variable::System {
-            scope: Some(scope),
-            name,
-        },
-        None => Variable::System {
-            scope: None,
-            name: system,
-        },
-    })
+    let (scope, name) = scoped.unwrap_or((None, system));
+    Some(Variable::System { scope, name })
 }
-
-const SCOPES: [(&str, VariableScope); 5] = [
-    ("global", VariableScope::Global),
-    ("session", VariableScope::Session),
-    ("local", VariableScope::Session),
-    ("persist", VariableScope::Persist),
-    ("persist_only", VariableScope::PersistOnly),
-];
 
 /// Whether an expression is the value `DEFAULT` of an assignment or an inserted row.
 pub fn is_default(expr: &Expr) -> bool {
     matches!(expr, Expr::Function(Function { name, args: FunctionArguments::None, .. })
         if matches!(name.0.as_slice(), [ObjectNamePart::Identifier(ident)]
             if ident.value == DEFAULT_FUNCTION))
-}
-
-/// An alias that names a column by its source text, because the user wrote none.
-pub fn implicit_alias(text: impl Into<String>) -> Ident {
-    Ident {
-        value: text.into(),
-        quote_style: Some('`'),
-        span: IMPLICIT,
-    }
-}
-
-/// Whether an alias was made by [`implicit_alias`].
-pub fn is_implicit_alias(alias: &Ident) -> bool {
-    alias.span == IMPLICIT
-}
-
-/// The alias that the user wrote at a select item; `None` when there is none.
-pub fn item_alias(item: &SelectItem) -> Option<&Ident> {
-    match item {
-        SelectItem::ExprWithAlias { alias, .. } if !is_implicit_alias(alias) => Some(alias),
-        _ => None,
-    }
 }
 
 /// The name of the column that a select item makes; `None` for `*`.
@@ -187,20 +123,6 @@ pub fn item_name(item: &SelectItem) -> Option<&str> {
         }
         _ => None,
     }
-}
-
-/// Marks the name of a function that was not read as a keyword for the blank behind it.
-pub(crate) fn detached(name: Ident) -> Ident {
-    Ident {
-        span: DETACHED,
-        ..name
-    }
-}
-
-/// Whether a call's function is one of those that must stand directly before their parenthesis,
-/// and did not: MySQL then knows no such function (error 1630).
-pub fn is_detached_call(function: &Function) -> bool {
-    matches!(function.name.0.as_slice(), [ObjectNamePart::Identifier(name)] if name.span == DETACHED)
 }
 
 /// The character set that an introducer gives a literal, and the literal.
@@ -233,13 +155,12 @@ pub fn bytes_literal(value: &Value) -> Option<Vec<u8>> {
 
 /// A column by its name and qualifiers.
 pub(crate) fn column(mut parts: Vec<Ident>) -> Expr {
-    match (parts.pop(), parts.is_empty()) {
-        (Some(name), true) => Expr::Identifier(name),
-        (Some(name), false) => {
-            parts.push(name);
+    match parts.pop() {
+        Some(name) if parts.is_empty() => Expr::Identifier(name),
+        last => {
+            parts.extend(last);
             Expr::CompoundIdentifier(parts)
         }
-        (None, _) => Expr::CompoundIdentifier(parts),
     }
 }
 
@@ -294,58 +215,46 @@ pub enum CastTypeKind {
 
 /// The target of a cast, read from a node's type; `None` for a type that this crate never writes.
 pub fn cast_type(data_type: &DataType) -> Option<CastType> {
-    let of = |kind, length| {
-        Some(CastType {
-            kind,
-            length,
-            scale: None,
-            charset: None,
-        })
-    };
-    match data_type {
-        DataType::Signed => of(CastTypeKind::Signed, None),
-        DataType::Unsigned => of(CastTypeKind::Unsigned, None),
-        DataType::Char(length) => of(CastTypeKind::Char, character_length(length.as_ref())),
-        DataType::Binary(length) => of(CastTypeKind::Binary, *length),
-        DataType::Decimal(info) | DataType::Float(info) => {
-            let (length, scale) = match info {
-                ExactNumberInfo::None => (None, None),
-                ExactNumberInfo::Precision(precision) => (Some(*precision), None),
-                ExactNumberInfo::PrecisionAndScale(precision, scale) => {
-                    (Some(*precision), u64::try_from(*scale).ok())
-                }
-            };
-            let kind = match data_type {
-                DataType::Decimal(_) => CastTypeKind::Decimal,
-                _ => CastTypeKind::Float,
-            };
-            Some(CastType {
-                kind,
-                length,
-                scale,
-                charset: None,
-            })
-        }
-        DataType::Double(_) | DataType::Real => of(CastTypeKind::Double, None),
-        DataType::Date => of(CastTypeKind::Date, None),
-        DataType::Time(digits, _) => of(CastTypeKind::Time, *digits),
-        DataType::Datetime(digits) => of(CastTypeKind::DateTime, *digits),
-        DataType::JSON => of(CastTypeKind::Json, None),
-        DataType::Custom(name, attributes) => match (custom_name(name)?, attributes.as_slice()) {
-            ("CHAR", [length, charset]) if charset.eq_ignore_ascii_case("binary") => {
-                of(CastTypeKind::Binary, length.parse().ok())
+    let (mut scale, mut charset) = (None, None);
+    let (kind, length) = match data_type {
+        DataType::Signed => (CastTypeKind::Signed, None),
+        DataType::Unsigned => (CastTypeKind::Unsigned, None),
+        DataType::Char(length) => (CastTypeKind::Char, character_length(length.as_ref())),
+        DataType::Binary(length) => (CastTypeKind::Binary, *length),
+        DataType::Decimal(info) => match info {
+            ExactNumberInfo::None => (CastTypeKind::Decimal, None),
+            ExactNumberInfo::Precision(precision) => (CastTypeKind::Decimal, Some(*precision)),
+            ExactNumberInfo::PrecisionAndScale(precision, digits) => {
+                scale = u64::try_from(*digits).ok();
+                (CastTypeKind::Decimal, Some(*precision))
             }
-            ("CHAR", [length, charset]) => Some(CastType {
-                kind: CastTypeKind::Char,
-                length: length.parse().ok(),
-                scale: None,
-                charset: Some(charset.clone()),
-            }),
-            ("YEAR", _) => of(CastTypeKind::Year, None),
-            _ => of(CastTypeKind::Geometry, None),
         },
-        _ => None,
-    }
+        DataType::Float(ExactNumberInfo::Precision(bits)) => (CastTypeKind::Float, Some(*bits)),
+        DataType::Float(_) => (CastTypeKind::Float, None),
+        DataType::Double(_) | DataType::Real => (CastTypeKind::Double, None),
+        DataType::Date => (CastTypeKind::Date, None),
+        DataType::Time(digits, _) => (CastTypeKind::Time, *digits),
+        DataType::Datetime(digits) => (CastTypeKind::DateTime, *digits),
+        DataType::JSON => (CastTypeKind::Json, None),
+        DataType::Custom(name, attributes) => match (custom_name(name)?, attributes.as_slice()) {
+            ("CHAR", [length, name]) if name.eq_ignore_ascii_case("binary") => {
+                (CastTypeKind::Binary, length.parse().ok())
+            }
+            ("CHAR", [length, name]) => {
+                charset = Some(name.clone());
+                (CastTypeKind::Char, length.parse().ok())
+            }
+            ("YEAR", _) => (CastTypeKind::Year, None),
+            _ => (CastTypeKind::Geometry, None),
+        },
+        _ => return None,
+    };
+    Some(CastType {
+        kind,
+        length,
+        scale,
+        charset,
+    })
 }
 
 fn custom_name(name: &ObjectName) -> Option<&str> {
@@ -364,20 +273,14 @@ fn character_length(length: Option<&CharacterLength>) -> Option<u64> {
 
 /// `CHAR` in a cast; with a character set, a custom type of length and character set.
 pub(crate) fn cast_char_type(written: &ColumnType) -> DataType {
+    let length = written.length;
     match &written.charset {
         Some(charset) => {
-            let length = written
-                .length
-                .map_or_else(String::new, |length| length.to_string());
-            DataType::Custom(
-                ObjectName::from(vec![Ident::new("CHAR")]),
-                vec![length, charset.clone()],
-            )
+            let length = length.map_or_else(String::new, |length| length.to_string());
+            DataType::Custom(object_name("CHAR"), vec![length, charset.clone()])
         }
         None => DataType::Char(
-            written
-                .length
-                .map(|length| CharacterLength::IntegerLength { length, unit: None }),
+            length.map(|length| CharacterLength::IntegerLength { length, unit: None }),
         ),
     }
 }
@@ -394,18 +297,12 @@ pub(crate) fn to_data_type(column_type: &ColumnType) -> DataType {
     let mut attributes = vec![
         number(column_type.length),
         number(column_type.scale),
-        flags
-            .iter()
-            .map(|flag| if *flag { '1' } else { '0' })
-            .collect(),
+        flags.map(|flag| u8::from(flag).to_string()).concat(),
         column_type.charset.clone().unwrap_or_default(),
         column_type.collation.clone().unwrap_or_default(),
     ];
     attributes.extend(column_type.members.iter().cloned());
-    DataType::Custom(
-        ObjectName::from(vec![Ident::new(column_type.kind.name())]),
-        attributes,
-    )
+    DataType::Custom(object_name(column_type.kind.name()), attributes)
 }
 
 /// The type of a `JSON_TABLE` column; `None` for a type that this crate never writes there.
@@ -416,15 +313,10 @@ pub fn column_type(data_type: &DataType) -> Option<ColumnType> {
     let [length, scale, flags, charset, collation, members @ ..] = attributes.as_slice() else {
         return None;
     };
-    let name = custom_name(name)?;
-    let kind = TypeKind::ALL
-        .iter()
-        .copied()
-        .find(|kind| kind.name() == name)?;
     let flag = |index| flags.as_bytes().get(index) == Some(&b'1');
     let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     Some(ColumnType {
-        kind,
+        kind: TypeKind::by_name(custom_name(name)?)?,
         length: length.parse().ok(),
         scale: scale.parse().ok(),
         unsigned: flag(0),

@@ -45,14 +45,15 @@ pub enum SyntaxErrorKind {
 }
 
 impl SyntaxError {
-    /// The error at a byte offset of a text.
-    pub(crate) fn at(kind: SyntaxErrorKind, sql: &str, offset: usize, line: u32) -> Self {
+    /// The error at a byte offset of a text. Its line is the one of the byte `line_at`.
+    pub(crate) fn at(kind: SyntaxErrorKind, sql: &str, offset: usize, line_at: usize) -> Self {
+        let before = sql.as_bytes().get(..line_at).unwrap_or_default();
+        let newlines = before.iter().filter(|byte| **byte == b'\n').count();
         let rest = sql.get(offset..).unwrap_or("");
-        let near = rest.chars().take(NEAR_LENGTH_MAX).collect();
         SyntaxError {
             kind,
-            near,
-            line,
+            near: rest.chars().take(NEAR_LENGTH_MAX).collect(),
+            line: u32::try_from(newlines + 1).unwrap_or(u32::MAX),
             offset,
         }
     }

@@ -121,6 +121,14 @@ keywords! {
     ]
 }
 
+/// An array of keywords: `kw![NOT NULL]`.
+macro_rules! kw {
+    ($($keyword:ident)*) => {
+        [$($crate::keywords::Kw::$keyword),*]
+    };
+}
+pub(crate) use kw;
+
 /// A power of two well above the number of keywords, so that probes stay short.
 const SLOTS: usize = 4096;
 const EMPTY: u16 = u16::MAX;

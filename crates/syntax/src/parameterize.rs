@@ -5,7 +5,7 @@
 //! Whole numbers and strings are taken out, of SELECT, INSERT, UPDATE and DELETE; a text with literals
 //! of another kind is left alone. Only the tokens are looked at, so that a `?` may stand where it
 //! means something else than the literal did (`ORDER BY ?`), or where there may be none (`CHAR(?)`):
-//! whoever runs the text with `?` must know what became of each.
+//! a caller that runs the text with `?` must check what each of them means there.
 
 use std::borrow::Cow;
 
@@ -69,12 +69,12 @@ pub fn parameterize<'a>(sql: &'a str, options: &ParseOptions) -> Option<Paramete
         literals: Vec::with_capacity(literals),
     };
     let mut copied = 0;
-    for (place, token) in lexed.tokens.iter().enumerate() {
+    for (index, token) in lexed.tokens.iter().enumerate() {
         if !is_literal(token) {
             continue;
         }
-        let source = sql.get(token.start as usize..token.end as usize)?;
-        let sign = sign_before(lexed.tokens.get(..place)?);
+        let source = token.text(sql);
+        let sign = sign_before(lexed.tokens.get(..index)?);
         let literal = match token.kind {
             Kind::String => {
                 PlainLiteral::String(unquote_string(source, options.no_backslash_escapes))

@@ -1,9 +1,9 @@
-//! Statements' texts without the passwords in them: what is kept of a statement and may be shown.
+//! Statements' texts without the passwords in them: what is stored of a statement and may be shown.
 
 use std::borrow::Cow;
 
 use crate::ParseOptions;
-use crate::ast::{PrepareSource, Statement};
+use crate::ast::{Prepare, PrepareSource, Statement};
 use crate::keywords::Kw;
 use crate::lexer::lex_statement;
 use crate::lexer::token::{Kind, Token};
@@ -16,22 +16,20 @@ const SECRET: &str = "'<secret>'";
 pub fn without_passwords<'a>(parsed: &ParsedStatement<'a>, options: &ParseOptions) -> Cow<'a, str> {
     match &parsed.statement {
         Statement::Account(_) => replaced(parsed.text, options, is_behind_password_word),
-        Statement::Prepare(prepare) => match &prepare.source {
-            PrepareSource::Text(text) if may_have_password(text) => {
-                replaced(parsed.text, options, |_, _| true)
-            }
-            _ => Cow::Borrowed(parsed.text),
-        },
+        Statement::Prepare(Prepare {
+            source: PrepareSource::Text(text),
+            ..
+        }) if may_have_password(text) => replaced(parsed.text, options, |_| true),
         _ => Cow::Borrowed(parsed.text),
     }
 }
 
 /// A text that is no statement, without what would be passwords if it were one.
 pub fn text_without_passwords<'a>(text: &'a str, options: &ParseOptions) -> Cow<'a, str> {
-    match may_have_password(text) {
-        true => replaced(text, options, |_, _| true),
-        false => Cow::Borrowed(text),
+    if !may_have_password(text) {
+        return Cow::Borrowed(text);
     }
+    replaced(text, options, |_| true)
 }
 
 fn may_have_password(text: &str) -> bool {
@@ -43,8 +41,8 @@ fn may_have_password(text: &str) -> bool {
     has(b"identified") || has(b"password")
 }
 
-/// Whether a string behind this token is a password, or what is kept of one.
-fn is_behind_password_word(before: Token, _: Token) -> bool {
+/// Whether a string behind this token is a password, or what is stored of one.
+fn is_behind_password_word(before: Token) -> bool {
     matches!(before.keyword, Kw::BY | Kw::AS | Kw::REPLACE)
         || matches!(before.kind, Kind::Equal | Kind::Assign)
 }
@@ -53,7 +51,7 @@ fn is_behind_password_word(before: Token, _: Token) -> bool {
 fn replaced<'a>(
     text: &'a str,
     options: &ParseOptions,
-    is_secret: impl Fn(Token, Token) -> bool,
+    is_secret: impl Fn(Token) -> bool,
 ) -> Cow<'a, str> {
     let mut shown = String::new();
     let mut taken = 0;
@@ -69,8 +67,7 @@ fn replaced<'a>(
             );
             // Strings that follow each other are one string.
             let is_more = was_secret && is_text;
-            was_secret =
-                is_text && (is_more || before.is_some_and(|before| is_secret(before, *token)));
+            was_secret = is_text && (is_more || before.is_some_and(&is_secret));
             before = Some(*token);
             if !was_secret {
                 continue;

@@ -2,7 +2,7 @@
 
 use crate::ast::Statement;
 use crate::error::{SyntaxError, SyntaxErrorKind};
-use crate::lexer::token::{Kind, Token};
+use crate::lexer::token::Token;
 use crate::lexer::{Lexed, has_token, lex_bounded};
 use crate::parser::cursor::{Failure, Parser};
 use crate::{DEPTH_MAX, LENGTH_MAX, ParseOptions};
@@ -84,23 +84,19 @@ impl<'a> Statements<'a> {
 
     /// Whether a statement follows, right or wrong, and not just blanks, comments and semicolons.
     pub fn has_more(&self) -> bool {
-        let text = self.sql.get(..self.end).unwrap_or(self.sql);
-        self.sql.len() <= LENGTH_MAX && has_token(text, self.position, &self.options)
+        self.sql.len() <= LENGTH_MAX && has_token(self.readable(), self.position, &self.options)
+    }
+
+    fn readable(&self) -> &'a str {
+        self.sql.get(..self.end).unwrap_or(self.sql)
     }
 
     fn error(&self, kind: SyntaxErrorKind, token: Token) -> SyntaxError {
-        let text = self.sql.get(..self.end).unwrap_or(self.sql);
+        let text = self.readable();
         let offset = (token.start as usize).min(text.len());
-        let end = (token.end as usize).clamp(offset, text.len());
         // The line is where the lexer stands after the offending token.
-        let before = text.as_bytes().get(..end).unwrap_or_default();
-        let newlines = before.iter().filter(|byte| **byte == b'\n').count();
-        SyntaxError::at(
-            kind,
-            text,
-            offset,
-            u32::try_from(newlines + 1).unwrap_or(u32::MAX),
-        )
+        let end = (token.end as usize).clamp(offset, text.len());
+        SyntaxError::at(kind, text, offset, end)
     }
 
     /// The next statement, if `admit` lets it take about so many bytes
@@ -121,23 +117,12 @@ impl<'a> Statements<'a> {
         &mut self,
         mut admit: impl FnMut(u64) -> bool,
     ) -> Option<Result<ParsedStatement<'a>, SyntaxError>> {
-        let end = Token {
-            kind: Kind::End,
-            keyword: crate::keywords::Kw::OTHER,
-            start: self.end as u32,
-            end: self.end as u32,
-        };
+        let end = Token::end(self.end as u32, self.end as u32);
         if self.sql.len() > LENGTH_MAX {
-            let start = Token {
-                start: 0,
-                end: 0,
-                ..end
-            };
-            return Some(Err(
-                self.error(SyntaxErrorKind::TooLong { limit: LENGTH_MAX }, start)
-            ));
+            let kind = SyntaxErrorKind::TooLong { limit: LENGTH_MAX };
+            return Some(Err(self.error(kind, Token::end(0, 0))));
         }
-        let text = self.sql.get(..self.end).unwrap_or(self.sql);
+        let text = self.readable();
         loop {
             let lexed = lex_bounded(text, self.position, &self.options, self.tree_bytes_max);
             let bytes = lexed.tree_bytes;
@@ -172,14 +157,10 @@ impl<'a> Statements<'a> {
 
     /// The text from the first token to the last before the end.
     fn text_of(&self, tokens: &[Token]) -> &'a str {
-        let last = tokens
-            .len()
-            .checked_sub(2)
-            .and_then(|last| tokens.get(last));
         let start = tokens.first().map_or(0, |first| first.start as usize);
-        self.sql
-            .get(start..last.map_or(start, |last| last.end as usize))
-            .unwrap_or("")
+        let last = tokens.iter().rev().nth(1);
+        let end = last.map_or(start, |last| last.end as usize);
+        self.sql.get(start..end).unwrap_or("")
     }
 
     fn parse_tokens(
@@ -190,29 +171,25 @@ impl<'a> Statements<'a> {
         self.found = true;
         let (tokens, next) = (lexed.tokens.as_slice(), lexed.next);
         let mut parser = Parser::new(self.sql, tokens, &self.options);
-        match parser.statement() {
-            Ok(statement) => Ok(ParsedStatement {
-                statement,
-                text: self.text_of(tokens),
-                end: if at_end { self.sql.len() } else { next },
-                parameters: parser.parameters,
-                height: parser.height_max,
-                tree_bytes: lexed.tree_bytes,
-            }),
-            Err(failure) => {
-                let (kind, index) = match failure {
-                    Failure::Unexpected { token } => (SyntaxErrorKind::Unexpected, token),
-                    Failure::TooDeep { token } => {
-                        (SyntaxErrorKind::TooDeep { limit: DEPTH_MAX }, token)
-                    }
-                };
-                let token = tokens.get(index as usize).or(tokens.last());
-                let Some(token) = token.copied() else {
-                    return Err(SyntaxError::at(kind, self.sql, self.sql.len(), 1));
-                };
-                Err(self.error(kind, token))
+        let (kind, index) = match parser.statement() {
+            Ok(statement) => {
+                return Ok(ParsedStatement {
+                    statement,
+                    text: self.text_of(tokens),
+                    end: if at_end { self.sql.len() } else { next },
+                    parameters: parser.parameters,
+                    height: parser.height_max,
+                    tree_bytes: lexed.tree_bytes,
+                });
             }
-        }
+            Err(Failure::Unexpected { token }) => (SyntaxErrorKind::Unexpected, token),
+            Err(Failure::TooDeep { token }) => {
+                (SyntaxErrorKind::TooDeep { limit: DEPTH_MAX }, token)
+            }
+        };
+        let token = tokens.get(index as usize).or(tokens.last()).copied();
+        let end = self.sql.len() as u32;
+        Err(self.error(kind, token.unwrap_or(Token::end(end, end))))
     }
 }
 
@@ -244,20 +221,15 @@ pub fn parse_one<'a>(
     options: &ParseOptions,
 ) -> Result<ParsedStatement<'a>, SyntaxError> {
     let mut statements = statements(sql, options);
-    let Some(first) = statements.next() else {
-        return Err(SyntaxError::at(SyntaxErrorKind::Empty, sql, sql.len(), 1));
-    };
-    let first = first?;
-    let behind = statements.rest();
+    let empty = || SyntaxError::at(SyntaxErrorKind::Empty, sql, sql.len(), 0);
+    let first = statements.next().unwrap_or_else(|| Err(empty()))?;
     if first.end < sql.len() {
-        let offset = sql.len() - behind.trim_start().len();
-        let line = sql.get(..offset).unwrap_or(sql).matches('\n').count() + 1;
-        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        let offset = sql.len() - statements.rest().trim_start().len();
         return Err(SyntaxError::at(
             SyntaxErrorKind::Unexpected,
             sql,
             offset,
-            line,
+            offset,
         ));
     }
     Ok(first)

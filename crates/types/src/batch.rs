@@ -66,7 +66,7 @@ impl Batch {
     }
 
     /// The rows with copies of their strings: a view into a block of a table keeps all of it, which
-    /// the table may need to let go of.
+    /// the table may need to release.
     #[must_use]
     pub fn with_own_strings(self) -> Self {
         let columns = self.columns.into_iter();

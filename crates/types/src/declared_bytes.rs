@@ -9,10 +9,12 @@ impl SqlType {
     pub fn declared_bytes(&self, prefix: Option<u32>) -> u64 {
         let fraction = u64::from(self.decimals.min(6)).div_ceil(2);
         let characters = u64::from(prefix.unwrap_or(self.length));
-        let text = match self.is_binary_string() {
-            true => characters,
-            false => characters * u64::from(self.collation.charset().max_length()),
+        let width = if self.is_binary_string() {
+            1
+        } else {
+            self.collation.charset().max_length()
         };
+        let text = characters * u64::from(width);
         match self.kind {
             TypeKind::Boolean | TypeKind::TinyInt | TypeKind::Year | TypeKind::Null => 1,
             TypeKind::SmallInt => 2,

@@ -1,7 +1,7 @@
 //! Ending a statement before it is done: it was killed, or its time is over.
 //!
 //! Whatever can take long asks [`Interrupt::check`] at every batch of rows and every block of a
-//! file, from any thread. A test may be told of each of these moments, and end or break the
+//! file, from any thread. A test may observe each of these checks, and end or break the
 //! statement at exactly one of them.
 
 use std::fmt::Debug;
@@ -11,9 +11,9 @@ use std::time::Instant;
 
 use crate::error::{Result, codes};
 
-/// Is told of every moment at which a statement could end early.
+/// Observes every point at which a statement could end early.
 pub trait Checkpoint: Send + Sync + Debug {
-    /// Such a moment, on any of the statement's threads.
+    /// Such a point, on any of the statement's threads.
     fn reached(&self);
 }
 
@@ -34,13 +34,13 @@ impl Interrupt {
         }
     }
 
-    /// Ends it at that moment too (`max_execution_time`).
+    /// Ends the statement at that time too (`max_execution_time`).
     #[must_use]
     pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
         Self { deadline, ..self }
     }
 
-    /// Tells of every check.
+    /// Reports every check.
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: Option<Arc<dyn Checkpoint>>) -> Self {
         Self { checkpoint, ..self }

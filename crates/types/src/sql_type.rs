@@ -52,7 +52,7 @@ pub enum TypeKind {
     Time,
     /// Day and time of day; `decimals` fractional digits.
     DateTime,
-    /// A moment, shown in the session's time zone; `decimals` fractional digits.
+    /// A point in time, shown in the session's time zone; `decimals` fractional digits.
     Timestamp,
     /// Character or binary string of fixed `length`.
     Char,

@@ -90,91 +90,70 @@ pub enum TypeKind {
 }
 
 impl TypeKind {
-    /// Every kind.
-    pub const ALL: &[TypeKind] = &[
-        TypeKind::TinyInt,
-        TypeKind::SmallInt,
-        TypeKind::MediumInt,
-        TypeKind::Int,
-        TypeKind::BigInt,
-        TypeKind::Decimal,
-        TypeKind::Float,
-        TypeKind::Double,
-        TypeKind::Bit,
-        TypeKind::Char,
-        TypeKind::Varchar,
-        TypeKind::Binary,
-        TypeKind::Varbinary,
-        TypeKind::TinyText,
-        TypeKind::Text,
-        TypeKind::MediumText,
-        TypeKind::LongText,
-        TypeKind::TinyBlob,
-        TypeKind::Blob,
-        TypeKind::MediumBlob,
-        TypeKind::LongBlob,
-        TypeKind::Date,
-        TypeKind::Time,
-        TypeKind::DateTime,
-        TypeKind::Timestamp,
-        TypeKind::Year,
-        TypeKind::Enum,
-        TypeKind::Set,
-        TypeKind::Json,
-        TypeKind::Serial,
-        TypeKind::Geometry,
-        TypeKind::Point,
-        TypeKind::LineString,
-        TypeKind::Polygon,
-        TypeKind::MultiPoint,
-        TypeKind::MultiLineString,
-        TypeKind::MultiPolygon,
-        TypeKind::GeometryCollection,
-        TypeKind::Vector,
+    /// Every kind in the order of its declaration, with its name.
+    const NAMES: [(TypeKind, &str); 39] = [
+        (TypeKind::TinyInt, "tinyint"),
+        (TypeKind::SmallInt, "smallint"),
+        (TypeKind::MediumInt, "mediumint"),
+        (TypeKind::Int, "int"),
+        (TypeKind::BigInt, "bigint"),
+        (TypeKind::Decimal, "decimal"),
+        (TypeKind::Float, "float"),
+        (TypeKind::Double, "double"),
+        (TypeKind::Bit, "bit"),
+        (TypeKind::Char, "char"),
+        (TypeKind::Varchar, "varchar"),
+        (TypeKind::Binary, "binary"),
+        (TypeKind::Varbinary, "varbinary"),
+        (TypeKind::TinyText, "tinytext"),
+        (TypeKind::Text, "text"),
+        (TypeKind::MediumText, "mediumtext"),
+        (TypeKind::LongText, "longtext"),
+        (TypeKind::TinyBlob, "tinyblob"),
+        (TypeKind::Blob, "blob"),
+        (TypeKind::MediumBlob, "mediumblob"),
+        (TypeKind::LongBlob, "longblob"),
+        (TypeKind::Date, "date"),
+        (TypeKind::Time, "time"),
+        (TypeKind::DateTime, "datetime"),
+        (TypeKind::Timestamp, "timestamp"),
+        (TypeKind::Year, "year"),
+        (TypeKind::Enum, "enum"),
+        (TypeKind::Set, "set"),
+        (TypeKind::Json, "json"),
+        (TypeKind::Serial, "serial"),
+        (TypeKind::Geometry, "geometry"),
+        (TypeKind::Point, "point"),
+        (TypeKind::LineString, "linestring"),
+        (TypeKind::Polygon, "polygon"),
+        (TypeKind::MultiPoint, "multipoint"),
+        (TypeKind::MultiLineString, "multilinestring"),
+        (TypeKind::MultiPolygon, "multipolygon"),
+        (TypeKind::GeometryCollection, "geomcollection"),
+        (TypeKind::Vector, "vector"),
     ];
 
     /// The type's name as MySQL prints it.
     pub fn name(self) -> &'static str {
-        match self {
-            TypeKind::TinyInt => "tinyint",
-            TypeKind::SmallInt => "smallint",
-            TypeKind::MediumInt => "mediumint",
-            TypeKind::Int => "int",
-            TypeKind::BigInt => "bigint",
-            TypeKind::Decimal => "decimal",
-            TypeKind::Float => "float",
-            TypeKind::Double => "double",
-            TypeKind::Bit => "bit",
-            TypeKind::Char => "char",
-            TypeKind::Varchar => "varchar",
-            TypeKind::Binary => "binary",
-            TypeKind::Varbinary => "varbinary",
-            TypeKind::TinyText => "tinytext",
-            TypeKind::Text => "text",
-            TypeKind::MediumText => "mediumtext",
-            TypeKind::LongText => "longtext",
-            TypeKind::TinyBlob => "tinyblob",
-            TypeKind::Blob => "blob",
-            TypeKind::MediumBlob => "mediumblob",
-            TypeKind::LongBlob => "longblob",
-            TypeKind::Date => "date",
-            TypeKind::Time => "time",
-            TypeKind::DateTime => "datetime",
-            TypeKind::Timestamp => "timestamp",
-            TypeKind::Year => "year",
-            TypeKind::Enum => "enum",
-            TypeKind::Set => "set",
-            TypeKind::Json => "json",
-            TypeKind::Serial => "serial",
-            TypeKind::Geometry => "geometry",
-            TypeKind::Point => "point",
-            TypeKind::LineString => "linestring",
-            TypeKind::Polygon => "polygon",
-            TypeKind::MultiPoint => "multipoint",
-            TypeKind::MultiLineString => "multilinestring",
-            TypeKind::MultiPolygon => "multipolygon",
-            TypeKind::GeometryCollection => "geomcollection",
-            TypeKind::Vector => "vector",
+        Self::NAMES[self as usize].1
+    }
+
+    /// The kind of a name as MySQL prints it.
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
+        let mut names = Self::NAMES.iter();
+        names.find(|row| row.1 == name).map(|row| row.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_the_order_of_the_kinds() {
+        for (kind, name) in TypeKind::NAMES {
+            assert_eq!(kind.name(), name);
+            assert_eq!(TypeKind::by_name(name), Some(kind));
         }
     }
 }

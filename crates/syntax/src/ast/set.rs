@@ -2,6 +2,8 @@
 
 use sqlparser::ast::Expr;
 
+use crate::keywords::Kw;
+
 /// One item of a `SET` statement. `SET NAMES` and `SET CHARACTER SET` are items too, because MySQL
 /// lets them stand in one list with assignments.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +53,19 @@ pub enum VariableScope {
     Session,
     Persist,
     PersistOnly,
+}
+
+impl VariableScope {
+    /// The scope that a word before a variable names.
+    pub(crate) fn of(keyword: Kw) -> Option<Self> {
+        match keyword {
+            Kw::GLOBAL => Some(Self::Global),
+            Kw::SESSION | Kw::LOCAL => Some(Self::Session),
+            Kw::PERSIST => Some(Self::Persist),
+            Kw::PERSIST_ONLY => Some(Self::PersistOnly),
+            _ => None,
+        }
+    }
 }
 
 /// The value of an assignment.

@@ -11,3 +11,14 @@ pub struct TableOption {
     /// Whether the value was written as a string.
     pub quoted: bool,
 }
+
+impl TableOption {
+    /// An option whose value was not written as a string.
+    pub(crate) fn unquoted(name: &str, value: String) -> Self {
+        TableOption {
+            name: name.to_owned(),
+            value,
+            quoted: false,
+        }
+    }
+}

@@ -37,6 +37,12 @@ fn inside(source: &str) -> &str {
     source.get(1..source.len().saturating_sub(1)).unwrap_or("")
 }
 
+/// The text of a hint comment.
+pub(crate) fn inside_hint(source: &str) -> &str {
+    let text = source.strip_prefix("/*+");
+    text.and_then(|text| text.strip_suffix("*/")).unwrap_or("")
+}
+
 /// The value of a string in quotes. `\%` and `\_` keep their backslash, because only `LIKE` gives
 /// them a meaning.
 pub(crate) fn unquote_string(source: &str, no_backslash_escapes: bool) -> Cow<'_, str> {

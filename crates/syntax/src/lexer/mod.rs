@@ -121,13 +121,10 @@ impl<'a> Lexer<'a> {
     }
 
     fn finish(self) -> Lexed {
-        let next = match self.tokens.last() {
-            Some(token) => token.end as usize,
-            None => self.bytes.len(),
-        };
+        let last = self.tokens.last();
         Lexed {
+            next: last.map_or(self.bytes.len(), |token| token.end as usize),
             tokens: self.tokens,
-            next,
             tree_bytes: self.tree_bytes,
         }
     }
@@ -166,13 +163,8 @@ impl<'a> Lexer<'a> {
         let byte = self.peek(0);
         if self.at_end() || byte == b';' {
             self.position = (start + 1).min(self.bytes.len());
-            let end = self.position as u32;
-            self.tokens.push(Token {
-                kind: Kind::End,
-                keyword: Kw::OTHER,
-                start: start as u32,
-                end,
-            });
+            let end = Token::end(start as u32, self.position as u32);
+            self.tokens.push(end);
             return false;
         }
         match byte {
@@ -218,16 +210,18 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn skip_identifier(&mut self) {
-        while is_identifier_byte(self.peek(0)) {
+    fn skip_while(&mut self, wanted: impl Fn(u8) -> bool) {
+        while wanted(self.peek(0)) {
             self.position += 1;
         }
     }
 
+    fn skip_identifier(&mut self) {
+        self.skip_while(is_identifier_byte);
+    }
+
     fn skip_digits(&mut self) {
-        while self.peek(0).is_ascii_digit() {
-            self.position += 1;
-        }
+        self.skip_while(|byte| byte.is_ascii_digit());
     }
 
     fn word(&mut self, start: usize) {
@@ -331,9 +325,7 @@ impl<'a> Lexer<'a> {
     fn digits_literal(&mut self, start: usize, kind: Kind) {
         self.position += 2;
         let digits_start = self.position;
-        while self.peek(0).is_ascii_hexdigit() {
-            self.position += 1;
-        }
+        self.skip_while(|byte| byte.is_ascii_hexdigit());
         let digits = self
             .bytes
             .get(digits_start..self.position)
@@ -368,9 +360,7 @@ impl<'a> Lexer<'a> {
                 }
             }
             _ => {
-                while is_identifier_byte(self.peek(0)) || self.peek(0) == b'.' {
-                    self.position += 1;
-                }
+                self.skip_while(|byte| is_identifier_byte(byte) || byte == b'.');
                 self.push(Kind::UserVariable, start);
             }
         }
@@ -425,15 +415,12 @@ impl<'a> Lexer<'a> {
                 (b'-', b'-') if self.is_dash_comment() => self.skip_line(),
                 (b'/', b'*') => {
                     let start = self.position;
-                    if self.peek(2) == b'+' && self.may_hint() {
-                        if !self.hint(start) {
-                            return Some(start);
-                        }
-                    } else if self.peek(2) == b'!' {
-                        if !self.version_comment() {
-                            return Some(start);
-                        }
-                    } else if !self.skip_comment() {
+                    let is_closed = match self.peek(2) {
+                        b'+' if self.may_hint() => self.hint(start),
+                        b'!' => self.version_comment(),
+                        _ => self.skip_comment(),
+                    };
+                    if !is_closed {
                         return Some(start);
                     }
                 }
@@ -518,11 +505,11 @@ impl<'a> Lexer<'a> {
     }
 
     fn hint(&mut self, start: usize) -> bool {
-        if !self.skip_comment() {
-            return false;
+        let is_closed = self.skip_comment();
+        if is_closed {
+            self.push(Kind::Hint, start);
         }
-        self.push(Kind::Hint, start);
-        true
+        is_closed
     }
 }
 

@@ -4,14 +4,9 @@ use super::*;
 
 fn lex(sql: &str, options: ParseOptions) -> String {
     let lexed = lex_statement(sql, 0, &options);
-    let show = |token: &Token| {
-        let text = sql
-            .get(token.start as usize..token.end as usize)
-            .unwrap_or("?");
-        match token.keyword {
-            Kw::OTHER => format!("{:?}:{text}", token.kind),
-            keyword => format!("{keyword:?}"),
-        }
+    let show = |token: &Token| match token.keyword {
+        Kw::OTHER => format!("{:?}:{}", token.kind, token.text(sql)),
+        keyword => format!("{keyword:?}"),
     };
     let (_, tokens) = lexed
         .tokens

@@ -111,3 +111,21 @@ pub(crate) struct Token {
     /// The byte after its last.
     pub(crate) end: u32,
 }
+
+impl Token {
+    /// The end of a statement.
+    pub(crate) const fn end(start: u32, end: u32) -> Self {
+        Token {
+            kind: Kind::End,
+            keyword: Kw::OTHER,
+            start,
+            end,
+        }
+    }
+
+    /// Its part of the text.
+    pub(crate) fn text(self, sql: &str) -> &str {
+        let range = self.start as usize..self.end as usize;
+        sql.get(range).unwrap_or("")
+    }
+}

@@ -3,13 +3,16 @@
 
 mod grant;
 
+use sqlparser::ast::Value;
+
 use super::cursor::{Parser, Result};
 use crate::ast::{
     AccountDefinition, AccountLimit, AccountOptions, AccountReference, AccountStatement, AlterUser,
     CreateUser, Identification, IdentifiedBy, NewPassword, PasswordExpire, Require, RoleChoice,
     Statement,
 };
-use crate::keywords::Kw;
+use crate::encodings;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
@@ -19,11 +22,7 @@ impl Parser<'_> {
         let statement = match (verb, object) {
             (Kw::CREATE, Kw::USER) => self.create_user()?,
             (Kw::ALTER, Kw::USER) => self.alter_user()?,
-            (Kw::RENAME, Kw::USER) => AccountStatement::Rename(self.comma_list(|parser| {
-                let old = parser.account()?;
-                parser.expect(Kw::TO)?;
-                Ok((old, parser.account()?))
-            })?),
+            (Kw::RENAME, Kw::USER) => AccountStatement::Rename(self.renames(Self::account)?),
             (Kw::CREATE, Kw::ROLE) => AccountStatement::CreateRole {
                 if_not_exists: self.if_not_exists()?,
                 roles: self.comma_list(Self::account)?,
@@ -41,24 +40,21 @@ impl Parser<'_> {
     /// `'user'@'host'`, `user`, `CURRENT_USER()`.
     pub(crate) fn account(&mut self) -> Result<AccountReference> {
         if self.eat(Kw::CURRENT_USER) {
-            self.empty_parentheses()?;
+            if self.eat_kind(Kind::LeftParen) {
+                self.expect_kind(Kind::RightParen)?;
+            }
             return Ok(AccountReference::Current);
         }
-        let user = self.name_or_string()?;
-        let host = match self.at_kind(Kind::UserVariable) {
-            true => Some(self.user_variable_name()?),
-            false => None,
-        };
-        Ok(AccountReference::Named { user, host })
+        Ok(AccountReference::Named {
+            user: self.name_or_string()?,
+            host: self.account_host()?,
+        })
     }
 
-    /// `()`, if it stands here.
-    fn empty_parentheses(&mut self) -> Result<bool> {
-        let found = self.eat_kind(Kind::LeftParen);
-        if found {
-            self.expect_kind(Kind::RightParen)?;
-        }
-        Ok(found)
+    /// `@'host'`, if it is next.
+    fn account_host(&mut self) -> Result<Option<String>> {
+        let has_host = self.at_kind(Kind::UserVariable);
+        has_host.then(|| self.user_variable_name()).transpose()
     }
 
     fn create_user(&mut self) -> Result<AccountStatement> {
@@ -73,8 +69,7 @@ impl Parser<'_> {
             })
         })?;
         let mut default_roles = Vec::new();
-        if self.eat(Kw::DEFAULT) {
-            self.expect(Kw::ROLE)?;
+        if self.eat_phrase(&kw![DEFAULT ROLE])? {
             default_roles = self.comma_list(Self::account)?;
         }
         Ok(AccountStatement::CreateUser(CreateUser {
@@ -88,8 +83,8 @@ impl Parser<'_> {
     fn alter_user(&mut self) -> Result<AccountStatement> {
         let if_exists = self.if_exists()?;
         if self.at(Kw::USER) && self.ahead(1).kind == Kind::LeftParen {
-            self.take();
-            self.empty_parentheses()?;
+            self.position += 2;
+            self.expect_kind(Kind::RightParen)?;
             let identified = self.identification()?;
             if identified.is_none() {
                 return self.fail();
@@ -102,8 +97,8 @@ impl Parser<'_> {
             }));
         }
         let first = self.account()?;
-        if self.at_all(&[Kw::DEFAULT, Kw::ROLE]) {
-            self.expect_all(&[Kw::DEFAULT, Kw::ROLE])?;
+        if self.at_all(&kw![DEFAULT ROLE]) {
+            self.position += 2;
             return Ok(AccountStatement::SetDefaultRole {
                 roles: self.role_choice(false)?,
                 accounts: vec![first],
@@ -130,13 +125,11 @@ impl Parser<'_> {
         account: AccountReference,
         identified: Option<Identification>,
     ) -> Result<AccountDefinition> {
-        let (replaces, retains) = match identified.is_some() {
-            true => self.replaced_password()?,
-            false => (None, false),
-        };
-        let discards = identified.is_none() && self.eat(Kw::DISCARD);
-        if discards {
-            self.expect_all(&[Kw::OLD, Kw::PASSWORD])?;
+        let (mut replaces, mut retains, mut discards) = (None, false, false);
+        if identified.is_some() {
+            (replaces, retains) = self.replaced_password()?;
+        } else {
+            discards = self.eat_phrase(&kw![DISCARD OLD PASSWORD])?;
         }
         Ok(AccountDefinition {
             account,
@@ -149,14 +142,8 @@ impl Parser<'_> {
 
     /// `[REPLACE 'text'] [RETAIN CURRENT PASSWORD]`.
     fn replaced_password(&mut self) -> Result<(Option<String>, bool)> {
-        let replaces = match self.eat(Kw::REPLACE) {
-            true => Some(self.string()?),
-            false => None,
-        };
-        let retains = self.eat(Kw::RETAIN);
-        if retains {
-            self.expect_all(&[Kw::CURRENT, Kw::PASSWORD])?;
-        }
+        let replaces = self.after(Kw::REPLACE, Self::string)?;
+        let retains = self.eat_phrase(&kw![RETAIN CURRENT PASSWORD])?;
         Ok((replaces, retains))
     }
 
@@ -171,7 +158,7 @@ impl Parser<'_> {
         }
         self.expect(Kw::WITH)?;
         let plugin = Some(self.name_or_string()?);
-        let by = match self.eat_any(&[Kw::BY, Kw::AS]) {
+        let by = match self.eat_any(&kw![BY AS]) {
             Some(Kw::BY) => Some(IdentifiedBy::Password(self.new_password()?)),
             Some(_) => Some(IdentifiedBy::Kept(self.text_or_hex()?)),
             None => None,
@@ -181,8 +168,7 @@ impl Parser<'_> {
 
     /// `'text'`, `RANDOM PASSWORD`.
     fn new_password(&mut self) -> Result<NewPassword> {
-        if self.eat(Kw::RANDOM) {
-            self.expect(Kw::PASSWORD)?;
+        if self.eat_phrase(&kw![RANDOM PASSWORD])? {
             return Ok(NewPassword::Random);
         }
         self.string().map(NewPassword::Text)
@@ -194,67 +180,43 @@ impl Parser<'_> {
             return self.string().map(String::into_bytes);
         }
         let token = self.take();
-        let text = self.text(token);
-        let digits = text.get(2..).unwrap_or("").trim_end_matches('\'');
-        let bytes = digits.as_bytes().chunks(2).map(|pair| {
-            let pair = std::str::from_utf8(pair).ok()?;
-            u8::from_str_radix(pair, 16).ok()
-        });
-        match bytes.collect() {
-            Some(bytes) if digits.len() % 2 == 0 => Ok(bytes),
-            _ => self.fail_at_previous(),
+        match self.digits(token) {
+            Value::HexStringLiteral(digits) if digits.len() % 2 == 1 => self.fail_at_previous(),
+            literal => Ok(encodings::bytes_literal(&literal).unwrap_or_default()),
         }
     }
 
     /// `REQUIRE ... WITH ... PASSWORD ... ACCOUNT ... COMMENT ...`.
     fn account_options(&mut self) -> Result<AccountOptions> {
         let mut options = AccountOptions::default();
-        if self.eat(Kw::REQUIRE) {
-            options.require = Some(self.require()?);
-        }
+        options.require = self.after(Kw::REQUIRE, Self::require)?;
         if self.eat(Kw::WITH) {
             options.limits.push(self.account_limit()?);
             while self.at_any(&LIMITS.map(|(word, _)| word)) {
                 options.limits.push(self.account_limit()?);
             }
         }
-        loop {
-            match self.keyword() {
+        let words = kw![ACCOUNT PASSWORD FAILED_LOGIN_ATTEMPTS PASSWORD_LOCK_TIME];
+        while let Some(word) = self.eat_any(&words) {
+            match word {
                 Kw::ACCOUNT => {
-                    self.take();
-                    options.locked = match self.eat_any(&[Kw::LOCK, Kw::UNLOCK]) {
-                        Some(word) => Some(word == Kw::LOCK),
-                        None => return self.fail(),
-                    };
+                    let word = self.expect_any(&kw![LOCK UNLOCK])?;
+                    options.locked = Some(word == Kw::LOCK);
                 }
-                Kw::PASSWORD => {
-                    self.take();
-                    self.password_option(&mut options)?;
-                }
-                Kw::FAILED_LOGIN_ATTEMPTS => {
-                    self.take();
-                    options.failed_attempts = Some(self.unsigned()?);
-                }
-                Kw::PASSWORD_LOCK_TIME => {
-                    self.take();
-                    options.lock_days = Some(match self.eat(Kw::UNBOUNDED) {
-                        true => None,
-                        false => Some(self.unsigned()?),
-                    });
-                }
-                _ => break,
+                Kw::PASSWORD => self.password_option(&mut options)?,
+                Kw::FAILED_LOGIN_ATTEMPTS => options.failed_attempts = Some(self.unsigned()?),
+                _ => options.lock_days = Some(self.unless(Kw::UNBOUNDED, Self::unsigned)?),
             }
         }
-        match self.eat_any(&[Kw::COMMENT, Kw::ATTRIBUTE]) {
-            Some(Kw::COMMENT) => options.comment = Some(self.string()?),
-            Some(_) => options.attribute = Some(self.string()?),
-            None => {}
+        options.comment = self.after(Kw::COMMENT, Self::string)?;
+        if options.comment.is_none() {
+            options.attribute = self.after(Kw::ATTRIBUTE, Self::string)?;
         }
         Ok(options)
     }
 
     fn require(&mut self) -> Result<Require> {
-        match self.eat_any(&[Kw::NONE, Kw::SSL, Kw::X509]) {
+        match self.eat_any(&kw![NONE SSL X509]) {
             Some(Kw::NONE) => return Ok(Require::None),
             Some(Kw::SSL) => return Ok(Require::Ssl),
             Some(_) => return Ok(Require::X509),
@@ -262,15 +224,14 @@ impl Parser<'_> {
         }
         let (mut subject, mut issuer, mut cipher) = (None, None, None);
         loop {
-            let place = match self.eat_any(&[Kw::SUBJECT, Kw::ISSUER, Kw::CIPHER]) {
-                Some(Kw::SUBJECT) => &mut subject,
-                Some(Kw::ISSUER) => &mut issuer,
-                Some(_) => &mut cipher,
-                None => return self.fail(),
+            let field = match self.expect_any(&kw![SUBJECT ISSUER CIPHER])? {
+                Kw::SUBJECT => &mut subject,
+                Kw::ISSUER => &mut issuer,
+                _ => &mut cipher,
             };
-            *place = Some(self.string()?);
+            *field = Some(self.string()?);
             self.eat(Kw::AND);
-            if !self.at_any(&[Kw::SUBJECT, Kw::ISSUER, Kw::CIPHER]) {
+            if !self.at_any(&kw![SUBJECT ISSUER CIPHER]) {
                 return Ok(Require::Certificate {
                     subject,
                     issuer,
@@ -291,48 +252,37 @@ impl Parser<'_> {
 
     /// What may follow `PASSWORD` among the options.
     fn password_option(&mut self, options: &mut AccountOptions) -> Result<()> {
-        match self.eat_any(&[Kw::EXPIRE, Kw::HISTORY, Kw::REUSE, Kw::REQUIRE]) {
-            Some(Kw::EXPIRE) => {
-                let words = [Kw::DEFAULT, Kw::NEVER, Kw::INTERVAL];
-                options.expire = Some(match self.eat_any(&words) {
+        match self.expect_any(&kw![EXPIRE HISTORY REUSE REQUIRE])? {
+            Kw::EXPIRE => {
+                options.expire = Some(match self.eat_any(&kw![DEFAULT NEVER INTERVAL]) {
                     None => PasswordExpire::Now,
                     Some(Kw::DEFAULT) => PasswordExpire::Default,
                     Some(Kw::NEVER) => PasswordExpire::Never,
-                    Some(_) => {
-                        let days = self.unsigned()?;
-                        self.expect(Kw::DAY)?;
-                        PasswordExpire::Days(days)
-                    }
+                    Some(_) => PasswordExpire::Days(self.days()?),
                 });
             }
-            Some(Kw::HISTORY) => {
-                options.history = Some(match self.eat(Kw::DEFAULT) {
-                    true => None,
-                    false => Some(self.unsigned()?),
-                });
-            }
-            Some(Kw::REUSE) => {
+            Kw::HISTORY => options.history = Some(self.unless(Kw::DEFAULT, Self::unsigned)?),
+            Kw::REUSE => {
                 self.expect(Kw::INTERVAL)?;
-                options.reuse_interval = Some(match self.eat(Kw::DEFAULT) {
-                    true => None,
-                    false => {
-                        let days = self.unsigned()?;
-                        self.expect(Kw::DAY)?;
-                        Some(days)
-                    }
-                });
+                options.reuse_interval = Some(self.unless(Kw::DEFAULT, Self::days)?);
             }
-            Some(_) => {
+            _ => {
                 self.expect(Kw::CURRENT)?;
-                options.require_current = Some(match self.eat_any(&[Kw::DEFAULT, Kw::OPTIONAL]) {
+                options.require_current = Some(match self.eat_any(&kw![DEFAULT OPTIONAL]) {
                     None => Some(true),
                     Some(Kw::DEFAULT) => None,
                     Some(_) => Some(false),
                 });
             }
-            None => return self.fail(),
         }
         Ok(())
+    }
+
+    /// `n DAY`.
+    fn days(&mut self) -> Result<u64> {
+        let days = self.unsigned()?;
+        self.expect(Kw::DAY)?;
+        Ok(days)
     }
 
     /// `SET PASSWORD`, `SET ROLE` and `SET DEFAULT ROLE`, if it is one of them.
@@ -342,17 +292,12 @@ impl Parser<'_> {
         let statement = match self.keyword() {
             Kw::PASSWORD => {
                 self.take();
-                let account = match self.eat(Kw::FOR) {
-                    true => Some(self.account()?),
-                    false => None,
-                };
-                let password = if self.eat(Kw::TO) {
-                    self.expect(Kw::RANDOM)?;
+                let account = self.after(Kw::FOR, Self::account)?;
+                let password = if self.eat_phrase(&kw![TO RANDOM])? {
                     NewPassword::Random
-                } else if self.eat_equal() {
-                    NewPassword::Text(self.string()?)
                 } else {
-                    return self.fail();
+                    self.expect_equal()?;
+                    NewPassword::Text(self.string()?)
                 };
                 let (replaces, retains) = self.replaced_password()?;
                 AccountStatement::SetPassword {
@@ -367,7 +312,7 @@ impl Parser<'_> {
                 AccountStatement::SetRole(self.role_choice(true)?)
             }
             Kw::DEFAULT if next.keyword == Kw::ROLE => {
-                self.expect_all(&[Kw::DEFAULT, Kw::ROLE])?;
+                self.position += 2;
                 let roles = self.role_choice(false)?;
                 self.expect(Kw::TO)?;
                 AccountStatement::SetDefaultRole {
@@ -383,13 +328,14 @@ impl Parser<'_> {
 
     /// `NONE`, `ALL`, a list of roles; of SET ROLE also `DEFAULT` and `ALL EXCEPT`.
     fn role_choice(&mut self, of_session: bool) -> Result<RoleChoice> {
-        match self.eat_any(&[Kw::NONE, Kw::ALL]) {
-            Some(Kw::NONE) => return Ok(RoleChoice::None),
-            Some(_) if of_session && self.eat(Kw::EXCEPT) => {
+        if self.eat(Kw::NONE) {
+            return Ok(RoleChoice::None);
+        }
+        if self.eat(Kw::ALL) {
+            if of_session && self.eat(Kw::EXCEPT) {
                 return self.comma_list(Self::account).map(RoleChoice::AllExcept);
             }
-            Some(_) => return Ok(RoleChoice::All),
-            None => {}
+            return Ok(RoleChoice::All);
         }
         if of_session && self.eat(Kw::DEFAULT) {
             return Ok(RoleChoice::Default);

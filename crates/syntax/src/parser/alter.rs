@@ -1,39 +1,15 @@
 //! `ALTER TABLE`.
 
+use super::constraints::CONSTRAINT_WORDS;
 use super::cursor::{Parser, Result};
 use crate::ast::{AlterAction, AlterTable, ColumnPosition, Statement, TableElement};
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
-/// Words with which a key or constraint begins.
-const CONSTRAINT_WORDS: &[Kw] = &[
-    Kw::CONSTRAINT,
-    Kw::PRIMARY,
-    Kw::UNIQUE,
-    Kw::KEY,
-    Kw::INDEX,
-    Kw::FULLTEXT,
-    Kw::SPATIAL,
-    Kw::FOREIGN,
-    Kw::CHECK,
-];
-
 /// Words with which a partition or tablespace action begins.
-const PARTITION_WORDS: &[Kw] = &[
-    Kw::PARTITION,
-    Kw::REMOVE,
-    Kw::COALESCE,
-    Kw::REORGANIZE,
-    Kw::EXCHANGE,
-    Kw::DISCARD,
-    Kw::IMPORT,
-    Kw::ANALYZE,
-    Kw::OPTIMIZE,
-    Kw::REBUILD,
-    Kw::REPAIR,
-    Kw::TRUNCATE,
-    Kw::WITH,
-    Kw::WITHOUT,
+const PARTITION_WORDS: &[Kw] = &kw![
+    PARTITION REMOVE COALESCE REORGANIZE EXCHANGE DISCARD IMPORT ANALYZE OPTIMIZE REBUILD REPAIR
+    TRUNCATE WITH WITHOUT
 ];
 
 impl Parser<'_> {
@@ -46,13 +22,11 @@ impl Parser<'_> {
                 self.alter_actions(&mut actions)?;
                 // Table options may follow each other without commas.
                 while !self.at_kind(Kind::Comma) && !self.at_end() {
-                    match self.table_option()? {
-                        Some(option) => actions.push(AlterAction::Option(option)),
-                        None if self.at_any(PARTITION_WORDS) => {
-                            actions.push(self.alter_storage()?);
-                        }
+                    actions.push(match self.table_option()? {
+                        Some(option) => AlterAction::Option(option),
+                        None if self.at_any(PARTITION_WORDS) => self.alter_storage()?,
                         None => return self.fail(),
-                    }
+                    });
                 }
                 if !self.eat_kind(Kind::Comma) {
                     break;
@@ -93,32 +67,26 @@ impl Parser<'_> {
             Kw::ALTER => self.alter_part()?,
             Kw::RENAME => self.alter_rename()?,
             Kw::CONVERT => {
-                self.take();
-                self.expect(Kw::TO)?;
-                if !self.at_any(&[Kw::CHARACTER, Kw::CHARSET, Kw::CHAR]) {
+                self.expect_all(&kw![CONVERT TO])?;
+                if !self.at_any(&kw![CHARACTER CHARSET CHAR]) {
                     return self.fail();
                 }
                 self.charset_words()?;
-                let charset = match self.eat(Kw::DEFAULT) {
-                    true => None,
-                    false => Some(self.charset_name()?),
-                };
-                let mut collation = None;
-                if self.eat(Kw::COLLATE) {
-                    self.eat_equal();
-                    collation = Some(self.charset_name()?);
-                }
+                let charset = self.unless(Kw::DEFAULT, Self::charset_name)?;
+                let collation = self.after(Kw::COLLATE, |parser| {
+                    parser.eat_equal();
+                    parser.charset_name()
+                })?;
                 AlterAction::ConvertToCharset { charset, collation }
             }
             Kw::ORDER => AlterAction::OrderBy(self.order_by_list()?),
-            Kw::DISABLE | Kw::ENABLE => {
-                let enable = self.take().keyword == Kw::ENABLE;
-                self.expect(Kw::KEYS)?;
-                if enable {
-                    AlterAction::EnableKeys
-                } else {
-                    AlterAction::DisableKeys
-                }
+            Kw::DISABLE => {
+                self.expect_all(&kw![DISABLE KEYS])?;
+                AlterAction::DisableKeys
+            }
+            Kw::ENABLE => {
+                self.expect_all(&kw![ENABLE KEYS])?;
+                AlterAction::EnableKeys
             }
             Kw::FORCE => {
                 self.take();
@@ -140,8 +108,7 @@ impl Parser<'_> {
         Ok(match self.keyword() {
             Kw::PARTITION => AlterAction::Partition(Box::new(self.partitioning()?)),
             Kw::REMOVE => {
-                self.take();
-                self.expect(Kw::PARTITIONING)?;
+                self.expect_all(&kw![REMOVE PARTITIONING])?;
                 AlterAction::RemovePartitioning
             }
             Kw::WITH | Kw::WITHOUT => {
@@ -170,10 +137,7 @@ impl Parser<'_> {
             actions.push(AlterAction::AddColumn { column, position });
             return Ok(());
         }
-        let elements = self.paren_list(|parser| match parser.at_any(CONSTRAINT_WORDS) {
-            true => parser.table_constraint(),
-            false => parser.column_definition().map(TableElement::Column),
-        })?;
+        let elements = self.paren_list(Self::table_element)?;
         actions.extend(elements.into_iter().map(|element| match element {
             TableElement::Column(column) => AlterAction::AddColumn {
                 column,
@@ -185,7 +149,7 @@ impl Parser<'_> {
     }
 
     fn column_position(&mut self) -> Result<ColumnPosition> {
-        Ok(match self.eat_any(&[Kw::FIRST, Kw::AFTER]) {
+        Ok(match self.eat_any(&kw![FIRST AFTER]) {
             Some(Kw::FIRST) => ColumnPosition::First,
             Some(_) => ColumnPosition::After(self.name()?),
             None => ColumnPosition::Unspecified,
@@ -194,34 +158,25 @@ impl Parser<'_> {
 
     fn alter_drop(&mut self) -> Result<AlterAction> {
         self.expect(Kw::DROP)?;
-        match self.keyword() {
-            Kw::PRIMARY => {
-                self.take();
+        if self.at(Kw::PARTITION) {
+            return Ok(AlterAction::Other(format!("DROP {}", self.rest())));
+        }
+        let words = kw![PRIMARY INDEX KEY FOREIGN CHECK CONSTRAINT COLUMN];
+        match self.eat_any(&words) {
+            Some(Kw::PRIMARY) => {
                 self.expect(Kw::KEY)?;
                 Ok(AlterAction::DropPrimaryKey)
             }
-            Kw::INDEX | Kw::KEY => {
-                self.take();
-                self.name().map(AlterAction::DropKey)
-            }
-            Kw::FOREIGN => {
-                self.take();
+            Some(Kw::INDEX | Kw::KEY) => self.name().map(AlterAction::DropKey),
+            Some(Kw::FOREIGN) => {
                 self.expect(Kw::KEY)?;
                 self.name().map(AlterAction::DropForeignKey)
             }
-            Kw::CHECK => {
-                self.take();
-                self.name().map(AlterAction::DropCheck)
-            }
-            Kw::CONSTRAINT => {
-                self.take();
-                self.name().map(AlterAction::DropConstraint)
-            }
-            Kw::PARTITION => Ok(AlterAction::Other(format!("DROP {}", self.rest()))),
+            Some(Kw::CHECK) => self.name().map(AlterAction::DropCheck),
+            Some(Kw::CONSTRAINT) => self.name().map(AlterAction::DropConstraint),
             _ => {
-                self.eat(Kw::COLUMN);
                 let column = self.name()?;
-                self.eat_any(&[Kw::RESTRICT, Kw::CASCADE]);
+                self.eat_any(&kw![RESTRICT CASCADE]);
                 Ok(AlterAction::DropColumn(column))
             }
         }
@@ -230,14 +185,11 @@ impl Parser<'_> {
     /// `ALTER [COLUMN] c ...`, `ALTER INDEX i ...`, `ALTER CHECK c ...`.
     fn alter_part(&mut self) -> Result<AlterAction> {
         self.expect(Kw::ALTER)?;
-        match self.eat_any(&[Kw::INDEX, Kw::CHECK, Kw::CONSTRAINT, Kw::COLUMN]) {
-            Some(Kw::INDEX) => {
-                let name = self.name()?;
-                Ok(AlterAction::SetIndexVisible {
-                    name,
-                    visible: self.visibility()?,
-                })
-            }
+        match self.eat_any(&kw![INDEX CHECK CONSTRAINT COLUMN]) {
+            Some(Kw::INDEX) => Ok(AlterAction::SetIndexVisible {
+                name: self.name()?,
+                visible: self.visibility()?,
+            }),
             Some(word @ (Kw::CHECK | Kw::CONSTRAINT)) => {
                 let name = self.name()?;
                 let enforced = !self.eat(Kw::NOT);
@@ -250,36 +202,29 @@ impl Parser<'_> {
             }
             _ => {
                 let column = self.name()?;
-                if self.eat(Kw::DROP) {
-                    self.expect(Kw::DEFAULT)?;
-                    return Ok(AlterAction::SetDefault {
-                        column,
-                        default: None,
-                    });
+                if self.eat_phrase(&kw![DROP DEFAULT])? {
+                    let default = None;
+                    return Ok(AlterAction::SetDefault { column, default });
                 }
                 self.expect(Kw::SET)?;
                 if self.eat(Kw::DEFAULT) {
                     let default = Some(self.default_expr()?);
                     return Ok(AlterAction::SetDefault { column, default });
                 }
-                Ok(AlterAction::SetColumnVisible {
-                    column,
-                    visible: self.visibility()?,
-                })
+                let visible = self.visibility()?;
+                Ok(AlterAction::SetColumnVisible { column, visible })
             }
         }
     }
 
     fn visibility(&mut self) -> Result<bool> {
-        match self.eat_any(&[Kw::VISIBLE, Kw::INVISIBLE]) {
-            Some(word) => Ok(word == Kw::VISIBLE),
-            None => self.fail(),
-        }
+        let word = self.expect_any(&kw![VISIBLE INVISIBLE])?;
+        Ok(word == Kw::VISIBLE)
     }
 
     fn alter_rename(&mut self) -> Result<AlterAction> {
         self.expect(Kw::RENAME)?;
-        match self.eat_any(&[Kw::COLUMN, Kw::INDEX, Kw::KEY]) {
+        match self.eat_any(&kw![COLUMN INDEX KEY]) {
             Some(word) => {
                 let old_name = self.name()?;
                 self.expect(Kw::TO)?;
@@ -290,7 +235,7 @@ impl Parser<'_> {
                 })
             }
             None => {
-                if self.eat_any(&[Kw::TO, Kw::AS]).is_none() {
+                if self.eat_any(&kw![TO AS]).is_none() {
                     self.eat_equal();
                 }
                 self.table_name().map(AlterAction::RenameTo)

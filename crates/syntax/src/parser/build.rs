@@ -1,8 +1,9 @@
 //! Small constructors of `sqlparser` nodes, so that the grammar reads as grammar.
 
+use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, Value,
+    BinaryOperator, CaseWhen, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Value, ValueWithSpan,
 };
 use sqlparser::tokenizer::Span;
 
@@ -22,8 +23,39 @@ pub(crate) fn null() -> Expr {
     value(Value::Null)
 }
 
+pub(crate) fn number(digits: impl ToString) -> Expr {
+    value(Value::Number(digits.to_string(), false))
+}
+
+pub(crate) fn string_value(text: impl Into<String>) -> ValueWithSpan {
+    Value::SingleQuotedString(text.into()).with_span(Span::empty())
+}
+
 pub(crate) fn string(text: impl Into<String>) -> Expr {
-    value(Value::SingleQuotedString(text.into()))
+    Expr::Value(string_value(text))
+}
+
+pub(crate) fn cast(expr: Expr, data_type: DataType) -> Expr {
+    Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(expr),
+        data_type,
+        format: None,
+    }
+}
+
+pub(crate) fn case(
+    operand: Option<Expr>,
+    conditions: Vec<CaseWhen>,
+    else_result: Option<Expr>,
+) -> Expr {
+    Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: operand.map(Box::new),
+        conditions,
+        else_result: else_result.map(Box::new),
+    }
 }
 
 pub(crate) fn object_name(name: impl Into<String>) -> ObjectName {

@@ -7,25 +7,32 @@ use crate::ast::{
     CheckDefinition, ColumnAttribute, ForeignKey, GeneratedStorage, KeyDefinition, KeyKind,
     KeyPart, KeyPartTarget, References, TableElement, TableOption,
 };
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
+
+/// Words with which a key or constraint begins.
+pub(crate) const CONSTRAINT_WORDS: &[Kw] = &kw![
+    CONSTRAINT PRIMARY UNIQUE KEY INDEX FULLTEXT SPATIAL FOREIGN CHECK
+];
 
 impl Parser<'_> {
     /// A key, foreign key or check, perhaps behind `CONSTRAINT [name]`.
     pub(crate) fn table_constraint(&mut self) -> Result<TableElement> {
-        let constraint = self.eat(Kw::CONSTRAINT);
-        let name = match constraint && self.at_identifier() {
-            true => Some(self.name()?),
-            false => None,
-        };
-        let plain = [Kw::KEY, Kw::INDEX, Kw::FULLTEXT, Kw::SPATIAL];
+        let constraint = self.at(Kw::CONSTRAINT);
+        let name = self.constraint_name()?;
         match self.keyword() {
             Kw::FOREIGN => self.foreign_key(name),
-            Kw::CHECK => Ok(TableElement::Check(self.check(name)?)),
+            Kw::CHECK => self.check(name).map(TableElement::Check),
             Kw::PRIMARY | Kw::UNIQUE => self.key(name),
-            keyword if !constraint && plain.contains(&keyword) => self.key(None),
+            Kw::KEY | Kw::INDEX | Kw::FULLTEXT | Kw::SPATIAL if !constraint => self.key(None),
             _ => self.fail(),
         }
+    }
+
+    /// The name behind `CONSTRAINT`, if both are written.
+    fn constraint_name(&mut self) -> Result<Option<String>> {
+        let name = self.after(Kw::CONSTRAINT, Self::optional_name)?;
+        Ok(name.flatten())
     }
 
     fn key(&mut self, constraint: Option<String>) -> Result<TableElement> {
@@ -41,14 +48,10 @@ impl Parser<'_> {
             _ => KeyKind::Plain,
         };
         if matches!(kind, KeyKind::Unique | KeyKind::FullText | KeyKind::Spatial) {
-            self.eat_any(&[Kw::KEY, Kw::INDEX]);
+            self.eat_any(&kw![KEY INDEX]);
         }
-        let name = match self.at_identifier() {
-            true => Some(self.name()?),
-            false => None,
-        };
-        self.key_body(kind, name.or(constraint))
-            .map(TableElement::Key)
+        let name = self.optional_name()?.or(constraint);
+        self.key_body(kind, name).map(TableElement::Key)
     }
 
     /// `[USING type] (parts) options`.
@@ -63,33 +66,26 @@ impl Parser<'_> {
         loop {
             match self.keyword() {
                 Kw::USING | Kw::TYPE => using = self.key_type()?,
-                Kw::KEY_BLOCK_SIZE => options.push(self.named_option()?),
-                Kw::COMMENT | Kw::ENGINE_ATTRIBUTE | Kw::SECONDARY_ENGINE_ATTRIBUTE => {
-                    options.push(self.named_option()?);
-                }
-                Kw::VISIBLE | Kw::INVISIBLE => {
-                    options.push(key_option(self.take().keyword.spelling()));
+                Kw::KEY_BLOCK_SIZE
+                | Kw::COMMENT
+                | Kw::ENGINE_ATTRIBUTE
+                | Kw::SECONDARY_ENGINE_ATTRIBUTE => options.push(self.named_option()?),
+                word @ (Kw::VISIBLE | Kw::INVISIBLE) => {
+                    self.take();
+                    options.push(TableOption::unquoted(word.spelling(), String::new()));
                 }
                 // MariaDB's words for the same.
                 Kw::NOT if self.is_word(1, "IGNORED") => {
-                    self.take();
-                    self.take();
-                    options.push(key_option(Kw::VISIBLE.spelling()));
+                    self.position += 2;
+                    options.push(TableOption::unquoted("VISIBLE", String::new()));
                 }
                 _ if self.is_word(0, "IGNORED") => {
                     self.take();
-                    options.push(key_option(Kw::INVISIBLE.spelling()));
+                    options.push(TableOption::unquoted("INVISIBLE", String::new()));
                 }
                 Kw::WITH => {
-                    self.take();
-                    self.expect(Kw::PARSER)?;
-                    let value = self.name()?;
-                    let name = "WITH PARSER".to_owned();
-                    options.push(TableOption {
-                        name,
-                        value,
-                        quoted: false,
-                    });
+                    self.expect_all(&kw![WITH PARSER])?;
+                    options.push(TableOption::unquoted("WITH PARSER", self.name()?));
                 }
                 _ => break,
             }
@@ -105,124 +101,93 @@ impl Parser<'_> {
 
     /// `USING BTREE | HASH | RTREE`, if it is next.
     pub(crate) fn key_type(&mut self) -> Result<Option<String>> {
-        if self.eat_any(&[Kw::USING, Kw::TYPE]).is_none() {
+        if self.eat_any(&kw![USING TYPE]).is_none() {
             return Ok(None);
         }
-        match self.eat_any(&[Kw::BTREE, Kw::HASH, Kw::RTREE]) {
-            Some(keyword) => Ok(Some(keyword.spelling().to_owned())),
-            None => self.fail(),
-        }
+        let word = self.expect_any(&kw![BTREE HASH RTREE])?;
+        Ok(Some(word.spelling().to_owned()))
     }
 
     fn key_part(&mut self) -> Result<KeyPart> {
         let target = if self.at_kind(Kind::LeftParen) {
-            self.take();
-            let expr = self.expr()?;
-            self.expect_kind(Kind::RightParen)?;
-            KeyPartTarget::Expression(expr)
+            KeyPartTarget::Expression(self.parens(Self::expr)?)
         } else {
             let name = self.name()?;
-            let prefix = match self.eat_kind(Kind::LeftParen) {
-                true => {
-                    let prefix = self.unsigned()?;
-                    self.expect_kind(Kind::RightParen)?;
-                    Some(prefix)
-                }
-                false => None,
-            };
+            let has_prefix = self.at_kind(Kind::LeftParen);
+            let prefix = has_prefix
+                .then(|| self.parens(Self::unsigned))
+                .transpose()?;
             KeyPartTarget::Column { name, prefix }
         };
-        let descending = self.eat_any(&[Kw::ASC, Kw::DESC]) == Some(Kw::DESC);
+        let descending = self.eat_any(&kw![ASC DESC]) == Some(Kw::DESC);
         Ok(KeyPart { target, descending })
     }
 
     fn foreign_key(&mut self, name: Option<String>) -> Result<TableElement> {
-        self.expect_all(&[Kw::FOREIGN, Kw::KEY])?;
-        let index_name = match self.at_identifier() {
-            true => Some(self.name()?),
-            false => None,
-        };
-        let columns = self.paren_list(Self::name)?;
-        if !self.at(Kw::REFERENCES) {
-            return self.fail();
-        }
-        let references = self.references()?;
+        self.expect_all(&kw![FOREIGN KEY])?;
         Ok(TableElement::ForeignKey(ForeignKey {
             name,
-            index_name,
-            columns,
-            references,
+            index_name: self.optional_name()?,
+            columns: self.paren_list(Self::name)?,
+            references: self.references()?,
         }))
     }
 
     /// `REFERENCES table [(columns)] ...`.
     pub(crate) fn references(&mut self) -> Result<References> {
         self.expect(Kw::REFERENCES)?;
-        let table = self.table_name()?;
-        let columns = match self.at_kind(Kind::LeftParen) {
-            true => self.paren_list(Self::name)?,
-            false => Vec::new(),
-        };
         let mut references = References {
-            table,
-            columns,
+            table: self.table_name()?,
+            columns: self.optional_paren_list(Self::name)?,
             match_kind: None,
             on_delete: None,
             on_update: None,
         };
         if self.eat(Kw::MATCH) {
-            match self.eat_any(&[Kw::FULL, Kw::PARTIAL, Kw::SIMPLE]) {
-                Some(kind) => references.match_kind = Some(kind.spelling().to_owned()),
-                None => return self.fail(),
-            }
+            let kind = self.expect_any(&kw![FULL PARTIAL SIMPLE])?;
+            references.match_kind = Some(kind.spelling().to_owned());
         }
         while self.eat(Kw::ON) {
-            match self.eat_any(&[Kw::DELETE, Kw::UPDATE]) {
-                Some(Kw::DELETE) => references.on_delete = Some(self.referential_action()?),
-                Some(_) => references.on_update = Some(self.referential_action()?),
-                None => return self.fail(),
+            match self.expect_any(&kw![DELETE UPDATE])? {
+                Kw::DELETE => references.on_delete = Some(self.referential_action()?),
+                _ => references.on_update = Some(self.referential_action()?),
             }
         }
         Ok(references)
     }
 
     fn referential_action(&mut self) -> Result<String> {
-        let action = match self.eat_any(&[Kw::RESTRICT, Kw::CASCADE, Kw::SET, Kw::NO]) {
-            Some(Kw::SET) if self.eat(Kw::NULL) => "SET NULL",
-            Some(Kw::SET) => {
+        let action = match self.expect_any(&kw![RESTRICT CASCADE SET NO])? {
+            Kw::SET if self.eat(Kw::NULL) => "SET NULL",
+            Kw::SET => {
                 self.expect(Kw::DEFAULT)?;
                 "SET DEFAULT"
             }
-            Some(Kw::NO) => {
+            Kw::NO => {
                 self.expect(Kw::ACTION)?;
                 "NO ACTION"
             }
-            Some(keyword) => keyword.spelling(),
-            None => return self.fail(),
+            keyword => keyword.spelling(),
         };
         Ok(action.to_owned())
     }
 
     /// `(expression)`, with its source text.
     fn expr_and_text(&mut self) -> Result<(Expr, String)> {
-        self.expect_kind(Kind::LeftParen)?;
-        let first = self.position;
-        let expr = self.expr()?;
-        let text = self.text_from(first).to_owned();
-        self.expect_kind(Kind::RightParen)?;
-        Ok((expr, text))
+        self.parens(|parser| {
+            let first = parser.position;
+            let expr = parser.expr()?;
+            Ok((expr, parser.text_from(first).to_owned()))
+        })
     }
 
     /// `CHECK (expression) [[NOT] ENFORCED]`.
     fn check(&mut self, name: Option<String>) -> Result<CheckDefinition> {
         self.expect(Kw::CHECK)?;
         let (expr, text) = self.expr_and_text()?;
-        let mut enforced = true;
         // `NOT NULL` may follow at a column.
-        if self.at(Kw::NOT) && self.ahead(1).keyword == Kw::ENFORCED {
-            self.take();
-            enforced = false;
-        }
+        let enforced = !self.at_all(&kw![NOT ENFORCED]);
+        self.position += usize::from(!enforced);
         self.eat(Kw::ENFORCED);
         Ok(CheckDefinition {
             name,
@@ -234,21 +199,16 @@ impl Parser<'_> {
 
     /// `[CONSTRAINT [name]] CHECK (...)` at a column.
     pub(crate) fn column_check(&mut self) -> Result<ColumnAttribute> {
-        let name = match self.eat(Kw::CONSTRAINT) && self.at_identifier() {
-            true => Some(self.name()?),
-            false => None,
-        };
+        let name = self.constraint_name()?;
         self.check(name).map(ColumnAttribute::Check)
     }
 
     /// `[GENERATED ALWAYS] AS (expression) [VIRTUAL | STORED]`.
     pub(crate) fn generated(&mut self) -> Result<ColumnAttribute> {
-        if self.eat(Kw::GENERATED) {
-            self.expect(Kw::ALWAYS)?;
-        }
+        self.eat_phrase(&kw![GENERATED ALWAYS])?;
         self.expect(Kw::AS)?;
         let (expr, text) = self.expr_and_text()?;
-        let storage = match self.eat_any(&[Kw::VIRTUAL, Kw::STORED]) {
+        let storage = match self.eat_any(&kw![VIRTUAL STORED]) {
             Some(Kw::STORED) => GeneratedStorage::Stored,
             // MariaDB's older word for it.
             None if self.is_word(0, "PERSISTENT") => {
@@ -262,14 +222,5 @@ impl Parser<'_> {
             text,
             storage,
         })
-    }
-}
-
-/// An option of a key that is a word.
-fn key_option(name: &str) -> TableOption {
-    TableOption {
-        name: name.to_owned(),
-        value: String::new(),
-        quoted: false,
     }
 }

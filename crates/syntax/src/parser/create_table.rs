@@ -2,13 +2,30 @@
 
 use sqlparser::ast::Expr;
 
+use super::constraints::CONSTRAINT_WORDS;
 use super::cursor::{Parser, Result};
 use crate::ast::{
     ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, OnDuplicateRow, Statement,
     TableElement, TypeKind,
 };
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
+
+/// What the type SERIAL and the attribute SERIAL DEFAULT VALUE stand for.
+const SERIAL: [ColumnAttribute; 3] = [
+    ColumnAttribute::NotNull,
+    ColumnAttribute::AutoIncrement,
+    ColumnAttribute::UniqueKey,
+];
+
+/// Words with which attributes of columns begin.
+const ATTRIBUTES: &[Kw] = &kw![
+    NULL NOT DEFAULT ON AUTO_INCREMENT PRIMARY KEY UNIQUE COMMENT VISIBLE INVISIBLE COLUMN_FORMAT
+    STORAGE SRID ENGINE_ATTRIBUTE SECONDARY_ENGINE_ATTRIBUTE
+];
+
+/// Functions of the current time that may be a column's value without parentheses around them.
+const NOW: &[Kw] = &kw![NOW CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP];
 
 impl Parser<'_> {
     /// `[TEMPORARY] TABLE ...` behind `CREATE [OR REPLACE]`.
@@ -27,25 +44,20 @@ impl Parser<'_> {
             partitioning: None,
             select: None,
         };
-        if self.eat(Kw::LIKE) {
-            table.like = Some(self.table_name()?);
-            return Ok(Statement::CreateTable(Box::new(table)));
-        }
         if self.at_kind(Kind::LeftParen) && self.ahead(1).keyword == Kw::LIKE {
-            self.take();
-            self.take();
-            table.like = Some(self.table_name()?);
-            self.expect_kind(Kind::RightParen)?;
-            return Ok(Statement::CreateTable(Box::new(table)));
+            table.like = self.parens(|parser| parser.after(Kw::LIKE, Self::table_name))?;
+        } else if self.at(Kw::LIKE) {
+            table.like = self.after(Kw::LIKE, Self::table_name)?;
+        } else {
+            if self.at_kind(Kind::LeftParen) && !self.is_query_parenthesis() {
+                table.elements = self.paren_list(Self::table_element)?;
+            }
+            table.options = self.table_options()?;
+            if self.at(Kw::PARTITION) {
+                table.partitioning = Some(self.partitioning()?);
+            }
+            table.select = self.create_select()?;
         }
-        if self.at_kind(Kind::LeftParen) && !self.is_query_parenthesis() {
-            table.elements = self.paren_list(Self::table_element)?;
-        }
-        table.options = self.table_options()?;
-        if self.at(Kw::PARTITION) {
-            table.partitioning = Some(self.partitioning()?);
-        }
-        table.select = self.create_select()?;
         Ok(Statement::CreateTable(Box::new(table)))
     }
 
@@ -63,25 +75,17 @@ impl Parser<'_> {
 
     /// `IF NOT EXISTS`, if it is next.
     pub(crate) fn if_not_exists(&mut self) -> Result<bool> {
-        let found = self.eat(Kw::IF);
-        if found {
-            self.expect_all(&[Kw::NOT, Kw::EXISTS])?;
-        }
-        Ok(found)
+        self.eat_phrase(&kw![IF NOT EXISTS])
     }
 
     /// `IF EXISTS`, if it is next.
     pub(crate) fn if_exists(&mut self) -> Result<bool> {
-        let found = self.eat(Kw::IF);
-        if found {
-            self.expect(Kw::EXISTS)?;
-        }
-        Ok(found)
+        self.eat_phrase(&kw![IF EXISTS])
     }
 
     /// `[IGNORE | REPLACE] [AS] query`.
     fn create_select(&mut self) -> Result<Option<CreateSelect>> {
-        let on_duplicate = match self.eat_any(&[Kw::IGNORE, Kw::REPLACE]) {
+        let on_duplicate = match self.eat_any(&kw![IGNORE REPLACE]) {
             Some(Kw::IGNORE) => OnDuplicateRow::Ignore,
             Some(_) => OnDuplicateRow::Replace,
             None => OnDuplicateRow::Error,
@@ -93,43 +97,29 @@ impl Parser<'_> {
         if !self.at_query_or_paren() {
             return self.fail();
         }
-        let query = self.query()?;
         Ok(Some(CreateSelect {
             on_duplicate,
-            query,
+            query: self.query()?,
         }))
     }
 
     /// A column, key or constraint.
-    fn table_element(&mut self) -> Result<TableElement> {
-        match self.keyword() {
-            Kw::CONSTRAINT
-            | Kw::PRIMARY
-            | Kw::UNIQUE
-            | Kw::KEY
-            | Kw::INDEX
-            | Kw::FULLTEXT
-            | Kw::SPATIAL
-            | Kw::FOREIGN
-            | Kw::CHECK => self.table_constraint(),
-            _ => Ok(TableElement::Column(self.column_definition()?)),
+    pub(crate) fn table_element(&mut self) -> Result<TableElement> {
+        if self.at_any(CONSTRAINT_WORDS) {
+            return self.table_constraint();
         }
+        self.column_definition().map(TableElement::Column)
     }
 
     /// `name type attributes`.
     pub(crate) fn column_definition(&mut self) -> Result<ColumnDefinition> {
-        let name = self.name()?;
         let mut column = ColumnDefinition {
-            name,
+            name: self.name()?,
             data_type: self.column_type()?,
             attributes: Vec::new(),
         };
         if column.data_type.kind == TypeKind::Serial {
-            column.attributes.extend([
-                ColumnAttribute::NotNull,
-                ColumnAttribute::AutoIncrement,
-                ColumnAttribute::UniqueKey,
-            ]);
+            column.attributes.extend(SERIAL);
         }
         while self.column_attribute(&mut column)? {}
         Ok(column)
@@ -138,81 +128,21 @@ impl Parser<'_> {
     /// One attribute, if there is one.
     fn column_attribute(&mut self, column: &mut ColumnDefinition) -> Result<bool> {
         let attribute = match self.keyword() {
-            Kw::NULL => {
-                self.take();
-                ColumnAttribute::Null
-            }
-            Kw::NOT => {
-                self.take();
-                match self.eat_any(&[Kw::NULL, Kw::SECONDARY]) {
-                    Some(Kw::NULL) => ColumnAttribute::NotNull,
-                    Some(_) => ColumnAttribute::Other("NOT SECONDARY".to_owned(), String::new()),
-                    None => return self.fail(),
-                }
-            }
-            Kw::DEFAULT => {
-                self.take();
-                ColumnAttribute::Default(self.default_expr()?)
-            }
-            Kw::ON => {
-                self.take();
-                self.expect(Kw::UPDATE)?;
-                if !self.at_any(&[Kw::NOW, Kw::CURRENT_TIMESTAMP, Kw::LOCALTIME])
-                    && !self.at(Kw::LOCALTIMESTAMP)
-                {
-                    return self.fail();
-                }
-                ColumnAttribute::OnUpdate(self.prefix()?)
-            }
-            Kw::AUTO_INCREMENT => {
-                self.take();
-                ColumnAttribute::AutoIncrement
+            Kw::COLLATE => {
+                column.data_type.collation = self.after(Kw::COLLATE, Self::charset_name)?;
+                return Ok(true);
             }
             Kw::SERIAL => {
-                self.take();
-                self.expect_all(&[Kw::DEFAULT, Kw::VALUE])?;
-                column.attributes.push(ColumnAttribute::NotNull);
-                column.attributes.push(ColumnAttribute::AutoIncrement);
-                ColumnAttribute::UniqueKey
-            }
-            Kw::PRIMARY => {
-                self.take();
-                self.expect(Kw::KEY)?;
-                ColumnAttribute::PrimaryKey
-            }
-            Kw::KEY => {
-                self.take();
-                ColumnAttribute::PrimaryKey
-            }
-            Kw::UNIQUE => {
-                self.take();
-                self.eat(Kw::KEY);
-                ColumnAttribute::UniqueKey
-            }
-            Kw::COMMENT => {
-                self.take();
-                ColumnAttribute::Comment(self.string()?)
-            }
-            Kw::COLLATE => {
-                self.take();
-                column.data_type.collation = Some(self.charset_name()?);
+                self.expect_all(&kw![SERIAL DEFAULT VALUE])?;
+                column.attributes.extend(SERIAL);
                 return Ok(true);
             }
             Kw::GENERATED | Kw::AS => self.generated()?,
             Kw::CONSTRAINT | Kw::CHECK => self.column_check()?,
             Kw::REFERENCES => ColumnAttribute::References(self.references()?),
-            Kw::VISIBLE | Kw::INVISIBLE => {
-                ColumnAttribute::Visible(self.take().keyword == Kw::VISIBLE)
-            }
-            Kw::COLUMN_FORMAT | Kw::STORAGE | Kw::SRID => {
-                let name = self.take().keyword.spelling().to_owned();
-                let value = self.take();
-                ColumnAttribute::Other(name, self.text(value).to_ascii_uppercase())
-            }
-            Kw::ENGINE_ATTRIBUTE | Kw::SECONDARY_ENGINE_ATTRIBUTE => {
-                let name = self.take().keyword.spelling().to_owned();
-                self.eat_equal();
-                ColumnAttribute::Other(name, self.string()?)
+            word if ATTRIBUTES.contains(&word) => {
+                self.take();
+                self.attribute_behind(word)?
             }
             _ => return Ok(false),
         };
@@ -220,24 +150,58 @@ impl Parser<'_> {
         Ok(true)
     }
 
+    /// The attribute that begins with one of [`ATTRIBUTES`], behind that word.
+    fn attribute_behind(&mut self, word: Kw) -> Result<ColumnAttribute> {
+        Ok(match word {
+            Kw::NULL => ColumnAttribute::Null,
+            Kw::NOT => match self.expect_any(&kw![NULL SECONDARY])? {
+                Kw::NULL => ColumnAttribute::NotNull,
+                _ => ColumnAttribute::Other("NOT SECONDARY".to_owned(), String::new()),
+            },
+            Kw::DEFAULT => ColumnAttribute::Default(self.default_expr()?),
+            Kw::ON => {
+                self.expect(Kw::UPDATE)?;
+                if !self.at_any(NOW) {
+                    return self.fail();
+                }
+                ColumnAttribute::OnUpdate(self.prefix()?)
+            }
+            Kw::AUTO_INCREMENT => ColumnAttribute::AutoIncrement,
+            Kw::PRIMARY => {
+                self.expect(Kw::KEY)?;
+                ColumnAttribute::PrimaryKey
+            }
+            Kw::KEY => ColumnAttribute::PrimaryKey,
+            Kw::UNIQUE => {
+                self.eat(Kw::KEY);
+                ColumnAttribute::UniqueKey
+            }
+            Kw::COMMENT => ColumnAttribute::Comment(self.string()?),
+            Kw::VISIBLE | Kw::INVISIBLE => ColumnAttribute::Visible(word == Kw::VISIBLE),
+            Kw::ENGINE_ATTRIBUTE | Kw::SECONDARY_ENGINE_ATTRIBUTE => {
+                self.eat_equal();
+                ColumnAttribute::Other(word.spelling().to_owned(), self.string()?)
+            }
+            _ => {
+                let value = self.take();
+                let value = self.text(value).to_ascii_uppercase();
+                ColumnAttribute::Other(word.spelling().to_owned(), value)
+            }
+        })
+    }
+
     /// The value of `DEFAULT`: a literal with its sign, a current time, or a parenthesis.
     pub(crate) fn default_expr(&mut self) -> Result<Expr> {
-        let now = [
-            Kw::NOW,
-            Kw::CURRENT_TIMESTAMP,
-            Kw::LOCALTIME,
-            Kw::LOCALTIMESTAMP,
-        ];
         let literal = match self.kind() {
             Kind::Plus | Kind::Minus => {
                 matches!(self.ahead(1).kind, Kind::Integer | Kind::Decimal)
             }
             Kind::Integer | Kind::Decimal | Kind::String | Kind::NationalString => true,
             Kind::Hex | Kind::Bits | Kind::Introducer | Kind::LeftParen => true,
-            Kind::Word if self.at_any(&[Kw::DATE, Kw::TIME, Kw::TIMESTAMP]) => {
+            Kind::Word if self.at_any(&kw![DATE TIME TIMESTAMP]) => {
                 self.ahead(1).kind == Kind::String
             }
-            _ => self.at_any(&[Kw::NULL, Kw::TRUE, Kw::FALSE]) || self.at_any(&now),
+            _ => self.at_any(&kw![NULL TRUE FALSE]) || self.at_any(NOW),
         };
         // MariaDB writes a call without the parentheses that MySQL wants around an expression.
         let call = self.kind() == Kind::Word && self.ahead(1).kind == Kind::LeftParen;

@@ -1,4 +1,4 @@
-//! The parser's place in a statement: looking at tokens, taking them, and failing at one.
+//! The parser's position in a statement: looking at tokens, taking them, and failing at one.
 //!
 //! The grammar is read by recursive descent with one token of look-ahead and without ever going
 //! back, as MySQL's own LALR(1) parser does; so the token that cannot be taken is the one that
@@ -52,12 +52,7 @@ pub(crate) struct Parser<'a> {
 }
 
 /// Behind the last token there are only ends.
-const END: Token = Token {
-    kind: Kind::End,
-    keyword: Kw::OTHER,
-    start: u32::MAX,
-    end: u32::MAX,
-};
+const END: Token = Token::end(u32::MAX, u32::MAX);
 
 impl<'a> Parser<'a> {
     pub(crate) fn new(sql: &'a str, tokens: &'a [Token], options: &ParseOptions) -> Self {
@@ -75,7 +70,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The token some places ahead; the ahead-th is the next one for zero.
+    /// The token some tokens ahead; the next one for zero.
     pub(crate) fn ahead(&self, ahead: usize) -> Token {
         self.tokens
             .get(self.position + ahead)
@@ -147,6 +142,15 @@ impl<'a> Parser<'a> {
         self.at_any(keywords).then(|| self.take().keyword)
     }
 
+    /// Takes a phrase if its first keyword is next: all of it must then follow.
+    pub(crate) fn eat_phrase(&mut self, keywords: &[Kw]) -> Result<bool> {
+        let found = keywords.first().is_some_and(|first| self.at(*first));
+        if found {
+            self.expect_all(keywords)?;
+        }
+        Ok(found)
+    }
+
     pub(crate) fn eat_kind(&mut self, kind: Kind) -> bool {
         let found = self.at_kind(kind);
         if found {
@@ -167,6 +171,14 @@ impl<'a> Parser<'a> {
         keywords
             .iter()
             .try_for_each(|keyword| self.expect(*keyword))
+    }
+
+    /// Takes one of several keywords.
+    pub(crate) fn expect_any(&mut self, keywords: &[Kw]) -> Result<Kw> {
+        match self.eat_any(keywords) {
+            Some(keyword) => Ok(keyword),
+            None => self.fail(),
+        }
     }
 
     pub(crate) fn expect_kind(&mut self, kind: Kind) -> Result<Token> {
@@ -193,23 +205,19 @@ impl<'a> Parser<'a> {
 
     /// The source text of a token.
     pub(crate) fn text(&self, token: Token) -> &'a str {
-        self.sql
-            .get(token.start as usize..token.end as usize)
-            .unwrap_or("")
+        token.text(self.sql)
     }
 
     /// The source text from a token on up to, but not including, the next one to be taken.
     pub(crate) fn text_from(&self, first: usize) -> &'a str {
-        let start = self
-            .tokens
-            .get(first)
-            .map_or(usize::MAX, |token| token.start as usize);
-        let last = self
-            .position
-            .checked_sub(1)
-            .and_then(|last| self.tokens.get(last));
-        let end = last.map_or(0, |token| token.end as usize);
-        self.sql.get(start..end).unwrap_or("")
+        match self.tokens.get(first..self.position) {
+            Some([first, .., last]) => {
+                let range = first.start as usize..last.end as usize;
+                self.sql.get(range).unwrap_or("")
+            }
+            Some([only]) => self.text(*only),
+            _ => "",
+        }
     }
 
     /// Takes everything up to the end of the statement, as text.
@@ -218,11 +226,7 @@ impl<'a> Parser<'a> {
         while !self.at_end() {
             self.take();
         }
-        if first == self.position {
-            ""
-        } else {
-            self.text_from(first)
-        }
+        self.text_from(first)
     }
 
     /// Whether a token can be an identifier.
@@ -251,46 +255,67 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An identifier's name.
-    pub(crate) fn name(&mut self) -> Result<String> {
+    fn identifier(&mut self) -> Result<Token> {
         if !self.at_identifier() {
             return self.fail();
         }
-        let token = self.take();
-        Ok(self.name_of(token))
+        Ok(self.take())
+    }
+
+    /// An identifier's name.
+    pub(crate) fn name(&mut self) -> Result<String> {
+        self.identifier().map(|token| self.name_of(token))
+    }
+
+    /// A name, if an identifier is next.
+    pub(crate) fn optional_name(&mut self) -> Result<Option<String>> {
+        self.at_identifier().then(|| self.name()).transpose()
+    }
+
+    /// The name of an index; `PRIMARY` is the primary key.
+    pub(crate) fn index_name(&mut self) -> Result<String> {
+        if self.eat(Kw::PRIMARY) {
+            return Ok("PRIMARY".to_owned());
+        }
+        self.name()
     }
 
     /// An identifier that remembers whether it was quoted.
     pub(crate) fn ident(&mut self) -> Result<Ident> {
-        if !self.at_identifier() {
-            return self.fail();
-        }
-        let token = self.take();
-        Ok(self.ident_of(token))
-    }
-
-    pub(crate) fn ident_of(&self, token: Token) -> Ident {
-        let quoted = token.kind == Kind::QuotedIdent;
+        let token = self.identifier()?;
         let value = self.name_of(token);
-        if quoted {
-            Ident::with_quote('`', value)
-        } else {
-            Ident::new(value)
-        }
+        Ok(match token.kind {
+            Kind::QuotedIdent => Ident::with_quote('`', value),
+            _ => Ident::new(value),
+        })
     }
 
     /// `a`, `db.a` and also `.a`, which means `a`.
     pub(crate) fn table_name(&mut self) -> Result<TableName> {
         self.eat_kind(Kind::Dot);
-        let first = self.name()?;
+        let mut table = TableName::bare(self.name()?);
         if self.eat_kind(Kind::Dot) {
-            let name = self.name()?;
-            return Ok(TableName {
-                database: Some(first),
-                name,
-            });
+            table.database = Some(std::mem::replace(&mut table.name, self.name()?));
         }
-        Ok(TableName::bare(first))
+        Ok(table)
+    }
+
+    /// What follows a keyword, if the keyword is next.
+    pub(crate) fn after<T>(
+        &mut self,
+        keyword: Kw,
+        read: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.eat(keyword).then(|| read(self)).transpose()
+    }
+
+    /// Something that a keyword may stand for, such as `DEFAULT`; it is `None` then.
+    pub(crate) fn unless<T>(
+        &mut self,
+        keyword: Kw,
+        read: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<Option<T>> {
+        (!self.eat(keyword)).then(|| read(self)).transpose()
     }
 
     /// `a, b, c` of anything.
@@ -305,20 +330,62 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
+    /// `a, b, c` behind a keyword, if the keyword is next.
+    pub(crate) fn list_after<T>(
+        &mut self,
+        keyword: Kw,
+        item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let list = self.after(keyword, |parser| parser.comma_list(item))?;
+        Ok(list.unwrap_or_default())
+    }
+
+    /// Something in parentheses.
+    pub(crate) fn parens<T>(&mut self, inside: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.expect_kind(Kind::LeftParen)?;
+        let value = inside(self)?;
+        self.expect_kind(Kind::RightParen)?;
+        Ok(value)
+    }
+
     /// `(a, b, c)` of anything.
     pub(crate) fn paren_list<T>(
         &mut self,
         item: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<Vec<T>> {
-        self.expect_kind(Kind::LeftParen)?;
-        let items = self.comma_list(item)?;
-        self.expect_kind(Kind::RightParen)?;
-        Ok(items)
+        self.parens(|parser| parser.comma_list(item))
+    }
+
+    /// `(a, b, c)` or `()`.
+    pub(crate) fn paren_list_or_empty<T>(
+        &mut self,
+        item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.parens(|parser| {
+            if parser.at_kind(Kind::RightParen) {
+                return Ok(Vec::new());
+            }
+            parser.comma_list(item)
+        })
+    }
+
+    /// `(a, b, c)`, if a parenthesis is next.
+    pub(crate) fn optional_paren_list<T>(
+        &mut self,
+        item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        if !self.at_kind(Kind::LeftParen) {
+            return Ok(Vec::new());
+        }
+        self.paren_list(item)
     }
 
     /// The value of a token that is a string.
     pub(crate) fn string_of(&self, token: Token) -> String {
-        unquote_string(self.text(token), self.options.no_backslash_escapes).into_owned()
+        // The quotes of a national string stand behind its `N`.
+        let start = usize::from(token.kind == Kind::NationalString);
+        let quoted = self.text(token).get(start..).unwrap_or("");
+        unquote_string(quoted, self.options.no_backslash_escapes).into_owned()
     }
 
     /// A string literal; adjacent ones are one string.
@@ -354,28 +421,26 @@ impl<'a> Parser<'a> {
             Kind::Hex => text
                 .get(2..)
                 .and_then(|digits| u64::from_str_radix(digits, 16).ok()),
-            Kind::Decimal => text
-                .parse::<f64>()
-                .ok()
-                .filter(|number| *number >= 0.0)
-                .map(
-                    #[expect(clippy::cast_possible_truncation, reason = "as casts saturate")]
-                    #[expect(clippy::cast_sign_loss, reason = "checked above")]
-                    |number| number as u64,
-                ),
+            // A token has no sign, and the cast saturates.
+            Kind::Decimal => text.parse::<f64>().ok().map(|number| number as u64),
             _ => None,
         };
-        match value {
-            Some(value) => {
-                self.take();
-                Ok(value)
-            }
-            None => self.fail(),
-        }
+        let Some(value) = value else {
+            return self.fail();
+        };
+        self.take();
+        Ok(value)
     }
 
     /// An optional equals sign.
     pub(crate) fn eat_equal(&mut self) -> bool {
         self.eat_kind(Kind::Equal) || self.eat_kind(Kind::Assign)
+    }
+
+    pub(crate) fn expect_equal(&mut self) -> Result<()> {
+        if !self.eat_equal() {
+            return self.fail();
+        }
+        Ok(())
     }
 }

@@ -3,30 +3,24 @@
 use super::cursor::{Parser, Result};
 use crate::ast::{
     AlterDatabase, CreateDatabase, CreateIndex, DropDatabase, DropIndex, DropTable, DropView,
-    KeyKind, RenameTable, Statement, StoredProgramKind, TableOption,
+    KeyKind, RenameTable, Statement, StoredProgramKind, TableName, TableOption,
 };
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 
 impl Parser<'_> {
     pub(crate) fn create(&mut self) -> Result<Statement> {
         self.expect(Kw::CREATE)?;
-        let or_replace = self.eat(Kw::OR);
-        if or_replace {
-            self.expect(Kw::REPLACE)?;
-        }
+        let or_replace = self.eat_phrase(&kw![OR REPLACE])?;
         match self.keyword() {
             Kw::TABLE | Kw::TEMPORARY => self.create_table(or_replace),
             Kw::ALGORITHM | Kw::DEFINER | Kw::SQL | Kw::VIEW => self.create_view(or_replace, false),
             _ if or_replace => self.fail(),
             Kw::DATABASE | Kw::SCHEMA => {
                 self.take();
-                let if_not_exists = self.if_not_exists()?;
-                let name = self.name()?;
-                let options = self.database_options()?;
                 Ok(Statement::CreateDatabase(CreateDatabase {
-                    if_not_exists,
-                    name,
-                    options,
+                    if_not_exists: self.if_not_exists()?,
+                    name: self.name()?,
+                    options: self.database_options()?,
                 }))
             }
             Kw::UNIQUE | Kw::FULLTEXT | Kw::SPATIAL | Kw::INDEX => self.create_index(),
@@ -36,7 +30,7 @@ impl Parser<'_> {
     }
 
     fn create_index(&mut self) -> Result<Statement> {
-        let kind = match self.eat_any(&[Kw::UNIQUE, Kw::FULLTEXT, Kw::SPATIAL]) {
+        let kind = match self.eat_any(&kw![UNIQUE FULLTEXT SPATIAL]) {
             Some(Kw::UNIQUE) => KeyKind::Unique,
             Some(Kw::FULLTEXT) => KeyKind::FullText,
             Some(_) => KeyKind::Spatial,
@@ -49,18 +43,17 @@ impl Parser<'_> {
         let table = self.table_name()?;
         let mut key = self.key_body(kind, Some(name))?;
         key.using = key.using.or(using);
-        let options = self.online_options()?;
         Ok(Statement::CreateIndex(Box::new(CreateIndex {
             table,
             key,
-            options,
+            options: self.online_options()?,
         })))
     }
 
     /// `ALGORITHM [=] x` and `LOCK [=] x` in any order.
     fn online_options(&mut self) -> Result<Vec<TableOption>> {
         let mut options = Vec::new();
-        while self.at_any(&[Kw::ALGORITHM, Kw::LOCK]) {
+        while self.at_any(&kw![ALGORITHM LOCK]) {
             options.push(self.named_option()?);
         }
         Ok(options)
@@ -72,9 +65,9 @@ impl Parser<'_> {
             Kw::TABLE => self.alter_table(),
             Kw::DATABASE | Kw::SCHEMA => {
                 self.take();
-                let option = self.at_any(&[Kw::CHARACTER, Kw::CHAR, Kw::CHARSET])
-                    || self.at_any(&[Kw::COLLATE, Kw::DEFAULT, Kw::ENCRYPTION, Kw::READ]);
-                let name = if option { None } else { Some(self.name()?) };
+                let has_name =
+                    !self.at_any(&kw![CHARACTER CHAR CHARSET COLLATE DEFAULT ENCRYPTION READ]);
+                let name = has_name.then(|| self.name()).transpose()?;
                 let options = self.database_options()?;
                 if options.is_empty() {
                     return self.fail();
@@ -93,42 +86,35 @@ impl Parser<'_> {
         match self.keyword() {
             Kw::TABLE | Kw::TABLES => {
                 self.take();
-                let if_exists = self.if_exists()?;
-                let tables = self.comma_list(Self::table_name)?;
-                self.eat_any(&[Kw::RESTRICT, Kw::CASCADE]);
                 Ok(Statement::DropTable(DropTable {
                     temporary,
-                    if_exists,
-                    tables,
+                    if_exists: self.if_exists()?,
+                    tables: self.dropped_tables()?,
                 }))
             }
             _ if temporary => self.fail(),
             Kw::DATABASE | Kw::SCHEMA => {
                 self.take();
-                let if_exists = self.if_exists()?;
-                let name = self.name()?;
-                Ok(Statement::DropDatabase(DropDatabase { if_exists, name }))
+                Ok(Statement::DropDatabase(DropDatabase {
+                    if_exists: self.if_exists()?,
+                    name: self.name()?,
+                }))
             }
             Kw::VIEW => {
                 self.take();
-                let if_exists = self.if_exists()?;
-                let views = self.comma_list(Self::table_name)?;
-                self.eat_any(&[Kw::RESTRICT, Kw::CASCADE]);
-                Ok(Statement::DropView(DropView { if_exists, views }))
+                Ok(Statement::DropView(DropView {
+                    if_exists: self.if_exists()?,
+                    views: self.dropped_tables()?,
+                }))
             }
             Kw::INDEX => {
                 self.take();
-                let name = match self.eat(Kw::PRIMARY) {
-                    true => "PRIMARY".to_owned(),
-                    false => self.name()?,
-                };
+                let name = self.index_name()?;
                 self.expect(Kw::ON)?;
-                let table = self.table_name()?;
-                let options = self.online_options()?;
                 Ok(Statement::DropIndex(DropIndex {
                     name,
-                    table,
-                    options,
+                    table: self.table_name()?,
+                    options: self.online_options()?,
                 }))
             }
             Kw::PREPARE => {
@@ -144,6 +130,13 @@ impl Parser<'_> {
         }
     }
 
+    /// `a, b [RESTRICT | CASCADE]`.
+    fn dropped_tables(&mut self) -> Result<Vec<TableName>> {
+        let tables = self.comma_list(Self::table_name)?;
+        self.eat_any(&kw![RESTRICT CASCADE]);
+        Ok(tables)
+    }
+
     /// `TRUNCATE [TABLE] t`.
     pub(crate) fn truncate(&mut self) -> Result<Statement> {
         self.expect(Kw::TRUNCATE)?;
@@ -157,14 +150,20 @@ impl Parser<'_> {
         if self.at(Kw::USER) {
             return self.account_statement(Kw::RENAME);
         }
-        if self.eat_any(&[Kw::TABLE, Kw::TABLES]).is_none() {
-            return self.fail();
-        }
-        let renames = self.comma_list(|parser| {
-            let old_name = parser.table_name()?;
-            parser.expect(Kw::TO)?;
-            Ok((old_name, parser.table_name()?))
-        })?;
+        self.expect_any(&kw![TABLE TABLES])?;
+        let renames = self.renames(Self::table_name)?;
         Ok(Statement::RenameTable(RenameTable { renames }))
+    }
+
+    /// `a TO b, c TO d`.
+    pub(crate) fn renames<T>(
+        &mut self,
+        mut name: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<(T, T)>> {
+        self.comma_list(|parser| {
+            let old_name = name(parser)?;
+            parser.expect(Kw::TO)?;
+            Ok((old_name, name(parser)?))
+        })
     }
 }

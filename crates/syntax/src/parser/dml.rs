@@ -1,13 +1,13 @@
 //! `INSERT`, `REPLACE`, `UPDATE` and `DELETE`.
 
-use sqlparser::ast::{Expr, Ident, TableFactor, With};
+use sqlparser::ast::{Ident, SelectItem, TableFactor, TableWithJoins, With};
 
 use super::cursor::{Parser, Result};
 use crate::ast::{
     Delete, DmlPriority, InsertSource, InsertStatement, RowAlias, SetAssignment, Statement,
     TableName, UpdateStatement,
 };
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
@@ -43,15 +43,12 @@ impl Parser<'_> {
         self.insert_source(&mut statement)?;
         let may_alias = !replace && !matches!(statement.source, InsertSource::Query(_));
         if may_alias && self.eat(Kw::AS) {
-            let name = self.name()?;
-            let columns = match self.at_kind(Kind::LeftParen) {
-                true => self.paren_list(Self::name)?,
-                false => Vec::new(),
-            };
-            statement.row_alias = Some(RowAlias { name, columns });
+            statement.row_alias = Some(RowAlias {
+                name: self.name()?,
+                columns: self.optional_paren_list(Self::name)?,
+            });
         }
-        if !replace && self.eat(Kw::ON) {
-            self.expect_all(&[Kw::DUPLICATE, Kw::KEY, Kw::UPDATE])?;
+        if !replace && self.eat_phrase(&kw![ON DUPLICATE KEY UPDATE])? {
             statement.on_duplicate_key_update = self.assignments()?;
         }
         if self.eat(Kw::RETURNING) {
@@ -79,44 +76,26 @@ impl Parser<'_> {
             ahead == 1 && (self.is_identifier(inside) || inside.kind == Kind::RightParen)
         };
         if columns {
-            self.take();
-            let mut names = Vec::new();
-            if !self.at_kind(Kind::RightParen) {
-                names = self.comma_list(Self::column_name)?;
-            }
-            self.expect_kind(Kind::RightParen)?;
-            statement.columns = Some(names);
+            statement.columns = Some(self.paren_list_or_empty(Self::column_name)?);
         }
         let values =
             self.at(Kw::VALUE) || (self.at(Kw::VALUES) && self.ahead(1).keyword != Kw::ROW);
-        if values {
+        statement.source = if values {
             self.take();
-            statement.source = InsertSource::Values(self.comma_list(Self::insert_row)?);
+            let row = |parser: &mut Self| parser.paren_list_or_empty(Self::expr_or_default);
+            InsertSource::Values(self.comma_list(row)?)
         } else if self.at_query_or_paren() {
-            statement.source = InsertSource::Query(self.query()?);
+            InsertSource::Query(self.query()?)
         } else {
             return self.fail();
-        }
+        };
         Ok(())
-    }
-
-    /// `(value | DEFAULT, ...)`, perhaps empty.
-    fn insert_row(&mut self) -> Result<Vec<Expr>> {
-        self.expect_kind(Kind::LeftParen)?;
-        if self.eat_kind(Kind::RightParen) {
-            return Ok(Vec::new());
-        }
-        let row = self.comma_list(Self::expr_or_default)?;
-        self.expect_kind(Kind::RightParen)?;
-        Ok(row)
     }
 
     /// `PARTITION (a, b)`, if it is next.
     pub(crate) fn partition_names(&mut self) -> Result<Vec<String>> {
-        match self.eat(Kw::PARTITION) {
-            true => self.paren_list(Self::name),
-            false => Ok(Vec::new()),
-        }
+        let names = self.after(Kw::PARTITION, |parser| parser.paren_list(Self::name))?;
+        Ok(names.unwrap_or_default())
     }
 
     /// A column's name with up to two qualifiers.
@@ -133,9 +112,7 @@ impl Parser<'_> {
     pub(crate) fn assignments(&mut self) -> Result<Vec<SetAssignment>> {
         self.comma_list(|parser| {
             let column = parser.column_name()?;
-            if !parser.eat_equal() {
-                return parser.fail();
-            }
+            parser.expect_equal()?;
             Ok(SetAssignment {
                 column,
                 value: parser.expr_or_default()?,
@@ -151,55 +128,28 @@ impl Parser<'_> {
         let ignore = self.eat(Kw::IGNORE);
         let tables = self.table_references()?;
         self.expect(Kw::SET)?;
-        let assignments = self.assignments()?;
-        let mut statement = UpdateStatement {
+        Ok(Statement::Update(Box::new(UpdateStatement {
             with,
             low_priority,
             ignore,
             tables,
-            assignments,
-            selection: None,
-            order_by: Vec::new(),
-            limit: None,
-        };
-        if self.eat(Kw::WHERE) {
-            statement.selection = Some(self.expr()?);
-        }
-        // Of several tables the binder refuses these: error 1221.
-        (statement.order_by, statement.limit) = self.single_table_tail()?;
-        Ok(Statement::Update(Box::new(statement)))
-    }
-
-    /// `[ORDER BY ...] [LIMIT n]` of a change to one table.
-    fn single_table_tail(&mut self) -> Result<(Vec<sqlparser::ast::OrderByExpr>, Option<Expr>)> {
-        let order_by = match self.at(Kw::ORDER) {
-            true => self.order_by_list()?,
-            false => Vec::new(),
-        };
-        let limit = match self.eat(Kw::LIMIT) {
-            true => Some(self.limit_number()?),
-            false => None,
-        };
-        Ok((order_by, limit))
+            assignments: self.assignments()?,
+            selection: self.after(Kw::WHERE, Self::expr)?,
+            // Of several tables the binder refuses these: error 1221.
+            order_by: self.order_by()?,
+            limit: self.after(Kw::LIMIT, Self::limit_number)?,
+        })))
     }
 
     /// `DELETE`, whose verb is next, in its three forms.
     pub(crate) fn delete(&mut self, with: Option<With>) -> Result<Statement> {
         self.expect(Kw::DELETE)?;
         self.hints();
-        let (mut low_priority, mut quick, mut ignore) = (false, false, false);
-        while let Some(word) = self.eat_any(&[Kw::LOW_PRIORITY, Kw::QUICK, Kw::IGNORE]) {
-            match word {
-                Kw::LOW_PRIORITY => low_priority = true,
-                Kw::QUICK => quick = true,
-                _ => ignore = true,
-            }
-        }
         let mut statement = Delete {
             with,
-            low_priority,
-            quick,
-            ignore,
+            low_priority: false,
+            quick: false,
+            ignore: false,
             targets: Vec::new(),
             from: Vec::new(),
             selection: None,
@@ -207,6 +157,13 @@ impl Parser<'_> {
             limit: None,
             returning: Vec::new(),
         };
+        while let Some(word) = self.eat_any(&kw![LOW_PRIORITY QUICK IGNORE]) {
+            match word {
+                Kw::LOW_PRIORITY => statement.low_priority = true,
+                Kw::QUICK => statement.quick = true,
+                _ => statement.ignore = true,
+            }
+        }
         let mut single = false;
         let mut returning = false;
         if !self.eat(Kw::FROM) {
@@ -235,16 +192,13 @@ impl Parser<'_> {
                     return self.fail();
                 }
                 let joins = Vec::new();
-                statement
-                    .from
-                    .push(sqlparser::ast::TableWithJoins { relation, joins });
+                statement.from.push(TableWithJoins { relation, joins });
             }
         }
-        if self.eat(Kw::WHERE) {
-            statement.selection = Some(self.expr()?);
-        }
+        statement.selection = self.after(Kw::WHERE, Self::expr)?;
         if single {
-            (statement.order_by, statement.limit) = self.single_table_tail()?;
+            statement.order_by = self.order_by()?;
+            statement.limit = self.after(Kw::LIMIT, Self::limit_number)?;
             if returning || self.eat(Kw::RETURNING) {
                 statement.returning = self.select_items()?;
             }
@@ -261,14 +215,11 @@ impl Parser<'_> {
         let named = alias.as_ref().is_some_and(|alias| {
             alias.name.quote_style.is_none() && alias.name.value.eq_ignore_ascii_case("returning")
         });
-        let ends = self.at_kind(Kind::End)
-            || [Kw::WHERE, Kw::ORDER, Kw::LIMIT]
-                .into_iter()
-                .any(|word| self.at(word));
-        if named && !ends {
+        let is_clause = named && !self.at_end() && !self.at_any(&kw![WHERE ORDER LIMIT]);
+        if is_clause {
             *alias = None;
         }
-        named && !ends
+        is_clause
     }
 
     /// A table whose rows go: `a`, `db.a`, `a.*`.
@@ -293,15 +244,11 @@ impl Parser<'_> {
     /// `DO a, b`.
     pub(crate) fn do_statement(&mut self) -> Result<Statement> {
         self.expect(Kw::DO)?;
-        let exprs = self.select_items()?;
-        let mut values = Vec::with_capacity(exprs.len());
-        for item in exprs {
-            match item {
-                sqlparser::ast::SelectItem::UnnamedExpr(expr)
-                | sqlparser::ast::SelectItem::ExprWithAlias { expr, .. } => values.push(expr),
-                _ => return self.fail_at_previous(),
-            }
-        }
-        Ok(Statement::Do(values))
+        let items = self.select_items()?;
+        let values = items.into_iter().map(|item| match item {
+            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Ok(expr),
+            _ => self.fail_at_previous(),
+        });
+        values.collect::<Result<_>>().map(Statement::Do)
     }
 }

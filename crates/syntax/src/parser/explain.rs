@@ -4,45 +4,33 @@ use std::sync::Arc;
 
 use super::cursor::{Parser, Result};
 use crate::ast::{Describe, Explain, ExplainFormat, ExplainTarget, Statement};
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
     pub(crate) fn explain(&mut self) -> Result<Statement> {
         self.take();
         let analyze = self.eat(Kw::ANALYZE);
-        let format = match self.at(Kw::FORMAT) && self.ahead(1).kind == Kind::Equal {
-            true => Some(self.explain_format()?),
-            false => None,
-        };
-        let into = match self.at(Kw::INTO) {
-            true => {
-                self.take();
-                Some(self.user_variable_name()?)
-            }
-            false => None,
-        };
+        let has_format = self.at(Kw::FORMAT) && self.ahead(1).kind == Kind::Equal;
+        let format = has_format.then(|| self.explain_format()).transpose()?;
         let mut explain = Explain {
             analyze,
             format,
-            into,
+            into: self.after(Kw::INTO, Self::user_variable_name)?,
             database: None,
             target: ExplainTarget::Connection(0),
         };
         if self.eat(Kw::FOR) {
-            match self.eat_any(&[Kw::CONNECTION, Kw::SCHEMA, Kw::DATABASE]) {
-                Some(Kw::CONNECTION) => {
-                    explain.target = ExplainTarget::Connection(self.unsigned()?);
-                    return Ok(Statement::Explain(Box::new(explain)));
-                }
-                Some(_) => explain.database = Some(self.name()?),
-                None => return self.fail(),
+            if self.eat(Kw::CONNECTION) {
+                explain.target = ExplainTarget::Connection(self.unsigned()?);
+                return Ok(Statement::Explain(Box::new(explain)));
             }
+            self.expect_any(&kw![SCHEMA DATABASE])?;
+            explain.database = Some(self.name()?);
         }
         let first = self.position;
-        let explainable = self.at_query_or_paren()
-            || self.at(Kw::VALUES)
-            || self.at_any(&[Kw::INSERT, Kw::REPLACE, Kw::UPDATE, Kw::DELETE]);
+        let explainable =
+            self.at_query_or_paren() || self.at_any(&kw![VALUES INSERT REPLACE UPDATE DELETE]);
         if explainable {
             let statement = Arc::new(self.nested(1, Self::statement_body)?);
             let text = self.text_from(first).to_owned();
@@ -54,10 +42,8 @@ impl Parser<'_> {
             return self.fail();
         }
         let table = self.table_name()?;
-        let column = match self.at_end() {
-            true => None,
-            false => Some(self.name_or_string()?),
-        };
+        let has_column = !self.at_end();
+        let column = has_column.then(|| self.name_or_string()).transpose()?;
         Ok(Statement::Describe(Describe { table, column }))
     }
 

@@ -8,13 +8,13 @@
 //! caller reads itself) and not above `ceiling` (what may follow what has been read so far:
 //! nothing tighter than a comparison may follow a predicate).
 
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use sqlparser::ast::{BinaryOperator, Expr, MemberOf, UnaryOperator};
 
 use super::build;
 use super::cursor::{Parser, Result};
 use super::precedence;
 use crate::chain;
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 /// What an operator token does.
@@ -85,7 +85,11 @@ impl Parser<'_> {
                     self.comparison(left, op)?
                 }
                 Infix::Chain(op) => self.chain(left, op, level)?,
-                Infix::IsNull | Infix::IsTruth => self.is_test(left)?,
+                Infix::IsNull => self.is_test(left)?,
+                Infix::IsTruth => {
+                    ceiling = precedence::AND;
+                    self.is_test(left)?
+                }
                 Infix::Predicate => {
                     ceiling = precedence::COMPARISON;
                     self.predicate(left)?
@@ -96,15 +100,6 @@ impl Parser<'_> {
                     build::collate(left, collation)
                 }
             };
-            if matches!(
-                left,
-                Expr::IsTrue(_) | Expr::IsNotTrue(_) | Expr::IsFalse(_)
-            ) || matches!(
-                left,
-                Expr::IsNotFalse(_) | Expr::IsUnknown(_) | Expr::IsNotUnknown(_)
-            ) {
-                ceiling = precedence::AND;
-            }
             self.raise(1)?;
         }
         Ok(left)
@@ -114,6 +109,8 @@ impl Parser<'_> {
     fn infix_operator(&self) -> Option<(u8, Infix)> {
         let next = self.next();
         let binary = |level, op| Some((level, Infix::Binary(op)));
+        let sum = |op| Some((precedence::SUM, Infix::Sum(op)));
+        let chain = |level, op| Some((level, Infix::Chain(op)));
         let comparison = |op| Some((precedence::COMPARISON, Infix::Comparison(op)));
         match next.kind {
             Kind::Word => self.word_operator(next.keyword),
@@ -124,8 +121,8 @@ impl Parser<'_> {
             Kind::LessEqual => comparison(BinaryOperator::LtEq),
             Kind::Greater => comparison(BinaryOperator::Gt),
             Kind::GreaterEqual => comparison(BinaryOperator::GtEq),
-            Kind::Plus => Some((precedence::SUM, Infix::Sum(BinaryOperator::Plus))),
-            Kind::Minus => Some((precedence::SUM, Infix::Sum(BinaryOperator::Minus))),
+            Kind::Plus => sum(BinaryOperator::Plus),
+            Kind::Minus => sum(BinaryOperator::Minus),
             Kind::Star => binary(precedence::PRODUCT, BinaryOperator::Multiply),
             Kind::Slash => binary(precedence::PRODUCT, BinaryOperator::Divide),
             Kind::Percent => binary(precedence::PRODUCT, BinaryOperator::Modulo),
@@ -137,23 +134,22 @@ impl Parser<'_> {
             Kind::OrOr if self.options.pipes_as_concat => {
                 binary(precedence::CONCAT, BinaryOperator::StringConcat)
             }
-            Kind::OrOr => Some((precedence::OR, Infix::Chain(BinaryOperator::Or))),
-            Kind::AndAnd => Some((precedence::AND, Infix::Chain(BinaryOperator::And))),
+            Kind::OrOr => chain(precedence::OR, BinaryOperator::Or),
+            Kind::AndAnd => chain(precedence::AND, BinaryOperator::And),
             _ => None,
         }
     }
 
     fn word_operator(&self, keyword: Kw) -> Option<(u8, Infix)> {
         let predicate = Some((precedence::PREDICATE, Infix::Predicate));
+        let binary = |level, op| Some((level, Infix::Binary(op)));
+        let chain = |level, op| Some((level, Infix::Chain(op)));
         match keyword {
-            Kw::AND => Some((precedence::AND, Infix::Chain(BinaryOperator::And))),
-            Kw::OR => Some((precedence::OR, Infix::Chain(BinaryOperator::Or))),
-            Kw::XOR => Some((precedence::XOR, Infix::Binary(BinaryOperator::Xor))),
-            Kw::DIV => Some((
-                precedence::PRODUCT,
-                Infix::Binary(BinaryOperator::MyIntegerDivide),
-            )),
-            Kw::MOD => Some((precedence::PRODUCT, Infix::Binary(BinaryOperator::Modulo))),
+            Kw::AND => chain(precedence::AND, BinaryOperator::And),
+            Kw::OR => chain(precedence::OR, BinaryOperator::Or),
+            Kw::XOR => binary(precedence::XOR, BinaryOperator::Xor),
+            Kw::DIV => binary(precedence::PRODUCT, BinaryOperator::MyIntegerDivide),
+            Kw::MOD => binary(precedence::PRODUCT, BinaryOperator::Modulo),
             Kw::COLLATE => Some((precedence::COLLATE, Infix::Collate)),
             Kw::IN | Kw::BETWEEN | Kw::LIKE | Kw::REGEXP | Kw::RLIKE | Kw::NOT => predicate,
             Kw::MEMBER if self.ahead(1).keyword == Kw::OF => predicate,
@@ -212,8 +208,7 @@ impl Parser<'_> {
 
     /// What is compared: a predicate, or `ANY | SOME | ALL (subquery)`.
     fn comparison(&mut self, left: Expr, compare_op: BinaryOperator) -> Result<Expr> {
-        let quantified =
-            self.at_any(&[Kw::ANY, Kw::SOME, Kw::ALL]) && self.ahead(1).kind == Kind::LeftParen;
+        let quantified = self.at_any(&kw![ANY SOME ALL]) && self.ahead(1).kind == Kind::LeftParen;
         if !quantified {
             let right = self.expr_above(precedence::COMPARISON)?;
             return Ok(build::binary(left, compare_op, right));
@@ -290,16 +285,13 @@ impl Parser<'_> {
             }
             Kw::LIKE => {
                 let pattern = Box::new(self.simple_expr()?);
-                let escape_char = match self.eat(Kw::ESCAPE) {
-                    true => Some(Box::new(self.simple_expr()?)),
-                    false => None,
-                };
+                let escape = self.after(Kw::ESCAPE, Self::simple_expr)?;
                 Ok(Expr::Like {
                     negated,
                     any: false,
                     expr,
                     pattern,
-                    escape_char,
+                    escape_char: escape.map(Box::new),
                 })
             }
             Kw::REGEXP | Kw::RLIKE => {
@@ -313,23 +305,14 @@ impl Parser<'_> {
             }
             Kw::MEMBER if !negated => {
                 self.eat(Kw::OF);
-                self.expect_kind(Kind::LeftParen)?;
-                let array = Box::new(self.simple_expr()?);
-                self.expect_kind(Kind::RightParen)?;
-                Ok(Expr::MemberOf(sqlparser::ast::MemberOf {
-                    value: expr,
-                    array,
-                }))
+                let array = Box::new(self.parens(Self::simple_expr)?);
+                Ok(Expr::MemberOf(MemberOf { value: expr, array }))
             }
             Kw::SOUNDS if !negated => {
                 self.expect(Kw::LIKE)?;
-                let right = self.bit_expr()?;
                 let soundex = |operand| build::call("SOUNDEX", vec![operand]);
-                Ok(build::binary(
-                    soundex(*expr),
-                    BinaryOperator::Eq,
-                    soundex(right),
-                ))
+                let (left, right) = (soundex(*expr), soundex(self.bit_expr()?));
+                Ok(build::binary(left, BinaryOperator::Eq, right))
             }
             _ => self.fail_at_previous(),
         }
@@ -337,31 +320,30 @@ impl Parser<'_> {
 
     fn in_list(&mut self, expr: Box<Expr>, negated: bool) -> Result<Expr> {
         self.expect_kind(Kind::LeftParen)?;
-        if self.at_query() {
-            let subquery = self.query_in_parens()?;
-            return Ok(Expr::InSubquery {
-                expr,
-                subquery,
-                negated,
-            });
-        }
-        let mut list = self.comma_list(Self::expr)?;
-        // `IN ((SELECT ...))` is a subquery with more parentheses than it needs, and only now it
-        // is known not to go on as a union.
-        if let [Expr::Subquery(_)] = list.as_slice()
-            && let Some(Expr::Subquery(query)) = list.pop()
-        {
-            let subquery = self.continue_query_in_parens(query)?;
-            return Ok(Expr::InSubquery {
-                expr,
-                subquery,
-                negated,
-            });
-        }
-        self.expect_kind(Kind::RightParen)?;
-        Ok(Expr::InList {
+        let subquery = if self.at_query() {
+            self.query_in_parens()?
+        } else {
+            let mut list = self.comma_list(Self::expr)?;
+            // `IN ((SELECT ...))` is a subquery with more parentheses than it needs, and only now it
+            // is known not to go on as a union.
+            match list.pop() {
+                Some(Expr::Subquery(query)) if list.is_empty() => {
+                    self.continue_query_in_parens(query)?
+                }
+                last => {
+                    list.extend(last);
+                    self.expect_kind(Kind::RightParen)?;
+                    return Ok(Expr::InList {
+                        expr,
+                        list,
+                        negated,
+                    });
+                }
+            }
+        };
+        Ok(Expr::InSubquery {
             expr,
-            list,
+            subquery,
             negated,
         })
     }

@@ -5,79 +5,40 @@
 //! `LOCATE(a, b)`. Units and type words among arguments become strings. See [`crate::encodings`].
 
 use sqlparser::ast::{
-    ArrayElemTypeDef, CastKind, DataType, DuplicateTreatment, Expr, ExtractSyntax, Function,
-    FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
-    Ident, ObjectName, TrimWhereField, Value,
+    ArrayElemTypeDef, DataType, DuplicateTreatment, Expr, ExtractSyntax, FunctionArg,
+    FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident,
+    ObjectName, TrimWhereField, Value,
 };
 use sqlparser::tokenizer::Span;
 
 use super::build;
 use super::cursor::{Parser, Result};
 use crate::encodings;
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 /// Functions that may be called without parentheses.
-const BARE: &[Kw] = &[
-    Kw::CURRENT_DATE,
-    Kw::CURRENT_TIME,
-    Kw::CURRENT_TIMESTAMP,
-    Kw::CURRENT_USER,
-    Kw::LOCALTIME,
-    Kw::LOCALTIMESTAMP,
-    Kw::UTC_DATE,
-    Kw::UTC_TIME,
-    Kw::UTC_TIMESTAMP,
+const BARE: &[Kw] = &kw![
+    CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER LOCALTIME LOCALTIMESTAMP UTC_DATE
+    UTC_TIME UTC_TIMESTAMP
 ];
 
 /// Aggregates, which take `DISTINCT` or `ALL` and may have a window.
-const AGGREGATES: &[Kw] = &[
-    Kw::AVG,
-    Kw::BIT_AND,
-    Kw::BIT_OR,
-    Kw::BIT_XOR,
-    Kw::COUNT,
-    Kw::GROUP_CONCAT,
-    Kw::JSON_ARRAYAGG,
-    Kw::JSON_OBJECTAGG,
-    Kw::MAX,
-    Kw::MIN,
-    Kw::STD,
-    Kw::STDDEV,
-    Kw::STDDEV_POP,
-    Kw::STDDEV_SAMP,
-    Kw::SUM,
-    Kw::VARIANCE,
-    Kw::VAR_POP,
-    Kw::VAR_SAMP,
+const AGGREGATES: &[Kw] = &kw![
+    AVG BIT_AND BIT_OR BIT_XOR COUNT GROUP_CONCAT JSON_ARRAYAGG JSON_OBJECTAGG MAX MIN STD STDDEV
+    STDDEV_POP STDDEV_SAMP SUM VARIANCE VAR_POP VAR_SAMP
 ];
 
 /// Functions that must have a window.
-const WINDOW_FUNCTIONS: &[Kw] = &[
-    Kw::CUME_DIST,
-    Kw::DENSE_RANK,
-    Kw::FIRST_VALUE,
-    Kw::LAG,
-    Kw::LAST_VALUE,
-    Kw::LEAD,
-    Kw::NTH_VALUE,
-    Kw::NTILE,
-    Kw::PERCENT_RANK,
-    Kw::RANK,
-    Kw::ROW_NUMBER,
+const WINDOW_FUNCTIONS: &[Kw] = &kw![
+    CUME_DIST DENSE_RANK FIRST_VALUE LAG LAST_VALUE LEAD NTH_VALUE NTILE PERCENT_RANK RANK
+    ROW_NUMBER
 ];
 
 /// Functions that answer the time, with at most a number of fractional digits.
-const CLOCKS: &[Kw] = &[
-    Kw::CURRENT_TIME,
-    Kw::CURRENT_TIMESTAMP,
-    Kw::CURTIME,
-    Kw::LOCALTIME,
-    Kw::LOCALTIMESTAMP,
-    Kw::NOW,
-    Kw::SYSDATE,
-    Kw::UTC_TIME,
-    Kw::UTC_TIMESTAMP,
+const CLOCKS: &[Kw] = &kw![
+    CURRENT_TIME CURRENT_TIMESTAMP CURTIME LOCALTIME LOCALTIMESTAMP NOW SYSDATE UTC_TIME
+    UTC_TIMESTAMP
 ];
 
 /// Functions with a rule of their own in MySQL's grammar, with the fewest and the most arguments
@@ -167,23 +128,11 @@ impl Parser<'_> {
 
     /// A call by a name that is no keyword: `f(...)`, `db.f(...)`.
     pub(crate) fn named_call(&mut self, name: Vec<Ident>) -> Result<Expr> {
-        let args = self.call_arguments()?;
+        let args = build::arguments(self.paren_list_or_empty(Self::expr)?);
         Ok(Expr::Function(build::function(
             ObjectName::from(name),
-            build::arguments(args),
+            args,
         )))
-    }
-
-    /// `(a, b, ...)`, perhaps empty. MySQL lets loadable functions name their arguments; the names
-    /// are of no use here.
-    fn call_arguments(&mut self) -> Result<Vec<Expr>> {
-        self.expect_kind(Kind::LeftParen)?;
-        if self.eat_kind(Kind::RightParen) {
-            return Ok(Vec::new());
-        }
-        let args = self.comma_list(Self::expr)?;
-        self.expect_kind(Kind::RightParen)?;
-        Ok(args)
     }
 
     /// The name of the function that is next, as written, and its opening parenthesis.
@@ -226,48 +175,35 @@ impl Parser<'_> {
 
     fn cast(&mut self) -> Result<Expr> {
         self.open_call()?;
-        let expr = Box::new(self.expr()?);
+        let expr = self.expr()?;
         self.expect(Kw::AS)?;
         let mut data_type = self.cast_type()?;
         if self.eat(Kw::ARRAY) {
             let element = ArrayElemTypeDef::SquareBracket(Box::new(data_type), None);
             data_type = DataType::Array(element);
         }
-        self.close(Expr::Cast {
-            kind: CastKind::Cast,
-            expr,
-            data_type,
-            format: None,
-        })
+        self.close(build::cast(expr, data_type))
     }
 
     /// `CONVERT(x, type)`, which is a cast, and `CONVERT(x USING charset)`.
     fn convert(&mut self) -> Result<Expr> {
         self.open_call()?;
-        let expr = Box::new(self.expr()?);
+        let expr = self.expr()?;
         if self.eat(Kw::USING) {
-            let converted = self.using(expr)?;
-            return self.close(converted);
+            return self.using(expr);
         }
         self.expect_kind(Kind::Comma)?;
         let data_type = self.cast_type()?;
-        self.close(Expr::Cast {
-            kind: CastKind::Cast,
-            expr,
-            data_type,
-            format: None,
-        })
+        self.close(build::cast(expr, data_type))
     }
 
-    /// The character set behind `USING`.
-    fn using(&mut self, expr: Box<Expr>) -> Result<Expr> {
-        let charset = match self.eat(Kw::DEFAULT) {
-            true => "default".to_owned(),
-            false => self.charset_name()?,
-        };
-        Ok(Expr::Convert {
+    /// The character set behind `USING`, and the closing parenthesis.
+    fn using(&mut self, expr: Expr) -> Result<Expr> {
+        let charset = self.unless(Kw::DEFAULT, Self::charset_name)?;
+        let charset = charset.unwrap_or_else(|| "default".to_owned());
+        self.close(Expr::Convert {
             is_try: false,
-            expr,
+            expr: Box::new(expr),
             data_type: None,
             charset: Some(build::object_name(charset)),
             target_before_value: false,
@@ -319,22 +255,12 @@ impl Parser<'_> {
     fn substring(&mut self) -> Result<Expr> {
         let name = self.open_call()?;
         let mut args = vec![self.expr()?];
-        let (first, second) = match self.kind() {
-            Kind::Comma => (None, None),
-            _ => (Some(Kw::FROM), Some(Kw::FOR)),
-        };
-        match first {
-            Some(keyword) => self.expect(keyword)?,
-            None => {
-                self.expect_kind(Kind::Comma)?;
-            }
+        let has_commas = self.eat_kind(Kind::Comma);
+        if !has_commas {
+            self.expect(Kw::FROM)?;
         }
         args.push(self.expr()?);
-        let goes_on = match second {
-            Some(keyword) => self.eat(keyword),
-            None => self.eat_kind(Kind::Comma),
-        };
-        if goes_on {
+        if (has_commas && self.eat_kind(Kind::Comma)) || (!has_commas && self.eat(Kw::FOR)) {
             args.push(self.expr()?);
         }
         self.close(build::call(name, args))
@@ -353,10 +279,11 @@ impl Parser<'_> {
         let name = self.open_call()?;
         let date = self.expr()?;
         self.expect_kind(Kind::Comma)?;
-        let days = matches!(keyword, Kw::ADDDATE | Kw::SUBDATE);
-        let amount = match days && !self.at(Kw::INTERVAL) {
-            true => self.expr()?,
-            false => self.interval_only()?,
+        let takes_days = matches!(keyword, Kw::ADDDATE | Kw::SUBDATE);
+        let amount = if takes_days && !self.at(Kw::INTERVAL) {
+            self.expr()?
+        } else {
+            self.interval_only()?
         };
         self.close(build::call(name, vec![date, amount]))
     }
@@ -374,15 +301,10 @@ impl Parser<'_> {
 
     fn get_format(&mut self) -> Result<Expr> {
         let name = self.open_call()?;
-        let Some(word) = self.eat_any(&[Kw::DATE, Kw::TIME, Kw::DATETIME, Kw::TIMESTAMP]) else {
-            return self.fail();
-        };
+        let word = self.expect_any(&kw![DATE TIME DATETIME TIMESTAMP])?;
         self.expect_kind(Kind::Comma)?;
-        let standard = self.expr()?;
-        self.close(build::call(
-            name,
-            vec![build::string(word.spelling()), standard],
-        ))
+        let args = vec![build::string(word.spelling()), self.expr()?];
+        self.close(build::call(name, args))
     }
 
     /// `CHAR(n, ... [USING charset])`.
@@ -391,8 +313,7 @@ impl Parser<'_> {
         let args = self.comma_list(Self::expr)?;
         let call = build::call(name, args);
         if self.eat(Kw::USING) {
-            let converted = self.using(Box::new(call))?;
-            return self.close(converted);
+            return self.using(call);
         }
         self.close(call)
     }
@@ -409,23 +330,14 @@ impl Parser<'_> {
         if !is_binary {
             self.expect(Kw::CHAR)?;
         }
-        self.expect_kind(Kind::LeftParen)?;
-        let length = self.unsigned()?;
-        if length == 0 {
-            return self.fail_at_previous();
-        }
-        self.expect_kind(Kind::RightParen)?;
-        let arguments = match is_binary {
-            true => vec![Expr::Cast {
-                kind: CastKind::Cast,
-                expr: Box::new(argument),
-                data_type: DataType::Binary(Some(length)),
-                format: None,
-            }],
-            false => {
-                let length = Value::Number(length.to_string(), false);
-                vec![argument, build::value(length)]
-            }
+        let length = self.parens(|parser| match parser.unsigned()? {
+            0 => parser.fail_at_previous(),
+            length => Ok(length),
+        })?;
+        let arguments = if is_binary {
+            vec![build::cast(argument, DataType::Binary(Some(length)))]
+        } else {
+            vec![argument, build::number(length)]
         };
         self.close(build::call(name, arguments))
     }
@@ -435,31 +347,21 @@ impl Parser<'_> {
         let name = self.open_call()?;
         let document = self.simple_expr()?;
         self.expect_kind(Kind::Comma)?;
-        let path = match self.at_kind(Kind::Introducer) {
-            true => self.simple_expr()?,
-            false => build::string(self.string()?),
+        let path = match self.kind() {
+            Kind::Introducer => self.simple_expr()?,
+            _ => build::string(self.string()?),
         };
         let mut args = vec![document, path];
         if self.eat(Kw::RETURNING) {
-            let data_type = self.cast_type()?;
-            let expr = Box::new(build::null());
-            args.push(Expr::Cast {
-                kind: CastKind::Cast,
-                expr,
-                data_type,
-                format: None,
-            });
+            args.push(build::cast(build::null(), self.cast_type()?));
         }
-        while self.at_any(&[Kw::NULL, Kw::ERROR, Kw::DEFAULT]) {
-            let word = self.take().keyword;
+        while let Some(word) = self.eat_any(&kw![NULL ERROR DEFAULT]) {
             let default = match word {
                 Kw::DEFAULT => self.prefix()?,
                 _ => build::null(),
             };
             self.expect(Kw::ON)?;
-            let Some(event) = self.eat_any(&[Kw::EMPTY, Kw::ERROR]) else {
-                return self.fail();
-            };
+            let event = self.expect_any(&kw![EMPTY ERROR])?;
             let response = format!("#{}_ON_{}", word.spelling(), event.spelling());
             args.push(build::call(response, vec![default]));
         }
@@ -469,25 +371,23 @@ impl Parser<'_> {
     /// `VALUES(column)` and `DEFAULT(column)`.
     fn column_function(&mut self) -> Result<Expr> {
         let name = self.open_call()?;
+        let column = self.column()?;
+        self.close(build::call(name, vec![column]))
+    }
+
+    fn column(&mut self) -> Result<Expr> {
         let mut parts = vec![self.ident()?];
         while self.eat_kind(Kind::Dot) {
             parts.push(self.ident()?);
         }
-        let column = encodings::column(parts);
-        self.close(build::call(name, vec![column]))
+        Ok(encodings::column(parts))
     }
 
     /// `MATCH (a, b) AGAINST (text [mode])`, encoded as [`encodings::MATCH_FUNCTION`].
     fn match_against(&mut self) -> Result<Expr> {
         self.take();
         let parenthesised = self.eat_kind(Kind::LeftParen);
-        let columns = self.comma_list(|parser| {
-            let mut parts = vec![parser.ident()?];
-            while parser.eat_kind(Kind::Dot) {
-                parts.push(parser.ident()?);
-            }
-            Ok(encodings::column(parts))
-        })?;
+        let columns = self.comma_list(Self::column)?;
         if parenthesised {
             self.expect_kind(Kind::RightParen)?;
         }
@@ -496,28 +396,20 @@ impl Parser<'_> {
         let text = self.bit_expr()?;
         let first = self.position;
         if self.eat(Kw::IN) {
-            if self.eat(Kw::BOOLEAN) {
-                self.expect(Kw::MODE)?;
-            } else {
-                self.expect_all(&[Kw::NATURAL, Kw::LANGUAGE, Kw::MODE])?;
+            if !self.eat(Kw::BOOLEAN) {
+                self.expect_all(&kw![NATURAL LANGUAGE])?;
             }
+            self.expect(Kw::MODE)?;
         }
-        if self.eat(Kw::WITH) {
-            self.expect_all(&[Kw::QUERY, Kw::EXPANSION])?;
-        }
-        let mode = match first == self.position {
-            true => String::new(),
-            false => self.text_from(first).to_ascii_uppercase(),
-        };
+        self.eat_phrase(&kw![WITH QUERY EXPANSION])?;
+        let mode = self.text_from(first).to_ascii_uppercase();
         self.expect_kind(Kind::RightParen)?;
         let args = vec![Expr::Tuple(columns), text, build::string(mode)];
         Ok(build::call(encodings::MATCH_FUNCTION, args))
     }
 
     fn aggregate(&mut self, keyword: Kw) -> Result<Expr> {
-        let token = self.take();
-        let name = build::object_name(self.text(token));
-        self.expect_kind(Kind::LeftParen)?;
+        let name = self.open_call()?;
         let mut list = FunctionArgumentList {
             duplicate_treatment: None,
             args: Vec::new(),
@@ -547,15 +439,16 @@ impl Parser<'_> {
             self.group_concat_clauses(&mut list)?;
         }
         self.expect_kind(Kind::RightParen)?;
-        let mut call = build::function(name, FunctionArguments::List(list));
+        let arguments = FunctionArguments::List(list);
+        let mut call = build::function(build::object_name(name), arguments);
         self.over(&mut call)?;
         Ok(Expr::Function(call))
     }
 
     fn group_concat_clauses(&mut self, list: &mut FunctionArgumentList) -> Result<()> {
         if self.at(Kw::ORDER) {
-            list.clauses
-                .push(FunctionArgumentClause::OrderBy(self.order_by_list()?));
+            let keys = self.order_by_list()?;
+            list.clauses.push(FunctionArgumentClause::OrderBy(keys));
         }
         if self.eat(Kw::SEPARATOR) {
             let separator = match self.kind() {
@@ -565,9 +458,8 @@ impl Parser<'_> {
                 }
                 _ => Value::SingleQuotedString(self.string()?),
             };
-            let separator = separator.with_span(Span::empty());
-            list.clauses
-                .push(FunctionArgumentClause::Separator(separator));
+            let separator = FunctionArgumentClause::Separator(separator.with_span(Span::empty()));
+            list.clauses.push(separator);
         }
         Ok(())
     }
@@ -575,12 +467,11 @@ impl Parser<'_> {
     fn window_function(&mut self, keyword: Kw) -> Result<Expr> {
         let token = self.take();
         let name = build::object_name(self.text(token));
-        let args = self.call_arguments()?;
-        let mut call: Function = build::function(name, build::arguments(args));
-        if keyword == Kw::NTH_VALUE && self.at(Kw::FROM) {
+        let args = self.paren_list_or_empty(Self::expr)?;
+        let mut call = build::function(name, build::arguments(args));
+        if keyword == Kw::NTH_VALUE {
             // `FROM LAST` is not supported by MySQL either, which says so with an error of its own.
-            self.take();
-            self.expect(Kw::FIRST)?;
+            self.eat_phrase(&kw![FROM FIRST])?;
         }
         call.null_treatment = self.null_treatment()?;
         if !self.at(Kw::OVER) {

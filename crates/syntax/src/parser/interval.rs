@@ -28,19 +28,13 @@ impl Parser<'_> {
         } else {
             self.expr()?
         };
-        self.interval_of(value).map(Form::Interval)
-    }
-
-    /// The interval whose value was read, with the unit that follows.
-    fn interval_of(&mut self, value: Expr) -> Result<Expr> {
-        let unit = self.interval_unit()?;
-        Ok(Expr::Interval(Interval {
+        Ok(Form::Interval(Expr::Interval(Interval {
             value: Box::new(value),
-            leading_field: Some(unit),
+            leading_field: Some(self.interval_unit()?),
             leading_precision: None,
             last_field: None,
             fractional_seconds_precision: None,
-        }))
+        })))
     }
 
     /// `INTERVAL value unit` where nothing else may stand.

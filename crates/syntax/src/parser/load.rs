@@ -6,13 +6,13 @@ use crate::ast::{
     Statement,
 };
 use crate::encodings;
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
     pub(crate) fn load_data(&mut self) -> Result<Statement> {
-        self.expect_all(&[Kw::LOAD, Kw::DATA])?;
-        let concurrency = match self.eat_any(&[Kw::LOW_PRIORITY, Kw::CONCURRENT]) {
+        self.expect_all(&kw![LOAD DATA])?;
+        let concurrency = match self.eat_any(&kw![LOW_PRIORITY CONCURRENT]) {
             Some(Kw::LOW_PRIORITY) => Some(LoadConcurrency::LowPriority),
             Some(_) => Some(LoadConcurrency::Concurrent),
             None => None,
@@ -20,49 +20,37 @@ impl Parser<'_> {
         let local = self.eat(Kw::LOCAL);
         self.expect(Kw::INFILE)?;
         let path = self.string()?;
-        let duplicates = match self.eat_any(&[Kw::REPLACE, Kw::IGNORE]) {
+        let duplicates = match self.eat_any(&kw![REPLACE IGNORE]) {
             Some(Kw::REPLACE) => LoadDuplicate::Replace,
             Some(_) => LoadDuplicate::Ignore,
             None => LoadDuplicate::Unspecified,
         };
-        self.expect_all(&[Kw::INTO, Kw::TABLE])?;
-        let table = self.table_name()?;
-        let partitions = self.partition_names()?;
-        let charset = self.file_charset()?;
-        let fields = self.fields_options()?;
-        let lines = self.lines_options()?;
-        let mut ignore_lines = 0;
-        if self.eat(Kw::IGNORE) {
-            ignore_lines = self.unsigned()?;
-            if self.eat_any(&[Kw::LINES, Kw::ROWS]).is_none() {
-                return self.fail();
-            }
-        }
-        let mut targets = Vec::new();
-        if self.eat_kind(Kind::LeftParen) {
-            if !self.at_kind(Kind::RightParen) {
-                targets = self.comma_list(Self::load_target)?;
-            }
-            self.expect_kind(Kind::RightParen)?;
-        }
-        let assignments = match self.eat(Kw::SET) {
-            true => self.assignments()?,
-            false => Vec::new(),
-        };
-        Ok(Statement::LoadData(Box::new(LoadData {
+        self.expect_all(&kw![INTO TABLE])?;
+        let mut load = LoadData {
             concurrency,
             local,
             path,
             duplicates,
-            table,
-            partitions,
-            charset,
-            fields,
-            lines,
-            ignore_lines,
-            targets,
-            assignments,
-        })))
+            table: self.table_name()?,
+            partitions: self.partition_names()?,
+            charset: self.charset_clause()?,
+            fields: self.fields_options()?,
+            lines: self.lines_options()?,
+            ignore_lines: 0,
+            targets: Vec::new(),
+            assignments: Vec::new(),
+        };
+        if self.eat(Kw::IGNORE) {
+            load.ignore_lines = self.unsigned()?;
+            self.expect_any(&kw![LINES ROWS])?;
+        }
+        if self.at_kind(Kind::LeftParen) {
+            load.targets = self.paren_list_or_empty(Self::load_target)?;
+        }
+        if self.eat(Kw::SET) {
+            load.assignments = self.assignments()?;
+        }
+        Ok(Statement::LoadData(Box::new(load)))
     }
 
     fn load_target(&mut self) -> Result<LoadTarget> {
@@ -76,8 +64,9 @@ impl Parser<'_> {
         }
     }
 
-    fn file_charset(&mut self) -> Result<Option<String>> {
-        if self.eat_any(&[Kw::CHARACTER, Kw::CHAR]).is_some() {
+    /// `CHARACTER SET | CHARSET name`, if it is next.
+    pub(crate) fn charset_clause(&mut self) -> Result<Option<String>> {
+        if self.eat_any(&kw![CHARACTER CHAR]).is_some() {
             self.expect(Kw::SET)?;
         } else if !self.eat(Kw::CHARSET) {
             return Ok(None);
@@ -87,12 +76,11 @@ impl Parser<'_> {
 
     fn fields_options(&mut self) -> Result<FieldsOptions> {
         let mut options = FieldsOptions::default();
-        if self.eat_any(&[Kw::FIELDS, Kw::COLUMNS]).is_none() {
+        if self.eat_any(&kw![FIELDS COLUMNS]).is_none() {
             return Ok(options);
         }
-        let words = [Kw::TERMINATED, Kw::OPTIONALLY, Kw::ENCLOSED, Kw::ESCAPED];
         let mut some = false;
-        while let Some(word) = self.eat_any(&words) {
+        while let Some(word) = self.eat_any(&kw![TERMINATED OPTIONALLY ENCLOSED ESCAPED]) {
             some = true;
             if word == Kw::OPTIONALLY {
                 self.expect(Kw::ENCLOSED)?;
@@ -115,7 +103,7 @@ impl Parser<'_> {
             return Ok(options);
         }
         let mut some = false;
-        while let Some(word) = self.eat_any(&[Kw::STARTING, Kw::TERMINATED]) {
+        while let Some(word) = self.eat_any(&kw![STARTING TERMINATED]) {
             some = true;
             self.expect(Kw::BY)?;
             let text = Some(self.text_string()?);
@@ -143,13 +131,12 @@ impl Parser<'_> {
             return self.string().map(IntoTarget::DumpFile);
         }
         if !self.eat(Kw::OUTFILE) {
-            return self
-                .comma_list(Self::user_variable_name)
-                .map(IntoTarget::Variables);
+            let names = self.comma_list(Self::user_variable_name)?;
+            return Ok(IntoTarget::Variables(names));
         }
         Ok(IntoTarget::OutFile {
             path: self.string()?,
-            charset: self.file_charset()?,
+            charset: self.charset_clause()?,
             fields: self.fields_options()?,
             lines: self.lines_options()?,
         })

@@ -7,79 +7,71 @@ use crate::ast::{
     Flush, FlushTarget, HandlerAction, HandlerRead, HandlerStatement, LockMode, Statement,
     TableLock, TableMaintenance, TableVerb,
 };
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 /// What may stand behind `FLUSH [BINARY | ENGINE | ...]`, as whole phrases.
 const FLUSHABLE: &[&[Kw]] = &[
-    &[Kw::PRIVILEGES],
-    &[Kw::LOGS],
-    &[Kw::BINARY, Kw::LOGS],
-    &[Kw::ENGINE, Kw::LOGS],
-    &[Kw::ERROR, Kw::LOGS],
-    &[Kw::GENERAL, Kw::LOGS],
-    &[Kw::RELAY, Kw::LOGS],
-    &[Kw::SLOW, Kw::LOGS],
-    &[Kw::HOSTS],
-    &[Kw::USER_RESOURCES],
-    &[Kw::OPTIMIZER_COSTS],
-    &[Kw::RESOURCE],
+    &kw![PRIVILEGES],
+    &kw![LOGS],
+    &kw![BINARY LOGS],
+    &kw![ENGINE LOGS],
+    &kw![ERROR LOGS],
+    &kw![GENERAL LOGS],
+    &kw![RELAY LOGS],
+    &kw![SLOW LOGS],
+    &kw![HOSTS],
+    &kw![USER_RESOURCES],
+    &kw![OPTIMIZER_COSTS],
+    &kw![RESOURCE],
 ];
 
 impl Parser<'_> {
     /// `[NO_WRITE_TO_BINLOG | LOCAL]`.
     fn local_option(&mut self) -> bool {
-        self.eat_any(&[Kw::NO_WRITE_TO_BINLOG, Kw::LOCAL]).is_some()
+        self.eat_any(&kw![NO_WRITE_TO_BINLOG LOCAL]).is_some()
     }
 
     pub(crate) fn flush(&mut self) -> Result<Statement> {
         self.expect(Kw::FLUSH)?;
         let local = self.local_option();
-        let targets = match self.at_any(&[Kw::TABLE, Kw::TABLES]) {
-            true => vec![self.flush_tables()?],
-            false => self.comma_list(|parser| {
-                if parser.eat(Kw::STATUS) {
-                    return Ok(FlushTarget::Status);
-                }
-                let Some(phrase) = FLUSHABLE.iter().find(|phrase| parser.at_all(phrase)) else {
-                    return parser.fail();
-                };
-                parser.expect_all(phrase)?;
-                let words: Vec<&str> = phrase.iter().map(|word| word.spelling()).collect();
-                Ok(FlushTarget::Other(words.join(" ")))
-            })?,
+        let targets = if self.eat_any(&kw![TABLE TABLES]).is_some() {
+            vec![self.flush_tables()?]
+        } else {
+            self.comma_list(Self::flush_target)?
         };
         Ok(Statement::Flush(Flush { local, targets }))
     }
 
-    fn flush_tables(&mut self) -> Result<FlushTarget> {
-        self.take();
-        let tables = match self.at_end() || self.at_any(&[Kw::WITH, Kw::FOR]) {
-            true => Vec::new(),
-            false => self.comma_list(Self::table_name)?,
+    fn flush_target(&mut self) -> Result<FlushTarget> {
+        if self.eat(Kw::STATUS) {
+            return Ok(FlushTarget::Status);
+        }
+        let Some(phrase) = FLUSHABLE.iter().find(|phrase| self.at_all(phrase)) else {
+            return self.fail();
         };
-        let read_lock = self.eat(Kw::WITH);
-        if read_lock {
-            self.expect_all(&[Kw::READ, Kw::LOCK])?;
+        self.expect_all(phrase)?;
+        let words: Vec<&str> = phrase.iter().map(|word| word.spelling()).collect();
+        Ok(FlushTarget::Other(words.join(" ")))
+    }
+
+    fn flush_tables(&mut self) -> Result<FlushTarget> {
+        let mut tables = Vec::new();
+        if !self.at_end() && !self.at_any(&kw![WITH FOR]) {
+            tables = self.comma_list(Self::table_name)?;
         }
-        let for_export = !read_lock && self.eat(Kw::FOR);
-        if for_export {
-            self.expect(Kw::EXPORT)?;
-        }
+        let read_lock = self.eat_phrase(&kw![WITH READ LOCK])?;
         Ok(FlushTarget::Tables {
             tables,
             read_lock,
-            for_export,
+            for_export: !read_lock && self.eat_phrase(&kw![FOR EXPORT])?,
         })
     }
 
     /// `LOCK TABLES ...` or `UNLOCK TABLES`.
     pub(crate) fn lock_tables(&mut self) -> Result<Statement> {
         let unlock = self.take().keyword == Kw::UNLOCK;
-        let instance = self.at(Kw::INSTANCE);
-        if instance || self.eat_any(&[Kw::TABLE, Kw::TABLES]).is_none() {
-            return self.fail();
-        }
+        self.expect_any(&kw![TABLE TABLES])?;
         if unlock {
             return Ok(Statement::UnlockTables);
         }
@@ -88,22 +80,23 @@ impl Parser<'_> {
 
     fn table_lock(&mut self) -> Result<TableLock> {
         let table = self.table_name()?;
-        let explicit = self.eat(Kw::AS);
-        let alias = match explicit || self.at_identifier() {
-            true => Some(self.name()?),
-            false => None,
-        };
-        let mode = match self.eat_any(&[Kw::READ, Kw::WRITE, Kw::LOW_PRIORITY]) {
-            Some(Kw::READ) if self.eat(Kw::LOCAL) => LockMode::ReadLocal,
-            Some(Kw::READ) => LockMode::Read,
-            Some(Kw::LOW_PRIORITY) => {
+        let alias = self.alias()?;
+        let mode = match self.expect_any(&kw![READ WRITE LOW_PRIORITY])? {
+            Kw::READ if self.eat(Kw::LOCAL) => LockMode::ReadLocal,
+            Kw::READ => LockMode::Read,
+            Kw::LOW_PRIORITY => {
                 self.expect(Kw::WRITE)?;
                 LockMode::Write
             }
-            Some(_) => LockMode::Write,
-            None => return self.fail(),
+            _ => LockMode::Write,
         };
         Ok(TableLock { table, alias, mode })
+    }
+
+    /// `[AS] alias`.
+    fn alias(&mut self) -> Result<Option<String>> {
+        let has_alias = self.eat(Kw::AS) || self.at_identifier();
+        has_alias.then(|| self.name()).transpose()
     }
 
     /// `ANALYZE | CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE ...`.
@@ -116,51 +109,33 @@ impl Parser<'_> {
             _ => TableVerb::Repair,
         };
         let local = !matches!(verb, TableVerb::Check | TableVerb::Checksum) && self.local_option();
-        if self.eat_any(&[Kw::TABLE, Kw::TABLES]).is_none() {
-            return self.fail();
-        }
+        self.expect_any(&kw![TABLE TABLES])?;
         let tables = self.comma_list(Self::table_name)?;
         let words: &[Kw] = match verb {
-            TableVerb::Analyze => &[Kw::UPDATE, Kw::DROP],
-            TableVerb::Check => &[
-                Kw::FOR,
-                Kw::QUICK,
-                Kw::FAST,
-                Kw::MEDIUM,
-                Kw::EXTENDED,
-                Kw::CHANGED,
-            ],
-            TableVerb::Checksum => &[Kw::QUICK, Kw::EXTENDED],
+            TableVerb::Analyze => &kw![UPDATE DROP],
+            TableVerb::Check => &kw![FOR QUICK FAST MEDIUM EXTENDED CHANGED],
+            TableVerb::Checksum => &kw![QUICK EXTENDED],
             TableVerb::Optimize => &[],
-            TableVerb::Repair => &[Kw::QUICK, Kw::EXTENDED, Kw::USE_FRM],
+            TableVerb::Repair => &kw![QUICK EXTENDED USE_FRM],
         };
-        let options = match self.at_any(words) {
-            true => self.rest().to_owned(),
-            false => String::new(),
-        };
+        let options = if self.at_any(words) { self.rest() } else { "" };
         Ok(Statement::TableMaintenance(TableMaintenance {
             verb,
             local,
             tables,
-            options,
+            options: options.to_owned(),
         }))
     }
 
     pub(crate) fn handler(&mut self) -> Result<Statement> {
         self.expect(Kw::HANDLER)?;
         let table = self.table_name()?;
-        let action = match self.eat_any(&[Kw::OPEN, Kw::CLOSE, Kw::READ]) {
-            Some(Kw::OPEN) => {
-                let explicit = self.eat(Kw::AS);
-                let alias = match explicit || self.at_identifier() {
-                    true => Some(self.name()?),
-                    false => None,
-                };
-                HandlerAction::Open { alias }
-            }
-            Some(Kw::CLOSE) => HandlerAction::Close,
-            Some(_) => self.handler_read()?,
-            None => return self.fail(),
+        let action = match self.expect_any(&kw![OPEN CLOSE READ])? {
+            Kw::OPEN => HandlerAction::Open {
+                alias: self.alias()?,
+            },
+            Kw::CLOSE => HandlerAction::Close,
+            _ => self.handler_read()?,
         };
         Ok(Statement::Handler(Box::new(HandlerStatement {
             table,
@@ -169,7 +144,6 @@ impl Parser<'_> {
     }
 
     fn handler_read(&mut self) -> Result<HandlerAction> {
-        let directions = [Kw::FIRST, Kw::NEXT, Kw::PREV, Kw::LAST];
         let direction = |keyword| match keyword {
             Kw::FIRST => HandlerRead::First,
             Kw::NEXT => HandlerRead::Next,
@@ -178,31 +152,23 @@ impl Parser<'_> {
         };
         let alone = matches!(self.ahead(1).kind, Kind::End)
             || matches!(self.ahead(1).keyword, Kw::WHERE | Kw::LIMIT);
-        let (index, read) = match self.eat_any(&[Kw::FIRST, Kw::NEXT]) {
+        let (index, read) = match self.eat_any(&kw![FIRST NEXT]) {
             Some(keyword) if alone => (None, direction(keyword)),
             Some(_) => return self.fail_at_previous(),
             None => {
-                let index = match self.eat(Kw::PRIMARY) {
-                    true => "PRIMARY".to_owned(),
-                    false => self.name()?,
-                };
-                let read = match self.eat_any(&directions) {
+                let index = self.index_name()?;
+                let read = match self.eat_any(&kw![FIRST NEXT PREV LAST]) {
                     Some(keyword) => direction(keyword),
                     None => self.handler_key()?,
                 };
                 (Some(index), read)
             }
         };
-        let selection = match self.eat(Kw::WHERE) {
-            true => Some(self.expr()?),
-            false => None,
-        };
-        let limit = self.limit_clause()?;
         Ok(HandlerAction::Read {
             index,
             read,
-            selection,
-            limit,
+            selection: self.after(Kw::WHERE, Self::expr)?,
+            limit: self.limit_clause()?,
         })
     }
 

@@ -117,12 +117,13 @@ impl Parser<'_> {
     /// `WITH` begins a query, an update or a deletion.
     fn with_statement(&mut self) -> Result<Statement> {
         match self.word_behind_with() {
-            Kw::UPDATE | Kw::DELETE => {
+            Kw::UPDATE => {
                 let with = self.with_clause()?;
-                match self.at(Kw::UPDATE) {
-                    true => self.update(Some(with)),
-                    false => self.delete(Some(with)),
-                }
+                self.update(Some(with))
+            }
+            Kw::DELETE => {
+                let with = self.with_clause()?;
+                self.delete(Some(with))
             }
             _ => self.query_statement(),
         }

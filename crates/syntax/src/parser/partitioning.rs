@@ -7,84 +7,58 @@ use crate::ast::{
     PartitionDefinition, PartitionFunction, PartitionKind, PartitionValues, PartitionedBy,
     Partitioning, TableOption,
 };
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
     /// `PARTITION BY function [PARTITIONS n] [SUBPARTITION BY function [SUBPARTITIONS n]] [(definitions)]`.
     pub(crate) fn partitioning(&mut self) -> Result<Partitioning> {
-        self.expect_all(&[Kw::PARTITION, Kw::BY])?;
-        let function = self.partition_function()?;
-        let count = self.count_behind(Kw::PARTITIONS)?;
-        let subpartitions = match self.eat(Kw::SUBPARTITION) {
-            true => {
-                self.expect(Kw::BY)?;
-                let function = self.partition_function()?;
-                Some((function, self.count_behind(Kw::SUBPARTITIONS)?))
-            }
-            false => None,
+        self.expect_all(&kw![PARTITION BY])?;
+        let mut partitioning = Partitioning {
+            function: self.partition_function()?,
+            count: self.after(Kw::PARTITIONS, Self::unsigned)?,
+            subpartitions: None,
+            definitions: Vec::new(),
         };
-        let is_defined = self.at_kind(Kind::LeftParen) && !self.is_query_parenthesis();
-        let definitions = match is_defined {
-            true => self.paren_list(Self::partition_definition)?,
-            false => Vec::new(),
-        };
-        Ok(Partitioning {
-            function,
-            count,
-            subpartitions,
-            definitions,
-        })
-    }
-
-    fn count_behind(&mut self, keyword: Kw) -> Result<Option<u64>> {
-        match self.eat(keyword) {
-            true => self.unsigned().map(Some),
-            false => Ok(None),
+        if self.eat_phrase(&kw![SUBPARTITION BY])? {
+            let function = self.partition_function()?;
+            let count = self.after(Kw::SUBPARTITIONS, Self::unsigned)?;
+            partitioning.subpartitions = Some((function, count));
         }
+        if self.at_kind(Kind::LeftParen) && !self.is_query_parenthesis() {
+            partitioning.definitions = self.paren_list(Self::partition_definition)?;
+        }
+        Ok(partitioning)
     }
 
     /// `[LINEAR] HASH (expression)`, `[LINEAR] KEY [ALGORITHM = n] (columns)`,
     /// `RANGE | LIST (expression) | COLUMNS (columns)`.
     fn partition_function(&mut self) -> Result<PartitionFunction> {
         let linear = self.eat(Kw::LINEAR);
-        let kind = match self.keyword() {
-            Kw::HASH => PartitionKind::Hash,
-            Kw::KEY => PartitionKind::Key { algorithm: None },
-            Kw::RANGE if !linear => PartitionKind::Range,
-            Kw::LIST if !linear => PartitionKind::List,
-            _ => return self.fail(),
+        let words: &[Kw] = if linear {
+            &kw![HASH KEY]
+        } else {
+            &kw![HASH KEY RANGE LIST]
         };
-        self.take();
-        let (kind, of) = match kind {
+        let kind = match self.expect_any(words)? {
+            Kw::HASH => PartitionKind::Hash,
+            Kw::RANGE => PartitionKind::Range,
+            Kw::LIST => PartitionKind::List,
+            _ => PartitionKind::Key {
+                algorithm: self.after(Kw::ALGORITHM, |parser| {
+                    parser.eat_equal();
+                    parser.unsigned()
+                })?,
+            },
+        };
+        let of = match kind {
             PartitionKind::Key { .. } => {
-                let algorithm = match self.eat(Kw::ALGORITHM) {
-                    true => {
-                        self.eat_equal();
-                        Some(self.unsigned()?)
-                    }
-                    false => None,
-                };
-                let columns = match self.ahead(1).kind == Kind::RightParen {
-                    true => {
-                        self.expect_kind(Kind::LeftParen)?;
-                        self.expect_kind(Kind::RightParen)?;
-                        Vec::new()
-                    }
-                    false => self.paren_list(Self::ident)?,
-                };
-                let kind = PartitionKind::Key { algorithm };
-                (kind, PartitionedBy::Columns(columns))
+                PartitionedBy::Columns(self.paren_list_or_empty(Self::ident)?)
             }
             PartitionKind::Range | PartitionKind::List if self.eat(Kw::COLUMNS) => {
-                (kind, PartitionedBy::Columns(self.paren_list(Self::ident)?))
+                PartitionedBy::Columns(self.paren_list(Self::ident)?)
             }
-            _ => {
-                self.expect_kind(Kind::LeftParen)?;
-                let expression = self.expr()?;
-                self.expect_kind(Kind::RightParen)?;
-                (kind, PartitionedBy::Expression(Box::new(expression)))
-            }
+            _ => PartitionedBy::Expression(Box::new(self.parens(Self::expr)?)),
         };
         Ok(PartitionFunction { linear, kind, of })
     }
@@ -92,24 +66,14 @@ impl Parser<'_> {
     /// `PARTITION name [VALUES ...] [options] [(SUBPARTITION name [options], ...)]`.
     fn partition_definition(&mut self) -> Result<PartitionDefinition> {
         self.expect(Kw::PARTITION)?;
-        let name = self.ident()?;
-        let values = match self.eat(Kw::VALUES) {
-            true => Some(self.partition_values()?),
-            false => None,
-        };
-        let options = self.partition_options()?;
-        let subpartitions = match self.at_kind(Kind::LeftParen) {
-            true => self.paren_list(|parser| {
+        Ok(PartitionDefinition {
+            name: self.ident()?,
+            values: self.after(Kw::VALUES, Self::partition_values)?,
+            options: self.partition_options()?,
+            subpartitions: self.optional_paren_list(|parser| {
                 parser.expect(Kw::SUBPARTITION)?;
                 Ok((parser.ident()?, parser.partition_options()?))
             })?,
-            false => Vec::new(),
-        };
-        Ok(PartitionDefinition {
-            name,
-            values,
-            options,
-            subpartitions,
         })
     }
 
@@ -133,14 +97,9 @@ impl Parser<'_> {
             let values = values.into_iter().map(of_columns).collect();
             return Ok(PartitionValues::In(values));
         }
-        self.expect_all(&[Kw::LESS, Kw::THAN])?;
-        let bounds = match self.eat(Kw::MAXVALUE) {
-            true => vec![None],
-            false => self.paren_list(|parser| match parser.eat(Kw::MAXVALUE) {
-                true => Ok(None),
-                false => parser.expr().map(Some),
-            })?,
-        };
-        Ok(PartitionValues::LessThan(bounds))
+        self.expect_all(&kw![LESS THAN])?;
+        let bound = |parser: &mut Self| parser.unless(Kw::MAXVALUE, Self::expr);
+        let bounds = self.unless(Kw::MAXVALUE, |parser| parser.paren_list(bound))?;
+        Ok(PartitionValues::LessThan(bounds.unwrap_or(vec![None])))
     }
 }

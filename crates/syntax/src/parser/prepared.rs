@@ -2,7 +2,7 @@
 
 use super::cursor::{Parser, Result};
 use crate::ast::{Execute, Prepare, PrepareSource, Statement};
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
@@ -11,9 +11,9 @@ impl Parser<'_> {
         self.expect(Kw::PREPARE)?;
         let name = self.name()?;
         self.expect(Kw::FROM)?;
-        let source = match self.at_kind(Kind::UserVariable) {
-            true => PrepareSource::Variable(self.user_variable_name()?),
-            false => PrepareSource::Text(self.string()?),
+        let source = match self.kind() {
+            Kind::UserVariable => PrepareSource::Variable(self.user_variable_name()?),
+            _ => PrepareSource::Text(self.string()?),
         };
         Ok(Statement::Prepare(Prepare { name, source }))
     }
@@ -21,24 +21,22 @@ impl Parser<'_> {
     /// `EXECUTE name [USING @a, @b]`.
     pub(crate) fn execute(&mut self) -> Result<Statement> {
         self.expect(Kw::EXECUTE)?;
-        let name = self.name()?;
-        let using = match self.eat(Kw::USING) {
-            true => self.comma_list(Self::user_variable_name)?,
-            false => Vec::new(),
-        };
-        Ok(Statement::Execute(Execute { name, using }))
+        Ok(Statement::Execute(Execute {
+            name: self.name()?,
+            using: self.list_after(Kw::USING, Self::user_variable_name)?,
+        }))
     }
 
     /// `DEALLOCATE PREPARE name`.
     pub(crate) fn deallocate(&mut self) -> Result<Statement> {
-        self.expect_all(&[Kw::DEALLOCATE, Kw::PREPARE])?;
+        self.expect_all(&kw![DEALLOCATE PREPARE])?;
         self.name().map(Statement::Deallocate)
     }
 
     /// `KILL [CONNECTION | QUERY] id`.
     pub(crate) fn kill(&mut self) -> Result<Statement> {
         self.expect(Kw::KILL)?;
-        let query_only = self.eat_any(&[Kw::CONNECTION, Kw::QUERY]) == Some(Kw::QUERY);
+        let query_only = self.eat_any(&kw![CONNECTION QUERY]) == Some(Kw::QUERY);
         Ok(Statement::Kill {
             query_only,
             id: self.expr()?,

@@ -1,16 +1,14 @@
 //! Operands: literals, columns, variables, parentheses, and unary operators.
 
-use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    CaseWhen, CastKind, DataType, Expr, Ident, TypedString, UnaryOperator, Value,
+    BinaryOperator, CaseWhen, DataType, Expr, Ident, TimezoneInfo, TypedString, UnaryOperator,
+    Value,
 };
-use sqlparser::tokenizer::Span;
 
 use super::build;
 use super::cursor::{Parser, Result};
 use super::interval::Form;
 use super::precedence;
-use crate::encodings;
 use crate::keywords::Kw;
 use crate::lexer::token::{Kind, Token};
 
@@ -23,20 +21,12 @@ impl Parser<'_> {
             Kind::PlainWord | Kind::QuotedIdent => self.column_or_call(),
             Kind::Integer | Kind::Decimal => {
                 self.take();
-                Ok(build::value(Value::Number(
-                    self.text(next).to_owned(),
-                    false,
-                )))
+                Ok(build::number(self.text(next)))
             }
-            Kind::String => self.string_operand(),
+            Kind::String => self.strings().map(build::string),
             Kind::NationalString => {
-                self.take();
-                let text = self.text(next).get(1..).unwrap_or("");
-                let no_escapes = self.options.no_backslash_escapes;
-                let value = crate::lexer::literal::unquote_string(text, no_escapes).into_owned();
-                Ok(build::value(Value::NationalStringLiteral(
-                    self.adjacent(value),
-                )))
+                let text = self.strings()?;
+                Ok(build::value(Value::NationalStringLiteral(text)))
             }
             Kind::Hex | Kind::Bits => {
                 self.take();
@@ -86,22 +76,15 @@ impl Parser<'_> {
             Kw::EXISTS => {
                 self.take();
                 self.expect_kind(Kind::LeftParen)?;
-                let subquery = self.query_in_parens()?;
                 Ok(Expr::Exists {
-                    subquery,
+                    subquery: self.query_in_parens()?,
                     negated: false,
                 })
             }
             Kw::BINARY => {
                 self.take();
-                let expr = Box::new(self.expr_above(precedence::CONCAT)?);
-                let data_type = DataType::Binary(None);
-                Ok(Expr::Cast {
-                    kind: CastKind::Cast,
-                    expr,
-                    data_type,
-                    format: None,
-                })
+                let operand = self.expr_above(precedence::CONCAT)?;
+                Ok(build::cast(operand, DataType::Binary(None)))
             }
             Kw::INTERVAL => self.leading_interval(),
             Kw::DATE | Kw::TIME | Kw::TIMESTAMP if self.ahead(1).kind == Kind::String => {
@@ -111,8 +94,7 @@ impl Parser<'_> {
             }
             Kw::ROW if self.ahead(1).kind == Kind::LeftParen => {
                 self.take();
-                let row = self.paren_list(Self::expr)?;
-                Ok(Expr::Tuple(row))
+                self.paren_list(Self::expr).map(Expr::Tuple)
             }
             keyword if keyword.is_reserved() || keyword.is_call_only() => {
                 self.keyword_call(keyword)
@@ -129,28 +111,16 @@ impl Parser<'_> {
             Form::Interval(interval) => {
                 self.expect_kind(Kind::Plus)?;
                 let date = self.expr_above(precedence::SUM)?;
-                Ok(build::binary(
-                    date,
-                    sqlparser::ast::BinaryOperator::Plus,
-                    interval,
-                ))
+                Ok(build::binary(date, BinaryOperator::Plus, interval))
             }
         }
     }
 
     /// A column, perhaps qualified and with a JSON path, or a call of a function by its name.
     fn column_or_call(&mut self) -> Result<Expr> {
-        let token = self.next();
         let first = self.ident()?;
         if self.at_kind(Kind::LeftParen) {
-            let is_detached =
-                token.kind == Kind::Word && Kw::lookup(self.text(token).as_bytes()).is_call_only();
-            let name = if is_detached {
-                encodings::detached(first)
-            } else {
-                first
-            };
-            return self.named_call(vec![name]);
+            return self.named_call(vec![first]);
         }
         if !self.at_kind(Kind::Dot) {
             return self.json_path(Expr::Identifier(first));
@@ -169,8 +139,8 @@ impl Parser<'_> {
     /// `-> 'path'` and `->> 'path'` behind a column.
     fn json_path(&mut self, column: Expr) -> Result<Expr> {
         let op = match self.kind() {
-            Kind::Arrow => sqlparser::ast::BinaryOperator::Arrow,
-            Kind::LongArrow => sqlparser::ast::BinaryOperator::LongArrow,
+            Kind::Arrow => BinaryOperator::Arrow,
+            Kind::LongArrow => BinaryOperator::LongArrow,
             _ => return Ok(column),
         };
         self.take();
@@ -178,30 +148,20 @@ impl Parser<'_> {
         Ok(build::binary(column, op, build::string(path)))
     }
 
-    /// A string with the ones that directly follow it.
-    fn string_operand(&mut self) -> Result<Expr> {
-        let first = self.string()?;
-        Ok(build::string(self.adjacent(first)))
-    }
-
-    /// Adjacent strings are one.
-    fn adjacent(&mut self, first: String) -> String {
-        let mut value = first;
+    /// The string that is next, with the ones that directly follow it: they are one.
+    fn strings(&mut self) -> Result<String> {
+        let first = self.take();
+        let mut value = self.string_of(first);
         while self.at_kind(Kind::String) {
-            let token = self.take();
-            value.push_str(&self.string_of(token));
+            value.push_str(&self.string()?);
         }
-        value
+        Ok(value)
     }
 
     /// The value of a hexadecimal or binary literal in either notation.
     pub(crate) fn digits(&self, token: Token) -> Value {
-        let text = self.text(token);
-        let digits = text
-            .get(2..)
-            .unwrap_or("")
-            .trim_end_matches('\'')
-            .to_owned();
+        let digits = self.text(token).get(2..).unwrap_or("");
+        let digits = digits.trim_end_matches('\'').to_owned();
         match token.kind {
             Kind::Hex => Value::HexStringLiteral(digits),
             _ => Value::SingleQuotedByteStringLiteral(digits),
@@ -217,7 +177,7 @@ impl Parser<'_> {
         let prefix = Ident::new(self.text(self.next()));
         self.take();
         let value = match literal.kind {
-            Kind::String => self.string_operand()?,
+            Kind::String => build::string(self.strings()?),
             _ => {
                 self.take();
                 build::value(self.digits(literal))
@@ -237,11 +197,7 @@ impl Parser<'_> {
             return Ok(variable);
         }
         let value = self.expr()?;
-        Ok(build::binary(
-            variable,
-            sqlparser::ast::BinaryOperator::Assignment,
-            value,
-        ))
+        Ok(build::binary(variable, BinaryOperator::Assignment, value))
     }
 
     /// The name of `@a`, `` @`a` `` or `@'a'`, without its `@`.
@@ -259,17 +215,13 @@ impl Parser<'_> {
     fn system_variable(&mut self) -> Result<Expr> {
         self.take();
         let mut name = String::from("@@");
-        name.push_str(&self.variable_part()?);
+        // Scopes are words like any other.
+        name.push_str(&self.name()?);
         while self.eat_kind(Kind::Dot) {
             name.push('.');
             name.push_str(&self.name()?);
         }
         Ok(Expr::Identifier(Ident::new(name)))
-    }
-
-    /// The first part of a system variable's name; scopes are words like any other.
-    pub(crate) fn variable_part(&mut self) -> Result<String> {
-        self.name()
     }
 
     /// Something in parentheses: an expression, a row or a subquery.
@@ -316,35 +268,19 @@ impl Parser<'_> {
 
     fn case(&mut self) -> Result<Expr> {
         self.expect(Kw::CASE)?;
-        let operand = match self.at(Kw::WHEN) {
-            true => None,
-            false => Some(Box::new(self.expr()?)),
-        };
+        let has_operand = !self.at(Kw::WHEN);
+        let operand = has_operand.then(|| self.expr()).transpose()?;
         let mut conditions = Vec::new();
-        self.expect(Kw::WHEN)?;
-        loop {
+        while conditions.is_empty() || self.at(Kw::WHEN) {
+            self.expect(Kw::WHEN)?;
             let condition = self.expr()?;
             self.expect(Kw::THEN)?;
-            conditions.push(CaseWhen {
-                condition,
-                result: self.expr()?,
-            });
-            if !self.eat(Kw::WHEN) {
-                break;
-            }
+            let result = self.expr()?;
+            conditions.push(CaseWhen { condition, result });
         }
-        let else_result = match self.eat(Kw::ELSE) {
-            true => Some(Box::new(self.expr()?)),
-            false => None,
-        };
+        let otherwise = self.after(Kw::ELSE, Self::expr)?;
         self.expect(Kw::END)?;
-        Ok(Expr::Case {
-            case_token: AttachedToken::empty(),
-            end_token: AttachedToken::empty(),
-            operand,
-            conditions,
-            else_result,
-        })
+        Ok(build::case(operand, conditions, otherwise))
     }
 
     /// `IF(a, b, IF(c, d, …))`, in a loop: programs write long chains of it.
@@ -390,13 +326,7 @@ impl Parser<'_> {
         self.raise(1)?;
         let branches = branches.drain(..).rev();
         let conditions = branches.map(|(_, condition, result)| CaseWhen { condition, result });
-        Ok(Expr::Case {
-            case_token: AttachedToken::empty(),
-            end_token: AttachedToken::empty(),
-            operand: None,
-            conditions: conditions.collect(),
-            else_result: Some(Box::new(otherwise)),
-        })
+        Ok(build::case(None, conditions.collect(), Some(otherwise)))
     }
 }
 
@@ -404,13 +334,12 @@ impl Parser<'_> {
 fn typed_string(keyword: Kw, text: String, uses_odbc_syntax: bool) -> Expr {
     let data_type = match keyword {
         Kw::DATE => DataType::Date,
-        Kw::TIME => DataType::Time(None, sqlparser::ast::TimezoneInfo::None),
-        _ => DataType::Timestamp(None, sqlparser::ast::TimezoneInfo::None),
+        Kw::TIME => DataType::Time(None, TimezoneInfo::None),
+        _ => DataType::Timestamp(None, TimezoneInfo::None),
     };
-    let value = Value::SingleQuotedString(text).with_span(Span::empty());
     Expr::TypedString(TypedString {
         data_type,
-        value,
+        value: build::string_value(text),
         uses_odbc_syntax,
     })
 }

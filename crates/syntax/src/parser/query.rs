@@ -4,14 +4,14 @@ use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     Cte, Expr, LimitClause, LockClause, LockType, NonBlock, Offset, OffsetRows, OrderBy,
     OrderByExpr, OrderByKind, OrderByOptions, OrderBySort, Parens, Query, SetExpr, SetOperator,
-    SetQuantifier, Table, TableAlias, TableAliasColumnDef, Value, Values, With,
+    SetQuantifier, Table, TableAlias, TableAliasColumnDef, Values, With,
 };
 
 use super::build;
 use super::cursor::{Parser, Result};
 use super::depth::QUERY_WEIGHT;
 use crate::chain;
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 /// How tightly set operators bind: INTERSECT before UNION and EXCEPT.
@@ -40,7 +40,8 @@ impl Parser<'_> {
     pub(crate) fn query(&mut self) -> Result<Box<Query>> {
         self.nested(QUERY_WEIGHT, |parser| {
             parser.queries += 1;
-            let with = parser.with()?;
+            let has_with = parser.at(Kw::WITH);
+            let with = has_with.then(|| parser.with_clause()).transpose()?;
             let body = parser.query_body(0)?;
             let query = parser.query_tail(with, body)?;
             parser.queries -= 1;
@@ -76,13 +77,6 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    fn with(&mut self) -> Result<Option<With>> {
-        match self.at(Kw::WITH) {
-            true => self.with_clause().map(Some),
-            false => Ok(None),
-        }
-    }
-
     /// `WITH [RECURSIVE] name [(columns)] AS (query), ...`.
     pub(crate) fn with_clause(&mut self) -> Result<With> {
         self.expect(Kw::WITH)?;
@@ -115,15 +109,12 @@ impl Parser<'_> {
 
     /// `(a, b)` behind the name of a derived table, if it is next.
     pub(crate) fn alias_columns(&mut self) -> Result<Vec<TableAliasColumnDef>> {
-        match self.at_kind(Kind::LeftParen) {
-            true => self.paren_list(|parser| {
-                Ok(TableAliasColumnDef {
-                    name: parser.ident()?,
-                    data_type: None,
-                })
-            }),
-            false => Ok(Vec::new()),
-        }
+        self.optional_paren_list(|parser| {
+            Ok(TableAliasColumnDef {
+                name: parser.ident()?,
+                data_type: None,
+            })
+        })
     }
 
     /// Boxed from the first: a [`SetExpr`] is as large as a statement, and each level would copy it.
@@ -181,10 +172,9 @@ impl Parser<'_> {
             Kw::TABLE => {
                 self.take();
                 let name = self.table_name()?;
-                let (table_name, schema_name) = (Some(name.name), name.database);
                 SetExpr::Table(Box::new(Table {
-                    table_name,
-                    schema_name,
+                    table_name: Some(name.name),
+                    schema_name: name.database,
                 }))
             }
             _ => {
@@ -199,15 +189,9 @@ impl Parser<'_> {
         self.expect(Kw::VALUES)?;
         let rows = self.comma_list(|parser| {
             parser.expect(Kw::ROW)?;
-            parser.expect_kind(Kind::LeftParen)?;
-            let content = match parser.at_kind(Kind::RightParen) {
-                true => Vec::new(),
-                false => parser.comma_list(Self::expr_or_default)?,
-            };
-            parser.expect_kind(Kind::RightParen)?;
             Ok(Parens {
                 opening_token: AttachedToken::empty(),
-                content,
+                content: parser.paren_list_or_empty(Self::expr_or_default)?,
                 closing_token: AttachedToken::empty(),
             })
         })?;
@@ -220,27 +204,20 @@ impl Parser<'_> {
 
     /// What follows the body of a query.
     fn query_tail(&mut self, with: Option<With>, body: Box<SetExpr>) -> Result<Box<Query>> {
-        let order_by = match self.at(Kw::ORDER) {
-            true => {
-                let kind = OrderByKind::Expressions(self.order_by_list()?);
-                Some(OrderBy {
-                    kind,
-                    interpolate: None,
-                })
-            }
-            false => None,
-        };
+        let keys = self.order_by()?;
+        let order_by = (!keys.is_empty()).then_some(OrderBy {
+            kind: OrderByKind::Expressions(keys),
+            interpolate: None,
+        });
         let limit_clause = self.limit_clause()?;
         let mut locks = Vec::new();
         loop {
             match self.keyword() {
                 Kw::FOR => self.lock_clause(&mut locks)?,
                 Kw::LOCK => {
-                    self.take();
-                    self.expect_all(&[Kw::IN, Kw::SHARE, Kw::MODE])?;
-                    let lock_type = LockType::Share;
+                    self.expect_all(&kw![LOCK IN SHARE MODE])?;
                     locks.push(LockClause {
-                        lock_type,
+                        lock_type: LockType::Share,
                         of: None,
                         nonblock: None,
                     });
@@ -271,24 +248,29 @@ impl Parser<'_> {
         }))
     }
 
+    /// The keys of `ORDER BY`, if it is next.
+    pub(crate) fn order_by(&mut self) -> Result<Vec<OrderByExpr>> {
+        if !self.at(Kw::ORDER) {
+            return Ok(Vec::new());
+        }
+        self.order_by_list()
+    }
+
     /// `ORDER BY a [ASC | DESC], ...`.
     pub(crate) fn order_by_list(&mut self) -> Result<Vec<OrderByExpr>> {
-        self.expect(Kw::ORDER)?;
-        self.expect(Kw::BY)?;
+        self.expect_all(&kw![ORDER BY])?;
         self.comma_list(|parser| {
             let expr = parser.expr()?;
-            let sort = match parser.eat_any(&[Kw::ASC, Kw::DESC]) {
-                Some(Kw::ASC) => Some(OrderBySort::Asc),
-                Some(_) => Some(OrderBySort::Desc),
-                None => None,
-            };
-            let options = OrderByOptions {
-                sort,
-                nulls_first: None,
-            };
+            let sort = parser.eat_any(&kw![ASC DESC]).map(|word| match word {
+                Kw::ASC => OrderBySort::Asc,
+                _ => OrderBySort::Desc,
+            });
             Ok(OrderByExpr {
                 expr,
-                options,
+                options: OrderByOptions {
+                    sort,
+                    nulls_first: None,
+                },
                 with_fill: None,
             })
         })
@@ -300,22 +282,15 @@ impl Parser<'_> {
             return Ok(None);
         }
         let first = self.limit_number()?;
-        let offset = |value| {
-            Some(Offset {
-                value,
-                rows: OffsetRows::None,
-            })
-        };
         let (limit, offset) = if self.eat_kind(Kind::Comma) {
-            (self.limit_number()?, offset(first))
-        } else if self.eat(Kw::OFFSET) {
-            (first, offset(self.limit_number()?))
+            (self.limit_number()?, Some(first))
         } else {
-            (first, None)
+            (first, self.after(Kw::OFFSET, Self::limit_number)?)
         };
+        let rows = OffsetRows::None;
         Ok(Some(LimitClause::LimitOffset {
             limit: Some(limit),
-            offset,
+            offset: offset.map(|value| Offset { value, rows }),
             limit_by: Vec::new(),
         }))
     }
@@ -324,10 +299,7 @@ impl Parser<'_> {
     pub(crate) fn limit_number(&mut self) -> Result<Expr> {
         match self.kind() {
             Kind::Parameter => self.prefix(),
-            Kind::Integer | Kind::Hex => {
-                let number = self.unsigned()?;
-                Ok(build::value(Value::Number(number.to_string(), false)))
-            }
+            Kind::Integer | Kind::Hex => self.unsigned().map(build::number),
             _ => self.fail(),
         }
     }
@@ -335,36 +307,30 @@ impl Parser<'_> {
     /// `FOR UPDATE | SHARE [OF tables] [NOWAIT | SKIP LOCKED]`: one clause for each table.
     fn lock_clause(&mut self, locks: &mut Vec<LockClause>) -> Result<()> {
         self.take();
-        let lock_type = match self.eat_any(&[Kw::UPDATE, Kw::SHARE]) {
-            Some(Kw::UPDATE) => LockType::Update,
-            Some(_) => LockType::Share,
-            None => return self.fail(),
+        let lock_type = match self.expect_any(&kw![UPDATE SHARE])? {
+            Kw::UPDATE => LockType::Update,
+            _ => LockType::Share,
         };
-        let tables = match self.eat(Kw::OF) {
-            true => self.comma_list(Self::table_name)?,
-            false => Vec::new(),
-        };
+        let tables = self.list_after(Kw::OF, Self::table_name)?;
         let nonblock = if self.eat(Kw::NOWAIT) {
             Some(NonBlock::Nowait)
-        } else if self.eat(Kw::SKIP) {
-            self.expect(Kw::LOCKED)?;
-            Some(NonBlock::SkipLocked)
         } else {
-            None
+            let skips = self.eat_phrase(&kw![SKIP LOCKED])?;
+            skips.then_some(NonBlock::SkipLocked)
+        };
+        let lock = |of| LockClause {
+            lock_type,
+            of,
+            nonblock,
         };
         if tables.is_empty() {
-            locks.push(LockClause {
-                lock_type,
-                of: None,
-                nonblock,
-            });
-            return Ok(());
+            locks.push(lock(None));
         }
-        locks.extend(tables.iter().map(|table| LockClause {
-            lock_type,
-            of: Some(table.to_object_name()),
-            nonblock,
-        }));
+        locks.extend(
+            tables
+                .iter()
+                .map(|table| lock(Some(table.to_object_name()))),
+        );
         Ok(())
     }
 

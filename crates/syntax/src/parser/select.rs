@@ -9,7 +9,8 @@ use sqlparser::ast::{
 
 use super::cursor::{Parser, Result};
 use crate::encodings;
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
+use crate::lexer::literal::inside_hint;
 use crate::lexer::token::Kind;
 
 /// The longest name a column gets from its source text, in characters.
@@ -25,19 +26,10 @@ impl Parser<'_> {
             self.into_clause()?;
         }
         let from = self.from_clause()?;
-        let selection = match self.eat(Kw::WHERE) {
-            true => Some(self.expr()?),
-            false => None,
-        };
+        let selection = self.after(Kw::WHERE, Self::expr)?;
         let group_by = self.group_by()?;
-        let having = match self.eat(Kw::HAVING) {
-            true => Some(self.expr()?),
-            false => None,
-        };
-        let named_window = match self.eat(Kw::WINDOW) {
-            true => self.named_windows()?,
-            false => Vec::new(),
-        };
+        let having = self.after(Kw::HAVING, Self::expr)?;
+        let named_window = self.list_after(Kw::WINDOW, Self::named_window)?;
         Ok(Select {
             select_token: AttachedToken::empty(),
             optimizer_hints,
@@ -71,13 +63,9 @@ impl Parser<'_> {
         let mut hints = Vec::new();
         while self.at_kind(Kind::Hint) {
             let token = self.take();
-            let text = self.text(token);
-            let text = text
-                .strip_prefix("/*+")
-                .and_then(|text| text.strip_suffix("*/"));
             hints.push(OptimizerHint {
                 prefix: String::new(),
-                text: text.unwrap_or("").to_owned(),
+                text: inside_hint(self.text(token)).to_owned(),
                 style: OptimizerHintStyle::MultiLine,
             });
         }
@@ -86,22 +74,13 @@ impl Parser<'_> {
 
     /// The words between `SELECT` and its items, in any order.
     fn select_options(&mut self) -> Result<(Option<Distinct>, Option<SelectModifiers>)> {
-        let mut distinct = None;
+        let (mut all, mut distinct) = (false, false);
         let mut modifiers = SelectModifiers::default();
-        let mut modified = false;
         loop {
             let flag = match self.keyword() {
                 // Both at once are error 1221 in MySQL; here the second word is unexpected.
-                Kw::ALL if !matches!(distinct, Some(Distinct::Distinct)) => {
-                    self.take();
-                    distinct = Some(Distinct::All);
-                    continue;
-                }
-                Kw::DISTINCT | Kw::DISTINCTROW if !matches!(distinct, Some(Distinct::All)) => {
-                    self.take();
-                    distinct = Some(Distinct::Distinct);
-                    continue;
-                }
+                Kw::ALL if !distinct => &mut all,
+                Kw::DISTINCT | Kw::DISTINCTROW if !all => &mut distinct,
                 Kw::HIGH_PRIORITY => &mut modifiers.high_priority,
                 Kw::STRAIGHT_JOIN => &mut modifiers.straight_join,
                 Kw::SQL_SMALL_RESULT => &mut modifiers.sql_small_result,
@@ -112,27 +91,24 @@ impl Parser<'_> {
                 _ => break,
             };
             *flag = true;
-            modified = true;
             self.take();
         }
-        if matches!(distinct, Some(Distinct::All)) {
-            distinct = None;
-        }
-        Ok((distinct, modified.then_some(modifiers)))
+        let is_modified = modifiers != SelectModifiers::default();
+        Ok((
+            distinct.then_some(Distinct::Distinct),
+            is_modified.then_some(modifiers),
+        ))
     }
 
     /// The items of a select list; a bare `*` only comes first.
     pub(crate) fn select_items(&mut self) -> Result<Vec<SelectItem>> {
-        let mut items = Vec::new();
-        if self.eat_kind(Kind::Star) {
-            items.push(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
-        } else {
-            items.push(self.select_item()?);
-        }
-        while self.eat_kind(Kind::Comma) {
-            items.push(self.select_item()?);
-        }
-        Ok(items)
+        let mut is_first = true;
+        self.comma_list(|parser| {
+            if std::mem::take(&mut is_first) && parser.eat_kind(Kind::Star) {
+                return Ok(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
+            }
+            parser.select_item()
+        })
     }
 
     fn select_item(&mut self) -> Result<SelectItem> {
@@ -173,10 +149,8 @@ impl Parser<'_> {
         if self.at_kind(Kind::String) {
             return Ok(Some(Ident::with_quote('`', self.string()?)));
         }
-        match explicit || self.at_identifier() {
-            true => self.ident().map(Some),
-            false => Ok(None),
-        }
+        let has_alias = explicit || self.at_identifier();
+        has_alias.then(|| self.ident()).transpose()
     }
 
     /// An item without an alias: a column keeps its own name, everything else is named by its
@@ -195,12 +169,18 @@ impl Parser<'_> {
             Expr::Prefixed { value, .. } => value.as_ref(),
             other => other,
         };
-        let text = match core {
-            Expr::Identifier(_) if encodings::variable(core).is_none() => {
+        let text = match (core, literal) {
+            (Expr::Identifier(_), _) if encodings::variable(core).is_none() => {
                 return SelectItem::UnnamedExpr(core.clone());
             }
-            Expr::CompoundIdentifier(_) => return SelectItem::UnnamedExpr(core.clone()),
-            Expr::Value(value) => match &value.value {
+            (Expr::CompoundIdentifier(_), _) => return SelectItem::UnnamedExpr(core.clone()),
+            // A constant of a stored program is shown by its name.
+            (Expr::Function(call), _)
+                if call.name.to_string().eq_ignore_ascii_case("name_const") =>
+            {
+                self.first_string(first)
+            }
+            (_, Expr::Value(value)) => match &value.value {
                 Value::Null => "NULL".to_owned(),
                 Value::SingleQuotedString(_) | Value::NationalStringLiteral(_) => {
                     self.first_string(first)
@@ -208,16 +188,6 @@ impl Parser<'_> {
                 Value::Number(digits, _) => digits.clone(),
                 _ => self.text_from(first).to_owned(),
             },
-            // A constant of a stored program is shown by its name.
-            Expr::Function(call) if call.name.to_string().eq_ignore_ascii_case("name_const") => {
-                self.first_string(first)
-            }
-            Expr::Prefixed { .. }
-                if matches!(literal, Expr::Value(value)
-                    if matches!(value.value, Value::SingleQuotedString(_))) =>
-            {
-                self.first_string(first)
-            }
             _ => self.text_from(first).to_owned(),
         };
         let visible = text.trim_start_matches(|c: char| c.is_whitespace() || c.is_control());
@@ -226,44 +196,30 @@ impl Parser<'_> {
             None => visible,
         };
         SelectItem::ExprWithAlias {
-            alias: encodings::implicit_alias(name),
+            alias: Ident::with_quote('`', name),
             expr,
         }
     }
 
     /// The value of the first string token from a token on.
     fn first_string(&self, first: usize) -> String {
-        let taken = self.tokens.get(first..self.position).unwrap_or_default();
-        match taken
-            .iter()
-            .find(|t| matches!(t.kind, Kind::String | Kind::NationalString))
-        {
-            Some(token) if token.kind == Kind::NationalString => {
-                let text = self.text(*token).get(1..).unwrap_or("");
-                let no_escapes = self.options.no_backslash_escapes;
-                crate::lexer::literal::unquote_string(text, no_escapes).into_owned()
-            }
-            Some(token) => self.string_of(*token),
-            None => String::new(),
-        }
+        let mut taken = self.tokens.iter().take(self.position).skip(first);
+        let token = taken.find(|t| matches!(t.kind, Kind::String | Kind::NationalString));
+        token.map_or_else(String::new, |token| self.string_of(*token))
     }
 
     fn group_by(&mut self) -> Result<GroupByExpr> {
-        if !self.eat(Kw::GROUP) {
+        if !self.eat_phrase(&kw![GROUP BY])? {
             return Ok(GroupByExpr::Expressions(Vec::new(), Vec::new()));
         }
-        self.expect(Kw::BY)?;
-        let rollup = || vec![GroupByWithModifier::Rollup];
-        if self.at(Kw::ROLLUP) && self.ahead(1).kind == Kind::LeftParen {
+        let (keys, has_rollup) = if self.at(Kw::ROLLUP) && self.ahead(1).kind == Kind::LeftParen {
             self.take();
-            let keys = self.paren_list(Self::expr)?;
-            return Ok(GroupByExpr::Expressions(keys, rollup()));
-        }
-        let keys = self.comma_list(Self::expr)?;
-        if self.eat(Kw::WITH) {
-            self.expect(Kw::ROLLUP)?;
-            return Ok(GroupByExpr::Expressions(keys, rollup()));
-        }
-        Ok(GroupByExpr::Expressions(keys, Vec::new()))
+            (self.paren_list(Self::expr)?, true)
+        } else {
+            let keys = self.comma_list(Self::expr)?;
+            (keys, self.eat_phrase(&kw![WITH ROLLUP])?)
+        };
+        let rollup = has_rollup.then_some(GroupByWithModifier::Rollup);
+        Ok(GroupByExpr::Expressions(keys, rollup.into_iter().collect()))
     }
 }

@@ -1,20 +1,18 @@
 //! `SHOW`.
 
 use super::cursor::{Parser, Result};
-use super::set::scope_of;
 use crate::ast::{Show, ShowCreate, ShowFilter, ShowKind, Statement, TableName, VariableScope};
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
     pub(crate) fn show(&mut self) -> Result<Statement> {
         self.expect(Kw::SHOW)?;
         let mut show = Show {
-            kind: ShowKind::Databases,
+            kind: self.show_kind()?,
             filter: None,
             limit: None,
         };
-        show.kind = self.show_kind()?;
         match &show.kind {
             ShowKind::Databases
             | ShowKind::Tables { .. }
@@ -43,31 +41,22 @@ impl Parser<'_> {
         if may_like && self.eat(Kw::LIKE) {
             return self.string().map(|pattern| Some(ShowFilter::Like(pattern)));
         }
-        match self.eat(Kw::WHERE) {
-            true => self
-                .expr()
-                .map(|condition| Some(ShowFilter::Where(condition))),
-            false => Ok(None),
-        }
+        let condition = self.after(Kw::WHERE, Self::expr)?;
+        Ok(condition.map(ShowFilter::Where))
     }
 
     /// `[FROM | IN] database`.
     fn show_database(&mut self) -> Result<Option<String>> {
-        match self.eat_any(&[Kw::FROM, Kw::IN]) {
-            Some(_) => self.name().map(Some),
-            None => Ok(None),
-        }
+        let is_named = self.eat_any(&kw![FROM IN]).is_some();
+        is_named.then(|| self.name()).transpose()
     }
 
     /// `FROM | IN table [FROM | IN database]`.
     fn show_table(&mut self) -> Result<TableName> {
-        if self.eat_any(&[Kw::FROM, Kw::IN]).is_none() {
-            return self.fail();
-        }
+        self.expect_any(&kw![FROM IN])?;
         let mut table = self.table_name()?;
-        if let Some(database) = self.show_database()? {
-            table.database = Some(database);
-        }
+        let database = self.show_database()?;
+        table.database = database.or(table.database);
         Ok(table)
     }
 
@@ -108,12 +97,11 @@ impl Parser<'_> {
             }
             Kw::CREATE => self.show_create().map(ShowKind::Create),
             Kw::GLOBAL | Kw::SESSION | Kw::LOCAL => {
-                let scope = scope_of(token.keyword).unwrap_or(VariableScope::Session);
-                match self.eat_any(&[Kw::VARIABLES, Kw::STATUS]) {
-                    Some(Kw::VARIABLES) => Ok(ShowKind::Variables { scope }),
-                    Some(_) => Ok(ShowKind::Status { scope }),
-                    None => self.fail(),
-                }
+                let scope = VariableScope::of(token.keyword).unwrap_or(VariableScope::Session);
+                Ok(match self.expect_any(&kw![VARIABLES STATUS])? {
+                    Kw::VARIABLES => ShowKind::Variables { scope },
+                    _ => ShowKind::Status { scope },
+                })
             }
             Kw::VARIABLES => Ok(ShowKind::Variables {
                 scope: VariableScope::Session,
@@ -137,14 +125,11 @@ impl Parser<'_> {
                 Ok(ShowKind::CharacterSet)
             }
             Kw::GRANTS => {
-                let mut using = Vec::new();
-                let account = match self.eat(Kw::FOR) {
-                    true => Some(self.account()?),
-                    false => None,
+                let account = self.after(Kw::FOR, Self::account)?;
+                let using = match &account {
+                    Some(_) => self.list_after(Kw::USING, Self::account)?,
+                    None => Vec::new(),
                 };
-                if account.is_some() && self.eat(Kw::USING) {
-                    using = self.comma_list(Self::account)?;
-                }
                 Ok(ShowKind::Grants { account, using })
             }
             Kw::PLUGINS => Ok(ShowKind::Plugins),
@@ -155,19 +140,15 @@ impl Parser<'_> {
                 database: self.show_database()?,
             }),
             Kw::FUNCTION | Kw::PROCEDURE => self.show_routine(token.keyword == Kw::FUNCTION),
-            Kw::BINARY => match self.eat_any(&[Kw::LOGS, Kw::LOG]) {
-                Some(Kw::LOGS) => Ok(ShowKind::BinaryLogs),
-                Some(_) => {
-                    self.expect(Kw::STATUS)?;
-                    Ok(ShowKind::BinaryLogStatus)
-                }
-                None => self.fail(),
-            },
+            Kw::BINARY if self.eat(Kw::LOGS) => Ok(ShowKind::BinaryLogs),
+            Kw::BINARY => {
+                self.expect_all(&kw![LOG STATUS])?;
+                Ok(ShowKind::BinaryLogStatus)
+            }
             Kw::BINLOG | Kw::RELAYLOG => {
                 self.expect(Kw::EVENTS)?;
-                let relay = token.keyword == Kw::RELAYLOG;
                 Ok(ShowKind::LogEvents {
-                    relay,
+                    relay: token.keyword == Kw::RELAYLOG,
                     rest: self.rest().to_owned(),
                 })
             }
@@ -176,13 +157,11 @@ impl Parser<'_> {
             // The names before MySQL 8.4.
             Kw::SLAVE if self.eat(Kw::HOSTS) => Ok(ShowKind::Replicas),
             Kw::SLAVE => self.show_replica_status(),
-            Kw::MASTER => match self.eat(Kw::LOGS) {
-                true => Ok(ShowKind::BinaryLogs),
-                false => {
-                    self.expect(Kw::STATUS)?;
-                    Ok(ShowKind::BinaryLogStatus)
-                }
-            },
+            Kw::MASTER if self.eat(Kw::LOGS) => Ok(ShowKind::BinaryLogs),
+            Kw::MASTER => {
+                self.expect(Kw::STATUS)?;
+                Ok(ShowKind::BinaryLogStatus)
+            }
             _ if token.kind == Kind::End => self.fail(),
             _ => self.fail_at_previous(),
         }
@@ -191,50 +170,36 @@ impl Parser<'_> {
     /// Behind `SHOW REPLICA`.
     fn show_replica_status(&mut self) -> Result<ShowKind> {
         self.expect(Kw::STATUS)?;
-        let channel = match self.eat(Kw::FOR) {
-            true => {
-                self.expect(Kw::CHANNEL)?;
-                Some(self.name_or_string()?)
-            }
-            false => None,
-        };
+        let is_named = self.eat_phrase(&kw![FOR CHANNEL])?;
+        let channel = is_named.then(|| self.name_or_string()).transpose()?;
         Ok(ShowKind::ReplicaStatus { channel })
     }
 
     /// What `FULL` and `EXTENDED` may stand before.
     fn show_full(&mut self, full: bool, extended: bool) -> Result<ShowKind> {
-        let kinds = [
-            Kw::TABLES,
-            Kw::COLUMNS,
-            Kw::FIELDS,
-            Kw::PROCESSLIST,
-            Kw::TRIGGERS,
-        ];
-        let indexes = [Kw::INDEX, Kw::INDEXES, Kw::KEYS];
-        if extended && !full && self.eat_any(&indexes).is_some() {
+        if extended && !full && self.eat_any(&kw![INDEX INDEXES KEYS]).is_some() {
             return Ok(ShowKind::Index {
                 extended,
                 table: self.show_table()?,
             });
         }
-        match self.eat_any(&kinds) {
-            Some(Kw::TABLES) => Ok(ShowKind::Tables {
+        match self.expect_any(&kw![TABLES COLUMNS FIELDS PROCESSLIST TRIGGERS])? {
+            Kw::TABLES => Ok(ShowKind::Tables {
                 full,
                 extended,
                 database: self.show_database()?,
             }),
-            Some(Kw::COLUMNS | Kw::FIELDS) => Ok(ShowKind::Columns {
+            Kw::COLUMNS | Kw::FIELDS => Ok(ShowKind::Columns {
                 full,
                 extended,
                 table: self.show_table()?,
             }),
-            Some(Kw::PROCESSLIST) if !extended => Ok(ShowKind::ProcessList { full }),
-            Some(Kw::TRIGGERS) if !extended => Ok(ShowKind::Triggers {
+            Kw::PROCESSLIST if !extended => Ok(ShowKind::ProcessList { full }),
+            Kw::TRIGGERS if !extended => Ok(ShowKind::Triggers {
                 full,
                 database: self.show_database()?,
             }),
-            Some(_) => self.fail_at_previous(),
-            None => self.fail(),
+            _ => self.fail_at_previous(),
         }
     }
 
@@ -243,13 +208,10 @@ impl Parser<'_> {
         match token.keyword {
             Kw::TABLE => self.table_name().map(ShowCreate::Table),
             Kw::VIEW => self.table_name().map(ShowCreate::View),
-            Kw::DATABASE | Kw::SCHEMA => {
-                let if_not_exists = self.if_not_exists()?;
-                Ok(ShowCreate::Database {
-                    name: self.name()?,
-                    if_not_exists,
-                })
-            }
+            Kw::DATABASE | Kw::SCHEMA => Ok(ShowCreate::Database {
+                if_not_exists: self.if_not_exists()?,
+                name: self.name()?,
+            }),
             Kw::TRIGGER => self.table_name().map(ShowCreate::Trigger),
             Kw::FUNCTION => self.table_name().map(ShowCreate::Function),
             Kw::PROCEDURE => self.table_name().map(ShowCreate::Procedure),
@@ -262,73 +224,49 @@ impl Parser<'_> {
 
     /// `COUNT(*) WARNINGS | ERRORS`.
     fn show_count(&mut self) -> Result<ShowKind> {
-        self.expect_kind(Kind::LeftParen)?;
-        self.expect_kind(Kind::Star)?;
-        self.expect_kind(Kind::RightParen)?;
-        match self.eat_any(&[Kw::WARNINGS, Kw::ERRORS]) {
-            Some(Kw::WARNINGS) => Ok(ShowKind::CountWarnings),
-            Some(_) => Ok(ShowKind::CountErrors),
-            None => self.fail(),
-        }
+        self.parens(|parser| parser.expect_kind(Kind::Star))?;
+        Ok(match self.expect_any(&kw![WARNINGS ERRORS])? {
+            Kw::WARNINGS => ShowKind::CountWarnings,
+            _ => ShowKind::CountErrors,
+        })
     }
 
     /// `ENGINE name STATUS | MUTEX | LOGS`.
     fn show_engine(&mut self) -> Result<ShowKind> {
-        let engine = match self.eat(Kw::ALL) {
-            true => "ALL".to_owned(),
-            false => self.name_or_string()?,
-        };
-        match self.eat_any(&[Kw::STATUS, Kw::MUTEX, Kw::LOGS]) {
-            Some(word) => Ok(ShowKind::Engine {
-                engine,
-                what: word.spelling().to_owned(),
-            }),
-            None => self.fail(),
-        }
+        let engine = self.unless(Kw::ALL, Self::name_or_string)?;
+        let what = self.expect_any(&kw![STATUS MUTEX LOGS])?;
+        Ok(ShowKind::Engine {
+            engine: engine.unwrap_or_else(|| "ALL".to_owned()),
+            what: what.spelling().to_owned(),
+        })
     }
 
     /// `PROFILE [types] [FOR QUERY n]`.
     fn show_profile(&mut self) -> Result<ShowKind> {
         let mut types = Vec::new();
-        if !self.at_end() && !self.at_any(&[Kw::FOR, Kw::LIMIT]) {
+        if !self.at_end() && !self.at_any(&kw![FOR LIMIT]) {
             types = self.comma_list(|parser| {
-                let words = [Kw::ALL, Kw::CPU, Kw::IPC, Kw::MEMORY, Kw::SOURCE, Kw::SWAPS];
-                if let Some(word) = parser.eat_any(&words) {
-                    return Ok(word.spelling().to_owned());
-                }
-                let pairs = [
-                    (Kw::BLOCK, Kw::IO),
-                    (Kw::CONTEXT, Kw::SWITCHES),
-                    (Kw::PAGE, Kw::FAULTS),
-                ];
-                match pairs.iter().find(|(first, _)| parser.at(*first)) {
-                    Some((first, second)) => {
-                        parser.take();
-                        parser.expect(*second)?;
-                        Ok(format!("{} {}", first.spelling(), second.spelling()))
+                for phrase in [kw![BLOCK IO], kw![CONTEXT SWITCHES], kw![PAGE FAULTS]] {
+                    if parser.eat_phrase(&phrase)? {
+                        return Ok(phrase.map(Kw::spelling).join(" "));
                     }
-                    None => parser.fail(),
                 }
+                let word = parser.expect_any(&kw![ALL CPU IPC MEMORY SOURCE SWAPS])?;
+                Ok(word.spelling().to_owned())
             })?;
         }
-        let query = match self.eat(Kw::FOR) {
-            true => {
-                self.expect(Kw::QUERY)?;
-                Some(self.unsigned()?)
-            }
-            false => None,
-        };
+        let is_of_query = self.eat_phrase(&kw![FOR QUERY])?;
+        let query = is_of_query.then(|| self.unsigned()).transpose()?;
         Ok(ShowKind::Profile { types, query })
     }
 
     /// `FUNCTION | PROCEDURE STATUS | CODE`.
     fn show_routine(&mut self, function: bool) -> Result<ShowKind> {
-        match self.eat_any(&[Kw::STATUS, Kw::CODE]) {
-            Some(Kw::STATUS) if function => Ok(ShowKind::FunctionStatus),
-            Some(Kw::STATUS) => Ok(ShowKind::ProcedureStatus),
-            Some(_) if function => self.table_name().map(ShowKind::FunctionCode),
-            Some(_) => self.table_name().map(ShowKind::ProcedureCode),
-            None => self.fail(),
+        match self.expect_any(&kw![STATUS CODE])? {
+            Kw::STATUS if function => Ok(ShowKind::FunctionStatus),
+            Kw::STATUS => Ok(ShowKind::ProcedureStatus),
+            _ if function => self.table_name().map(ShowKind::FunctionCode),
+            _ => self.table_name().map(ShowKind::ProcedureCode),
         }
     }
 }

@@ -2,37 +2,15 @@
 
 use super::cursor::{Parser, Result};
 use crate::ast::{DatabaseOption, TableOption};
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 /// Options of a table that are one keyword and a value.
-const TABLE_OPTIONS: &[Kw] = &[
-    Kw::AUTOEXTEND_SIZE,
-    Kw::AUTO_INCREMENT,
-    Kw::AVG_ROW_LENGTH,
-    Kw::CHECKSUM,
-    Kw::COMMENT,
-    Kw::COMPRESSION,
-    Kw::CONNECTION,
-    Kw::DELAY_KEY_WRITE,
-    Kw::ENCRYPTION,
-    Kw::ENGINE,
-    Kw::ENGINE_ATTRIBUTE,
-    Kw::INSERT_METHOD,
-    Kw::KEY_BLOCK_SIZE,
-    Kw::MAX_ROWS,
-    Kw::MIN_ROWS,
-    Kw::PACK_KEYS,
-    Kw::PASSWORD,
-    Kw::ROW_FORMAT,
-    Kw::SECONDARY_ENGINE,
-    Kw::SECONDARY_ENGINE_ATTRIBUTE,
-    Kw::STATS_AUTO_RECALC,
-    Kw::STATS_PERSISTENT,
-    Kw::STATS_SAMPLE_PAGES,
-    Kw::STORAGE,
-    Kw::TABLESPACE,
-    Kw::TABLE_CHECKSUM,
+const TABLE_OPTIONS: &[Kw] = &kw![
+    AUTOEXTEND_SIZE AUTO_INCREMENT AVG_ROW_LENGTH CHECKSUM COMMENT COMPRESSION CONNECTION
+    DELAY_KEY_WRITE ENCRYPTION ENGINE ENGINE_ATTRIBUTE INSERT_METHOD KEY_BLOCK_SIZE MAX_ROWS
+    MIN_ROWS PACK_KEYS PASSWORD ROW_FORMAT SECONDARY_ENGINE SECONDARY_ENGINE_ATTRIBUTE
+    STATS_AUTO_RECALC STATS_PERSISTENT STATS_SAMPLE_PAGES STORAGE TABLESPACE TABLE_CHECKSUM
 ];
 
 /// Options that only MariaDB's tables have, as its dumps write them; none of them changes what a
@@ -53,8 +31,7 @@ impl Parser<'_> {
         let mut options = Vec::new();
         while let Some(option) = self.table_option()? {
             options.push(option);
-            if self.at_kind(Kind::Comma) {
-                self.take();
+            if self.eat_kind(Kind::Comma) {
                 match self.table_option()? {
                     Some(option) => options.push(option),
                     None => return self.fail(),
@@ -66,13 +43,7 @@ impl Parser<'_> {
 
     /// One option of a table, if there is one.
     pub(crate) fn table_option(&mut self) -> Result<Option<TableOption>> {
-        let option = |name: &str, value: String| {
-            Ok(Some(TableOption {
-                name: name.to_owned(),
-                value,
-                quoted: false,
-            }))
-        };
+        let option = |name: &str, value: String| Ok(Some(TableOption::unquoted(name, value)));
         match self.keyword() {
             Kw::DEFAULT if self.at_charset_option(1) => {
                 self.take();
@@ -83,30 +54,22 @@ impl Parser<'_> {
                 option("CHARACTER SET", self.charset_or_default()?)
             }
             Kw::COLLATE => {
-                self.take();
-                self.eat_equal();
+                self.open_option();
                 option("COLLATE", self.charset_or_default()?)
             }
             Kw::UNION => {
-                self.take();
-                self.eat_equal();
+                self.open_option();
                 let first = self.position;
                 self.paren_list(Self::table_name)?;
                 option("UNION", self.text_from(first).to_owned())
             }
             Kw::DATA | Kw::INDEX if self.ahead(1).keyword == Kw::DIRECTORY => {
-                let data = self.take().keyword == Kw::DATA;
-                self.take();
-                self.eat_equal();
-                let value = self.string()?;
-                option(
-                    if data {
-                        "DATA DIRECTORY"
-                    } else {
-                        "INDEX DIRECTORY"
-                    },
-                    value,
-                )
+                let name = match self.take().keyword {
+                    Kw::DATA => "DATA DIRECTORY",
+                    _ => "INDEX DIRECTORY",
+                };
+                self.open_option();
+                option(name, self.string()?)
             }
             keyword if TABLE_OPTIONS.contains(&keyword) => self.named_option().map(Some),
             _ if self.is_identifier(self.next()) => {
@@ -114,8 +77,7 @@ impl Parser<'_> {
                 if !MARIADB_OPTIONS.contains(&name.as_str()) {
                     return Ok(None);
                 }
-                self.take();
-                self.eat_equal();
+                self.open_option();
                 let value = self.take();
                 option(&name, self.text(value).to_owned())
             }
@@ -123,13 +85,22 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `[DEFAULT] CHARACTER SET | CHARSET | COLLATE` stands some tokens ahead.
+    /// Takes the word that names an option, and the equals sign if there is one.
+    fn open_option(&mut self) -> Kw {
+        let name = self.take().keyword;
+        self.eat_equal();
+        name
+    }
+
+    /// Whether `CHARACTER SET | CHARSET | COLLATE` stands some tokens ahead.
     fn at_charset_option(&self, ahead: usize) -> bool {
-        match self.ahead(ahead).keyword {
-            Kw::CHARSET | Kw::COLLATE => true,
-            Kw::CHARACTER | Kw::CHAR => self.ahead(ahead + 1).keyword == Kw::SET,
-            _ => false,
-        }
+        matches!(self.ahead(ahead).keyword, Kw::CHARSET | Kw::COLLATE) || self.at_charset(ahead)
+    }
+
+    /// Whether `CHARACTER SET` stands some tokens ahead.
+    pub(crate) fn at_charset(&self, ahead: usize) -> bool {
+        matches!(self.ahead(ahead).keyword, Kw::CHARACTER | Kw::CHAR)
+            && self.ahead(ahead + 1).keyword == Kw::SET
     }
 
     /// `CHARACTER SET` or `CHARSET`, and the equals sign.
@@ -143,16 +114,13 @@ impl Parser<'_> {
 
     /// A character set or collation; `DEFAULT` stands for itself.
     pub(crate) fn charset_or_default(&mut self) -> Result<String> {
-        match self.eat(Kw::DEFAULT) {
-            true => Ok("DEFAULT".to_owned()),
-            false => self.charset_name(),
-        }
+        let name = self.unless(Kw::DEFAULT, Self::charset_name)?;
+        Ok(name.unwrap_or_else(|| "DEFAULT".to_owned()))
     }
 
     /// `NAME [=] value`, where the value is one token.
     pub(crate) fn named_option(&mut self) -> Result<TableOption> {
-        let name = self.take().keyword.spelling().to_owned();
-        self.eat_equal();
+        let name = self.open_option().spelling().to_owned();
         let quoted = self.at_kind(Kind::String);
         let value = match self.kind() {
             Kind::String => self.string()?,
@@ -182,23 +150,18 @@ impl Parser<'_> {
                     options.push(DatabaseOption::Charset(self.charset_or_default()?));
                 }
                 Kw::COLLATE => {
-                    self.take();
-                    self.eat_equal();
+                    self.open_option();
                     options.push(DatabaseOption::Collation(self.charset_or_default()?));
                 }
                 Kw::ENCRYPTION => {
-                    self.take();
-                    self.eat_equal();
+                    self.open_option();
                     options.push(DatabaseOption::Encryption(self.string()?));
                 }
                 Kw::READ if self.position == start => {
-                    self.take();
-                    self.expect(Kw::ONLY)?;
+                    self.expect_all(&kw![READ ONLY])?;
                     self.eat_equal();
-                    let value = match self.eat(Kw::DEFAULT) {
-                        true => "DEFAULT".to_owned(),
-                        false => self.unsigned()?.to_string(),
-                    };
+                    let value = self.unless(Kw::DEFAULT, Self::unsigned)?;
+                    let value = value.map_or("DEFAULT".to_owned(), |value| value.to_string());
                     options.push(DatabaseOption::ReadOnly(value));
                 }
                 _ if self.position == start => return Ok(options),

@@ -8,14 +8,13 @@ use sqlparser::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, JsonTableColumn, JsonTableColumnErrorHandling,
     JsonTableNamedColumn, JsonTableNestedColumn, ObjectName, Query, TableAlias, TableFactor,
     TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableIndexType, TableWithJoins,
-    Value, ValueWithSpan,
+    ValueWithSpan,
 };
-use sqlparser::tokenizer::Span;
 
 use super::build;
 use super::cursor::{Parser, Result};
 use crate::encodings;
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 /// What a parenthesis in a `FROM` clause held.
@@ -63,31 +62,25 @@ impl Parser<'_> {
     }
 
     fn inner(&mut self, tree: &mut TableWithJoins) -> Result<()> {
-        let straight = match self.take().keyword {
-            Kw::STRAIGHT_JOIN => true,
-            Kw::JOIN => false,
-            _ => {
-                self.expect(Kw::JOIN)?;
-                false
-            }
-        };
-        let operator = |constraint| match straight {
-            true => JoinOperator::StraightJoin(constraint),
-            false => JoinOperator::Inner(constraint),
+        let word = self.take().keyword;
+        let straight = word == Kw::STRAIGHT_JOIN;
+        if matches!(word, Kw::INNER | Kw::CROSS) {
+            self.expect(Kw::JOIN)?;
+        }
+        let operator = if straight {
+            JoinOperator::StraightJoin
+        } else {
+            JoinOperator::Inner
         };
         let right = self.table_reference()?;
         match self.join_condition(!straight)? {
             JoinConstraint::None => {
                 // The right side was read first; the join leans to the left nevertheless.
-                let join_operator = operator(JoinConstraint::None);
-                tree.joins.push(Join {
-                    relation: right.relation,
-                    global: false,
-                    join_operator,
-                });
+                let join = join(right.relation, operator(JoinConstraint::None));
+                tree.joins.push(join);
                 tree.joins.extend(right.joins);
             }
-            constraint => tree.joins.push(join(right, operator(constraint))),
+            constraint => tree.joins.push(join_tables(right, operator(constraint))),
         }
         Ok(())
     }
@@ -97,36 +90,30 @@ impl Parser<'_> {
         self.eat(Kw::OUTER);
         self.expect(Kw::JOIN)?;
         let right = self.table_reference()?;
-        let constraint = match self.join_condition(true)? {
+        let operator = match self.join_condition(true)? {
             JoinConstraint::None => return self.fail(),
-            constraint => constraint,
+            constraint if left => JoinOperator::Left(constraint),
+            constraint => JoinOperator::Right(constraint),
         };
-        let operator = match left {
-            true => JoinOperator::Left(constraint),
-            false => JoinOperator::Right(constraint),
-        };
-        tree.joins.push(join(right, operator));
+        tree.joins.push(join_tables(right, operator));
         Ok(())
     }
 
     fn natural(&mut self, tree: &mut TableWithJoins) -> Result<()> {
         self.take();
-        let kind = self.eat_any(&[Kw::LEFT, Kw::RIGHT, Kw::INNER]);
+        let kind = self.eat_any(&kw![LEFT RIGHT INNER]);
+        let operator = match kind {
+            Some(Kw::LEFT) => JoinOperator::Left,
+            Some(Kw::RIGHT) => JoinOperator::Right,
+            _ => JoinOperator::Inner,
+        };
         if matches!(kind, Some(Kw::LEFT | Kw::RIGHT)) {
             self.eat(Kw::OUTER);
         }
         self.expect(Kw::JOIN)?;
         let relation = self.table_factor()?;
-        let join_operator = match kind {
-            Some(Kw::LEFT) => JoinOperator::Left(JoinConstraint::Natural),
-            Some(Kw::RIGHT) => JoinOperator::Right(JoinConstraint::Natural),
-            _ => JoinOperator::Inner(JoinConstraint::Natural),
-        };
-        tree.joins.push(Join {
-            relation,
-            global: false,
-            join_operator,
-        });
+        tree.joins
+            .push(join(relation, operator(JoinConstraint::Natural)));
         Ok(())
     }
 
@@ -152,12 +139,9 @@ impl Parser<'_> {
             Kind::LeftBrace => {
                 self.take();
                 self.expect(Kw::OJ)?;
-                let table_with_joins = Box::new(self.table_reference()?);
+                let tables = self.table_reference()?;
                 self.expect_kind(Kind::RightBrace)?;
-                Ok(TableFactor::NestedJoin {
-                    table_with_joins,
-                    alias: None,
-                })
+                Ok(nested(tables))
             }
             Kind::Word if self.at(Kw::LATERAL) => {
                 self.take();
@@ -200,9 +184,10 @@ impl Parser<'_> {
                     let first = parser.joins(factor)?;
                     parser.close_tables(first)
                 }
-                Parenthesised::Query(query) if parser.goes_on_as_query() => Ok(
-                    Parenthesised::Query(parser.continue_query_in_parens(query)?),
-                ),
+                Parenthesised::Query(query) if parser.goes_on_as_query() => {
+                    let query = parser.continue_query_in_parens(query)?;
+                    Ok(Parenthesised::Query(query))
+                }
                 Parenthesised::Query(query) => {
                     let factor = parser.derived(query, false)?;
                     let first = parser.joins(factor)?;
@@ -214,31 +199,19 @@ impl Parser<'_> {
 
     /// Whether what follows a parenthesised query makes it part of a larger one.
     fn goes_on_as_query(&self) -> bool {
-        self.at_kind(Kind::RightParen)
-            || self.at_any(&[
-                Kw::UNION,
-                Kw::EXCEPT,
-                Kw::INTERSECT,
-                Kw::ORDER,
-                Kw::LIMIT,
-                Kw::FOR,
-            ])
+        self.at_kind(Kind::RightParen) || self.at_any(&kw![UNION EXCEPT INTERSECT ORDER LIMIT FOR])
     }
 
     /// Further tables behind commas, and the closing parenthesis.
     fn close_tables(&mut self, first: TableWithJoins) -> Result<Parenthesised> {
         let mut tree = first;
         while self.eat_kind(Kind::Comma) {
-            let right = self.table_reference()?;
+            let operator = JoinOperator::Inner(JoinConstraint::None);
             tree.joins
-                .push(join(right, JoinOperator::Inner(JoinConstraint::None)));
+                .push(join_tables(self.table_reference()?, operator));
         }
         self.expect_kind(Kind::RightParen)?;
-        let table_with_joins = Box::new(tree);
-        Ok(Parenthesised::Tables(TableFactor::NestedJoin {
-            table_with_joins,
-            alias: None,
-        }))
+        Ok(Parenthesised::Tables(nested(tree)))
     }
 
     /// A table by its name, with partitions, alias and index hints.
@@ -248,10 +221,7 @@ impl Parser<'_> {
         if self.eat_kind(Kind::Dot) {
             name.push(self.ident()?);
         }
-        let partitions = match self.eat(Kw::PARTITION) {
-            true => self.paren_list(Self::ident)?,
-            false => Vec::new(),
-        };
+        let partitions = self.after(Kw::PARTITION, |parser| parser.paren_list(Self::ident))?;
         let alias = self.table_alias()?;
         let index_hints = self.index_hints()?;
         Ok(TableFactor::Table {
@@ -261,7 +231,7 @@ impl Parser<'_> {
             with_hints: Vec::new(),
             version: None,
             with_ordinality: false,
-            partitions,
+            partitions: partitions.unwrap_or_default(),
             json_path: None,
             sample: None,
             index_hints,
@@ -291,21 +261,21 @@ impl Parser<'_> {
                 Kw::FORCE => TableIndexHintType::Force,
                 _ => TableIndexHintType::Ignore,
             };
-            let index_type = match self.eat_any(&[Kw::INDEX, Kw::KEY]) {
-                Some(Kw::INDEX) => TableIndexType::Index,
-                Some(_) => TableIndexType::Key,
-                None => return self.fail(),
+            let index_type = match self.expect_any(&kw![INDEX KEY])? {
+                Kw::INDEX => TableIndexType::Index,
+                _ => TableIndexType::Key,
             };
-            let for_clause = self.index_hint_purpose()?;
-            self.expect_kind(Kind::LeftParen)?;
-            let index_names = match word == Kw::USE && self.at_kind(Kind::RightParen) {
-                true => Vec::new(),
-                false => self.comma_list(|parser| match parser.eat(Kw::PRIMARY) {
-                    true => Ok(Ident::new("PRIMARY")),
-                    false => parser.ident(),
-                })?,
+            let for_clause = self.after(Kw::FOR, Self::index_hint_purpose)?;
+            let index_name = |parser: &mut Self| {
+                if parser.eat(Kw::PRIMARY) {
+                    return Ok(Ident::new("PRIMARY"));
+                }
+                parser.ident()
             };
-            self.expect_kind(Kind::RightParen)?;
+            let index_names = match word {
+                Kw::USE => self.paren_list_or_empty(index_name)?,
+                _ => self.paren_list(index_name)?,
+            };
             hints.push(TableIndexHints {
                 hint_type,
                 index_type,
@@ -316,18 +286,14 @@ impl Parser<'_> {
         Ok(hints)
     }
 
-    fn index_hint_purpose(&mut self) -> Result<Option<TableIndexHintForClause>> {
-        if !self.eat(Kw::FOR) {
-            return Ok(None);
-        }
-        let purpose = match self.eat_any(&[Kw::JOIN, Kw::ORDER, Kw::GROUP]) {
-            Some(Kw::JOIN) => return Ok(Some(TableIndexHintForClause::Join)),
-            Some(Kw::ORDER) => TableIndexHintForClause::OrderBy,
-            Some(_) => TableIndexHintForClause::GroupBy,
-            None => return self.fail(),
+    fn index_hint_purpose(&mut self) -> Result<TableIndexHintForClause> {
+        let purpose = match self.expect_any(&kw![JOIN ORDER GROUP])? {
+            Kw::JOIN => return Ok(TableIndexHintForClause::Join),
+            Kw::ORDER => TableIndexHintForClause::OrderBy,
+            _ => TableIndexHintForClause::GroupBy,
         };
         self.expect(Kw::BY)?;
-        Ok(Some(purpose))
+        Ok(purpose)
     }
 
     /// `JSON_TABLE(document, 'path' COLUMNS (...)) [AS] alias`.
@@ -349,7 +315,7 @@ impl Parser<'_> {
     }
 
     fn string_value(&mut self) -> Result<ValueWithSpan> {
-        Ok(Value::SingleQuotedString(self.string()?).with_span(Span::empty()))
+        self.string().map(build::string_value)
     }
 
     fn json_columns(&mut self) -> Result<Vec<JsonTableColumn>> {
@@ -363,11 +329,9 @@ impl Parser<'_> {
         if nested {
             self.take();
             self.eat(Kw::PATH);
-            let path = self.string_value()?;
-            let columns = self.json_columns()?;
             return Ok(JsonTableColumn::Nested(JsonTableNestedColumn {
-                path,
-                columns,
+                path: self.string_value()?,
+                columns: self.json_columns()?,
             }));
         }
         let name = self.ident()?;
@@ -376,24 +340,21 @@ impl Parser<'_> {
             return Ok(JsonTableColumn::ForOrdinality(name));
         }
         let mut column_type = self.column_type()?;
-        if self.eat(Kw::COLLATE) {
-            column_type.collation = Some(self.charset_name()?);
-        }
+        column_type.collation = self.after(Kw::COLLATE, Self::charset_name)?;
         let exists = self.eat(Kw::EXISTS);
         self.expect(Kw::PATH)?;
         let path = self.string_value()?;
         let (mut on_empty, mut on_error) = (None, None);
-        while !exists && self.at_any(&[Kw::NULL, Kw::ERROR, Kw::DEFAULT]) {
+        while !exists && self.at_any(&kw![NULL ERROR DEFAULT]) {
             let response = match self.take().keyword {
                 Kw::NULL => JsonTableColumnErrorHandling::Null,
                 Kw::ERROR => JsonTableColumnErrorHandling::Error,
                 _ => JsonTableColumnErrorHandling::Default(self.string_value()?),
             };
             self.expect(Kw::ON)?;
-            match self.eat_any(&[Kw::EMPTY, Kw::ERROR]) {
-                Some(Kw::EMPTY) => on_empty = Some(response),
-                Some(_) => on_error = Some(response),
-                None => return self.fail(),
+            match self.expect_any(&kw![EMPTY ERROR])? {
+                Kw::EMPTY => on_empty = Some(response),
+                _ => on_error = Some(response),
             }
         }
         Ok(JsonTableColumn::Named(JsonTableNamedColumn {
@@ -407,21 +368,29 @@ impl Parser<'_> {
     }
 }
 
-/// A join whose right side may itself be several tables.
-fn join(right: TableWithJoins, join_operator: JoinOperator) -> Join {
-    let relation = if right.joins.is_empty() {
-        right.relation
-    } else {
-        TableFactor::NestedJoin {
-            table_with_joins: Box::new(right),
-            alias: None,
-        }
-    };
+fn nested(tables: TableWithJoins) -> TableFactor {
+    TableFactor::NestedJoin {
+        table_with_joins: Box::new(tables),
+        alias: None,
+    }
+}
+
+fn join(relation: TableFactor, join_operator: JoinOperator) -> Join {
     Join {
         relation,
         global: false,
         join_operator,
     }
+}
+
+/// A join whose right side may itself be several tables.
+fn join_tables(right: TableWithJoins, operator: JoinOperator) -> Join {
+    let relation = if right.joins.is_empty() {
+        right.relation
+    } else {
+        nested(right)
+    };
+    join(relation, operator)
 }
 
 impl Parser<'_> {

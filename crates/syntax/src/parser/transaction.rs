@@ -5,7 +5,7 @@ use crate::ast::{
     AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction, Statement,
     VariableScope,
 };
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
@@ -20,10 +20,9 @@ impl Parser<'_> {
             return Ok(Statement::StartTransaction(start));
         }
         self.expect(Kw::TRANSACTION)?;
-        if self.at_any(&[Kw::WITH, Kw::READ]) {
+        if self.at_any(&kw![WITH READ]) {
             self.comma_list(|parser| {
-                if parser.eat(Kw::WITH) {
-                    parser.expect_all(&[Kw::CONSISTENT, Kw::SNAPSHOT])?;
+                if parser.eat_phrase(&kw![WITH CONSISTENT SNAPSHOT])? {
                     start.consistent_snapshot = true;
                 } else if start.access_mode.is_some() {
                     return parser.fail();
@@ -39,11 +38,10 @@ impl Parser<'_> {
     /// `READ ONLY` or `READ WRITE`.
     fn access_mode(&mut self) -> Result<AccessMode> {
         self.expect(Kw::READ)?;
-        match self.eat_any(&[Kw::ONLY, Kw::WRITE]) {
-            Some(Kw::ONLY) => Ok(AccessMode::ReadOnly),
-            Some(_) => Ok(AccessMode::ReadWrite),
-            None => self.fail(),
-        }
+        Ok(match self.expect_any(&kw![ONLY WRITE])? {
+            Kw::ONLY => AccessMode::ReadOnly,
+            _ => AccessMode::ReadWrite,
+        })
     }
 
     /// `COMMIT` or `ROLLBACK`.
@@ -62,14 +60,14 @@ impl Parser<'_> {
             completion.chain = Some(!self.eat(Kw::NO));
             self.expect(Kw::CHAIN)?;
         }
-        if self.at(Kw::RELEASE) || (self.at(Kw::NO) && self.ahead(1).keyword == Kw::RELEASE) {
+        if self.at(Kw::RELEASE) || self.at_all(&kw![NO RELEASE]) {
             completion.release = Some(!self.eat(Kw::NO));
             self.expect(Kw::RELEASE)?;
         }
-        Ok(match commit {
-            true => Statement::Commit(completion),
-            false => Statement::Rollback(completion),
-        })
+        if commit {
+            return Ok(Statement::Commit(completion));
+        }
+        Ok(Statement::Rollback(completion))
     }
 
     /// `SAVEPOINT name` or `RELEASE SAVEPOINT name`.
@@ -92,7 +90,7 @@ impl Parser<'_> {
             if self.at(Kw::READ) && set.access_mode.is_none() {
                 set.access_mode = Some(self.access_mode()?);
             } else if set.isolation.is_none() {
-                self.expect_all(&[Kw::ISOLATION, Kw::LEVEL])?;
+                self.expect_all(&kw![ISOLATION LEVEL])?;
                 set.isolation = Some(self.isolation_level()?);
             } else {
                 return self.fail();
@@ -104,18 +102,16 @@ impl Parser<'_> {
     }
 
     fn isolation_level(&mut self) -> Result<IsolationLevel> {
-        match self.eat_any(&[Kw::READ, Kw::REPEATABLE, Kw::SERIALIZABLE]) {
-            Some(Kw::READ) => match self.eat_any(&[Kw::UNCOMMITTED, Kw::COMMITTED]) {
-                Some(Kw::UNCOMMITTED) => Ok(IsolationLevel::ReadUncommitted),
-                Some(_) => Ok(IsolationLevel::ReadCommitted),
-                None => self.fail(),
+        Ok(match self.expect_any(&kw![READ REPEATABLE SERIALIZABLE])? {
+            Kw::READ => match self.expect_any(&kw![UNCOMMITTED COMMITTED])? {
+                Kw::UNCOMMITTED => IsolationLevel::ReadUncommitted,
+                _ => IsolationLevel::ReadCommitted,
             },
-            Some(Kw::REPEATABLE) => {
+            Kw::REPEATABLE => {
                 self.expect(Kw::READ)?;
-                Ok(IsolationLevel::RepeatableRead)
+                IsolationLevel::RepeatableRead
             }
-            Some(_) => Ok(IsolationLevel::Serializable),
-            None => self.fail(),
-        }
+            _ => IsolationLevel::Serializable,
+        })
     }
 }

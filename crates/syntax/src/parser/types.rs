@@ -5,7 +5,7 @@ use sqlparser::ast::{DataType, ExactNumberInfo, TimezoneInfo};
 use super::cursor::{Parser, Result};
 use crate::ast::{ColumnType, TypeKind};
 use crate::encodings;
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 /// Which numbers a type's name takes in parentheses.
@@ -121,13 +121,13 @@ impl Parser<'_> {
         match keyword {
             Kw::BOOL | Kw::BOOLEAN => {
                 self.take();
-                let length = Some(1);
                 return Ok(ColumnType {
-                    length,
+                    length: Some(1),
                     ..ColumnType::new(TypeKind::TinyInt)
                 });
             }
-            Kw::ENUM | Kw::SET => return self.enumeration(keyword),
+            Kw::ENUM => return self.enumeration(TypeKind::Enum),
+            Kw::SET => return self.enumeration(TypeKind::Set),
             Kw::LONG => return self.long_type(),
             Kw::NATIONAL => return self.national_type(),
             _ => {}
@@ -174,25 +174,22 @@ impl Parser<'_> {
         if matches!(numbers, Numbers::None) || (!required && !self.at_kind(Kind::LeftParen)) {
             return Ok(());
         }
-        self.expect_kind(Kind::LeftParen)?;
-        column_type.length = Some(self.unsigned()?);
-        let second = match numbers {
-            Numbers::UpToTwo => self.eat_kind(Kind::Comma),
-            Numbers::Both => {
-                self.expect_kind(Kind::Comma)?;
-                true
+        self.parens(|parser| {
+            column_type.length = Some(parser.unsigned()?);
+            let has_second = match numbers {
+                Numbers::UpToTwo => parser.eat_kind(Kind::Comma),
+                Numbers::Both => parser.expect_kind(Kind::Comma).map(|_| true)?,
+                _ => false,
+            };
+            if has_second {
+                column_type.scale = Some(parser.unsigned()?);
             }
-            _ => false,
-        };
-        if second {
-            column_type.scale = Some(self.unsigned()?);
-        }
-        self.expect_kind(Kind::RightParen)?;
-        Ok(())
+            Ok(())
+        })
     }
 
     fn number_attributes(&mut self, column_type: &mut ColumnType) {
-        while let Some(word) = self.eat_any(&[Kw::UNSIGNED, Kw::SIGNED, Kw::ZEROFILL]) {
+        while let Some(word) = self.eat_any(&kw![UNSIGNED SIGNED ZEROFILL]) {
             column_type.unsigned |= word != Kw::SIGNED;
             column_type.zerofill |= word == Kw::ZEROFILL;
         }
@@ -201,53 +198,24 @@ impl Parser<'_> {
     /// What may follow a character type, before any other attribute of a column.
     fn text_attributes(&mut self, column_type: &mut ColumnType) -> Result<()> {
         loop {
-            match self.keyword() {
-                Kw::CHARSET => {
-                    self.take();
-                    column_type.charset = Some(self.charset_name()?);
-                }
-                Kw::CHARACTER | Kw::CHAR if self.ahead(1).keyword == Kw::SET => {
-                    self.take();
-                    self.take();
-                    column_type.charset = Some(self.charset_name()?);
-                }
-                Kw::ASCII => {
-                    self.take();
-                    column_type.charset = Some("latin1".to_owned());
-                }
-                Kw::UNICODE => {
-                    self.take();
-                    column_type.charset = Some("ucs2".to_owned());
-                }
-                Kw::BYTE => {
-                    self.take();
-                    column_type.charset = Some("binary".to_owned());
-                }
-                Kw::BINARY => {
-                    self.take();
-                    column_type.binary = true;
-                }
-                _ => return Ok(()),
+            if self.at(Kw::CHARSET) || self.at_charset(0) {
+                column_type.charset = self.charset_clause()?;
+                continue;
+            }
+            match self.eat_any(&kw![ASCII UNICODE BYTE BINARY]) {
+                Some(Kw::ASCII) => column_type.charset = Some("latin1".to_owned()),
+                Some(Kw::UNICODE) => column_type.charset = Some("ucs2".to_owned()),
+                Some(Kw::BYTE) => column_type.charset = Some("binary".to_owned()),
+                Some(_) => column_type.binary = true,
+                None => return Ok(()),
             }
         }
     }
 
-    fn enumeration(&mut self, keyword: Kw) -> Result<ColumnType> {
+    fn enumeration(&mut self, kind: TypeKind) -> Result<ColumnType> {
         self.take();
-        let kind = if keyword == Kw::ENUM {
-            TypeKind::Enum
-        } else {
-            TypeKind::Set
-        };
         let mut column_type = ColumnType::new(kind);
-        column_type.members = self.paren_list(|parser| match parser.kind() {
-            Kind::Hex | Kind::Bits => {
-                let token = parser.take();
-                let bytes = encodings::bytes_literal(&parser.digits(token)).unwrap_or_default();
-                Ok(String::from_utf8_lossy(&bytes).into_owned())
-            }
-            _ => parser.string(),
-        })?;
+        column_type.members = self.paren_list(Self::text_string)?;
         self.text_attributes(&mut column_type)?;
         Ok(column_type)
     }
@@ -258,10 +226,10 @@ impl Parser<'_> {
         if self.eat(Kw::VARBINARY) {
             return Ok(ColumnType::new(TypeKind::MediumBlob));
         }
-        if self.eat_any(&[Kw::CHAR, Kw::CHARACTER]).is_some() {
+        if self.eat_any(&kw![CHAR CHARACTER]).is_some() {
             self.expect(Kw::VARYING)?;
         } else {
-            self.eat_any(&[Kw::VARCHAR, Kw::VARCHARACTER]);
+            self.eat_any(&kw![VARCHAR VARCHARACTER]);
         }
         let mut column_type = ColumnType::new(TypeKind::MediumText);
         self.text_attributes(&mut column_type)?;
@@ -271,15 +239,9 @@ impl Parser<'_> {
     /// `NATIONAL CHAR`, `NATIONAL VARCHAR`, `NATIONAL CHARACTER VARYING`.
     fn national_type(&mut self) -> Result<ColumnType> {
         self.take();
-        let varying = match self.eat_any(&[Kw::CHAR, Kw::CHARACTER, Kw::VARCHAR, Kw::VARCHARACTER])
-        {
-            Some(Kw::VARCHAR | Kw::VARCHARACTER) => true,
-            Some(_) => self.eat(Kw::VARYING),
-            None => return self.fail(),
-        };
-        let (kind, numbers) = match varying {
-            true => (TypeKind::Varchar, Numbers::OneRequired),
-            false => (TypeKind::Char, Numbers::One),
+        let (kind, numbers) = match self.expect_any(&kw![CHAR CHARACTER VARCHAR VARCHARACTER])? {
+            Kw::CHAR | Kw::CHARACTER if !self.eat(Kw::VARYING) => (TypeKind::Char, Numbers::One),
+            _ => (TypeKind::Varchar, Numbers::OneRequired),
         };
         let mut column_type = ColumnType::new(kind);
         column_type.charset = Some("utf8mb3".to_owned());
@@ -291,26 +253,23 @@ impl Parser<'_> {
     /// The target of `CAST` and `CONVERT`.
     pub(crate) fn cast_type(&mut self) -> Result<DataType> {
         let keyword = self.keyword();
-        let known = [Kw::SIGNED, Kw::UNSIGNED, Kw::CHAR, Kw::CHARACTER];
-        if self.at_any(&known) || self.at_any(&[Kw::NCHAR, Kw::NATIONAL]) {
-            self.take();
-            return match keyword {
-                Kw::SIGNED => {
-                    self.eat_any(&[Kw::INT, Kw::INTEGER]);
-                    Ok(DataType::Signed)
-                }
-                Kw::UNSIGNED => {
-                    self.eat_any(&[Kw::INT, Kw::INTEGER]);
-                    Ok(DataType::Unsigned)
-                }
-                Kw::NATIONAL => {
-                    self.expect(Kw::CHAR)?;
-                    self.cast_char(true)
-                }
-                _ => self.cast_char(keyword == Kw::NCHAR),
-            };
-        }
         let numbers = match keyword {
+            Kw::SIGNED | Kw::UNSIGNED => {
+                self.take();
+                self.eat_any(&kw![INT INTEGER]);
+                return Ok(match keyword {
+                    Kw::SIGNED => DataType::Signed,
+                    _ => DataType::Unsigned,
+                });
+            }
+            Kw::NATIONAL => {
+                self.expect_all(&kw![NATIONAL CHAR])?;
+                return self.cast_char(true);
+            }
+            Kw::CHAR | Kw::CHARACTER | Kw::NCHAR => {
+                self.take();
+                return self.cast_char(keyword == Kw::NCHAR);
+            }
             Kw::BINARY | Kw::TIME | Kw::DATETIME | Kw::FLOAT => Numbers::One,
             Kw::DECIMAL | Kw::DEC | Kw::NUMERIC | Kw::FIXED => Numbers::UpToTwo,
             Kw::DATE | Kw::DOUBLE | Kw::REAL | Kw::JSON | Kw::YEAR => Numbers::None,

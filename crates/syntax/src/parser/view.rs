@@ -2,7 +2,7 @@
 
 use super::cursor::{Parser, Result};
 use crate::ast::{CreateView, Statement, ViewAlgorithm};
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
@@ -11,33 +11,25 @@ impl Parser<'_> {
         let mut algorithm = ViewAlgorithm::Undefined;
         if self.eat(Kw::ALGORITHM) {
             self.expect_kind(Kind::Equal)?;
-            algorithm = match self.eat_any(&[Kw::UNDEFINED, Kw::MERGE, Kw::TEMPTABLE]) {
-                Some(Kw::UNDEFINED) => ViewAlgorithm::Undefined,
-                Some(Kw::MERGE) => ViewAlgorithm::Merge,
-                Some(_) => ViewAlgorithm::TempTable,
-                None => return self.fail(),
+            algorithm = match self.expect_any(&kw![UNDEFINED MERGE TEMPTABLE])? {
+                Kw::UNDEFINED => ViewAlgorithm::Undefined,
+                Kw::MERGE => ViewAlgorithm::Merge,
+                _ => ViewAlgorithm::TempTable,
             };
         }
-        let mut definer = None;
-        if self.eat(Kw::DEFINER) {
-            self.expect_kind(Kind::Equal)?;
-            definer = Some(self.account()?);
-        }
+        let definer = self.after(Kw::DEFINER, |parser| {
+            parser.expect_kind(Kind::Equal)?;
+            parser.account()
+        })?;
         let mut invoker_security = None;
-        if self.eat(Kw::SQL) {
-            self.expect(Kw::SECURITY)?;
-            invoker_security = match self.eat_any(&[Kw::DEFINER, Kw::INVOKER]) {
-                Some(word) => Some(word == Kw::INVOKER),
-                None => return self.fail(),
-            };
+        if self.eat_phrase(&kw![SQL SECURITY])? {
+            let word = self.expect_any(&kw![DEFINER INVOKER])?;
+            invoker_security = Some(word == Kw::INVOKER);
         }
         self.expect(Kw::VIEW)?;
         let if_not_exists = !alter && self.if_not_exists()?;
         let name = self.table_name()?;
-        let columns = match self.at_kind(Kind::LeftParen) {
-            true => self.paren_list(Self::name)?,
-            false => Vec::new(),
-        };
+        let columns = self.optional_paren_list(Self::name)?;
         self.expect(Kw::AS)?;
         let first = self.position;
         // A view's query has no `INTO`, so it counts as an inner one.
@@ -47,8 +39,8 @@ impl Parser<'_> {
         let text = self.text_from(first).to_owned();
         let mut check_option = None;
         if self.eat(Kw::WITH) {
-            check_option = Some(self.eat_any(&[Kw::CASCADED, Kw::LOCAL]) != Some(Kw::LOCAL));
-            self.expect_all(&[Kw::CHECK, Kw::OPTION])?;
+            check_option = Some(self.eat_any(&kw![CASCADED LOCAL]) != Some(Kw::LOCAL));
+            self.expect_all(&kw![CHECK OPTION])?;
         }
         Ok(Statement::CreateView(Box::new(CreateView {
             or_replace,

@@ -1,97 +1,76 @@
 //! Windows: `OVER`, the `WINDOW` clause and frames.
 
 use sqlparser::ast::{
-    Expr, Function, NamedWindowDefinition, NamedWindowExpr, NullTreatment, WindowFrame,
-    WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+    Function, NamedWindowDefinition, NamedWindowExpr, NullTreatment, WindowFrame, WindowFrameBound,
+    WindowFrameUnits, WindowSpec, WindowType,
 };
 
 use super::cursor::{Parser, Result};
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
     /// `[RESPECT | IGNORE] NULLS`.
     pub(crate) fn null_treatment(&mut self) -> Result<Option<NullTreatment>> {
-        let treatment = match self.eat_any(&[Kw::RESPECT, Kw::IGNORE]) {
-            Some(Kw::RESPECT) => NullTreatment::RespectNulls,
-            Some(_) => NullTreatment::IgnoreNulls,
-            None => return Ok(None),
-        };
-        self.expect(Kw::NULLS)?;
-        Ok(Some(treatment))
+        if self.eat_phrase(&kw![RESPECT NULLS])? {
+            return Ok(Some(NullTreatment::RespectNulls));
+        }
+        let ignores = self.eat_phrase(&kw![IGNORE NULLS])?;
+        Ok(ignores.then_some(NullTreatment::IgnoreNulls))
     }
 
     /// `OVER name` or `OVER (...)`, if it is next.
     pub(crate) fn over(&mut self, call: &mut Function) -> Result<()> {
-        if self.eat(Kw::OVER) {
-            call.over = Some(match self.at_kind(Kind::LeftParen) {
-                true => WindowType::WindowSpec(self.window_spec()?),
-                false => WindowType::NamedWindow(self.ident()?),
-            });
-        }
+        call.over = self.after(Kw::OVER, |parser| match parser.kind() {
+            Kind::LeftParen => parser.window_spec().map(WindowType::WindowSpec),
+            _ => parser.ident().map(WindowType::NamedWindow),
+        })?;
         Ok(())
     }
 
-    /// `WINDOW name AS (...), ...`, behind its keyword.
-    pub(crate) fn named_windows(&mut self) -> Result<Vec<NamedWindowDefinition>> {
-        self.comma_list(|parser| {
-            let name = parser.ident()?;
-            parser.expect(Kw::AS)?;
-            let spec = parser.window_spec()?;
-            Ok(NamedWindowDefinition(
-                name,
-                NamedWindowExpr::WindowSpec(spec),
-            ))
-        })
+    /// `name AS (...)` behind `WINDOW`.
+    pub(crate) fn named_window(&mut self) -> Result<NamedWindowDefinition> {
+        let name = self.ident()?;
+        self.expect(Kw::AS)?;
+        let spec = NamedWindowExpr::WindowSpec(self.window_spec()?);
+        Ok(NamedWindowDefinition(name, spec))
     }
 
     fn window_spec(&mut self) -> Result<WindowSpec> {
-        self.expect_kind(Kind::LeftParen)?;
-        let window_name = match self.at_identifier() {
-            true => Some(self.ident()?),
-            false => None,
-        };
-        let mut partition_by = Vec::new();
-        if self.eat(Kw::PARTITION) {
-            self.expect(Kw::BY)?;
-            partition_by = self.comma_list(Self::expr)?;
-        }
-        let order_by = match self.at(Kw::ORDER) {
-            true => self.order_by_list()?,
-            false => Vec::new(),
-        };
-        let window_frame = self.window_frame()?;
-        self.expect_kind(Kind::RightParen)?;
-        Ok(WindowSpec {
-            window_name,
-            partition_by,
-            order_by,
-            window_frame,
+        self.parens(|parser| {
+            let is_named = parser.at_identifier();
+            let window_name = is_named.then(|| parser.ident()).transpose()?;
+            let mut partition_by = Vec::new();
+            if parser.eat_phrase(&kw![PARTITION BY])? {
+                partition_by = parser.comma_list(Self::expr)?;
+            }
+            Ok(WindowSpec {
+                window_name,
+                partition_by,
+                order_by: parser.order_by()?,
+                window_frame: parser.window_frame()?,
+            })
         })
     }
 
     fn window_frame(&mut self) -> Result<Option<WindowFrame>> {
-        let units = match self.eat_any(&[Kw::ROWS, Kw::RANGE, Kw::GROUPS]) {
+        let units = match self.eat_any(&kw![ROWS RANGE GROUPS]) {
             Some(Kw::ROWS) => WindowFrameUnits::Rows,
             Some(Kw::RANGE) => WindowFrameUnits::Range,
             Some(_) => WindowFrameUnits::Groups,
             None => return Ok(None),
         };
-        if self.eat(Kw::BETWEEN) {
-            let start_bound = self.frame_bound(true)?;
+        let has_end = self.eat(Kw::BETWEEN);
+        let start_bound = self.frame_bound(has_end)?;
+        let mut end_bound = None;
+        if has_end {
             self.expect(Kw::AND)?;
-            let end_bound = Some(self.frame_bound(true)?);
-            return Ok(Some(WindowFrame {
-                units,
-                start_bound,
-                end_bound,
-            }));
+            end_bound = Some(self.frame_bound(true)?);
         }
-        let start_bound = self.frame_bound(false)?;
         Ok(Some(WindowFrame {
             units,
             start_bound,
-            end_bound: None,
+            end_bound,
         }))
     }
 
@@ -100,18 +79,13 @@ impl Parser<'_> {
             self.expect(Kw::ROW)?;
             return Ok(WindowFrameBound::CurrentRow);
         }
-        let distance: Option<Box<Expr>> = match self.keyword() {
-            Kw::UNBOUNDED => {
-                self.take();
-                None
+        let distance = self.unless(Kw::UNBOUNDED, |parser| match parser.kind() {
+            Kind::Integer | Kind::Decimal | Kind::Parameter | Kind::UserVariable => {
+                parser.prefix().map(Box::new)
             }
-            Kw::INTERVAL => Some(Box::new(self.interval_only()?)),
-            _ if matches!(self.kind(), Kind::Integer | Kind::Decimal | Kind::Parameter) => {
-                Some(Box::new(self.prefix()?))
-            }
-            _ if self.at_kind(Kind::UserVariable) => Some(Box::new(self.prefix()?)),
-            _ => return self.fail(),
-        };
+            _ if parser.at(Kw::INTERVAL) => parser.interval_only().map(Box::new),
+            _ => parser.fail(),
+        })?;
         if may_follow && self.eat(Kw::FOLLOWING) {
             return Ok(WindowFrameBound::Following(distance));
         }

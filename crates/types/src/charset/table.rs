@@ -3,89 +3,6 @@
 use super::wide::Wide;
 use crate::collation::CollationId;
 
-/// A character set of MySQL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Charset {
-    /// ARMSCII-8 Armenian
-    Armscii8,
-    /// US ASCII
-    Ascii,
-    /// Big5 Traditional Chinese
-    Big5,
-    /// Binary pseudo charset
-    Binary,
-    /// Windows Central European
-    Cp1250,
-    /// Windows Cyrillic
-    Cp1251,
-    /// Windows Arabic
-    Cp1256,
-    /// Windows Baltic
-    Cp1257,
-    /// DOS West European
-    Cp850,
-    /// DOS Central European
-    Cp852,
-    /// DOS Russian
-    Cp866,
-    /// SJIS for Windows Japanese
-    Cp932,
-    /// DEC West European
-    Dec8,
-    /// UJIS for Windows Japanese
-    Eucjpms,
-    /// EUC-KR Korean
-    Euckr,
-    /// GB2312 Simplified Chinese
-    Gb2312,
-    /// GBK Simplified Chinese
-    Gbk,
-    /// GEOSTD8 Georgian
-    Geostd8,
-    /// ISO 8859-7 Greek
-    Greek,
-    /// ISO 8859-8 Hebrew
-    Hebrew,
-    /// HP West European
-    Hp8,
-    /// DOS Kamenicky Czech-Slovak
-    Keybcs2,
-    /// KOI8-R Relcom Russian
-    Koi8r,
-    /// KOI8-U Ukrainian
-    Koi8u,
-    /// cp1252 West European
-    Latin1,
-    /// ISO 8859-2 Central European
-    Latin2,
-    /// ISO 8859-9 Turkish
-    Latin5,
-    /// ISO 8859-13 Baltic
-    Latin7,
-    /// Mac Central European
-    Macce,
-    /// Mac West European
-    Macroman,
-    /// Shift-JIS Japanese
-    Sjis,
-    /// 7bit Swedish
-    Swe7,
-    /// UCS-2 Unicode
-    Ucs2,
-    /// EUC-JP Japanese
-    Ujis,
-    /// UTF-16 Unicode
-    Utf16,
-    /// UTF-16LE Unicode
-    Utf16Le,
-    /// UTF-32 Unicode
-    Utf32,
-    /// UTF-8 Unicode
-    Utf8mb3,
-    /// UTF-8 Unicode
-    Utf8mb4,
-}
-
 /// How characters become bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Encoding {
@@ -121,66 +38,68 @@ pub struct CharsetRow {
     pub(crate) encoding: Encoding,
 }
 
-const fn row(
-    charset: Charset,
-    name: &'static str,
-    description: &'static str,
-    default_collation: u16,
-    binary_collation: u16,
-    max_length: u8,
-    encoding: Encoding,
-) -> CharsetRow {
-    CharsetRow {
-        charset,
-        name,
-        description,
-        default_collation: CollationId(default_collation),
-        binary_collation: CollationId(binary_collation),
-        max_length,
-        encoding,
-    }
+macro_rules! charsets {
+    ($($charset:ident = ($name:literal, $description:literal, $default_collation:literal,
+       $binary_collation:literal, $max_length:literal, $encoding:expr);)*) => {
+        /// A character set of MySQL.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Charset {
+            $(#[doc = $description] $charset,)*
+        }
+
+        /// Every character set, in the order of their names, which is that of [`Charset`].
+        pub const CHARSETS: &[CharsetRow] = &[
+            $(CharsetRow {
+                charset: Charset::$charset,
+                name: $name,
+                description: $description,
+                default_collation: CollationId($default_collation),
+                binary_collation: CollationId($binary_collation),
+                max_length: $max_length,
+                encoding: $encoding,
+            },)*
+        ];
+    };
 }
 
-/// Every character set, in the order of their names, which is that of [`Charset`].
-#[rustfmt::skip]
-pub const CHARSETS: &[CharsetRow] = &[
-    row(Charset::Armscii8, "armscii8", "ARMSCII-8 Armenian", 32, 64, 1, Encoding::SingleByte(0)),
-    row(Charset::Ascii, "ascii", "US ASCII", 11, 65, 1, Encoding::Ascii),
-    row(Charset::Big5, "big5", "Big5 Traditional Chinese", 1, 84, 2, Encoding::Legacy(encoding_rs::BIG5)),
-    row(Charset::Binary, "binary", "Binary pseudo charset", 63, 63, 1, Encoding::Bytes),
-    row(Charset::Cp1250, "cp1250", "Windows Central European", 26, 66, 1, Encoding::SingleByte(1)),
-    row(Charset::Cp1251, "cp1251", "Windows Cyrillic", 51, 50, 1, Encoding::SingleByte(2)),
-    row(Charset::Cp1256, "cp1256", "Windows Arabic", 57, 67, 1, Encoding::SingleByte(3)),
-    row(Charset::Cp1257, "cp1257", "Windows Baltic", 59, 58, 1, Encoding::SingleByte(4)),
-    row(Charset::Cp850, "cp850", "DOS West European", 4, 80, 1, Encoding::SingleByte(5)),
-    row(Charset::Cp852, "cp852", "DOS Central European", 40, 81, 1, Encoding::SingleByte(6)),
-    row(Charset::Cp866, "cp866", "DOS Russian", 36, 68, 1, Encoding::SingleByte(7)),
-    row(Charset::Cp932, "cp932", "SJIS for Windows Japanese", 95, 96, 2, Encoding::Legacy(encoding_rs::SHIFT_JIS)),
-    row(Charset::Dec8, "dec8", "DEC West European", 3, 69, 1, Encoding::SingleByte(8)),
-    row(Charset::Eucjpms, "eucjpms", "UJIS for Windows Japanese", 97, 98, 3, Encoding::Legacy(encoding_rs::EUC_JP)),
-    row(Charset::Euckr, "euckr", "EUC-KR Korean", 19, 85, 2, Encoding::Legacy(encoding_rs::EUC_KR)),
-    row(Charset::Gb2312, "gb2312", "GB2312 Simplified Chinese", 24, 86, 2, Encoding::Legacy(encoding_rs::GBK)),
-    row(Charset::Gbk, "gbk", "GBK Simplified Chinese", 28, 87, 2, Encoding::Legacy(encoding_rs::GBK)),
-    row(Charset::Geostd8, "geostd8", "GEOSTD8 Georgian", 92, 93, 1, Encoding::SingleByte(9)),
-    row(Charset::Greek, "greek", "ISO 8859-7 Greek", 25, 70, 1, Encoding::SingleByte(10)),
-    row(Charset::Hebrew, "hebrew", "ISO 8859-8 Hebrew", 16, 71, 1, Encoding::SingleByte(11)),
-    row(Charset::Hp8, "hp8", "HP West European", 6, 72, 1, Encoding::SingleByte(12)),
-    row(Charset::Keybcs2, "keybcs2", "DOS Kamenicky Czech-Slovak", 37, 73, 1, Encoding::SingleByte(13)),
-    row(Charset::Koi8r, "koi8r", "KOI8-R Relcom Russian", 7, 74, 1, Encoding::SingleByte(14)),
-    row(Charset::Koi8u, "koi8u", "KOI8-U Ukrainian", 22, 75, 1, Encoding::SingleByte(15)),
-    row(Charset::Latin1, "latin1", "cp1252 West European", 8, 47, 1, Encoding::SingleByte(16)),
-    row(Charset::Latin2, "latin2", "ISO 8859-2 Central European", 9, 77, 1, Encoding::SingleByte(17)),
-    row(Charset::Latin5, "latin5", "ISO 8859-9 Turkish", 30, 78, 1, Encoding::SingleByte(18)),
-    row(Charset::Latin7, "latin7", "ISO 8859-13 Baltic", 41, 79, 1, Encoding::SingleByte(19)),
-    row(Charset::Macce, "macce", "Mac Central European", 38, 43, 1, Encoding::SingleByte(20)),
-    row(Charset::Macroman, "macroman", "Mac West European", 39, 53, 1, Encoding::SingleByte(21)),
-    row(Charset::Sjis, "sjis", "Shift-JIS Japanese", 13, 88, 2, Encoding::Legacy(encoding_rs::SHIFT_JIS)),
-    row(Charset::Swe7, "swe7", "7bit Swedish", 10, 82, 1, Encoding::SingleByte(22)),
-    row(Charset::Ucs2, "ucs2", "UCS-2 Unicode", 35, 90, 2, Encoding::Wide(Wide::Ucs2)),
-    row(Charset::Ujis, "ujis", "EUC-JP Japanese", 12, 91, 3, Encoding::Legacy(encoding_rs::EUC_JP)),
-    row(Charset::Utf16, "utf16", "UTF-16 Unicode", 54, 55, 4, Encoding::Wide(Wide::Utf16)),
-    row(Charset::Utf16Le, "utf16le", "UTF-16LE Unicode", 56, 62, 4, Encoding::Wide(Wide::Utf16Le)),
-    row(Charset::Utf32, "utf32", "UTF-32 Unicode", 60, 61, 4, Encoding::Wide(Wide::Utf32)),
-    row(Charset::Utf8mb3, "utf8mb3", "UTF-8 Unicode", 33, 83, 3, Encoding::Utf8 { last: 0xFFFF }),
-    row(Charset::Utf8mb4, "utf8mb4", "UTF-8 Unicode", 255, 46, 4, Encoding::Utf8 { last: 0x10_FFFF }),
-];
+charsets! {
+    Armscii8 = ("armscii8", "ARMSCII-8 Armenian", 32, 64, 1, Encoding::SingleByte(0));
+    Ascii = ("ascii", "US ASCII", 11, 65, 1, Encoding::Ascii);
+    Big5 = ("big5", "Big5 Traditional Chinese", 1, 84, 2, Encoding::Legacy(encoding_rs::BIG5));
+    Binary = ("binary", "Binary pseudo charset", 63, 63, 1, Encoding::Bytes);
+    Cp1250 = ("cp1250", "Windows Central European", 26, 66, 1, Encoding::SingleByte(1));
+    Cp1251 = ("cp1251", "Windows Cyrillic", 51, 50, 1, Encoding::SingleByte(2));
+    Cp1256 = ("cp1256", "Windows Arabic", 57, 67, 1, Encoding::SingleByte(3));
+    Cp1257 = ("cp1257", "Windows Baltic", 59, 58, 1, Encoding::SingleByte(4));
+    Cp850 = ("cp850", "DOS West European", 4, 80, 1, Encoding::SingleByte(5));
+    Cp852 = ("cp852", "DOS Central European", 40, 81, 1, Encoding::SingleByte(6));
+    Cp866 = ("cp866", "DOS Russian", 36, 68, 1, Encoding::SingleByte(7));
+    Cp932 = ("cp932", "SJIS for Windows Japanese", 95, 96, 2, Encoding::Legacy(encoding_rs::SHIFT_JIS));
+    Dec8 = ("dec8", "DEC West European", 3, 69, 1, Encoding::SingleByte(8));
+    Eucjpms = ("eucjpms", "UJIS for Windows Japanese", 97, 98, 3, Encoding::Legacy(encoding_rs::EUC_JP));
+    Euckr = ("euckr", "EUC-KR Korean", 19, 85, 2, Encoding::Legacy(encoding_rs::EUC_KR));
+    Gb2312 = ("gb2312", "GB2312 Simplified Chinese", 24, 86, 2, Encoding::Legacy(encoding_rs::GBK));
+    Gbk = ("gbk", "GBK Simplified Chinese", 28, 87, 2, Encoding::Legacy(encoding_rs::GBK));
+    Geostd8 = ("geostd8", "GEOSTD8 Georgian", 92, 93, 1, Encoding::SingleByte(9));
+    Greek = ("greek", "ISO 8859-7 Greek", 25, 70, 1, Encoding::SingleByte(10));
+    Hebrew = ("hebrew", "ISO 8859-8 Hebrew", 16, 71, 1, Encoding::SingleByte(11));
+    Hp8 = ("hp8", "HP West European", 6, 72, 1, Encoding::SingleByte(12));
+    Keybcs2 = ("keybcs2", "DOS Kamenicky Czech-Slovak", 37, 73, 1, Encoding::SingleByte(13));
+    Koi8r = ("koi8r", "KOI8-R Relcom Russian", 7, 74, 1, Encoding::SingleByte(14));
+    Koi8u = ("koi8u", "KOI8-U Ukrainian", 22, 75, 1, Encoding::SingleByte(15));
+    Latin1 = ("latin1", "cp1252 West European", 8, 47, 1, Encoding::SingleByte(16));
+    Latin2 = ("latin2", "ISO 8859-2 Central European", 9, 77, 1, Encoding::SingleByte(17));
+    Latin5 = ("latin5", "ISO 8859-9 Turkish", 30, 78, 1, Encoding::SingleByte(18));
+    Latin7 = ("latin7", "ISO 8859-13 Baltic", 41, 79, 1, Encoding::SingleByte(19));
+    Macce = ("macce", "Mac Central European", 38, 43, 1, Encoding::SingleByte(20));
+    Macroman = ("macroman", "Mac West European", 39, 53, 1, Encoding::SingleByte(21));
+    Sjis = ("sjis", "Shift-JIS Japanese", 13, 88, 2, Encoding::Legacy(encoding_rs::SHIFT_JIS));
+    Swe7 = ("swe7", "7bit Swedish", 10, 82, 1, Encoding::SingleByte(22));
+    Ucs2 = ("ucs2", "UCS-2 Unicode", 35, 90, 2, Encoding::Wide(Wide::Ucs2));
+    Ujis = ("ujis", "EUC-JP Japanese", 12, 91, 3, Encoding::Legacy(encoding_rs::EUC_JP));
+    Utf16 = ("utf16", "UTF-16 Unicode", 54, 55, 4, Encoding::Wide(Wide::Utf16));
+    Utf16Le = ("utf16le", "UTF-16LE Unicode", 56, 62, 4, Encoding::Wide(Wide::Utf16Le));
+    Utf32 = ("utf32", "UTF-32 Unicode", 60, 61, 4, Encoding::Wide(Wide::Utf32));
+    Utf8mb3 = ("utf8mb3", "UTF-8 Unicode", 33, 83, 3, Encoding::Utf8 { last: 0xFFFF });
+    Utf8mb4 = ("utf8mb4", "UTF-8 Unicode", 255, 46, 4, Encoding::Utf8 { last: 0x10_FFFF });
+}

@@ -6,7 +6,7 @@ use crate::charset::Charset;
 use crate::convert::shown_bytes;
 use crate::error::{Error, codes};
 
-/// How easily an operand's collation gives way, strongest first; the numbers are those of
+/// How weakly an operand's collation binds, strongest first; the numbers are those of
 /// COERCIBILITY().
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Coercibility {
@@ -46,11 +46,11 @@ impl Coercibility {
 pub struct CollationMix<'a> {
     /// Its collation.
     pub collation: CollationId,
-    /// How easily it gives way.
+    /// How weakly it binds.
     pub coercibility: Coercibility,
     /// Whether it is a constant of ASCII characters only, which every character set holds.
     pub is_ascii: bool,
-    /// The text of a constant, which must not lose characters where it gives way.
+    /// The text of a constant, which must not lose characters when it is converted.
     pub constant: Option<&'a [u8]>,
 }
 
@@ -116,24 +116,18 @@ pub fn check_converted(text: &[u8], own: Charset, charset: Charset) -> Result<()
     }
 }
 
-/// What two operands are brought to; `None` when neither gives way.
+/// What two operands are converted to; `None` when neither outranks the other.
 fn merge<'a>(a: CollationMix<'a>, b: CollationMix<'a>) -> Option<CollationMix<'a>> {
     let is_ascii = a.is_ascii && b.is_ascii;
     let winner = |mix: CollationMix<'a>| Some(CollationMix { is_ascii, ..mix });
     if a.collation.charset() != b.collation.charset() {
         if a.collation == CollationId::BINARY {
-            return winner(if a.coercibility <= b.coercibility {
-                a
-            } else {
-                b
-            });
+            let a_wins = a.coercibility <= b.coercibility;
+            return winner(if a_wins { a } else { b });
         }
         if b.collation == CollationId::BINARY {
-            return winner(if b.coercibility <= a.coercibility {
-                b
-            } else {
-                a
-            });
+            let b_wins = b.coercibility <= a.coercibility;
+            return winner(if b_wins { b } else { a });
         }
         if a.holds(b) {
             return winner(a);
@@ -150,11 +144,8 @@ fn merge<'a>(a: CollationMix<'a>, b: CollationMix<'a>) -> Option<CollationMix<'a
         return None;
     }
     if a.coercibility != b.coercibility {
-        return winner(if a.coercibility < b.coercibility {
-            a
-        } else {
-            b
-        });
+        let a_wins = a.coercibility < b.coercibility;
+        return winner(if a_wins { a } else { b });
     }
     if a.collation == b.collation {
         return winner(a);

@@ -53,7 +53,7 @@ pub(super) fn all(bytes: &[u8], test: impl Fn(u64) -> bool) -> bool {
 }
 
 /// Without spaces at the end.
-pub(super) fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
+pub(crate) fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
     const SPACES: u64 = ONES * b' ' as u64;
     while let Some((rest, last)) = bytes.split_last_chunk::<8>()
         && u64::from_le_bytes(*last) == SPACES

@@ -116,8 +116,8 @@ pub struct Beginnings {
     pub rest: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Keys of more weights than this are not told one by one: there may be thousands. Few texts have so much
-/// in common.
+/// Keys of more weights than this are not listed one by one: there may be thousands. Few texts have so
+/// much in common.
 pub const POINT_WEIGHTS: usize = 256;
 
 impl CollationId {
@@ -163,11 +163,11 @@ impl CollationId {
         let (mut points, mut more) = (Vec::new(), Vec::new());
         for length in 0..=weights.len().min(most) {
             let (before, rest) = weights.split_at(length);
-            let points = match length <= point_weights {
-                true => &mut points,
-                // The first and the last are wanted.
-                false if more.len() > 2 => keep_ends(&mut more),
-                false => &mut more,
+            let points = if length <= point_weights {
+                &mut points
+            } else {
+                // Only the first and the last are wanted.
+                keep_ends(&mut more)
             };
             points.push(collation.first_level(before, uca));
             let next = rest.first().copied().or(space);

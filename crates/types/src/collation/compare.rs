@@ -7,7 +7,7 @@
 //!
 //! *Sort keys* are the weights, most significant byte first. A PAD SPACE collation behaves as if
 //! values went on with spaces for ever, so that 'a' is larger than 'a\t'. Its keys write every
-//! space as the weight of a space and a mark, and end with one more space with a mark of its own:
+//! space as the weight of a space and a marker byte, and end with one more space with one of its own:
 //! 1 when the run of spaces ends with a character below a space, 2 at the end of the value, 3 when
 //! it ends with a character above. Then byte order is right whichever of two values ends first.
 
@@ -19,6 +19,16 @@ use super::weights::Weights;
 use super::{Collation, CollationId, Order, ascii};
 use crate::charset::utf8;
 use crate::json;
+
+/// How a collation treats ASCII characters eight at a time.
+struct AsciiPath {
+    /// Which words may be treated so.
+    test: fn(u64) -> bool,
+    /// What makes characters that are equal the same.
+    change: fn(u64) -> u64,
+    /// Whether letters of different case are equal.
+    folds_case: bool,
+}
 
 const ESCAPE: u8 = 0xFF;
 const SPACE: u16 = b' ' as u16;
@@ -68,30 +78,29 @@ impl Collation {
             Order::Bytes => compare_padded(a.iter().copied(), b.iter().copied(), b' '),
             Order::Simple(simple) => {
                 let weights = simple.weights();
-                let start = match weights.is_regular() {
-                    true => {
-                        let (change, weight) = (weights.change(), weights.ascii_weight());
-                        ascii::compare_start(a, b, false, self.pad_space, change, weight)
-                    }
-                    false => Start::Common(0),
+                let start = if weights.is_regular() {
+                    let (change, weight) = (weights.change(), weights.ascii_weight());
+                    ascii::compare_start(a, b, false, self.pad_space, change, weight)
+                } else {
+                    Start::Common(0)
                 };
                 after_start(start, a, b, |a, b| {
                     let of = |text| utf8::Points::new(text).map(|point| weights.weight(point));
-                    match self.pad_space {
-                        true => compare_padded(of(a), of(b), weights.space()),
-                        false => of(a).cmp(of(b)),
+                    if self.pad_space {
+                        compare_padded(of(a), of(b), weights.space())
+                    } else {
+                        of(a).cmp(of(b))
                     }
                 })
             }
             Order::Uca(uca) => {
                 let ascii = uca.ascii();
                 let is_exact = !uca.has_one_level();
-                let start = match ascii.is_regular {
-                    true => {
-                        let (change, weight) = (ascii::to_lower, ascii.primary());
-                        ascii::compare_start(a, b, is_exact, self.pad_space, change, weight)
-                    }
-                    false => Start::Common(0),
+                let start = if ascii.is_regular {
+                    let (change, weight) = (ascii::to_lower, ascii.primary());
+                    ascii::compare_start(a, b, is_exact, self.pad_space, change, weight)
+                } else {
+                    Start::Common(0)
                 };
                 after_start(start, a, b, |a, b| self.compare_levels(a, b, uca))
             }
@@ -145,16 +154,32 @@ impl Collation {
         if a == b {
             return true;
         }
-        let fast = match self.order {
-            Order::Bytes => Some(false),
-            Order::Json => None,
+        if self.order == Order::Bytes {
+            return false;
+        }
+        let fast = self
+            .ascii_path()
+            .and_then(|path| ascii::equals(a, b, path.test, path.change));
+        fast.unwrap_or_else(|| self.compare(a, b) == Ordering::Equal)
+    }
+
+    fn ascii_path(&self) -> Option<AsciiPath> {
+        match self.order {
+            Order::Bytes | Order::Json => None,
             Order::Simple(simple) => {
                 let weights = simple.weights();
-                ascii::equals(a, b, weights.test(), weights.change())
+                Some(AsciiPath {
+                    test: weights.test(),
+                    change: weights.change(),
+                    folds_case: weights.folds_case(),
+                })
             }
-            Order::Uca(uca) => ascii::equals(a, b, uca.test(), uca.change()),
-        };
-        fast.unwrap_or_else(|| self.compare(a, b) == Ordering::Equal)
+            Order::Uca(uca) => Some(AsciiPath {
+                test: uca.test(),
+                change: uca.change(),
+                folds_case: !uca.has_case(),
+            }),
+        }
     }
 
     /// See [`CollationId::append_sort_key`].
@@ -169,9 +194,10 @@ impl Collation {
             Order::Simple(simple) => {
                 let weights = simple.weights();
                 let of_value = utf8::Points::new(value).map(|point| weights.weight(point));
-                match self.pad_space {
-                    true => append_padded(of_value, weights.space(), 2, key),
-                    false => of_value.for_each(|weight| key.extend(weight.to_be_bytes())),
+                if self.pad_space {
+                    append_padded(of_value, weights.space(), 2, key);
+                } else {
+                    of_value.for_each(|weight| key.extend(weight.to_be_bytes()));
                 }
             }
             Order::Uca(uca) => {
@@ -235,49 +261,31 @@ impl Collation {
     pub fn append_equality_key(&self, value: &[u8], key: &mut Vec<u8>) {
         let value = self.trim(value);
         let start = key.len();
+        if let Some(path) = self.ascii_path()
+            && ascii::all(value, path.test)
+        {
+            key.extend_from_slice(value);
+            if path.folds_case {
+                key[start..].make_ascii_lowercase();
+            }
+            return;
+        }
         match self.order {
             Order::Bytes => key.extend_from_slice(value),
             Order::Json => json::append_sort_key(value, key),
-            Order::Simple(simple) => {
-                let weights = simple.weights();
-                if ascii::all(value, weights.test()) {
-                    key.extend_from_slice(value);
-                    if weights.folds_case() {
-                        key[start..].make_ascii_lowercase();
-                    }
-                    return;
-                }
-                append_simple(self, value, weights, key);
-            }
-            Order::Uca(uca) => {
-                if ascii::all(value, uca.test()) {
-                    key.extend_from_slice(value);
-                    if !uca.has_case() {
-                        key[start..].make_ascii_lowercase();
-                    }
-                    return;
-                }
-                match uca.has_one_level() {
-                    true => append_letters(self, value, uca, key),
-                    false if self.pad_space => append_padded_levels(value, uca, key),
-                    false => append_levels(value, uca, key),
-                }
-            }
+            Order::Simple(simple) => append_simple(self, value, simple.weights(), key),
+            Order::Uca(uca) if uca.has_one_level() => append_letters(self, value, uca, key),
+            Order::Uca(uca) if self.pad_space => append_padded_levels(value, uca, key),
+            Order::Uca(uca) => append_levels(value, uca, key),
         }
     }
 
     /// See [`CollationId::hash64`].
     pub fn hash64(&self, value: &[u8], seed: u64) -> u64 {
         let value = self.trim(value);
-        let fast = match self.order {
-            Order::Bytes | Order::Json => None,
-            Order::Simple(simple) => {
-                let weights = simple.weights();
-                ascii::hash(value, seed, weights.test(), weights.change())
-            }
-            Order::Uca(uca) => ascii::hash(value, seed, uca.test(), uca.change()),
-        };
-        if let Some(hash) = fast {
+        if let Some(path) = self.ascii_path()
+            && let Some(hash) = ascii::hash(value, seed, path.test, path.change)
+        {
             return hash;
         }
         let mut key = Vec::new();
@@ -403,7 +411,7 @@ fn append_letters(collation: &Collation, value: &[u8], uca: Uca, key: &mut Vec<u
     );
 }
 
-/// The weights of each level, told apart by zeros.
+/// The weights of each level, separated by zeros.
 fn append_level_by_level(levels: &[Vec<u16>], key: &mut Vec<u8>) {
     key.extend_from_slice(&[ESCAPE, ESCAPE, ESCAPE]);
     for level in levels {
@@ -416,7 +424,7 @@ fn append_level_by_level(levels: &[Vec<u16>], key: &mut Vec<u8>) {
 
 fn append_levels(value: &[u8], uca: Uca, key: &mut Vec<u8>) {
     // An element without a primary weight (an accent) can stand beside different letters and the
-    // levels still be equal; such values are told apart level by level.
+    // levels still be equal; such values are written level by level.
     let ignored = |element: &Element| uca.of_element(*element) == 0;
     if uca
         .elements(value)
@@ -435,7 +443,7 @@ fn append_levels(value: &[u8], uca: Uca, key: &mut Vec<u8>) {
             Some(byte) => key.push(byte),
             None => {
                 key.push(ESCAPE);
-                key.extend_from_slice(&uca.of_element(element).to_be_bytes());
+                key.extend(uca.of_element(element).to_be_bytes());
             }
         }
     }
@@ -456,9 +464,8 @@ fn append_padded_levels(value: &[u8], uca: Uca, key: &mut Vec<u8>) {
     let levels: Vec<Vec<u16>> = uca.levels().map(stripped).collect();
     let of_level = |wanted: u8| {
         let mut numbered = uca.levels().zip(&levels);
-        numbered
-            .find(|(level, _)| *level == wanted)
-            .map_or(&[][..], |(_, weights)| weights)
+        let found = numbered.find(|(level, _)| *level == wanted);
+        found.map_or(&[][..], |(_, weights)| weights)
     };
     let (letters, accents, cases) = (of_level(1), of_level(2), of_level(3));
     let text: Option<Vec<u8>> = letters
@@ -470,10 +477,10 @@ fn append_padded_levels(value: &[u8], uca: Uca, key: &mut Vec<u8>) {
             let case = cases.get(index).copied().unwrap_or(space);
             let candidates = [small, small.to_ascii_uppercase()];
             let is_case = |byte: &u8| ascii.elements[usize::from(*byte)].weight(3) == case;
-            match uca.has_case() {
-                true => candidates.into_iter().find(is_case),
-                false => Some(small),
+            if !uca.has_case() {
+                return Some(small);
             }
+            candidates.into_iter().find(is_case)
         })
         .collect();
     match text {

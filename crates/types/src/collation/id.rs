@@ -34,7 +34,7 @@ impl CollationId {
     /// `utf8mb4_0900_bin`
     pub const UTF8MB4_0900_BIN: Self = Self(309);
     /// The order of JSON documents (see [`crate::json::compare()`]). It is no collation that a user
-    /// could name: keys and comparisons of JSON values use it in the place of one.
+    /// could name: keys and comparisons of JSON values use it instead of one.
     pub const JSON: Self = Self(511);
 }
 

@@ -43,7 +43,7 @@ enum Bytes {
     ExactPlain,
     /// Regardless of letter case, in text that is plain ASCII (or any ASCII with `controls`).
     Folded { controls: bool },
-    /// Never: what is equal is told by weights alone.
+    /// Never: only weights say what is equal.
     None,
 }
 

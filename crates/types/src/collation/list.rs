@@ -152,108 +152,61 @@ const OTHERS: &[Collation] = &[
 /// of UCA 14.0. The numbers are those of `_general_ci` and `_bin`, of `_unicode_ci`, from which
 /// those of the languages are counted, of the first four with NO PAD, and of `_uca1400_ai_ci`.
 macro_rules! unicode {
-    ($constant:ident, $charset:expr, $name:literal, $is_default:literal, $general:literal,
-     $bin:literal, $unicode:literal, [$nopad:literal, $nopad_bin:literal, $nopad_unicode:literal,
-     $nopad_520:literal], $uca1400:literal) => {
-        #[rustfmt::skip]
-        const $constant: &[Collation] = &[
-            row($bin, concat!($name, "_bin"), $charset, false, true, 1, Order::Bytes),
-            row($general, concat!($name, "_general_ci"), $charset, $is_default, true, 1, GENERAL),
-            row($unicode, concat!($name, "_unicode_ci"), $charset, false, true, 8, UCA_400),
-            row($unicode + 1, concat!($name, "_icelandic_ci"), $charset, false, true, 8, language(5)),
-            row($unicode + 2, concat!($name, "_latvian_ci"), $charset, false, true, 8, language(6)),
-            row($unicode + 3, concat!($name, "_romanian_ci"), $charset, false, true, 8, language(7)),
-            row($unicode + 4, concat!($name, "_slovenian_ci"), $charset, false, true, 8, language(8)),
-            row($unicode + 5, concat!($name, "_polish_ci"), $charset, false, true, 8, language(9)),
-            row($unicode + 6, concat!($name, "_estonian_ci"), $charset, false, true, 8, language(10)),
-            row($unicode + 7, concat!($name, "_spanish_ci"), $charset, false, true, 8, language(11)),
-            row($unicode + 8, concat!($name, "_swedish_ci"), $charset, false, true, 8, language(12)),
-            row($unicode + 9, concat!($name, "_turkish_ci"), $charset, false, true, 8, language(13)),
-            row($unicode + 10, concat!($name, "_czech_ci"), $charset, false, true, 8, language(14)),
-            row($unicode + 11, concat!($name, "_danish_ci"), $charset, false, true, 8, language(15)),
-            row($unicode + 12, concat!($name, "_lithuanian_ci"), $charset, false, true, 8, language(16)),
-            row($unicode + 13, concat!($name, "_slovak_ci"), $charset, false, true, 8, language(17)),
-            row($unicode + 14, concat!($name, "_spanish2_ci"), $charset, false, true, 8, language(18)),
-            row($unicode + 15, concat!($name, "_roman_ci"), $charset, false, true, 8, language(19)),
-            row($unicode + 16, concat!($name, "_persian_ci"), $charset, false, true, 8, language(20)),
-            row($unicode + 17, concat!($name, "_esperanto_ci"), $charset, false, true, 8, language(21)),
-            row($unicode + 18, concat!($name, "_hungarian_ci"), $charset, false, true, 8, language(22)),
-            row($unicode + 19, concat!($name, "_sinhala_ci"), $charset, false, true, 8, language(23)),
-            row($unicode + 20, concat!($name, "_german2_ci"), $charset, false, true, 8, language(24)),
-            row($unicode + 21, concat!($name, "_croatian_ci"), $charset, false, true, 8, language(25)),
-            row($unicode + 22, concat!($name, "_unicode_520_ci"), $charset, false, true, 8, UCA_520),
-            row($unicode + 23, concat!($name, "_vietnamese_ci"), $charset, false, true, 8, language(26)),
-            row($nopad, concat!($name, "_general_nopad_ci"), $charset, false, false, 1, GENERAL),
-            row($nopad_bin, concat!($name, "_nopad_bin"), $charset, false, false, 1, Order::Bytes),
-            row($nopad_unicode, concat!($name, "_unicode_nopad_ci"), $charset, false, false, 8, UCA_400),
-            row($nopad_520, concat!($name, "_unicode_520_nopad_ci"), $charset, false, false, 8, UCA_520),
-            row($uca1400 + 0, concat!($name, "_uca1400_ai_ci"), $charset, false, true, 8, uca1400(false, false)),
-            row($uca1400 + 4, concat!($name, "_uca1400_nopad_ai_ci"), $charset, false, false, 8, uca1400(false, false)),
-            row($uca1400 + 1, concat!($name, "_uca1400_ai_cs"), $charset, false, true, 8, uca1400(false, true)),
-            row($uca1400 + 5, concat!($name, "_uca1400_nopad_ai_cs"), $charset, false, false, 8, uca1400(false, true)),
-            row($uca1400 + 2, concat!($name, "_uca1400_as_ci"), $charset, false, true, 8, uca1400(true, false)),
-            row($uca1400 + 6, concat!($name, "_uca1400_nopad_as_ci"), $charset, false, false, 8, uca1400(true, false)),
-            row($uca1400 + 3, concat!($name, "_uca1400_as_cs"), $charset, false, true, 8, uca1400(true, true)),
-            row($uca1400 + 7, concat!($name, "_uca1400_nopad_as_cs"), $charset, false, false, 8, uca1400(true, true)),
-        ];
+    ($($constant:ident = ($charset:expr, $name:literal, $is_default:literal, $general:literal,
+       $bin:literal, $unicode:literal, [$nopad:literal, $nopad_bin:literal,
+       $nopad_unicode:literal, $nopad_520:literal], $uca1400:literal);)*) => {
+        $(
+    const $constant: &[Collation] = &[
+                row($bin, concat!($name, "_bin"), $charset, false, true, 1, Order::Bytes),
+                row($general, concat!($name, "_general_ci"), $charset, $is_default, true, 1, GENERAL),
+                row($unicode, concat!($name, "_unicode_ci"), $charset, false, true, 8, UCA_400),
+                row($unicode + 1, concat!($name, "_icelandic_ci"), $charset, false, true, 8, language(5)),
+                row($unicode + 2, concat!($name, "_latvian_ci"), $charset, false, true, 8, language(6)),
+                row($unicode + 3, concat!($name, "_romanian_ci"), $charset, false, true, 8, language(7)),
+                row($unicode + 4, concat!($name, "_slovenian_ci"), $charset, false, true, 8, language(8)),
+                row($unicode + 5, concat!($name, "_polish_ci"), $charset, false, true, 8, language(9)),
+                row($unicode + 6, concat!($name, "_estonian_ci"), $charset, false, true, 8, language(10)),
+                row($unicode + 7, concat!($name, "_spanish_ci"), $charset, false, true, 8, language(11)),
+                row($unicode + 8, concat!($name, "_swedish_ci"), $charset, false, true, 8, language(12)),
+                row($unicode + 9, concat!($name, "_turkish_ci"), $charset, false, true, 8, language(13)),
+                row($unicode + 10, concat!($name, "_czech_ci"), $charset, false, true, 8, language(14)),
+                row($unicode + 11, concat!($name, "_danish_ci"), $charset, false, true, 8, language(15)),
+                row($unicode + 12, concat!($name, "_lithuanian_ci"), $charset, false, true, 8, language(16)),
+                row($unicode + 13, concat!($name, "_slovak_ci"), $charset, false, true, 8, language(17)),
+                row($unicode + 14, concat!($name, "_spanish2_ci"), $charset, false, true, 8, language(18)),
+                row($unicode + 15, concat!($name, "_roman_ci"), $charset, false, true, 8, language(19)),
+                row($unicode + 16, concat!($name, "_persian_ci"), $charset, false, true, 8, language(20)),
+                row($unicode + 17, concat!($name, "_esperanto_ci"), $charset, false, true, 8, language(21)),
+                row($unicode + 18, concat!($name, "_hungarian_ci"), $charset, false, true, 8, language(22)),
+                row($unicode + 19, concat!($name, "_sinhala_ci"), $charset, false, true, 8, language(23)),
+                row($unicode + 20, concat!($name, "_german2_ci"), $charset, false, true, 8, language(24)),
+                row($unicode + 21, concat!($name, "_croatian_ci"), $charset, false, true, 8, language(25)),
+                row($unicode + 22, concat!($name, "_unicode_520_ci"), $charset, false, true, 8, UCA_520),
+                row($unicode + 23, concat!($name, "_vietnamese_ci"), $charset, false, true, 8, language(26)),
+                row($nopad, concat!($name, "_general_nopad_ci"), $charset, false, false, 1, GENERAL),
+                row($nopad_bin, concat!($name, "_nopad_bin"), $charset, false, false, 1, Order::Bytes),
+                row($nopad_unicode, concat!($name, "_unicode_nopad_ci"), $charset, false, false, 8, UCA_400),
+                row($nopad_520, concat!($name, "_unicode_520_nopad_ci"), $charset, false, false, 8, UCA_520),
+                row($uca1400 + 0, concat!($name, "_uca1400_ai_ci"), $charset, false, true, 8, uca1400(false, false)),
+                row($uca1400 + 4, concat!($name, "_uca1400_nopad_ai_ci"), $charset, false, false, 8, uca1400(false, false)),
+                row($uca1400 + 1, concat!($name, "_uca1400_ai_cs"), $charset, false, true, 8, uca1400(false, true)),
+                row($uca1400 + 5, concat!($name, "_uca1400_nopad_ai_cs"), $charset, false, false, 8, uca1400(false, true)),
+                row($uca1400 + 2, concat!($name, "_uca1400_as_ci"), $charset, false, true, 8, uca1400(true, false)),
+                row($uca1400 + 6, concat!($name, "_uca1400_nopad_as_ci"), $charset, false, false, 8, uca1400(true, false)),
+                row($uca1400 + 3, concat!($name, "_uca1400_as_cs"), $charset, false, true, 8, uca1400(true, true)),
+                row($uca1400 + 7, concat!($name, "_uca1400_nopad_as_cs"), $charset, false, false, 8, uca1400(true, true)),
+            ];
+        )*
     };
 }
 
-unicode!(
-    UCS2,
-    Charset::Ucs2,
-    "ucs2",
-    true,
-    35,
-    90,
-    128,
-    [1059, 1114, 1152, 1174],
-    2560
-);
-unicode!(
-    UTF16,
-    Charset::Utf16,
-    "utf16",
-    true,
-    54,
-    55,
-    101,
-    [1078, 1079, 1125, 1147],
-    2816
-);
-unicode!(
-    UTF32,
-    Charset::Utf32,
-    "utf32",
-    true,
-    60,
-    61,
-    160,
-    [1084, 1085, 1184, 1206],
-    3072
-);
-unicode!(
-    UTF8MB3,
-    Charset::Utf8mb3,
-    "utf8mb3",
-    true,
-    33,
-    83,
-    192,
-    [1057, 1107, 1216, 1238],
-    2048
-);
-unicode!(
-    UTF8MB4,
-    Charset::Utf8mb4,
-    "utf8mb4",
-    false,
-    45,
-    46,
-    224,
-    [1069, 1070, 1248, 1270],
-    2304
-);
+unicode! {
+    UCS2 = (Charset::Ucs2, "ucs2", true, 35, 90, 128, [1059, 1114, 1152, 1174], 2560);
+    UTF16 = (Charset::Utf16, "utf16", true, 54, 55, 101, [1078, 1079, 1125, 1147], 2816);
+    UTF32 = (Charset::Utf32, "utf32", true, 60, 61, 160, [1084, 1085, 1184, 1206], 3072);
+    UTF8MB3 = (Charset::Utf8mb3, "utf8mb3", true, 33, 83, 192, [1057, 1107, 1216, 1238], 2048);
+    UTF8MB4 = (Charset::Utf8mb4, "utf8mb4", false, 45, 46, 224, [1069, 1070, 1248, 1270], 2304);
+}
 
 const GROUPS: [&[Collation]; 6] = [OTHERS, UCS2, UTF16, UTF32, UTF8MB3, UTF8MB4];
 
@@ -296,26 +249,26 @@ pub static COLLATIONS: &[Collation] = match ROWS.split_last() {
 
 const IDS: usize = 4096;
 
-/// Places in [`ROWS`] by id; ids that do not exist have the default's place.
-static PLACES: [u16; IDS] = {
+/// Indexes in [`ROWS`] by id; ids that do not exist have the default's index.
+static INDEXES: [u16; IDS] = {
     let default = CollationId::UTF8MB4_0900_AI_CI.0;
-    let (mut default_place, mut index) = (0, 0);
+    let (mut default_index, mut index) = (0, 0);
     while index < ROWS.len() {
         if ROWS[index].id.0 == default {
-            default_place = index as u16;
+            default_index = index as u16;
         }
         index += 1;
     }
-    let mut places = [default_place; IDS];
+    let mut indexes = [default_index; IDS];
     index = 0;
     while index < ROWS.len() {
-        places[ROWS[index].id.0 as usize] = index as u16;
+        indexes[ROWS[index].id.0 as usize] = index as u16;
         index += 1;
     }
-    places
+    indexes
 };
 
 /// The row of a collation.
 pub(super) fn collation(id: CollationId) -> &'static Collation {
-    &ROWS[usize::from(PLACES[usize::from(id.0) % IDS])]
+    &ROWS[usize::from(INDEXES[usize::from(id.0) % IDS])]
 }

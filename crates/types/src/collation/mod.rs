@@ -29,6 +29,7 @@ mod weight_string;
 mod weights;
 
 pub use aggregate::{Coercibility, CollationMix, aggregate_collations};
+pub(crate) use ascii::trim_spaces;
 pub use beginnings::{Beginnings, POINT_WEIGHTS};
 pub use id::{CollationId, PlainText};
 pub use like::LikePattern;

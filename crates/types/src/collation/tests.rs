@@ -6,11 +6,22 @@ use std::cmp::Ordering;
 use proptest::prelude::*;
 
 use super::*;
+use crate::convert::testing::shown_hexadecimal;
 
-fn sort_key(collation: CollationId, text: &str) -> String {
+fn sort_key(collation: CollationId, text: &[u8]) -> Vec<u8> {
     let mut key = Vec::new();
-    collation.append_sort_key(text.as_bytes(), &mut key);
-    key.iter().map(|byte| format!("{byte:02X}")).collect()
+    collation.append_sort_key(text, &mut key);
+    key
+}
+
+fn equality_key(collation: CollationId, text: &[u8]) -> Vec<u8> {
+    let mut key = Vec::new();
+    collation.append_equality_key(text, &mut key);
+    key
+}
+
+fn shown_sort_key(collation: CollationId, text: &str) -> String {
+    shown_hexadecimal(&sort_key(collation, text.as_bytes()))
 }
 
 #[test]
@@ -24,10 +35,10 @@ fn weights_as_mysql() {
         ("é漢", "1CAAFB40EF22"),
         ("가각", "3BF53C733BF53C733CD1"),
     ] {
-        assert_eq!(sort_key(ai_ci, text), expected, "{text}");
+        assert_eq!(shown_sort_key(ai_ci, text), expected, "{text}");
     }
     assert_eq!(
-        sort_key(CollationId::UTF8MB4_0900_AS_CS, "aé"),
+        shown_sort_key(CollationId::UTF8MB4_0900_AS_CS, "aé"),
         "1C471CAA00000020002000240000000200020002"
     );
 }
@@ -216,16 +227,7 @@ fn order_keys_and_hashes_agree_in_every_collation() {
         let held = |text: &&String| text.chars().all(|c| row.charset.holds(u32::from(c)));
         let mut texts: Vec<&[u8]> = texts.iter().filter(held).map(|t| t.as_bytes()).collect();
         texts.sort_by(|a, b| collation.compare(a, b));
-        let sort_key = |text: &[u8]| {
-            let mut key = Vec::new();
-            collation.append_sort_key(text, &mut key);
-            key
-        };
-        let equality_key = |text: &[u8]| {
-            let mut key = Vec::new();
-            collation.append_equality_key(text, &mut key);
-            key
-        };
+        let equality_key = |text: &[u8]| equality_key(collation, text);
         let mut known = std::collections::HashSet::new();
         known.extend(texts.first().map(|text| equality_key(text)));
         for pair in texts.windows(2) {
@@ -234,7 +236,8 @@ fn order_keys_and_hashes_agree_in_every_collation() {
             let order = collation.compare(a, b);
             assert_ne!(order, Ordering::Greater, "{}", shown());
             assert_eq!(collation.compare(b, a), order.reverse(), "{}", shown());
-            assert_eq!(sort_key(a).cmp(&sort_key(b)), order, "{}", shown());
+            let by_key = sort_key(collation, a).cmp(&sort_key(collation, b));
+            assert_eq!(by_key, order, "{}", shown());
             let is_equal = order.is_eq();
             assert_eq!(collation.equals(a, b), is_equal, "{}", shown());
             assert_eq!(collation.equals(b, a), is_equal, "{}", shown());
@@ -279,16 +282,8 @@ proptest! {
             let collation = row.id;
             for (a, b) in [(a.as_bytes(), b.as_bytes()), (a.as_bytes(), &bytes[..])] {
                 let order = collation.compare(a, b);
-                let key = |value: &[u8]| {
-                    let mut key = Vec::new();
-                    collation.append_sort_key(value, &mut key);
-                    key
-                };
-                let equality_key = |value: &[u8]| {
-                    let mut key = Vec::new();
-                    collation.append_equality_key(value, &mut key);
-                    key
-                };
+                let key = |value: &[u8]| sort_key(collation, value);
+                let equality_key = |value: &[u8]| equality_key(collation, value);
                 prop_assert_eq!(key(a).cmp(&key(b)), order, "{}", collation.name());
                 prop_assert_eq!(collation.compare(b, a), order.reverse());
                 let start = |value: &[u8]| {

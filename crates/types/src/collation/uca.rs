@@ -155,7 +155,7 @@ impl Uca {
     };
     pub(super) const LATIN1_GERMAN2: Self = Self::of_language(4);
 
-    /// A language of the older collations, by its place among the tables.
+    /// A language of the older collations, by its index among the tables.
     pub(super) const fn of_language(source: u8) -> Self {
         Self {
             source,
@@ -238,7 +238,7 @@ impl Uca {
         }
     }
 
-    /// What of an element counts.
+    /// The bits of an element that count.
     pub(super) fn of_element(self, element: Element) -> u32 {
         let mut mask = !0 << 14;
         if self.accents {
@@ -265,18 +265,16 @@ impl Uca {
 
     /// Which words of plain ASCII have fast paths.
     pub(super) fn test(self) -> fn(u64) -> bool {
-        match self.ascii().is_regular {
-            true => ascii::is_plain,
-            false => |_| false,
+        if self.ascii().is_regular {
+            ascii::is_plain
+        } else {
+            |_| false
         }
     }
 
     /// What makes plain ASCII characters that are equal the same.
     pub(super) fn change(self) -> fn(u64) -> u64 {
-        match self.case {
-            true => |word| word,
-            false => ascii::to_lower,
-        }
+        if self.case { |word| word } else { ascii::to_lower }
     }
 
     fn table(self) -> &'static Table {

@@ -27,7 +27,7 @@ impl CollationId {
         collation.append_weights(&text[..end], spaces, out);
     }
 
-    /// The most bytes that the weights of a text of so many bytes are told to have.
+    /// The length limit that metadata reports for the weights of a text of so many bytes.
     pub fn weights_length(self, bytes: u64) -> u64 {
         bytes.saturating_mul(match self.collation().order {
             Order::Uca(_) if !self.collation().pad_space => 16,

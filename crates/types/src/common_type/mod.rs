@@ -46,7 +46,7 @@ pub fn aggregate_types<'a>(
     result.unwrap_or_else(SqlType::null)
 }
 
-/// The type that values of a type are kept in: a predicate is 0 or 1.
+/// The type in which values of a type are stored: a predicate is 0 or 1.
 pub fn as_value(ty: &SqlType) -> SqlType {
     match ty.kind {
         TypeKind::Boolean => SqlType {

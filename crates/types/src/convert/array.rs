@@ -8,12 +8,13 @@ use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, new_null_array};
-use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer, NullBufferBuilder, ScalarBuffer, i256};
 use arrow_schema::ArrowError;
 
 use super::number::round_half_even;
 use super::source::{Datum, Source};
 use super::{CastContext, Room, numeric, string, temporal};
+use crate::decimal::convert::i128_to_f64;
 use crate::decimal::native::max_unscaled_i128;
 use crate::decimal::{rescale_i128, rescale_i256};
 use crate::error::{Result, codes};
@@ -41,19 +42,17 @@ pub fn cast_array(
         }
     }
     let source = Source::new(array);
-    match physical {
-        PhysicalType::Bytes => cast_to_bytes(source, array.len(), from, to, context),
-        _ => {
-            let mut builder = NativeBuilder::new(physical, array.len());
-            for row in 0..array.len() {
-                match source.get(row) {
-                    Some(datum) => builder.push(cast_datum(datum, from, to, context)?),
-                    None => builder.push(None),
-                }
-            }
-            Ok(builder.finish())
-        }
+    if physical == PhysicalType::Bytes {
+        return cast_to_bytes(source, array.len(), from, to, context);
     }
+    let mut builder = NativeBuilder::new(physical, array.len());
+    for row in 0..array.len() {
+        builder.push(match source.get(row) {
+            Some(datum) => cast_datum(datum, from, to, context)?,
+            None => None,
+        });
+    }
+    Ok(builder.finish())
 }
 
 /// Converts one value, as CAST does.
@@ -63,23 +62,16 @@ pub fn cast_value(
     to: &SqlType,
     context: &CastContext<'_>,
 ) -> Result<Value> {
-    let Some(datum) = Datum::of(value) else {
+    let Some(datum) = Datum::of(value).filter(|_| from.kind != TypeKind::Null) else {
         return Ok(Value::Null);
     };
-    if from.kind == TypeKind::Null {
-        return Ok(Value::Null);
-    }
     if to.physical() != PhysicalType::Bytes {
-        return Ok(match cast_datum(datum, from, to, context)? {
-            Some(native) => native.to_value(),
-            None => Value::Null,
-        });
+        let native = cast_datum(datum, from, to, context)?;
+        return Ok(native.map_or(Value::Null, Datum::to_value));
     }
     let mut out = Vec::new();
-    Ok(match append_bytes(&mut out, datum, from, to, context)? {
-        Some(()) => Value::Bytes(out),
-        None => Value::Null,
-    })
+    let value = append_bytes(&mut out, datum, from, to, context)?;
+    Ok(value.map_or(Value::Null, |()| Value::Bytes(out)))
 }
 
 /// Whether text of one type is, byte for byte, valid text of another, whatever its length.
@@ -134,12 +126,9 @@ pub(super) fn cast_unchanged(array: &ArrayRef, from: &SqlType, to: &SqlType) -> 
 /// Whether no value has more bytes than `limit`, and so no more characters.
 pub(super) fn all_within(array: &ArrayRef, limit: usize) -> bool {
     // The lower half of a view is the length.
-    array.as_binary_view_opt().is_some_and(|array| {
-        array
-            .views()
-            .iter()
-            .all(|view| *view as u32 as usize <= limit)
-    })
+    let fits = |view: &u128| *view as u32 as usize <= limit;
+    let array = array.as_binary_view_opt();
+    array.is_some_and(|array| array.views().iter().all(fits))
 }
 
 fn unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
@@ -169,9 +158,7 @@ pub(super) fn cast_plain_numbers(
             unary::<UInt64Type, Float64Type>(array, |value| value as f64)
         }
         (PhysicalType::Decimal128(scale), PhysicalType::Float64) => {
-            unary::<Decimal128Type, Float64Type>(array, |value| {
-                crate::decimal::convert::i128_to_f64(value, scale)
-            })
+            unary::<Decimal128Type, Float64Type>(array, |value| i128_to_f64(value, scale))
         }
         (PhysicalType::Int64, PhysicalType::UInt64) if to.kind == TypeKind::BigInt => {
             unary::<Int64Type, UInt64Type>(array, |value| value as u64)
@@ -182,10 +169,7 @@ pub(super) fn cast_plain_numbers(
         (PhysicalType::Bool, PhysicalType::Int64) if !to.is_temporal() => {
             let array = array.as_boolean_opt()?;
             let values = array.values().iter().map(i64::from).collect();
-            Arc::new(PrimitiveArray::<Int64Type>::new(
-                values,
-                array.nulls().cloned(),
-            ))
+            primitive::<Int64Type>(values, array.nulls().cloned())
         }
         (from_physical, PhysicalType::Decimal128(scale)) => {
             let whole = crate::decimal::decimal_of_numeric(from);
@@ -208,25 +192,37 @@ pub(super) fn cast_plain_numbers(
                 }
                 _ => return None,
             };
-            let array = array.as_primitive::<Decimal128Type>().clone();
-            Arc::new(array.with_data_type(to.physical().arrow()))
+            of_type::<Decimal128Type>(&array, to)
         }
         (PhysicalType::Decimal256(from_scale), PhysicalType::Decimal256(scale))
             if to.length - u32::from(scale) > from.length - u32::from(from_scale) =>
         {
-            let array = array
-                .as_primitive::<Decimal256Type>()
-                .unary::<_, Decimal256Type>(|value| {
-                    rescale_i256(value, from_scale, scale).unwrap_or(value)
-                });
-            Arc::new(array.with_data_type(to.physical().arrow()))
+            let array = unary::<Decimal256Type, Decimal256Type>(array, |value| {
+                rescale_i256(value, from_scale, scale).unwrap_or(value)
+            });
+            of_type::<Decimal256Type>(&array, to)
         }
         _ => return None,
     })
 }
 
+/// An array of DECIMALs with the scale of a type.
+fn of_type<T: ArrowPrimitiveType>(array: &ArrayRef, to: &SqlType) -> ArrayRef {
+    let array = array.as_primitive::<T>().clone();
+    Arc::new(array.with_data_type(to.physical().arrow()))
+}
+
+fn primitive<T: ArrowPrimitiveType>(
+    values: ScalarBuffer<T::Native>,
+    nulls: Option<NullBuffer>,
+) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::new(values, nulls))
+}
+
 /// Conversions between numbers that may fail, if no value does.
 fn cast_checked_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<ArrayRef> {
+    let largest = max_unscaled_i128(to.length.min(38) as u8).unsigned_abs();
+    let within = |value: &i128| value.unsigned_abs() <= largest;
     match (from.physical(), to.physical()) {
         (PhysicalType::Decimal128(scale), PhysicalType::Int64) if !to.is_temporal() => {
             checked_unary::<Decimal128Type, Int64Type>(array, |value| {
@@ -240,22 +236,16 @@ fn cast_checked_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Optio
             })
         }
         (PhysicalType::Decimal128(scale), PhysicalType::Decimal128(new_scale)) => {
-            let largest = max_unscaled_i128(u8::try_from(to.length).unwrap_or(u8::MAX).min(38));
             let array = checked_unary::<Decimal128Type, Decimal128Type>(array, |value| {
-                let value = rescale_i128(value, scale, new_scale)?;
-                (value.unsigned_abs() <= largest.unsigned_abs()).then_some(value)
+                rescale_i128(value, scale, new_scale).filter(within)
             })?;
-            let array = array.as_primitive::<Decimal128Type>().clone();
-            Some(Arc::new(array.with_data_type(to.physical().arrow())))
+            Some(of_type::<Decimal128Type>(&array, to))
         }
         (PhysicalType::Int64, PhysicalType::Decimal128(scale)) => {
-            let largest = max_unscaled_i128(u8::try_from(to.length).unwrap_or(u8::MAX).min(38));
             let array = checked_unary::<Int64Type, Decimal128Type>(array, |value| {
-                let value = rescale_i128(i128::from(value), 0, scale)?;
-                (value.unsigned_abs() <= largest.unsigned_abs()).then_some(value)
+                rescale_i128(i128::from(value), 0, scale).filter(within)
             })?;
-            let array = array.as_primitive::<Decimal128Type>().clone();
-            Some(Arc::new(array.with_data_type(to.physical().arrow())))
+            Some(of_type::<Decimal128Type>(&array, to))
         }
         _ => None,
     }
@@ -275,31 +265,11 @@ fn checked_unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
             None => return None,
         });
     }
-    Some(Arc::new(PrimitiveArray::<T>::new(
-        values.into(),
-        array.nulls().cloned(),
-    )))
+    Some(primitive::<T>(values.into(), array.nulls().cloned()))
 }
 
 /// A value of a physical type other than Bytes.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Native {
-    Int(i64),
-    UInt(u64),
-    Float(f64),
-    Decimal(crate::decimal::Decimal),
-}
-
-impl Native {
-    pub(super) fn to_value(self) -> Value {
-        match self {
-            Self::Int(value) => Value::Int(value),
-            Self::UInt(value) => Value::UInt(value),
-            Self::Float(value) => Value::Float(value),
-            Self::Decimal(value) => value.into(),
-        }
-    }
-}
+pub(super) type Native = Datum<'static>;
 
 /// Casts one value to a type whose physical type is not Bytes.
 fn cast_datum(
@@ -338,9 +308,10 @@ fn cast_datum(
         TypeKind::Year => numeric::to_year(datum, from, context).map(Native::UInt),
         TypeKind::Float => Some(Native::Float(numeric::to_float(datum, from, context)?)),
         TypeKind::Double => Some(Native::Float(numeric::to_double(datum, from, context))),
-        TypeKind::Decimal => Some(Native::Decimal(numeric::to_decimal(
-            datum, from, to, context,
-        ))),
+        TypeKind::Decimal => {
+            let value = numeric::to_decimal(datum, from, to, context);
+            Some(Native::Decimal(value))
+        }
         TypeKind::Time => temporal::to_time(datum, from, to, context).map(Native::Int),
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
             temporal::to_datetime(datum, from, to, context).map(Native::Int)
@@ -408,32 +379,38 @@ fn cast_to_bytes(
 }
 
 /// Gathers values of any physical type but Bytes.
-pub(super) enum NativeBuilder {
-    Bool(BooleanBufferBuilder, NullBufferBuilder),
-    Int(Vec<i64>, NullBufferBuilder),
-    UInt(Vec<u64>, NullBufferBuilder),
-    Float(Vec<f64>, NullBufferBuilder),
-    Decimal128(Vec<i128>, NullBufferBuilder, u8),
-    Decimal256(Vec<arrow_buffer::i256>, NullBufferBuilder, u8),
+pub(super) struct NativeBuilder {
+    values: NativeValues,
+    nulls: NullBufferBuilder,
+}
+
+enum NativeValues {
+    Bool(BooleanBufferBuilder),
+    Int(Vec<i64>),
+    UInt(Vec<u64>),
+    Float(Vec<f64>),
+    Decimal128(Vec<i128>, u8),
+    Decimal256(Vec<i256>, u8),
 }
 
 impl NativeBuilder {
     pub(super) fn new(physical: PhysicalType, capacity: usize) -> Self {
-        let nulls = NullBufferBuilder::new(capacity);
-        match physical {
-            PhysicalType::Bool => Self::Bool(BooleanBufferBuilder::new(capacity), nulls),
+        let values = match physical {
+            PhysicalType::Bool => NativeValues::Bool(BooleanBufferBuilder::new(capacity)),
             PhysicalType::Int64 | PhysicalType::Bytes => {
-                Self::Int(Vec::with_capacity(capacity), nulls)
+                NativeValues::Int(Vec::with_capacity(capacity))
             }
-            PhysicalType::UInt64 => Self::UInt(Vec::with_capacity(capacity), nulls),
-            PhysicalType::Float64 => Self::Float(Vec::with_capacity(capacity), nulls),
+            PhysicalType::UInt64 => NativeValues::UInt(Vec::with_capacity(capacity)),
+            PhysicalType::Float64 => NativeValues::Float(Vec::with_capacity(capacity)),
             PhysicalType::Decimal128(scale) => {
-                Self::Decimal128(Vec::with_capacity(capacity), nulls, scale)
+                NativeValues::Decimal128(Vec::with_capacity(capacity), scale)
             }
             PhysicalType::Decimal256(scale) => {
-                Self::Decimal256(Vec::with_capacity(capacity), nulls, scale)
+                NativeValues::Decimal256(Vec::with_capacity(capacity), scale)
             }
-        }
+        };
+        let nulls = NullBufferBuilder::new(capacity);
+        Self { values, nulls }
     }
 
     pub(super) fn push(&mut self, value: Option<Native>) {
@@ -447,65 +424,37 @@ impl NativeBuilder {
             Some(Native::Decimal(value)) => {
                 value.rescale(scale).map_or(value.unscaled, |v| v.unscaled)
             }
-            _ => arrow_buffer::i256::ZERO,
+            _ => i256::ZERO,
         };
-        let nulls = match self {
-            Self::Bool(values, nulls) => {
-                values.append(int != 0);
-                nulls
-            }
-            Self::Int(values, nulls) => {
-                values.push(int);
-                nulls
-            }
-            Self::UInt(values, nulls) => {
-                values.push(int as u64);
-                nulls
-            }
-            Self::Float(values, nulls) => {
-                values.push(match value {
-                    Some(Native::Float(value)) => value,
-                    _ => 0.0,
-                });
-                nulls
-            }
-            Self::Decimal128(values, nulls, scale) => {
-                values.push(decimal(*scale).as_i128());
-                nulls
-            }
-            Self::Decimal256(values, nulls, scale) => {
-                values.push(decimal(*scale));
-                nulls
-            }
-        };
-        nulls.append(value.is_some());
+        match &mut self.values {
+            NativeValues::Bool(values) => values.append(int != 0),
+            NativeValues::Int(values) => values.push(int),
+            NativeValues::UInt(values) => values.push(int as u64),
+            NativeValues::Float(values) => values.push(match value {
+                Some(Native::Float(value)) => value,
+                _ => 0.0,
+            }),
+            NativeValues::Decimal128(values, scale) => values.push(decimal(*scale).as_i128()),
+            NativeValues::Decimal256(values, scale) => values.push(decimal(*scale)),
+        }
+        self.nulls.append(value.is_some());
     }
 
-    pub(super) fn finish(self) -> ArrayRef {
-        match self {
-            Self::Bool(mut values, mut nulls) => {
-                Arc::new(BooleanArray::new(values.finish(), nulls.finish()))
+    pub(super) fn finish(mut self) -> ArrayRef {
+        let nulls = self.nulls.finish();
+        match self.values {
+            NativeValues::Bool(mut values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
+            NativeValues::Int(values) => primitive::<Int64Type>(values.into(), nulls),
+            NativeValues::UInt(values) => primitive::<UInt64Type>(values.into(), nulls),
+            NativeValues::Float(values) => primitive::<Float64Type>(values.into(), nulls),
+            NativeValues::Decimal128(values, scale) => {
+                let array = PrimitiveArray::<Decimal128Type>::new(values.into(), nulls);
+                Arc::new(array.with_data_type(PhysicalType::Decimal128(scale).arrow()))
             }
-            Self::Int(values, mut nulls) => Arc::new(PrimitiveArray::<Int64Type>::new(
-                values.into(),
-                nulls.finish(),
-            )),
-            Self::UInt(values, mut nulls) => Arc::new(PrimitiveArray::<UInt64Type>::new(
-                values.into(),
-                nulls.finish(),
-            )),
-            Self::Float(values, mut nulls) => Arc::new(PrimitiveArray::<Float64Type>::new(
-                values.into(),
-                nulls.finish(),
-            )),
-            Self::Decimal128(values, mut nulls, scale) => Arc::new(
-                PrimitiveArray::<Decimal128Type>::new(values.into(), nulls.finish())
-                    .with_data_type(PhysicalType::Decimal128(scale).arrow()),
-            ),
-            Self::Decimal256(values, mut nulls, scale) => Arc::new(
-                PrimitiveArray::<Decimal256Type>::new(values.into(), nulls.finish())
-                    .with_data_type(PhysicalType::Decimal256(scale).arrow()),
-            ),
+            NativeValues::Decimal256(values, scale) => {
+                let array = PrimitiveArray::<Decimal256Type>::new(values.into(), nulls);
+                Arc::new(array.with_data_type(PhysicalType::Decimal256(scale).arrow()))
+            }
         }
     }
 }
@@ -531,13 +480,7 @@ pub fn array_of_values(values: &[Value], physical: PhysicalType) -> ArrayRef {
     }
     let mut builder = NativeBuilder::new(physical, values.len());
     for value in values {
-        builder.push(match Datum::of(value) {
-            Some(Datum::Int(value)) => Some(Native::Int(value)),
-            Some(Datum::UInt(value)) => Some(Native::UInt(value)),
-            Some(Datum::Float(value)) => Some(Native::Float(value)),
-            Some(Datum::Decimal(value)) => Some(Native::Decimal(value)),
-            Some(Datum::Bytes(_)) | None => None,
-        });
+        builder.push(Datum::of(value).and_then(Datum::to_native));
     }
     builder.finish()
 }

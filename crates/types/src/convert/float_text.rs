@@ -16,12 +16,8 @@ pub fn append_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
         return append_fixed(out, value, decimals);
     }
     if value == 0.0 {
-        out.extend_from_slice(if value.is_sign_negative() {
-            b"-0"
-        } else {
-            b"0"
-        });
-        return;
+        let zero: &[u8] = if value.is_sign_negative() { b"-0" } else { b"0" };
+        return out.extend_from_slice(zero);
     }
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return append_i64(out, value as i64);
@@ -43,11 +39,8 @@ pub fn append_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     if value == 0.0 {
         return append_double(out, value, decimals);
     }
-    append_number(
-        out,
-        Printed::of(format_args!("{:.5e}", value as f32)).as_str(),
-        false,
-    );
+    let printed = Printed::of(format_args!("{:.5e}", value as f32));
+    append_number(out, printed.as_str(), false);
 }
 
 /// Appends a FLOAT as a string value has it: with an exponent if it is longer than 12 characters.
@@ -58,12 +51,16 @@ pub fn append_short_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     let is_long = out.len() - start > WIDTH && !out[start..].contains(&b'e');
     if is_long && decimals >= DECIMALS_NOT_FIXED {
         let text = Printed::of(format_args!("{:.5e}", value as f32));
-        let text = text.as_str();
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
         out.truncate(start);
-        let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-        out.extend_from_slice(format!("{mantissa}e{exponent}").as_bytes());
+        append_without_zeros(out, text.as_str());
     }
+}
+
+/// Appends a number that is written with an exponent, without the zeros at the end of its mantissa.
+fn append_without_zeros(out: &mut Vec<u8>, text: &str) {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    out.extend_from_slice(format!("{mantissa}e{exponent}").as_bytes());
 }
 
 /// How many characters a DOUBLE that is computed has at most as a string.
@@ -92,10 +89,7 @@ pub fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8, width: u
     });
     // One digit stands before the point.
     let kept = digits.saturating_sub(whole.len() - width + 1);
-    let text = format!("{value:.kept$e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-    out.extend_from_slice(format!("{mantissa}e{exponent}").as_bytes());
+    append_without_zeros(out, &format!("{value:.kept$e}"));
 }
 
 /// A number with so many decimals. Digits beyond those that tell the double from its neighbours are
@@ -147,8 +141,8 @@ impl Printed {
 impl fmt::Write for Printed {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.length + text.len();
-        let place = self.text.get_mut(self.length..end).ok_or(fmt::Error)?;
-        place.copy_from_slice(text.as_bytes());
+        let free = self.text.get_mut(self.length..end).ok_or(fmt::Error)?;
+        free.copy_from_slice(text.as_bytes());
         self.length = end;
         Ok(())
     }
@@ -168,11 +162,8 @@ fn append_number(out: &mut Vec<u8>, text: &str, plain: bool) {
     let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let mut buffer = [0; 40];
     let mut count = 0;
-    for (place, digit) in buffer
-        .iter_mut()
-        .zip(integer.bytes().chain(fraction.bytes()))
-    {
-        *place = digit;
+    for (slot, digit) in buffer.iter_mut().zip(integer.bytes().chain(fraction.bytes())) {
+        *slot = digit;
         count += 1;
     }
     let digits = &buffer[..count];

@@ -19,7 +19,7 @@ mod store;
 mod string;
 mod temporal;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -46,11 +46,11 @@ pub struct CastContext<'a> {
     pub current_date: DateTime,
     /// What warning 1264 and error 1690 call the value.
     pub operand: &'a str,
-    /// Hears of the bytes of each string of a column that is made, and may say that there is no room for them.
+    /// Is called with the length of each string of a column that is made, and may fail for want of memory.
     pub room: Option<Room<'a>>,
 }
 
-/// What is told how many bytes a string takes that was made.
+/// A check called with the number of bytes that a new string takes.
 #[derive(Clone, Copy)]
 pub struct Room<'a>(pub &'a dyn Fn(usize) -> crate::Result<()>);
 

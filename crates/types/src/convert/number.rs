@@ -2,6 +2,7 @@
 
 use crate::decimal::convert::i128_to_f64;
 pub use crate::decimal::plain::plain_number;
+use crate::decimal::plain::spaces;
 
 /// A number that text starts with.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,12 +15,14 @@ pub struct Parsed<T> {
     pub overflow: bool,
 }
 
-fn is_space(byte: &u8) -> bool {
-    byte.is_ascii_whitespace() || *byte == 0x0B
-}
-
-fn spaces(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| is_space(byte)).count()
+impl<T> Parsed<T> {
+    fn fitting(value: T, consumed: usize) -> Self {
+        Self {
+            value,
+            consumed,
+            overflow: false,
+        }
+    }
 }
 
 /// The integer that a text starts with.
@@ -27,17 +30,11 @@ pub fn parse_integer(text: &[u8]) -> Parsed<i128> {
     if let Some((value, 0)) = plain_number(text)
         && text.last() != Some(&b'.')
     {
-        return Parsed {
-            value: i128::from(value),
-            consumed: text.len(),
-            overflow: false,
-        };
+        return Parsed::fitting(i128::from(value), text.len());
     }
     let mut at = spaces(text);
     let negative = text.get(at) == Some(&b'-');
-    if matches!(text.get(at), Some(b'-' | b'+')) {
-        at += 1;
-    }
+    at += usize::from(matches!(text.get(at), Some(b'-' | b'+')));
     let start = at;
     let mut value = 0_i128;
     while let Some(byte @ b'0'..=b'9') = text.get(at) {
@@ -47,11 +44,7 @@ pub fn parse_integer(text: &[u8]) -> Parsed<i128> {
         at += 1;
     }
     if at == start {
-        return Parsed {
-            value: 0,
-            consumed: 0,
-            overflow: false,
-        };
+        return Parsed::fitting(0, 0);
     }
     at += spaces(&text[at..]);
     let value = if negative { -value } else { value };
@@ -70,23 +63,13 @@ pub fn parse_double(text: &[u8]) -> Parsed<f64> {
         && digits.unsigned_abs() <= 1 << 53
         && !text.starts_with(b"-0")
     {
-        return Parsed {
-            value: i128_to_f64(i128::from(digits), scale),
-            consumed: text.len(),
-            overflow: false,
-        };
+        return Parsed::fitting(i128_to_f64(i128::from(digits), scale), text.len());
     }
     let start = spaces(text);
-    let mut at = start;
-    if matches!(text.get(at), Some(b'-' | b'+')) {
-        at += 1;
-    }
+    let mut at = start + usize::from(matches!(text.get(start), Some(b'-' | b'+')));
     let digits = |at: usize| {
-        text.get(at..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
+        let rest = text.get(at..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
     };
     let integer = digits(at);
     at += integer;
@@ -98,11 +81,7 @@ pub fn parse_double(text: &[u8]) -> Parsed<f64> {
         }
     }
     if integer + fraction == 0 {
-        return Parsed {
-            value: 0.0,
-            consumed: 0,
-            overflow: false,
-        };
+        return Parsed::fitting(0.0, 0);
     }
     if matches!(text.get(at), Some(b'e' | b'E')) {
         let sign = usize::from(matches!(text.get(at + 1), Some(b'-' | b'+')));

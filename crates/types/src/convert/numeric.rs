@@ -36,6 +36,25 @@ fn temporal_number(kind: TypeKind, value: i64, truncate: bool) -> i64 {
     }
 }
 
+/// The number that a document is which is no string; 0 with a warning where it is none.
+fn number_of(
+    scalar: JsonScalar<'_>,
+    type_name: &str,
+    context: &CastContext<'_>,
+) -> Datum<'static> {
+    match scalar {
+        JsonScalar::Bool(value) => Datum::Int(i64::from(value)),
+        JsonScalar::Int(value) => Datum::Int(value),
+        JsonScalar::UInt(value) => Datum::UInt(value),
+        JsonScalar::Double(value) => Datum::Float(value),
+        JsonScalar::Decimal(value) => Datum::Decimal(value),
+        JsonScalar::String(_) | JsonScalar::Null | JsonScalar::Array | JsonScalar::Object => {
+            context.refuse_json(type_name);
+            Datum::Int(0)
+        }
+    }
+}
+
 /// CAST(... AS SIGNED) or UNSIGNED: the bits of the result.
 pub(super) fn to_integer(
     datum: Datum<'_>,
@@ -52,11 +71,6 @@ pub(super) fn to_integer(
         Datum::Float(value) => float_to_integer(value, unsigned),
         Datum::Decimal(value) => decimal_to_integer(value, unsigned, context),
         Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
-            JsonScalar::Bool(value) => i64::from(value),
-            JsonScalar::Int(value) => value,
-            JsonScalar::UInt(value) => value as i64,
-            JsonScalar::Double(value) => float_to_integer(value, unsigned),
-            JsonScalar::Decimal(value) => decimal_to_integer(value, unsigned, context),
             JsonScalar::String(text) => {
                 let parsed = parse_integer(&text);
                 if parsed.consumed != text.len() || parsed.overflow {
@@ -64,10 +78,7 @@ pub(super) fn to_integer(
                 }
                 parsed.value as i64
             }
-            _ => {
-                context.refuse_json("INTEGER");
-                0
-            }
+            scalar => to_integer(number_of(scalar, "INTEGER", context), from, unsigned, context),
         },
         Datum::Bytes(bytes) => {
             let parsed = parse_integer(bytes);
@@ -104,15 +115,14 @@ fn float_to_integer(value: f64, unsigned: bool) -> i64 {
 }
 
 fn decimal_to_integer(value: Decimal, unsigned: bool, context: &CastContext<'_>) -> i64 {
-    let complain = || context.warn_truncated("DECIMAL", value.to_string().as_bytes());
-    if unsigned && !value.is_negative() {
-        return value.to_u64().unwrap_or_else(|clamped| {
-            complain();
-            clamped
-        }) as i64;
-    }
-    value.to_i64().unwrap_or_else(|clamped| {
-        complain();
+    let converted = if unsigned && !value.is_negative() {
+        let converted = value.to_u64();
+        converted.map(|bits| bits as i64).map_err(|clamped| clamped as i64)
+    } else {
+        value.to_i64()
+    };
+    converted.unwrap_or_else(|clamped| {
+        context.warn_truncated("DECIMAL", value.to_string().as_bytes());
         clamped
     })
 }
@@ -134,11 +144,6 @@ pub(super) fn to_double(datum: Datum<'_>, from: &SqlType, context: &CastContext<
         Datum::Float(value) => value,
         Datum::Decimal(value) => value.to_f64(),
         Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
-            JsonScalar::Bool(value) => f64::from(u8::from(value)),
-            JsonScalar::Int(value) => value as f64,
-            JsonScalar::UInt(value) => value as f64,
-            JsonScalar::Double(value) => value,
-            JsonScalar::Decimal(value) => value.to_f64(),
             JsonScalar::String(text) => {
                 let parsed = parse_double(&text);
                 if parsed.consumed != text.len() || parsed.consumed == 0 || parsed.overflow {
@@ -146,10 +151,7 @@ pub(super) fn to_double(datum: Datum<'_>, from: &SqlType, context: &CastContext<
                 }
                 parsed.value
             }
-            _ => {
-                context.refuse_json("DOUBLE");
-                0.0
-            }
+            scalar => to_double(number_of(scalar, "DOUBLE", context), from, context),
         },
         Datum::Bytes(bytes) => {
             let parsed = parse_double(bytes);
@@ -179,8 +181,6 @@ pub(super) fn to_float(
 
 /// The exact number that a value is, before it is brought to a precision and scale.
 pub(super) fn to_exact(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> Decimal {
-    let from_double =
-        |value: f64| Decimal::from_f64(value).map_or(Decimal::ZERO, |parsed| parsed.value);
     match datum {
         Datum::Int(value) if from.is_temporal() => {
             let number = temporal_micro_number(from.kind, value);
@@ -188,14 +188,11 @@ pub(super) fn to_exact(datum: Datum<'_>, from: &SqlType, context: &CastContext<'
         }
         Datum::Int(value) => value.into(),
         Datum::UInt(value) => value.into(),
-        Datum::Float(value) => from_double(value),
+        Datum::Float(value) => {
+            Decimal::from_f64(value).map_or(Decimal::ZERO, |parsed| parsed.value)
+        }
         Datum::Decimal(value) => value,
         Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
-            JsonScalar::Bool(value) => i64::from(value).into(),
-            JsonScalar::Int(value) => value.into(),
-            JsonScalar::UInt(value) => value.into(),
-            JsonScalar::Double(value) => from_double(value),
-            JsonScalar::Decimal(value) => value,
             JsonScalar::String(text) => {
                 let parsed = parse_decimal(&text);
                 if parsed.consumed != text.len() || parsed.consumed == 0 {
@@ -203,10 +200,7 @@ pub(super) fn to_exact(datum: Datum<'_>, from: &SqlType, context: &CastContext<'
                 }
                 parsed.value
             }
-            _ => {
-                context.refuse_json("DECIMAL");
-                Decimal::ZERO
-            }
+            scalar => to_exact(number_of(scalar, "DECIMAL", context), from, context),
         },
         Datum::Bytes(bytes) => {
             let parsed = parse_decimal(bytes);
@@ -228,13 +222,10 @@ pub(super) fn to_decimal(
     let exact = to_exact(datum, from, context);
     let precision = to.length.min(u32::from(DECIMAL_PRECISION_MAX)) as u8;
     let scale = to.decimals.min(DECIMAL_SCALE_MAX);
-    match exact.to_precision(precision, scale) {
-        Ok(value) => value,
-        Err(clamped) => {
-            context.warn_out_of_range();
-            clamped
-        }
-    }
+    exact.to_precision(precision, scale).unwrap_or_else(|clamped| {
+        context.warn_out_of_range();
+        clamped
+    })
 }
 
 /// CAST(... AS YEAR); `None` is NULL, with a warning.

@@ -39,6 +39,17 @@ impl<'a> Datum<'a> {
         })
     }
 
+    /// The value of a physical type other than Bytes; `None` for bytes.
+    pub(super) fn to_native(self) -> Option<Datum<'static>> {
+        Some(match self {
+            Self::Int(value) => Datum::Int(value),
+            Self::UInt(value) => Datum::UInt(value),
+            Self::Float(value) => Datum::Float(value),
+            Self::Decimal(value) => Datum::Decimal(value),
+            Self::Bytes(_) => return None,
+        })
+    }
+
     /// The value by itself.
     pub fn to_value(self) -> Value {
         match self {

@@ -1,10 +1,36 @@
-//! Reads the values of the tables of what MySQL does.
+//! Reads the tables of what MySQL does, and compares.
 
 use crate::collation::CollationId;
 use crate::decimal::parse_decimal;
+use crate::diagnostics::Diagnostics;
 use crate::sql_type::{SqlType, TypeKind};
 use crate::temporal::{DateRules, parse_datetime, parse_time};
 use crate::value::Value;
+
+/// Compares each line of a table, comments apart; `differences` gives what is here instead.
+pub(crate) fn check_table(table: &str, mut differences: impl FnMut(&str) -> Vec<String>) {
+    let mut all = Vec::new();
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let found = differences(line).into_iter();
+        all.extend(found.map(|actual| format!("{line}\n    here: {actual}")));
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// The conditions of a statement as the tables write them.
+pub(super) fn conditions(diagnostics: &Diagnostics) -> Vec<String> {
+    let conditions = diagnostics.conditions().into_iter();
+    let shown = conditions.map(|condition| {
+        let (level, error) = (condition.level, condition.error);
+        format!("{level:?} {} {}", error.errno(), error.message())
+    });
+    shown.collect()
+}
+
+/// Bytes as the tables write them.
+pub(crate) fn shown_hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+}
 
 fn hexadecimal(digits: &str) -> Vec<u8> {
     (0..digits.len())

@@ -1,5 +1,15 @@
 //! Texts that are plain numbers: most of those that are read as numbers.
 
+/// Whether a byte is a space of C's `isspace`, which MySQL skips around numbers and dates.
+pub(crate) fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0B
+}
+
+/// How many spaces a text starts with.
+pub(crate) fn spaces(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| is_space(**byte)).count()
+}
+
 /// A text that is nothing but a number of at most 18 digits without an exponent: its digits as an
 /// integer, and how many of them stand after the point.
 pub fn plain_number(text: &[u8]) -> Option<(i64, u8)> {

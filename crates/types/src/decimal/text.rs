@@ -5,7 +5,7 @@ use std::fmt;
 use arrow_buffer::i256;
 
 use super::native::{digits_i256, pow10_i256, rescale_i256};
-use super::plain::plain_number;
+use super::plain::{plain_number, spaces};
 use super::{DECIMAL_DIGITS_MAX, Decimal};
 use crate::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 
@@ -66,14 +66,9 @@ pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
             rounded: false,
         };
     }
-    let mut at = text
-        .iter()
-        .take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0B)
-        .count();
-    let negative = matches!(text.get(at), Some(b'-'));
-    if matches!(text.get(at), Some(b'-' | b'+')) {
-        at += 1;
-    }
+    let mut at = spaces(text);
+    let negative = text.get(at) == Some(&b'-');
+    at += usize::from(matches!(text.get(at), Some(b'-' | b'+')));
     let mut digits = Digits {
         small: 0,
         large: None,
@@ -83,7 +78,7 @@ pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
     let mut seen = false;
     let mut after_point = false;
     let mut rounded = false;
-    // The digit after the last kept one decides about rounding; later ones cannot.
+    // The first digit that is dropped decides about rounding; later ones cannot.
     let mut round_up = None;
     loop {
         match text.get(at) {
@@ -118,11 +113,7 @@ pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
         scale -= exponent;
         at += length;
     }
-    at += text[at..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0B)
-        .count();
-
+    at += spaces(&text[at..]);
     let mut unscaled = digits.value();
     let overflow = digits.count > u16::from(DECIMAL_DIGITS_MAX)
         || i64::from(digits.count) - scale > i64::from(DECIMAL_DIGITS_MAX)
@@ -157,15 +148,9 @@ pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
         unscaled = shorter;
         kept_scale = room as u8;
     }
+    let value = Decimal::new(unscaled, kept_scale);
     ParsedDecimal {
-        value: Decimal::new(
-            if negative {
-                unscaled.wrapping_neg()
-            } else {
-                unscaled
-            },
-            kept_scale,
-        ),
+        value: if negative { value.negate() } else { value },
         consumed: at,
         overflow: false,
         rounded,
@@ -177,12 +162,9 @@ fn parse_exponent(text: &[u8]) -> Option<(i64, usize)> {
     if !matches!(text.first(), Some(b'e' | b'E')) {
         return None;
     }
-    let mut at = 1;
-    let negative = matches!(text.get(at), Some(b'-'));
-    if matches!(text.get(at), Some(b'-' | b'+')) {
-        at += 1;
-    }
-    let start = at;
+    let negative = text.get(1) == Some(&b'-');
+    let start = 1 + usize::from(matches!(text.get(1), Some(b'-' | b'+')));
+    let mut at = start;
     let mut exponent = 0_i64;
     while let Some(byte @ b'0'..=b'9') = text.get(at) {
         exponent = (exponent * 10 + i64::from(byte - b'0')).min(100_000);
@@ -202,7 +184,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Writes the digits of a number that end before `end`; gives the place of the first.
+/// Writes the digits of a number that end before `end`; gives the index of the first.
 fn write_digits(buffer: &mut [u8], end: usize, value: u64) -> usize {
     let mut at = end;
     let mut rest = value;
@@ -219,6 +201,18 @@ fn write_digits(buffer: &mut [u8], end: usize, value: u64) -> usize {
         buffer[at] = b'0' + rest as u8;
     }
     at
+}
+
+const NINETEEN_DIGITS: u128 = 10_000_000_000_000_000_000;
+
+/// Writes the last nineteen digits of a number, with zeros before them; gives the index of the first.
+fn write_nineteen(buffer: &mut [u8], end: usize, value: u64) -> usize {
+    let mut rest = value;
+    for digit in buffer[end - 19..end].iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    end - 19
 }
 
 /// Appends an integer.
@@ -246,13 +240,8 @@ pub fn append_i128(out: &mut Vec<u8>, value: i128, scale: u8) {
     let mut rest = value.unsigned_abs();
     // 128-bit division is slow: nineteen digits at a time in 64 bits.
     while rest > u128::from(u64::MAX) {
-        let mut part = (rest % 10_000_000_000_000_000_000) as u64;
-        rest /= 10_000_000_000_000_000_000;
-        for _ in 0..19 {
-            at -= 1;
-            buffer[at] = b'0' + (part % 10) as u8;
-            part /= 10;
-        }
+        at = write_nineteen(&mut buffer, at, (rest % NINETEEN_DIGITS) as u64);
+        rest /= NINETEEN_DIGITS;
     }
     let part = rest as u64;
     if part > 0 {
@@ -269,15 +258,10 @@ pub fn append_i256(out: &mut Vec<u8>, value: i256, scale: u8) {
     let mut buffer = [b'0'; 80];
     let mut at = buffer.len();
     let mut rest = value.wrapping_abs();
-    let chunk = i256::from_i128(10_000_000_000_000_000_000);
+    let chunk = i256::from_parts(NINETEEN_DIGITS, 0);
     while rest > i256::ZERO {
         let (quotient, remainder) = rest.wrapping_div_rem(chunk);
-        let mut part = remainder.as_i128() as u64;
-        for _ in 0..19 {
-            at -= 1;
-            buffer[at] = b'0' + (part % 10) as u8;
-            part /= 10;
-        }
+        at = write_nineteen(&mut buffer, at, remainder.as_i128() as u64);
         rest = quotient;
     }
     while at < buffer.len() && buffer[at] == b'0' {

@@ -16,7 +16,7 @@ use super::text::{JsonKind, JsonScalar, elements, kind_of, length, members, scal
 use crate::decimal::Decimal;
 use crate::temporal::parse_time;
 
-/// The place of a value's kind among the others.
+/// The rank of a value's kind among the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 enum Rank {
@@ -195,7 +195,7 @@ pub fn append_sort_key(document: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Zero bytes end a string; those inside are followed by a mark.
+/// Zero bytes end a string; those inside are followed by 0xFF.
 fn append_string_key(text: &[u8], out: &mut Vec<u8>) {
     for byte in text {
         out.push(*byte);

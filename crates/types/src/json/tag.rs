@@ -28,17 +28,8 @@ pub enum TypeTag {
 impl TypeTag {
     /// The tag that a byte is.
     pub(super) fn of(byte: u8) -> Option<Self> {
-        Some(match byte {
-            1 => Self::Decimal,
-            2 => Self::Unsigned,
-            3 => Self::Date,
-            4 => Self::Time,
-            5 => Self::DateTime,
-            6 => Self::Blob,
-            7 => Self::Bit,
-            8 => Self::Timestamp,
-            _ => return None,
-        })
+        let index = usize::from(byte).checked_sub(1)?;
+        Self::NAMES.get(index).map(|row| row.0)
     }
 
     /// The byte behind a scalar.
@@ -48,17 +39,20 @@ impl TypeTag {
 
     /// The name of the type, as JSON_TYPE() gives it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Decimal => "DECIMAL",
-            Self::Unsigned => "UNSIGNED INTEGER",
-            Self::Date => "DATE",
-            Self::Time => "TIME",
-            Self::DateTime => "DATETIME",
-            Self::Blob => "BLOB",
-            Self::Bit => "BIT",
-            Self::Timestamp => "TIMESTAMP",
-        }
+        Self::NAMES[self as usize - 1].1
     }
+
+    /// Every tag in the order of their bytes, with its name.
+    const NAMES: [(Self, &str); 8] = [
+        (Self::Decimal, "DECIMAL"),
+        (Self::Unsigned, "UNSIGNED INTEGER"),
+        (Self::Date, "DATE"),
+        (Self::Time, "TIME"),
+        (Self::DateTime, "DATETIME"),
+        (Self::Blob, "BLOB"),
+        (Self::Bit, "BIT"),
+        (Self::Timestamp, "TIMESTAMP"),
+    ];
 }
 
 /// A scalar without its tag, and the tag.

@@ -3,6 +3,7 @@
 
 use super::calendar;
 use super::{DateTime, MICROS_PER_DAY, MICROS_PER_SECOND, TIME_MAX_MICROS};
+use crate::decimal::plain::spaces;
 
 /// A unit of INTERVAL expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,31 +31,33 @@ pub enum IntervalUnit {
     YearMonth,
 }
 
-/// Every unit with its keyword.
-pub const UNITS: &[(&str, IntervalUnit)] = &[
-    ("MICROSECOND", IntervalUnit::Microsecond),
-    ("SECOND", IntervalUnit::Second),
-    ("MINUTE", IntervalUnit::Minute),
-    ("HOUR", IntervalUnit::Hour),
-    ("DAY", IntervalUnit::Day),
-    ("WEEK", IntervalUnit::Week),
-    ("MONTH", IntervalUnit::Month),
-    ("QUARTER", IntervalUnit::Quarter),
-    ("YEAR", IntervalUnit::Year),
-    ("SECOND_MICROSECOND", IntervalUnit::SecondMicrosecond),
-    ("MINUTE_MICROSECOND", IntervalUnit::MinuteMicrosecond),
-    ("MINUTE_SECOND", IntervalUnit::MinuteSecond),
-    ("HOUR_MICROSECOND", IntervalUnit::HourMicrosecond),
-    ("HOUR_SECOND", IntervalUnit::HourSecond),
-    ("HOUR_MINUTE", IntervalUnit::HourMinute),
-    ("DAY_MICROSECOND", IntervalUnit::DayMicrosecond),
-    ("DAY_SECOND", IntervalUnit::DaySecond),
-    ("DAY_MINUTE", IntervalUnit::DayMinute),
-    ("DAY_HOUR", IntervalUnit::DayHour),
-    ("YEAR_MONTH", IntervalUnit::YearMonth),
+/// Every unit in the order of its declaration: its keyword, and the first and last part of a compound
+/// one; a simple one has one part.
+#[rustfmt::skip]
+static UNITS: [(&str, IntervalUnit, usize, usize); 20] = [
+    ("MICROSECOND", IntervalUnit::Microsecond, MICROSECOND, MICROSECOND),
+    ("SECOND", IntervalUnit::Second, SECOND, SECOND),
+    ("MINUTE", IntervalUnit::Minute, MINUTE, MINUTE),
+    ("HOUR", IntervalUnit::Hour, HOUR, HOUR),
+    ("DAY", IntervalUnit::Day, DAY, DAY),
+    ("WEEK", IntervalUnit::Week, DAY, DAY),
+    ("MONTH", IntervalUnit::Month, MONTH, MONTH),
+    ("QUARTER", IntervalUnit::Quarter, MONTH, MONTH),
+    ("YEAR", IntervalUnit::Year, YEAR, YEAR),
+    ("SECOND_MICROSECOND", IntervalUnit::SecondMicrosecond, SECOND, MICROSECOND),
+    ("MINUTE_MICROSECOND", IntervalUnit::MinuteMicrosecond, MINUTE, MICROSECOND),
+    ("MINUTE_SECOND", IntervalUnit::MinuteSecond, MINUTE, SECOND),
+    ("HOUR_MICROSECOND", IntervalUnit::HourMicrosecond, HOUR, MICROSECOND),
+    ("HOUR_SECOND", IntervalUnit::HourSecond, HOUR, SECOND),
+    ("HOUR_MINUTE", IntervalUnit::HourMinute, HOUR, MINUTE),
+    ("DAY_MICROSECOND", IntervalUnit::DayMicrosecond, DAY, MICROSECOND),
+    ("DAY_SECOND", IntervalUnit::DaySecond, DAY, SECOND),
+    ("DAY_MINUTE", IntervalUnit::DayMinute, DAY, MINUTE),
+    ("DAY_HOUR", IntervalUnit::DayHour, DAY, HOUR),
+    ("YEAR_MONTH", IntervalUnit::YearMonth, YEAR, MONTH),
 ];
 
-/// Places of the parts of a compound interval.
+/// Indexes of the parts of a compound interval.
 const YEAR: usize = 0;
 const MONTH: usize = 1;
 const DAY: usize = 2;
@@ -66,42 +69,24 @@ const MICROSECOND: usize = 6;
 impl IntervalUnit {
     /// The unit of a keyword, in any letter case.
     pub fn by_name(name: &str) -> Option<Self> {
-        UNITS
-            .iter()
-            .find(|(keyword, _)| keyword.eq_ignore_ascii_case(name))
-            .map(|(_, unit)| *unit)
+        let mut units = UNITS.iter();
+        let row = units.find(|row| row.0.eq_ignore_ascii_case(name));
+        row.map(|row| row.1)
     }
 
     /// The keyword.
     pub fn name(self) -> &'static str {
-        UNITS
-            .iter()
-            .find(|(_, unit)| *unit == self)
-            .map_or("", |(keyword, _)| keyword)
+        UNITS[self as usize].0
     }
 
-    /// The first and last part of a compound unit; a simple one has one part.
+    /// Every unit.
+    pub fn all() -> impl Iterator<Item = Self> {
+        UNITS.iter().map(|row| row.1)
+    }
+
     fn parts(self) -> (usize, usize) {
-        match self {
-            Self::Microsecond => (MICROSECOND, MICROSECOND),
-            Self::Second => (SECOND, SECOND),
-            Self::Minute => (MINUTE, MINUTE),
-            Self::Hour => (HOUR, HOUR),
-            Self::Day | Self::Week => (DAY, DAY),
-            Self::Month | Self::Quarter => (MONTH, MONTH),
-            Self::Year => (YEAR, YEAR),
-            Self::SecondMicrosecond => (SECOND, MICROSECOND),
-            Self::MinuteMicrosecond => (MINUTE, MICROSECOND),
-            Self::MinuteSecond => (MINUTE, SECOND),
-            Self::HourMicrosecond => (HOUR, MICROSECOND),
-            Self::HourSecond => (HOUR, SECOND),
-            Self::HourMinute => (HOUR, MINUTE),
-            Self::DayMicrosecond => (DAY, MICROSECOND),
-            Self::DaySecond => (DAY, SECOND),
-            Self::DayMinute => (DAY, MINUTE),
-            Self::DayHour => (DAY, HOUR),
-            Self::YearMonth => (YEAR, MONTH),
-        }
+        let (_, _, first, last) = UNITS[self as usize];
+        (first, last)
     }
 
     /// Whether the interval's value is read as text with several numbers.
@@ -136,45 +121,22 @@ impl Interval {
     /// `INTERVAL count unit` of a simple unit, with `micros` more for a SECOND with a fraction.
     pub fn of(unit: IntervalUnit, count: i64, micros: i64) -> Self {
         let scaled = |micros_per_unit: i64| i128::from(count) * i128::from(micros_per_unit);
+        let mut interval = Self::default();
         match unit {
-            IntervalUnit::Microsecond => Self {
-                micros: i128::from(count),
-                ..Self::default()
-            },
-            IntervalUnit::Second => Self {
-                micros: scaled(MICROS_PER_SECOND) + i128::from(micros),
-                ..Self::default()
-            },
-            IntervalUnit::Minute => Self {
-                micros: scaled(60 * MICROS_PER_SECOND),
-                ..Self::default()
-            },
-            IntervalUnit::Hour => Self {
-                micros: scaled(3600 * MICROS_PER_SECOND),
-                ..Self::default()
-            },
-            IntervalUnit::Day => Self {
-                days: count,
-                ..Self::default()
-            },
-            IntervalUnit::Week => Self {
-                days: count.saturating_mul(7),
-                ..Self::default()
-            },
-            IntervalUnit::Month => Self {
-                months: count,
-                ..Self::default()
-            },
-            IntervalUnit::Quarter => Self {
-                months: count.saturating_mul(3),
-                ..Self::default()
-            },
-            IntervalUnit::Year => Self {
-                months: count.saturating_mul(12),
-                ..Self::default()
-            },
-            _ => Self::default(),
+            IntervalUnit::Microsecond => interval.micros = i128::from(count),
+            IntervalUnit::Second => {
+                interval.micros = scaled(MICROS_PER_SECOND) + i128::from(micros);
+            }
+            IntervalUnit::Minute => interval.micros = scaled(60 * MICROS_PER_SECOND),
+            IntervalUnit::Hour => interval.micros = scaled(3600 * MICROS_PER_SECOND),
+            IntervalUnit::Day => interval.days = count,
+            IntervalUnit::Week => interval.days = count.saturating_mul(7),
+            IntervalUnit::Month => interval.months = count,
+            IntervalUnit::Quarter => interval.months = count.saturating_mul(3),
+            IntervalUnit::Year => interval.months = count.saturating_mul(12),
+            _ => {}
         }
+        interval
     }
 
     /// The value of a compound unit: numbers with anything between them. With fewer numbers than
@@ -183,16 +145,9 @@ impl Interval {
     pub fn parse_compound(unit: IntervalUnit, text: &[u8]) -> Option<Self> {
         let (first, last) = unit.parts();
         let wanted = last - first + 1;
-        let mut rest = text;
-        while let [byte, tail @ ..] = rest
-            && (byte.is_ascii_whitespace() || *byte == 0x0B)
-        {
-            rest = tail;
-        }
+        let mut rest = &text[spaces(text)..];
         let negative = rest.first() == Some(&b'-');
-        if negative {
-            rest = &rest[1..];
-        }
+        rest = &rest[usize::from(negative)..];
         let mut numbers = [0_i64; 7];
         let mut count = 0;
         while count < wanted {

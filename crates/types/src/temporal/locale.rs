@@ -45,6 +45,16 @@ impl Locale {
             .find(|locale| locale.name.eq_ignore_ascii_case(name))
     }
 
+    /// The names of the days, Monday first.
+    pub(super) fn days(&self) -> &[&'static str] {
+        &self.names[0]
+    }
+
+    /// The names of the months.
+    pub(super) fn months(&self) -> &[&'static str] {
+        &self.names[2]
+    }
+
     /// The name of a day, Monday being 0.
     pub fn day(&self, weekday: usize) -> Option<&'static str> {
         self.names[0].get(weekday).copied()

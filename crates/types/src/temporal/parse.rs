@@ -5,6 +5,7 @@
 use super::{
     DateRules, DateTime, MICROS_PER_SECOND, TIME_MAX_MICROS, TemporalError, fraction_unit,
 };
+use crate::decimal::plain::{is_space, spaces};
 
 /// The outcome of [`parse_datetime`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +38,8 @@ pub struct ParsedTime {
     pub had_date: bool,
 }
 
-fn is_space(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || byte == 0x0B
-}
-
-fn skip_spaces(text: &[u8]) -> &[u8] {
-    let start = text.iter().take_while(|byte| is_space(**byte)).count();
-    &text[start..]
+fn is_blank(text: &[u8]) -> bool {
+    spaces(text) == text.len()
 }
 
 /// A date or date and time. `truncate` cuts digits after the sixth instead of rounding
@@ -53,7 +49,7 @@ pub fn parse_datetime(
     rules: DateRules,
     truncate: bool,
 ) -> Result<ParsedDateTime, TemporalError> {
-    let text = skip_spaces(text);
+    let text = &text[spaces(text)..];
     if let Some(parsed) = parse_usual(text, rules) {
         return parsed;
     }
@@ -167,7 +163,7 @@ fn parse_general(
         while let Some(&byte) = text.get(at) {
             if is_space(byte) {
                 if part != DAY {
-                    if text[at..].iter().all(|byte| is_space(*byte)) {
+                    if is_blank(&text[at..]) {
                         at = text.len();
                         break;
                     }
@@ -187,11 +183,7 @@ fn parse_general(
         return Err(TemporalError::Malformed);
     }
     let mut rest = &text[field_end..];
-    let year_length = if fixed {
-        fixed_year_width
-    } else {
-        lengths[YEAR]
-    };
+    let year_length = if fixed { fixed_year_width } else { lengths[YEAR] };
     if year_length == 2 && not_zero {
         parts[YEAR] += if parts[YEAR] < 70 { 2000 } else { 1900 };
     }
@@ -214,8 +206,7 @@ fn parse_general(
     let mut value = match value {
         Some(value) if count >= 3 => value,
         _ => {
-            let garbage = !rest.iter().all(|byte| is_space(*byte));
-            return Err(if not_zero || garbage {
+            return Err(if not_zero || !is_blank(rest) {
                 TemporalError::Malformed
             } else {
                 TemporalError::ZeroDate
@@ -242,7 +233,7 @@ fn parse_general(
         is_date: count <= 3,
         fractional_digits,
         offset,
-        truncated: !rest.iter().all(|byte| is_space(*byte)),
+        truncated: !is_blank(rest),
     })
 }
 
@@ -274,11 +265,9 @@ fn parse_offset_suffix(text: &[u8]) -> Result<Option<(i32, usize)>, TemporalErro
 /// A TIME: `[D ]hh:mm[:ss]`, `hhmmss`, `D hh`, each with a fraction, or the time of day of a full
 /// date and time. `truncate` cuts digits after the sixth instead of rounding.
 pub fn parse_time(text: &[u8], truncate: bool) -> Result<ParsedTime, TemporalError> {
-    let mut text = skip_spaces(text);
+    let text = &text[spaces(text)..];
     let negative = text.first() == Some(&b'-');
-    if negative {
-        text = &text[1..];
-    }
+    let text = &text[usize::from(negative)..];
     if text.is_empty() {
         return Err(TemporalError::Malformed);
     }
@@ -322,9 +311,7 @@ fn parse_mere_time(
         return Err(malformed);
     }
     let after_first = at;
-    while text.get(at).is_some_and(|byte| is_space(*byte)) {
-        at += 1;
-    }
+    at += spaces(&text[at..]);
     let digit_at = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
     // Days, hours, minutes, seconds.
     let mut parts = [0_u64; 4];
@@ -387,7 +374,7 @@ fn parse_mere_time(
         micros: if negative { -clamped } else { clamped },
         fractional_digits,
         out_of_range: clamped != total,
-        truncated: !text[at..].iter().all(|byte| is_space(*byte)),
+        truncated: !is_blank(&text[at..]),
         had_date: false,
     })
 }

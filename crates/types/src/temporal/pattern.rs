@@ -2,34 +2,7 @@
 //! specifiers under DATE_FORMAT).
 
 use super::calendar::{self, WeekMode};
-use super::{DateTime, Locale, MICROS_PER_SECOND, TIME_MAX_MICROS};
-
-/// The names that STR_TO_DATE reads, Monday first. It knows English only.
-const DAY_NAMES: [&str; 7] = [
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-];
-
-/// The months that STR_TO_DATE reads.
-const MONTH_NAMES: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+use super::{DateRules, DateTime, Locale, MICROS_PER_SECOND, TIME_MAX_MICROS};
 
 fn number(out: &mut Vec<u8>, value: u64, width: usize) {
     out.extend_from_slice(format!("{value:0width$}").as_bytes());
@@ -293,13 +266,12 @@ pub fn str_to_date(text: &[u8], format: &[u8]) -> Option<StrToDate> {
         }
     }
     state.finish(&mut value)?;
-    let valid = value.month <= 12
-        && value.day <= 31
-        && value.hour <= 23
-        && value.minute <= 59
-        && value.second <= 59
-        && value.year <= 9999;
-    valid.then(|| StrToDate {
+    let any_day = DateRules {
+        allow_invalid_dates: true,
+        ..DateRules::default()
+    };
+    let checked = value.check(any_day).ok();
+    checked.map(|()| StrToDate {
         value,
         truncated: !reader.text.iter().all(u8::is_ascii_whitespace),
     })
@@ -362,6 +334,8 @@ fn read_specifier(
     state: &mut Gathered,
     specifier: u8,
 ) -> Option<()> {
+    // STR_TO_DATE reads names of the default locale only.
+    let english = <&Locale>::default();
     match specifier {
         b'Y' => {
             let before = reader.text.len();
@@ -374,8 +348,8 @@ fn read_specifier(
         }
         b'y' => value.year = century(reader.digits(2)?) as u16,
         b'm' | b'c' => value.month = reader.digits(2)? as u8,
-        b'M' => value.month = reader.name(&MONTH_NAMES, false)? as u8 + 1,
-        b'b' => value.month = reader.name(&MONTH_NAMES, true)? as u8 + 1,
+        b'M' => value.month = reader.name(english.months(), false)? as u8 + 1,
+        b'b' => value.month = reader.name(english.months(), true)? as u8 + 1,
         b'd' | b'e' => value.day = reader.digits(2)? as u8,
         b'D' => {
             value.day = reader.digits(2)? as u8;
@@ -406,8 +380,8 @@ fn read_specifier(
             });
             reader.text = &reader.text[2..];
         }
-        b'W' => state.weekday = Some(reader.name(&DAY_NAMES, false)? as u32 + 1),
-        b'a' => state.weekday = Some(reader.name(&DAY_NAMES, true)? as u32 + 1),
+        b'W' => state.weekday = Some(reader.name(english.days(), false)? as u32 + 1),
+        b'a' => state.weekday = Some(reader.name(english.days(), true)? as u32 + 1),
         b'w' => {
             let day = reader.digits(1)?;
             if day >= 7 {

@@ -366,8 +366,9 @@ proptest! {
         let _ = parse_datetime(text.as_bytes(), DateRules::default(), false);
         let _ = parse_time(text.as_bytes(), false);
         let _ = str_to_date(text.as_bytes(), b"%Y-%m-%d %H:%i:%s.%f %X %V %W %j");
-        for (_, unit) in interval::UNITS {
-            if let Some(interval) = Interval::parse_compound(*unit, text.as_bytes()) {
+        for unit in IntervalUnit::all() {
+            assert_eq!(IntervalUnit::by_name(unit.name()), Some(unit));
+            if let Some(interval) = Interval::parse_compound(unit, text.as_bytes()) {
                 let _ = add_interval(DateTime::date(2024, 2, 29), interval);
             }
         }

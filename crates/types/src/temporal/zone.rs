@@ -20,9 +20,9 @@ pub enum TimeZone {
     Named(jiff::tz::TimeZone),
 }
 
-/// A moment that a local date and time stands for.
+/// An instant that a local date and time stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct Instant {
     /// Microseconds since 1970.
     pub unix_micros: i64,
     /// The clocks never show that time: they were set forward over it.
@@ -60,11 +60,11 @@ impl TimeZone {
         }
     }
 
-    /// Seconds east of UTC at a moment.
+    /// Seconds east of UTC at an instant.
     pub fn offset_at(&self, unix_seconds: i64) -> i64 {
         let named = |zone: &jiff::tz::TimeZone| {
             jiff::Timestamp::from_second(unix_seconds)
-                .map_or(0, |moment| i64::from(zone.to_offset(moment).seconds()))
+                .map_or(0, |instant| i64::from(zone.to_offset(instant).seconds()))
         };
         match self {
             Self::System => named(&jiff::tz::TimeZone::system()),
@@ -73,7 +73,7 @@ impl TimeZone {
         }
     }
 
-    /// The local date and time of a moment in microseconds since 1970; `None` outside of the
+    /// The local date and time of an instant in microseconds since 1970; `None` outside of the
     /// calendar.
     pub fn local_of_unix(&self, unix_micros: i64) -> Option<DateTime> {
         let offset = self.offset_at(unix_micros.div_euclid(MICROS_PER_SECOND));
@@ -83,37 +83,37 @@ impl TimeZone {
         DateTime::from_micros(local)
     }
 
-    /// The moment of a local date and time, in microseconds since 1970. A time that the clocks
-    /// skip gives the moment of the skip, one that they repeat the first occurrence. `None` for
+    /// The instant of a local date and time, in microseconds since 1970. A time that the clocks
+    /// skip gives the instant of the skip, one that they repeat the first occurrence. `None` for
     /// dates with a zero part.
     pub fn unix_of_local(&self, local: DateTime) -> Option<i64> {
-        self.moment_of_local(local).map(|moment| moment.unix_micros)
+        self.instant_of_local(local).map(|instant| instant.unix_micros)
     }
 
     /// [`TimeZone::unix_of_local`], and whether the clocks skip that time.
-    pub fn moment_of_local(&self, local: DateTime) -> Option<Moment> {
+    pub fn instant_of_local(&self, local: DateTime) -> Option<Instant> {
         if local.has_zero_part() {
             return None;
         }
         let as_utc = local.to_micros() - DAY_NUMBER_1970 * MICROS_PER_DAY;
         match self {
-            Self::Offset(seconds) => Some(Moment {
+            Self::Offset(seconds) => Some(Instant {
                 unix_micros: as_utc - i64::from(*seconds) * MICROS_PER_SECOND,
                 is_skipped: false,
             }),
-            Self::System => moment_in_zone(&jiff::tz::TimeZone::system(), local, as_utc),
-            Self::Named(zone) => moment_in_zone(zone, local, as_utc),
+            Self::System => instant_in_zone(&jiff::tz::TimeZone::system(), local, as_utc),
+            Self::Named(zone) => instant_in_zone(zone, local, as_utc),
         }
     }
 
-    /// The same moment on another zone's clock.
+    /// The same instant on another zone's clock.
     pub fn convert(&self, local: DateTime, to: &Self) -> Option<DateTime> {
         to.local_of_unix(self.unix_of_local(local)?)
     }
 }
 
-/// A zone's clock for many moments: it remembers the time between two changes of the offset that
-/// it saw last, so that moments near each other cost one addition each.
+/// A zone's clock for many instants: it remembers the time between two changes of the offset that
+/// it saw last, so that instants near each other cost one addition each.
 #[derive(Debug, Clone)]
 pub struct ZoneClock {
     zone: TimeZone,
@@ -147,17 +147,17 @@ impl ZoneClock {
         }
     }
 
-    /// Whether local time is UTC at every moment.
+    /// Whether local time is UTC at every instant.
     pub fn is_utc(&self) -> bool {
         self.offset == 0 && self.from == i64::MIN && self.until == i64::MAX
     }
 
-    /// Whether the clock is never set: local times then have the order of the moments.
+    /// Whether the clock is never set: local times then have the order of the instants.
     pub fn is_never_set(&self) -> bool {
         self.from == i64::MIN && self.until == i64::MAX
     }
 
-    /// A packed date and time of UTC as the clock shows it. What is no moment (zero dates) stays.
+    /// A packed date and time of UTC as the clock shows it. What is no instant (zero dates) stays.
     pub fn local_of_utc(&mut self, packed: i64) -> i64 {
         let utc = DateTime::unpack(packed);
         if utc.has_zero_part() {
@@ -178,7 +178,7 @@ impl ZoneClock {
             return packed;
         }
         let unix = local.to_micros() - DAY_NUMBER_1970 * MICROS_PER_DAY - self.offset;
-        // A day from both changes only one moment has that time.
+        // A day from both changes only one instant has that time.
         let certain =
             self.from.saturating_add(MICROS_PER_DAY)..self.until.saturating_sub(MICROS_PER_DAY);
         let unix = if certain.contains(&unix) {
@@ -218,7 +218,7 @@ fn packed_of_unix(unix_micros: i64) -> Option<i64> {
     )
 }
 
-fn moment_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Option<Moment> {
+fn instant_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Option<Instant> {
     let civil = civil::DateTime::new(
         i16::try_from(local.year).ok()?,
         i8::try_from(local.month).ok()?,
@@ -236,17 +236,17 @@ fn moment_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Op
         AmbiguousOffset::Gap { before, after } => {
             let earliest = less(after).div_euclid(MICROS_PER_SECOND);
             let start = jiff::Timestamp::from_second(earliest - 1).ok()?;
-            let moment = match zone.following(start).next() {
+            let instant = match zone.following(start).next() {
                 // The fraction of the second stays.
                 Some(transition) => {
                     transition.timestamp().as_microsecond() + i64::from(local.microsecond)
                 }
                 None => less(before),
             };
-            (moment, true)
+            (instant, true)
         }
     };
-    Some(Moment {
+    Some(Instant {
         unix_micros,
         is_skipped,
     })
@@ -254,17 +254,12 @@ fn moment_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Op
 
 /// The offset of a zone whose clock was never set, in seconds: UTC has many names.
 fn only_offset(zone: &jiff::tz::TimeZone) -> Option<i64> {
-    let offset = match zone.to_fixed_offset() {
-        Ok(offset) => offset,
-        Err(_) => {
-            let mut changes = zone.following(jiff::Timestamp::MIN);
-            match changes.next() {
-                Some(_) => return None,
-                None => zone.to_offset(jiff::Timestamp::UNIX_EPOCH),
-            }
-        }
-    };
-    Some(i64::from(offset.seconds()))
+    let fixed = zone.to_fixed_offset().ok();
+    let offset = fixed.or_else(|| {
+        let is_never_set = zone.following(jiff::Timestamp::MIN).next().is_none();
+        is_never_set.then(|| zone.to_offset(jiff::Timestamp::UNIX_EPOCH))
+    });
+    offset.map(|offset| i64::from(offset.seconds()))
 }
 
 fn parse_offset(text: &str) -> Option<i32> {

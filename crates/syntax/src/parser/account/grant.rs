@@ -5,14 +5,11 @@ use crate::ast::{
     AccountReference, AccountStatement, Grant, GrantLevel, ListedPrivilege, Privilege,
     PrivilegeName, Privileges, Revoke, Statement,
 };
-use crate::keywords::Kw;
+use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
-/// What stands before `ON`, `TO` or `FROM`.
-enum Granted {
-    All,
-    Items(Vec<Item>),
-}
+/// What stands before `ON`, `TO` or `FROM`; `None` is `ALL`.
+type Granted = Option<Vec<Item>>;
 
 /// A privilege, or a role: which it is shows behind the list.
 struct Item {
@@ -24,12 +21,10 @@ struct Item {
 impl Item {
     /// The role that it names.
     fn into_role(self) -> Option<AccountReference> {
+        let host = self.host;
         match self.privilege {
             PrivilegeName::Dynamic(user) if self.columns.is_empty() => {
-                Some(AccountReference::Named {
-                    user,
-                    host: self.host,
-                })
+                Some(AccountReference::Named { user, host })
             }
             _ => None,
         }
@@ -40,9 +35,10 @@ impl Parser<'_> {
     /// `GRANT`.
     pub(crate) fn grant(&mut self) -> Result<Statement> {
         self.expect(Kw::GRANT)?;
-        let statement = match self.eat(Kw::PROXY) {
-            true => self.proxy(Kw::TO)?,
-            false => self.grant_body()?,
+        let statement = if self.eat(Kw::PROXY) {
+            self.proxy(Kw::TO)?
+        } else {
+            self.grant_body()?
         };
         Ok(Statement::Account(Box::new(statement)))
     }
@@ -51,76 +47,61 @@ impl Parser<'_> {
         let granted = self.granted()?;
         if self.eat(Kw::ON) {
             let level = self.grant_level()?;
-            let Some(privileges) = privileges(granted) else {
-                return self.fail();
-            };
-            self.expect(Kw::TO)?;
-            let accounts = self.comma_list(Self::account)?;
             return Ok(AccountStatement::Grant(Grant {
-                privileges,
+                privileges: self.privileges(granted)?,
                 level,
-                accounts,
-                grant_option: self.with_option(Kw::GRANT)?,
+                accounts: self.accounts_behind(Kw::TO)?,
+                grant_option: self.eat_phrase(&kw![WITH GRANT OPTION])?,
             }));
         }
-        let Some(roles) = roles(granted) else {
-            return self.fail();
-        };
-        self.expect(Kw::TO)?;
-        let accounts = self.comma_list(Self::account)?;
         Ok(AccountStatement::GrantRoles {
-            roles,
-            accounts,
-            admin: self.with_option(Kw::ADMIN)?,
+            roles: self.roles(granted)?,
+            accounts: self.accounts_behind(Kw::TO)?,
+            admin: self.eat_phrase(&kw![WITH ADMIN OPTION])?,
         })
+    }
+
+    fn accounts_behind(&mut self, word: Kw) -> Result<Vec<AccountReference>> {
+        self.expect(word)?;
+        self.comma_list(Self::account)
     }
 
     /// `REVOKE`.
     pub(crate) fn revoke(&mut self) -> Result<Statement> {
         self.expect(Kw::REVOKE)?;
         let if_exists = self.if_exists()?;
-        let statement = match self.eat(Kw::PROXY) {
-            true => self.proxy(Kw::FROM)?,
-            false => self.revoke_body(if_exists)?,
+        let statement = if self.eat(Kw::PROXY) {
+            self.proxy(Kw::FROM)?
+        } else {
+            self.revoke_body(if_exists)?
         };
         Ok(Statement::Account(Box::new(statement)))
     }
 
     fn revoke_body(&mut self, if_exists: bool) -> Result<AccountStatement> {
         let granted = self.granted()?;
-        if matches!(granted, Granted::All) && self.eat_kind(Kind::Comma) {
-            self.expect_all(&[Kw::GRANT, Kw::OPTION, Kw::FROM])?;
-            let accounts = self.comma_list(Self::account)?;
+        if granted.is_none() && self.eat_kind(Kind::Comma) {
+            self.expect_all(&kw![GRANT OPTION])?;
             return Ok(AccountStatement::RevokeAll {
                 if_exists,
-                accounts,
+                accounts: self.accounts_behind(Kw::FROM)?,
                 ignore_unknown: self.ignore_unknown_user()?,
             });
         }
         if self.eat(Kw::ON) {
             let level = self.grant_level()?;
-            let Some(privileges) = privileges(granted) else {
-                return self.fail();
-            };
-            self.expect(Kw::FROM)?;
-            let accounts = self.comma_list(Self::account)?;
             return Ok(AccountStatement::Revoke(Revoke {
                 if_exists,
-                privileges,
+                privileges: self.privileges(granted)?,
                 level,
-                accounts,
+                accounts: self.accounts_behind(Kw::FROM)?,
                 ignore_unknown: self.ignore_unknown_user()?,
             }));
         }
-        let Some(roles) = roles(granted) else {
-            return self.fail();
-        };
-        self.expect(Kw::FROM)?;
-        let accounts = self.comma_list(Self::account)?;
         Ok(AccountStatement::RevokeRoles {
             if_exists,
-            roles,
-            accounts,
+            roles: self.roles(granted)?,
+            accounts: self.accounts_behind(Kw::FROM)?,
             ignore_unknown: self.ignore_unknown_user()?,
         })
     }
@@ -129,39 +110,24 @@ impl Parser<'_> {
     fn proxy(&mut self, to: Kw) -> Result<AccountStatement> {
         self.expect(Kw::ON)?;
         self.account()?;
-        self.expect(to)?;
-        self.comma_list(Self::account)?;
+        self.accounts_behind(to)?;
         match to {
-            Kw::TO => self.with_option(Kw::GRANT)?,
+            Kw::TO => self.eat_phrase(&kw![WITH GRANT OPTION])?,
             _ => self.ignore_unknown_user()?,
         };
         Ok(AccountStatement::Proxy)
     }
 
-    /// `WITH GRANT OPTION`, `WITH ADMIN OPTION`, if it stands here.
-    fn with_option(&mut self, word: Kw) -> Result<bool> {
-        let found = self.eat(Kw::WITH);
-        if found {
-            self.expect_all(&[word, Kw::OPTION])?;
-        }
-        Ok(found)
-    }
-
-    /// `IGNORE UNKNOWN USER`, if it stands here.
     fn ignore_unknown_user(&mut self) -> Result<bool> {
-        let found = self.eat(Kw::IGNORE);
-        if found {
-            self.expect_all(&[Kw::UNKNOWN, Kw::USER])?;
-        }
-        Ok(found)
+        self.eat_phrase(&kw![IGNORE UNKNOWN USER])
     }
 
     fn granted(&mut self) -> Result<Granted> {
         if self.eat(Kw::ALL) {
             self.eat(Kw::PRIVILEGES);
-            return Ok(Granted::All);
+            return Ok(None);
         }
-        self.comma_list(Self::granted_item).map(Granted::Items)
+        self.comma_list(Self::granted_item).map(Some)
     }
 
     fn granted_item(&mut self) -> Result<Item> {
@@ -173,17 +139,13 @@ impl Parser<'_> {
             }
             None => {
                 let name = self.name_or_string()?;
-                let host = match self.at_kind(Kind::UserVariable) {
-                    true => Some(self.user_variable_name()?),
-                    false => None,
-                };
-                (PrivilegeName::Dynamic(name), host)
+                (PrivilegeName::Dynamic(name), self.account_host()?)
             }
         };
-        let columns = match self.at_kind(Kind::LeftParen) && takes_columns(&privilege) {
-            true => self.paren_list(Self::name)?,
-            false => Vec::new(),
-        };
+        let mut columns = Vec::new();
+        if takes_columns(&privilege) {
+            columns = self.optional_paren_list(Self::name)?;
+        }
         Ok(Item {
             privilege,
             host,
@@ -193,7 +155,7 @@ impl Parser<'_> {
 
     /// `*.*`, `*`, `db.*`, `t`, `db.t`, perhaps behind the kind of object.
     fn grant_level(&mut self) -> Result<GrantLevel> {
-        let kind = self.eat_any(&[Kw::TABLE, Kw::FUNCTION, Kw::PROCEDURE]);
+        let kind = self.eat_any(&kw![TABLE FUNCTION PROCEDURE]);
         if let Some(kind @ (Kw::FUNCTION | Kw::PROCEDURE)) = kind {
             return Ok(GrantLevel::Routine {
                 function: kind == Kw::FUNCTION,
@@ -215,6 +177,26 @@ impl Parser<'_> {
         }
         self.table_name().map(GrantLevel::Table)
     }
+
+    /// The privileges that are granted; only roles have a host.
+    fn privileges(&self, granted: Granted) -> Result<Privileges> {
+        let Some(items) = granted else {
+            return Ok(Privileges::All);
+        };
+        if items.iter().any(|item| item.host.is_some()) {
+            return self.fail();
+        }
+        let listed = items.into_iter().map(|item| ListedPrivilege {
+            privilege: item.privilege,
+            columns: item.columns,
+        });
+        Ok(Privileges::List(listed.collect()))
+    }
+
+    fn roles(&self, granted: Granted) -> Result<Vec<AccountReference>> {
+        let roles = granted.and_then(|items| items.into_iter().map(Item::into_role).collect());
+        roles.map_or_else(|| self.fail(), Ok)
+    }
 }
 
 fn takes_columns(privilege: &PrivilegeName) -> bool {
@@ -225,63 +207,41 @@ fn takes_columns(privilege: &PrivilegeName) -> bool {
     }
 }
 
-fn privileges(granted: Granted) -> Option<Privileges> {
-    let items = match granted {
-        Granted::All => return Some(Privileges::All),
-        Granted::Items(items) => items,
-    };
-    let listed = items.into_iter().map(|item| match item.host {
-        Some(_) => None,
-        None => Some(ListedPrivilege {
-            privilege: item.privilege,
-            columns: item.columns,
-        }),
-    });
-    listed.collect::<Option<_>>().map(Privileges::List)
-}
-
-fn roles(granted: Granted) -> Option<Vec<AccountReference>> {
-    match granted {
-        Granted::All => None,
-        Granted::Items(items) => items.into_iter().map(Item::into_role).collect(),
-    }
-}
-
 /// The words of the privileges that the grammar knows; of those that begin alike the longer first.
 const STATIC: &[(&[Kw], Privilege)] = &[
-    (&[Kw::SELECT], Privilege::Select),
-    (&[Kw::INSERT], Privilege::Insert),
-    (&[Kw::UPDATE], Privilege::Update),
-    (&[Kw::DELETE], Privilege::Delete),
-    (&[Kw::REFERENCES], Privilege::References),
-    (&[Kw::USAGE], Privilege::Usage),
-    (&[Kw::INDEX], Privilege::Index),
-    (&[Kw::ALTER, Kw::ROUTINE], Privilege::AlterRoutine),
-    (&[Kw::ALTER], Privilege::Alter),
+    (&kw![SELECT], Privilege::Select),
+    (&kw![INSERT], Privilege::Insert),
+    (&kw![UPDATE], Privilege::Update),
+    (&kw![DELETE], Privilege::Delete),
+    (&kw![REFERENCES], Privilege::References),
+    (&kw![USAGE], Privilege::Usage),
+    (&kw![INDEX], Privilege::Index),
+    (&kw![ALTER ROUTINE], Privilege::AlterRoutine),
+    (&kw![ALTER], Privilege::Alter),
     (
-        &[Kw::CREATE, Kw::TEMPORARY, Kw::TABLES],
+        &kw![CREATE TEMPORARY TABLES],
         Privilege::CreateTemporaryTables,
     ),
-    (&[Kw::CREATE, Kw::VIEW], Privilege::CreateView),
-    (&[Kw::CREATE, Kw::ROUTINE], Privilege::CreateRoutine),
-    (&[Kw::CREATE, Kw::USER], Privilege::CreateUser),
-    (&[Kw::CREATE, Kw::TABLESPACE], Privilege::CreateTablespace),
-    (&[Kw::CREATE, Kw::ROLE], Privilege::CreateRole),
-    (&[Kw::CREATE], Privilege::Create),
-    (&[Kw::DROP, Kw::ROLE], Privilege::DropRole),
-    (&[Kw::DROP], Privilege::Drop),
-    (&[Kw::EXECUTE], Privilege::Execute),
-    (&[Kw::RELOAD], Privilege::Reload),
-    (&[Kw::SHUTDOWN], Privilege::Shutdown),
-    (&[Kw::PROCESS], Privilege::Process),
-    (&[Kw::FILE], Privilege::File),
-    (&[Kw::GRANT, Kw::OPTION], Privilege::GrantOption),
-    (&[Kw::SHOW, Kw::DATABASES], Privilege::ShowDatabases),
-    (&[Kw::SHOW, Kw::VIEW], Privilege::ShowView),
-    (&[Kw::SUPER], Privilege::Super),
-    (&[Kw::LOCK, Kw::TABLES], Privilege::LockTables),
-    (&[Kw::REPLICATION, Kw::SLAVE], Privilege::ReplicationSlave),
-    (&[Kw::REPLICATION, Kw::CLIENT], Privilege::ReplicationClient),
-    (&[Kw::EVENT], Privilege::Event),
-    (&[Kw::TRIGGER], Privilege::Trigger),
+    (&kw![CREATE VIEW], Privilege::CreateView),
+    (&kw![CREATE ROUTINE], Privilege::CreateRoutine),
+    (&kw![CREATE USER], Privilege::CreateUser),
+    (&kw![CREATE TABLESPACE], Privilege::CreateTablespace),
+    (&kw![CREATE ROLE], Privilege::CreateRole),
+    (&kw![CREATE], Privilege::Create),
+    (&kw![DROP ROLE], Privilege::DropRole),
+    (&kw![DROP], Privilege::Drop),
+    (&kw![EXECUTE], Privilege::Execute),
+    (&kw![RELOAD], Privilege::Reload),
+    (&kw![SHUTDOWN], Privilege::Shutdown),
+    (&kw![PROCESS], Privilege::Process),
+    (&kw![FILE], Privilege::File),
+    (&kw![GRANT OPTION], Privilege::GrantOption),
+    (&kw![SHOW DATABASES], Privilege::ShowDatabases),
+    (&kw![SHOW VIEW], Privilege::ShowView),
+    (&kw![SUPER], Privilege::Super),
+    (&kw![LOCK TABLES], Privilege::LockTables),
+    (&kw![REPLICATION SLAVE], Privilege::ReplicationSlave),
+    (&kw![REPLICATION CLIENT], Privilege::ReplicationClient),
+    (&kw![EVENT], Privilege::Event),
+    (&kw![TRIGGER], Privilege::Trigger),
 ];

@@ -1,22 +1,20 @@
 //! Storing in ENUM and SET columns.
 
 use super::StoreContext;
+use crate::collation::trim_spaces;
 use crate::convert::number::parse_integer;
 use crate::convert::source::Datum;
 use crate::convert::text::append_text;
 use crate::error::Result;
 use crate::sql_type::{SqlType, TypeKind};
 
-/// The place of a member among those of a type, from 0, by its collation.
+/// The index of a member among those of a type, from 0, by its collation.
 fn find(to: &SqlType, text: &[u8]) -> Option<usize> {
-    let exact = to
-        .members
-        .iter()
-        .position(|member| member.as_bytes() == text);
+    let mut members = to.members.iter();
+    let exact = members.position(|member| member.as_bytes() == text);
     exact.or_else(|| {
-        to.members
-            .iter()
-            .position(|member| to.collation.equals(member.as_bytes(), text))
+        let mut members = to.members.iter();
+        members.position(|member| to.collation.equals(member.as_bytes(), text))
     })
 }
 
@@ -30,11 +28,7 @@ fn text_of<'a>(datum: Datum<'a>, from: &SqlType, buffer: &'a mut Vec<u8>) -> Opt
             buffer
         }
     };
-    let end = text
-        .iter()
-        .rposition(|byte| *byte != b' ')
-        .map_or(0, |at| at + 1);
-    Some(&text[..end])
+    Some(trim_spaces(text))
 }
 
 /// A number cut to an integer.
@@ -71,7 +65,7 @@ pub(super) fn enumeration(
     let number = match text_of(datum, from, &mut buffer) {
         None => number_of(datum),
         Some(text) => match find(to, text) {
-            Some(place) => return Ok(place as u64 + 1),
+            Some(index) => return Ok(index as u64 + 1),
             None => number_in(text).unwrap_or(0),
         },
     };
@@ -98,7 +92,7 @@ pub(super) fn set(
             let mut all_found = true;
             for part in text.split(|byte| *byte == b',') {
                 match find(to, part) {
-                    Some(place) if place < 64 => bits |= 1 << place,
+                    Some(index) if index < 64 => bits |= 1 << index,
                     _ => all_found = false,
                 }
             }

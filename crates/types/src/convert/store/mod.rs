@@ -158,8 +158,7 @@ pub fn store_value(
     Ok(stored)
 }
 
-/// Converts one value to what the column `to` stores, in the place of another whose memory is used
-/// again.
+/// Converts one value to what the column `to` stores; replaces another, whose memory is used again.
 pub fn store_value_in(
     stored: &mut Value,
     value: &Value,
@@ -359,7 +358,7 @@ fn fits_unchanged(
 }
 
 /// Stores numbers in a column of another kind of numbers, if all of them fit and lose nothing that
-/// would have to be told.
+/// would need a warning.
 fn store_plain_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<ArrayRef> {
     if !from.is_numeric() || *array.data_type() != from.physical().arrow() {
         return None;

@@ -113,15 +113,15 @@ pub(super) fn datetime(
     }
     if to.kind == TypeKind::Timestamp && stored != DateTime::default() {
         let zone = context.cast.time_zone;
-        let moment = zone.moment_of_local(stored);
-        let in_range = moment.filter(|moment| {
-            let seconds = moment.unix_micros.div_euclid(MICROS_PER_SECOND);
+        let instant = zone.instant_of_local(stored);
+        let in_range = instant.filter(|instant| {
+            let seconds = instant.unix_micros.div_euclid(MICROS_PER_SECOND);
             (1..=TIMESTAMP_MAX).contains(&seconds)
         });
         match in_range {
-            Some(moment) if moment.is_skipped => {
+            Some(instant) if instant.is_skipped => {
                 fault = Some(Fault::Skipped);
-                stored = zone.local_of_unix(moment.unix_micros).unwrap_or_default();
+                stored = zone.local_of_unix(instant.unix_micros).unwrap_or_default();
             }
             Some(_) => {}
             None => {
@@ -228,11 +228,8 @@ fn read_time(
         }
         _ => {
             let least_or_most = |is_negative| {
-                let clamped = match is_negative {
-                    true => -TIME_MAX_MICROS,
-                    false => TIME_MAX_MICROS,
-                };
-                (clamped, Some(Fault::Range))
+                let sign = if is_negative { -1 } else { 1 };
+                (sign * TIME_MAX_MICROS, Some(Fault::Range))
             };
             let Some((number, micros)) = number_parts(datum) else {
                 return Ok(least_or_most(is_negative(datum)));

@@ -7,6 +7,7 @@ use arrow_array::cast::AsArray;
 
 use super::StoreContext;
 use crate::charset::{Charset, utf8};
+use crate::collation::trim_spaces;
 use crate::convert::array::{all_within, same_text};
 use crate::convert::shown_bytes;
 use crate::convert::source::Datum;
@@ -102,17 +103,17 @@ fn shorten_number(out: &mut Vec<u8>, value: f64, to: &SqlType) {
         return;
     }
     let point = out.iter().position(|byte| *byte == b'.');
-    let point = match point {
-        Some(point) if point <= limit && !out.contains(&b'e') => point,
-        _ => return with_exponent(out, value, limit),
+    let Some(point) = point.filter(|point| *point <= limit && !out.contains(&b'e')) else {
+        return with_exponent(out, value, limit);
     };
     let decimals = limit
         .saturating_sub(point + 1)
         .min(usize::from(DECIMALS_NOT_FIXED) - 1);
     let text = format!("{value:.decimals$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     if text.len() <= limit {
         out.clear();
@@ -124,10 +125,8 @@ fn shorten_number(out: &mut Vec<u8>, value: f64, to: &SqlType) {
 fn with_exponent(out: &mut Vec<u8>, value: f64, limit: usize) {
     let shortest = format!("{value:e}");
     let texts = (0..limit).rev().map(|digits| format!("{value:.digits$e}"));
-    if let Some(text) = std::iter::once(shortest)
-        .chain(texts)
-        .find(|text| text.len() <= limit)
-    {
+    let mut texts = std::iter::once(shortest).chain(texts);
+    if let Some(text) = texts.find(|text| text.len() <= limit) {
         out.clear();
         out.extend_from_slice(text.as_bytes());
     }
@@ -176,11 +175,7 @@ fn limit_length(
         if is_binary {
             out.resize(limit, 0);
         } else {
-            let end = out
-                .iter()
-                .rposition(|byte| *byte != b' ')
-                .map_or(0, |at| at + 1);
-            out.truncate(end);
+            out.truncate(trim_spaces(out).len());
         }
     }
     Ok(())
