@@ -14,9 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
-use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_array::{ArrayRef, Int64Array};
+use arrow_buffer::Buffer;
 use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRange, StableRanges, TempSpace,
     TempSpaceOptions, io::SystemIo,
@@ -46,21 +47,15 @@ fn hex(number: u64, out: &mut Vec<u8>) {
 }
 
 fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> ArrayRef {
-    let mut values = Vec::new();
-    let mut views = Vec::with_capacity(rows);
+    // One buffer, as base tables have.
+    let mut builder = BinaryViewBuilder::new().with_fixed_block_size(1 << 20);
+    let mut value = Vec::new();
     for row in 0..rows {
-        let start = values.len();
-        text(row, &mut values);
-        let length = values.len() - start;
-        let prefix = u32::from_le_bytes(values[start..start + 4].try_into().unwrap());
-        views.push(length as u128 | u128::from(prefix) << 32 | (start as u128) << 96);
+        value.clear();
+        text(row, &mut value);
+        builder.append_value(&value);
     }
-    let buffer = Buffer::from_vec(values);
-    Arc::new(BinaryViewArray::new(
-        ScalarBuffer::from(views),
-        vec![buffer],
-        None,
-    ))
+    Arc::new(builder.finish())
 }
 
 /// A table, and the memory of its strings that temporary tables may point into.
@@ -114,42 +109,36 @@ fn base(rows: usize, stable: &StableRanges, kind: &str) -> Base {
     }
 }
 
-struct Setup {
-    resources: Resources,
+/// What a database shares, and files where `MAYFLY_BENCH_TMPDIR` says.
+fn resources() -> Resources {
+    let tmpdir = std::env::var_os("MAYFLY_BENCH_TMPDIR")
+        .map_or_else(std::env::temp_dir, std::path::PathBuf::from);
+    let idle_limit = 1 << 30;
+    Resources {
+        pool: BlockPool::new(PoolOptions { idle_limit }),
+        temp_space: TempSpace::new(
+            Arc::new(SystemIo),
+            TempSpaceOptions::new(tmpdir, THREADS, idle_limit),
+        ),
+        stable: StableRanges::new(),
+        registry: Registry::new(),
+    }
 }
 
-impl Setup {
-    fn new() -> Self {
-        let tmpdir = std::env::var_os("MAYFLY_BENCH_TMPDIR")
-            .map_or_else(std::env::temp_dir, std::path::PathBuf::from);
-        let options = TempSpaceOptions::new(tmpdir, THREADS, 1 << 30);
-        Self {
-            resources: Resources {
-                pool: BlockPool::new(PoolOptions {
-                    idle_limit: 1 << 30,
-                }),
-                stable: StableRanges::new(),
-                temp_space: TempSpace::new(Arc::new(SystemIo), options),
-                registry: Registry::new(),
-            },
-        }
-    }
-
-    fn context(&self, table_limit: u64, memory: Budget) -> TempTableContext {
-        TempTableContext::new(
-            self.resources.clone(),
-            memory,
-            Budget::unlimited(BudgetKind::TempSpace),
-            StatementOwner::default(),
-            TempTableOptions {
-                tmp_table_size: table_limit,
-                threads: THREADS,
-                batch_rows: BATCH_ROWS,
-                ..TempTableOptions::default()
-            },
-            Interrupt::default(),
-        )
-    }
+fn context(resources: &Resources, table_limit: u64, memory: Budget) -> TempTableContext {
+    TempTableContext::new(
+        resources.clone(),
+        memory,
+        Budget::unlimited(BudgetKind::TempSpace),
+        StatementOwner::default(),
+        TempTableOptions {
+            tmp_table_size: table_limit,
+            threads: THREADS,
+            batch_rows: BATCH_ROWS,
+            ..TempTableOptions::default()
+        },
+        Interrupt::default(),
+    )
 }
 
 /// Runs `work` on every thread.
@@ -353,13 +342,12 @@ fn main() {
         .and_then(|rows| rows.parse().ok())
         .unwrap_or(4_000_000);
     let filter = arguments.next().unwrap_or_default();
-    let setup = Setup::new();
-    let unlimited = || Budget::unlimited(BudgetKind::Memory);
+    let resources = resources();
     // Made when they are asked for: a filter may need none.
-    let unlimited_table = LazyCell::new(|| base(rows, &setup.resources.stable, "hash"));
+    let unlimited_table = LazyCell::new(|| base(rows, &resources.stable, "hash"));
     // It is not known to stay where it is: its strings are copied.
     let copied = LazyCell::new(|| base(rows, &StableRanges::new(), "hash"));
-    let few = LazyCell::new(|| base(rows, &setup.resources.stable, "few"));
+    let few = LazyCell::new(|| base(rows, &resources.stable, "few"));
     let ci = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
     report("scan", &filter, || {
         let total = AtomicUsize::new(0);
@@ -379,7 +367,7 @@ fn main() {
         let everything = Budget::root(BudgetKind::Memory, "temptable_max_ram", all);
         let context = || {
             everything.reset_peak();
-            setup.context(table_limit, everything.clone())
+            context(&resources, table_limit, everything.clone())
         };
         let peak = || format!("peak {} MiB", everything.peak() >> 20);
         for (what, is_copied, mode) in [
@@ -406,7 +394,7 @@ fn main() {
             (join(&context(), &unlimited_table), peak())
         });
     }
-    let context = setup.context(UNLIMITED, unlimited());
+    let context = context(&resources, UNLIMITED, Budget::unlimited(BudgetKind::Memory));
     report("500 groups of 100 bytes", &filter, || {
         (few_groups(&context, &few, 0), String::new())
     });

@@ -16,6 +16,7 @@ pub mod key_encoding;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
+mod values;
 
 pub use base::{
     ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,

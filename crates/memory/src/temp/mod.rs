@@ -359,7 +359,7 @@ impl TempFile {
                 .failure("write", offset, bytes.len() - done, error)
                 .into());
         }
-        self.space.counters.count_write(bytes.len() as u64);
+        self.space.counters.count_write();
         Ok(extent)
     }
 
@@ -426,7 +426,6 @@ impl Extent {
                 bytes: self.length as u64,
             });
         }
-        self.space.counters.count_read(bytes.len() as u64);
         Ok(())
     }
 }

@@ -137,7 +137,7 @@ fn check_table(
                 };
                 expected.clear();
                 found.clear();
-                super::row::encode(&index.types, index.arrays(&arrays), row, &mut expected);
+                index.encode_entry(&arrays, row, &mut expected);
                 super::row::encode_from_block(&index.types, entry, place, &mut found)?;
                 if expected != found {
                     return Err(wrong(index.tree, "has an entry that is not like its row"));

@@ -8,8 +8,6 @@ pub(super) mod block_sizes;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
@@ -19,6 +17,8 @@ use super::block::{
     Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Strings, Values, checksum_of,
 };
 use super::random;
+use super::row::RowReader;
+use crate::values::{ArrayValues, StoredValue};
 
 /// Strings, one behind the other.
 #[derive(Debug, Default)]
@@ -122,14 +122,20 @@ impl Texts {
     }
 }
 
+/// How words are ordered, so that they can be stored as differences from the least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WordOrder {
+    Unsigned,
+    /// As unsigned ones once the sign bit was turned.
+    Signed,
+    /// They are bits of doubles.
+    None,
+}
+
 /// The values of a column.
 #[derive(Debug)]
 pub(super) enum Column {
-    /// Numbers whose order as unsigned ones is theirs after the sign bit was turned.
-    Signed(Vec<u64>),
-    Unsigned(Vec<u64>),
-    /// Bits of doubles.
-    Bits(Vec<u64>),
+    Words(WordOrder, Vec<u64>),
     Wide(Vec<i128>),
     Huge(Vec<i256>),
     Text(Texts),
@@ -143,9 +149,11 @@ pub(super) enum Column {
 impl Column {
     fn new(ty: PhysicalType) -> Self {
         match ty {
-            PhysicalType::Bool | PhysicalType::UInt64 => Self::Unsigned(Vec::new()),
-            PhysicalType::Int64 => Self::Signed(Vec::new()),
-            PhysicalType::Float64 => Self::Bits(Vec::new()),
+            PhysicalType::Bool | PhysicalType::UInt64 => {
+                Self::Words(WordOrder::Unsigned, Vec::new())
+            }
+            PhysicalType::Int64 => Self::Words(WordOrder::Signed, Vec::new()),
+            PhysicalType::Float64 => Self::Words(WordOrder::None, Vec::new()),
             PhysicalType::Decimal128(_) => Self::Wide(Vec::new()),
             PhysicalType::Decimal256(_) => Self::Huge(Vec::new()),
             PhysicalType::Bytes => Self::Text(Texts::default()),
@@ -154,7 +162,7 @@ impl Column {
 
     fn clear(&mut self) {
         match self {
-            Self::Signed(values) | Self::Unsigned(values) | Self::Bits(values) => values.clear(),
+            Self::Words(_, values) => values.clear(),
             Self::Wide(values) => values.clear(),
             Self::Huge(values) => values.clear(),
             Self::Text(texts) => texts.clear(),
@@ -164,7 +172,7 @@ impl Column {
 
     fn push_nothing(&mut self) {
         match self {
-            Self::Signed(values) | Self::Unsigned(values) | Self::Bits(values) => values.push(0),
+            Self::Words(_, values) => values.push(0),
             Self::Wide(values) => values.push(0),
             Self::Huge(values) => values.push(i256::ZERO),
             Self::Text(texts) => texts.push(&[]),
@@ -268,9 +276,7 @@ impl Rows {
         let rows = block.rows() + more;
         for number in 0..self.types.len().min(block.columns()) {
             match &mut self.columns[number] {
-                Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values) => {
-                    values.reserve(rows);
-                }
+                Column::Words(_, values) => values.reserve(rows),
                 Column::Wide(values) => values.reserve(rows),
                 Column::Huge(values) => values.reserve(rows),
                 Column::Text(texts) => {
@@ -299,10 +305,7 @@ impl Rows {
                 }
             }
             match (&mut self.columns[number], from.values) {
-                (
-                    Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values),
-                    from,
-                ) => from.append_words(rows.clone(), values)?,
+                (Column::Words(_, values), from) => from.append_words(rows.clone(), values)?,
                 (Column::Wide(values), from) => from.append_wide(rows.clone(), values)?,
                 (Column::Huge(values), from) => from.append_huge(rows.clone(), values)?,
                 (Column::Text(texts), Values::Strings(strings)) => {
@@ -332,28 +335,17 @@ impl Rows {
     pub(super) fn append_row(&mut self, key: &[u8], row: &[u8]) -> Checked<()> {
         let place = self.len();
         let types = Arc::clone(&self.types);
-        let mut reader = super::row::RowReader::new(&types, row);
+        let mut reader = RowReader::new(&types, row);
         for (number, ty) in types.iter().enumerate() {
-            let Some(bytes) = reader.next_value(*ty)? else {
-                self.note_null(number, place);
-                self.columns[number].push_nothing();
-                continue;
-            };
-            match &mut self.columns[number] {
-                Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values) => {
-                    let word = bytes.try_into().map_err(|_| Damaged)?;
-                    values.push(u64::from_le_bytes(word));
+            match (&mut self.columns[number], reader.next_value(*ty)?) {
+                (Column::Words(_, values), StoredValue::Word(word)) => values.push(word),
+                (Column::Wide(values), StoredValue::Decimal128(value)) => values.push(value),
+                (Column::Huge(values), StoredValue::Decimal256(value)) => values.push(value),
+                (Column::Text(texts), StoredValue::Bytes(text)) => texts.push(text),
+                (column, _) => {
+                    column.push_nothing();
+                    self.note_null(number, place);
                 }
-                Column::Wide(values) => {
-                    let word = bytes.try_into().map_err(|_| Damaged)?;
-                    values.push(i128::from_le_bytes(word));
-                }
-                Column::Huge(values) => {
-                    let word = bytes.try_into().map_err(|_| Damaged)?;
-                    values.push(i256::from_le_bytes(word));
-                }
-                Column::Text(texts) => texts.push(bytes),
-                Column::Coded { .. } => debug_assert!(false, "{CODED_ROWS}"),
             }
         }
         self.keys
@@ -370,37 +362,24 @@ impl Rows {
                     self.note_null(number, before + row);
                 }
             }
-            match (&mut self.columns[number], self.types[number]) {
-                (Column::Unsigned(values), PhysicalType::Bool) => {
-                    let bits = array.as_boolean().values().iter();
-                    values.extend(bits.take(rows).map(u64::from));
+            match (&mut self.columns[number], ArrayValues::new(array)) {
+                (Column::Words(_, values), ArrayValues::Bools(bits)) => {
+                    values.extend(bits.iter().take(rows).map(u64::from));
                 }
-                (Column::Unsigned(values), _) => {
-                    values.extend_from_slice(&array.as_primitive::<UInt64Type>().values()[..rows]);
+                (Column::Words(_, values), ArrayValues::Words(words)) => {
+                    values.extend_from_slice(&words[..rows]);
                 }
-                (Column::Signed(values), _) => {
-                    let array = &array.as_primitive::<Int64Type>().values()[..rows];
-                    values.extend(array.iter().map(|value| *value as u64));
+                (Column::Wide(values), ArrayValues::Decimal128(decimals)) => {
+                    values.extend_from_slice(&decimals[..rows]);
                 }
-                (Column::Bits(values), _) => {
-                    let array = &array.as_primitive::<Float64Type>().values()[..rows];
-                    values.extend(array.iter().map(|value| value.to_bits()));
+                (Column::Huge(values), ArrayValues::Decimal256(decimals)) => {
+                    values.extend_from_slice(&decimals[..rows]);
                 }
-                (Column::Wide(values), _) => {
-                    let array = array.as_primitive::<Decimal128Type>().values();
-                    values.extend_from_slice(&array[..rows]);
+                (Column::Text(texts), ArrayValues::Bytes(strings)) => {
+                    let strings = strings.iter().take(rows);
+                    strings.for_each(|text| texts.push(text.unwrap_or_default()));
                 }
-                (Column::Huge(values), _) => {
-                    let array = array.as_primitive::<Decimal256Type>().values();
-                    values.extend_from_slice(&array[..rows]);
-                }
-                (Column::Coded { .. }, _) => debug_assert!(false, "{CODED_ROWS}"),
-                (Column::Text(texts), _) => {
-                    let array = array.as_binary_view().iter();
-                    array
-                        .take(rows)
-                        .for_each(|text| texts.push(text.unwrap_or_default()));
-                }
+                _ => debug_assert!(false, "{CODED_ROWS}"),
             }
         }
     }
@@ -434,9 +413,9 @@ impl Rows {
             out
         };
         let column = |column: &Column| match column {
-            Column::Signed(values) => Column::Signed(rows().map(|row| values[row]).collect()),
-            Column::Unsigned(values) => Column::Unsigned(rows().map(|row| values[row]).collect()),
-            Column::Bits(values) => Column::Bits(rows().map(|row| values[row]).collect()),
+            Column::Words(order, values) => {
+                Column::Words(*order, rows().map(|row| values[row]).collect())
+            }
             Column::Wide(values) => Column::Wide(rows().map(|row| values[row]).collect()),
             Column::Huge(values) => Column::Huge(rows().map(|row| values[row]).collect()),
             Column::Text(values) => Column::Text(texts(values)),
@@ -472,9 +451,7 @@ impl Rows {
                 }
             }
             match (&mut self.columns[number], &other.columns[number]) {
-                (Column::Signed(to), Column::Signed(from))
-                | (Column::Unsigned(to), Column::Unsigned(from))
-                | (Column::Bits(to), Column::Bits(from)) => {
+                (Column::Words(_, to), Column::Words(_, from)) => {
                     to.extend_from_slice(&from[rows.clone()]);
                 }
                 (Column::Wide(to), Column::Wide(from)) => {
@@ -506,7 +483,7 @@ impl Rows {
     /// Bytes in memory.
     pub(super) fn memory(&self) -> usize {
         let columns = self.columns.iter().map(|column| match column {
-            Column::Signed(v) | Column::Unsigned(v) | Column::Bits(v) => v.capacity() * 8,
+            Column::Words(_, values) => values.capacity() * 8,
             Column::Wide(values) => values.capacity() * 16,
             Column::Huge(values) => values.capacity() * 32,
             Column::Text(texts) => texts.memory(),

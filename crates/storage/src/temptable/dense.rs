@@ -40,7 +40,7 @@ impl Dense {
         if bytes as u64 > budget.effective_limit() / LIMIT_SHARE {
             return None;
         }
-        let mut block = pool.take_bytes(bytes, budget).ok()?;
+        let mut block = pool.take(bytes, budget).ok()?;
         block.as_mut_slice()[..bytes].fill(0);
         Some(Self {
             block,

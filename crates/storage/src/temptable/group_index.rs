@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_types::{Batch, PhysicalType, Result};
 
@@ -14,14 +13,14 @@ use super::context::TempTableContext;
 use super::dense::{Dense, range_of};
 use super::repeats::Repeats;
 use super::rows::{
-    AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, as_words,
-    prefetch,
+    AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, prefetch,
 };
 use super::slots::{Comparisons, Slot, Slots};
 use super::spec::{KeyColumn, KeyMode};
 use super::store::{RowWriter, Store, StoreRef};
 use super::table::TempTable;
 use crate::error::{ANONYMOUS_TABLE, user_error};
+use crate::values::ArrayValues;
 
 /// The groups of a partition's rows.
 #[derive(Debug)]
@@ -299,10 +298,8 @@ impl GroupIndex {
             unreachable!("called for dense keys")
         };
         let signed = *signed;
-        let values: &[u64] = if signed {
-            as_words(keys[0].as_primitive::<Int64Type>().values())
-        } else {
-            keys[0].as_primitive::<UInt64Type>().values()
+        let ArrayValues::Words(values) = ArrayValues::new(&keys[0]) else {
+            unreachable!("dense keys are integers")
         };
         let nulls = keys[0].nulls().filter(|nulls| nulls.null_count() > 0);
         // NULL cells hold anything; nearly always a number that is near.

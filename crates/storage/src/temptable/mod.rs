@@ -22,7 +22,6 @@
 mod context;
 mod dense;
 mod group_index;
-mod keys;
 mod partition;
 mod partition_queue;
 mod readers;
@@ -39,7 +38,7 @@ mod store;
 mod table;
 mod user;
 
-pub(crate) use rows::hash_bytes;
+pub(crate) use rows::{View, hash_bytes};
 
 pub use context::{HashFunction, Resources, TempTableContext, TempTableOptions};
 pub use group_index::{GroupIndex, Groups};

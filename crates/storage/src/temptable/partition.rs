@@ -97,15 +97,9 @@ impl Partition {
         let store = &self.table.0.store;
         let mut gather = self.gather.take();
         // SAFETY: the rows are in the partition's blocks, their values in memory.
-        let arrays = unsafe {
-            let columns = columns.iter().copied();
-            gather.columns(&store.layout, &store.directory, rows, columns)
-        };
+        let batch = unsafe { store.read(&mut gather, rows, columns.iter().copied()) };
         self.gather.set(gather);
-        store
-            .context
-            .count(|counters| &counters.rows_read, rows.len() as u64);
-        Batch::new(arrays, rows.len())
+        batch
     }
 
     /// The next rows, all columns, from first to last; `None` at the end. For a probe side this

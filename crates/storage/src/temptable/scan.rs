@@ -51,17 +51,9 @@ impl Scan {
         if rows.is_empty() {
             return Ok(None);
         }
+        let columns = self.columns.iter().copied();
         // SAFETY: the rows are in blocks of `pending`, their values in memory.
-        let columns = unsafe {
-            let columns = self.columns.iter().copied();
-            self.gather
-                .columns(&store.layout, &store.directory, rows, columns)
-        };
-        let count = rows.len();
-        store
-            .context
-            .count(|counters| &counters.rows_read, count as u64);
-        Ok(Some(Batch::new(columns, count)))
+        Ok(Some(unsafe { store.read(&mut self.gather, rows, columns) }))
     }
 
     /// Takes row blocks until there are enough rows for a batch.

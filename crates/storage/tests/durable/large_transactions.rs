@@ -77,3 +77,43 @@ fn what_does_not_fit_is_read_and_written_again() {
         }
     }
 }
+
+/// What a process leaves that ends before the next checkpoint.
+#[test]
+fn a_long_commit_is_made_again_from_its_rows() {
+    let (directory, store, session) = new_table();
+    let path = |name: &str| directory.path().join(name);
+    session.commit().unwrap();
+    store.checkpoint().unwrap();
+    let before = std::fs::read(path("data.mdb")).unwrap();
+    let all = || session.rows();
+    // What a process leaves that ends now, with the data file as of the checkpoint.
+    let opened_again_is = |expected: &[Person]| {
+        let disk = tempfile::tempdir().unwrap();
+        std::fs::write(disk.path().join("data.mdb"), &before).unwrap();
+        std::fs::copy(path("redo.log"), disk.path().join("redo.log")).unwrap();
+        let store = open(disk.path());
+        let session = session.another(&store);
+        session.check(&store);
+        let rows = session.rows();
+        assert_eq!(rows, expected);
+    };
+    let rows = |ids: std::ops::Range<i64>| ids.map(person).collect::<Vec<_>>();
+    // The first ones fill the table as a whole; others fall between them.
+    let even: Vec<_> = (0..5_000).map(|id| person(2 * id)).collect();
+    session.insert(&even);
+    session.commit().unwrap();
+    let odd: Vec<_> = (0..20_000).map(|id| person(2 * id + 1)).collect();
+    session.insert(&odd);
+    session.commit().unwrap();
+    let ids: Vec<i64> = (1_000..9_000).collect();
+    session.delete(&ids);
+    session.commit().unwrap();
+    assert!(std::fs::metadata(path("redo.log")).unwrap().len() > 3 << 20);
+    opened_again_is(&all());
+    session.table().truncate().unwrap();
+    session.insert(&rows(7..9));
+    session.commit().unwrap();
+    assert_eq!(all(), rows(7..9));
+    opened_again_is(&rows(7..9));
+}

@@ -5,11 +5,9 @@
 mod bulk_load;
 mod damage;
 mod find;
-mod kill;
 mod large_transactions;
 mod long_keys;
 mod model;
-mod power_cut;
 mod snapshots;
 
 use std::ops::Deref;

@@ -8,16 +8,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
-    Int64Array, UInt64Array,
-};
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer, i256};
+use arrow_array::{ArrayRef, BinaryViewArray};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use mayfly_types::PhysicalType;
 
 use super::directory::{Directory, SOURCE, is_source};
 use super::equality::Resolver;
 use super::layout::{Cell, RowLayout};
+use crate::values::{decimal128_array, decimal256_array, word_array};
 
 /// Up to this many shared buffers a batch are never worth a copy.
 const SHARED_BUFFERS_MIN: usize = 64;
@@ -92,35 +90,22 @@ impl Gather {
         let nulls = may_be_null.then(|| unsafe { nulls(cell, rows) }).flatten();
         unsafe {
             match cell.ty {
-                PhysicalType::Int64 => {
-                    let values = words(cell, rows, |word| word as i64);
-                    Arc::new(Int64Array::new(values, nulls))
-                }
-                PhysicalType::UInt64 => {
-                    Arc::new(UInt64Array::new(words(cell, rows, |word| word), nulls))
-                }
-                PhysicalType::Float64 => {
-                    Arc::new(Float64Array::new(words(cell, rows, f64::from_bits), nulls))
-                }
-                PhysicalType::Bool => {
-                    let values =
-                        BooleanBuffer::collect_bool(rows.len(), |row| cell.word(rows[row]) != 0);
-                    Arc::new(BooleanArray::new(values, nulls))
-                }
                 PhysicalType::Decimal128(_) => {
-                    let values: Vec<i128> =
-                        rows.iter().map(|row| cell.wide(*row) as i128).collect();
-                    let array = Decimal128Array::new(ScalarBuffer::from(values), nulls);
-                    Arc::new(array.with_data_type(cell.ty.arrow()))
+                    let values = rows.iter().map(|row| cell.wide(*row).cast_signed());
+                    decimal128_array(cell.ty, values.collect(), nulls)
                 }
                 PhysicalType::Decimal256(_) => {
-                    let read =
-                        |row: &*const u8| row.add(cell.offset).cast::<i256>().read_unaligned();
-                    let values: Vec<i256> = rows.iter().map(read).collect();
-                    let array = Decimal256Array::new(ScalarBuffer::from(values), nulls);
-                    Arc::new(array.with_data_type(cell.ty.arrow()))
+                    let values = rows.iter().map(|row| cell.wider(*row));
+                    decimal256_array(cell.ty, values.collect(), nulls)
                 }
                 PhysicalType::Bytes => self.strings(cell, directory, rows, nulls),
+                PhysicalType::Bool
+                | PhysicalType::Int64
+                | PhysicalType::UInt64
+                | PhysicalType::Float64 => {
+                    let words = rows.iter().map(|row| cell.word(*row));
+                    word_array(cell.ty, words.collect(), nulls)
+                }
             }
         }
     }
@@ -189,17 +174,4 @@ unsafe fn nulls(cell: &Cell, rows: &[*const u8]) -> Option<NullBuffer> {
     // SAFETY: each pointer is a row of the layout of `cell`.
     let valid = BooleanBuffer::collect_bool(rows.len(), |row| unsafe { !cell.is_null(rows[row]) });
     Some(NullBuffer::new(valid)).filter(|nulls| nulls.null_count() > 0)
-}
-
-unsafe fn words<T: arrow_buffer::ArrowNativeType>(
-    cell: &Cell,
-    rows: &[*const u8],
-    value: impl Fn(u64) -> T,
-) -> ScalarBuffer<T> {
-    // SAFETY: each pointer is a row of the layout of `cell`.
-    let values: Vec<T> = rows
-        .iter()
-        .map(|row| value(unsafe { cell.word(*row) }))
-        .collect();
-    ScalarBuffer::from(values)
 }

@@ -27,7 +27,7 @@ mod layout;
 mod values;
 
 pub(crate) use directory::{Directory, SharedBlock, TRANSIENT, is_source};
-pub(crate) use encode::{Encoder, Sources, as_words};
+pub(crate) use encode::{Encoder, Sources};
 pub(crate) use equality::{Resolver, RowKeys};
 pub(crate) use gather::Gather;
 pub(crate) use hash::{KeyHasher, hash_bytes};

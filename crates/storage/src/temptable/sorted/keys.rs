@@ -4,11 +4,9 @@
 
 use std::cmp::Ordering;
 
-use arrow_buffer::i256;
 use mayfly_types::{CollationId, PhysicalType};
 
 use super::cutoff::{Bound, FirstKey, FirstValue, Prefix};
-use crate::temptable::keys::{append_collation_key, collation_compare, is_bytewise_order};
 use crate::temptable::rows::{Cell, Resolver, RowLayout, View, prefetch};
 use crate::temptable::spec::{KeyMode, SortKey};
 
@@ -59,7 +57,7 @@ impl SortKeys {
                     PhysicalType::Decimal128(_) => Order::Decimal,
                     PhysicalType::Decimal256(_) => Order::Wide,
                     PhysicalType::Bytes => match key.mode {
-                        KeyMode::Collated(collation) if !is_bytewise_order(collation) => {
+                        KeyMode::Collated(collation) if !collation.is_bytewise_equality() => {
                             Order::Collated(collation)
                         }
                         KeyMode::Binary | KeyMode::Collated(_) => Order::Bytes,
@@ -264,7 +262,7 @@ impl Key {
                 Order::Float => prefix.put_word(float_bits(f64::from_bits(cell.word(row)))),
                 Order::Decimal => prefix.put(cell.wide(row) ^ 1 << 127, 16),
                 Order::Wide => {
-                    let (_, high) = read_wide(cell, row).to_parts();
+                    let (_, high) = cell.wider(row).to_parts();
                     prefix.put(high as u128 ^ 1 << 127, 32);
                 }
                 Order::Bytes => prefix.put_last(values.bytes(&cell.view(row))),
@@ -299,23 +297,18 @@ impl Key {
                     bits(a).cmp(&bits(b))
                 }
                 Order::Decimal => (cell.wide(a) as i128).cmp(&(cell.wide(b) as i128)),
-                Order::Wide => read_wide(cell, a).cmp(&read_wide(cell, b)),
+                Order::Wide => cell.wider(a).cmp(&cell.wider(b)),
                 Order::Bytes => {
                     let (a, b): (View, View) = (cell.view(a), cell.view(b));
                     values.bytes(&a).cmp(values.bytes(&b))
                 }
                 Order::Collated(collation) => {
                     let (a, b): (View, View) = (cell.view(a), cell.view(b));
-                    collation_compare(collation, values.bytes(&a), values.bytes(&b))
+                    collation.compare(values.bytes(&a), values.bytes(&b))
                 }
             }
         }
     }
-}
-
-unsafe fn read_wide(cell: &Cell, row: *const u8) -> i256 {
-    // SAFETY: the caller asks this of a cell of 32 bytes of one of its rows.
-    unsafe { row.add(cell.offset).cast::<i256>().read_unaligned() }
 }
 
 /// Puts at least `wanted` bytes of a string's sort key into `key`, or all of it.
@@ -328,13 +321,13 @@ fn collated_prefix(collation: CollationId, text: &[u8], wanted: usize, key: &mut
         while end > 0 && text[end] & 0xC0 == 0x80 {
             end -= 1;
         }
-        append_collation_key(collation, &text[..end], key);
+        collation.append_sort_key(&text[..end], key);
         if key.len() >= wanted + COLLATED_HEAD_BYTES / 4 {
             return;
         }
         key.clear();
     }
-    append_collation_key(collation, text, key);
+    collation.append_sort_key(text, key);
 }
 
 #[cfg(test)]
@@ -369,7 +362,7 @@ mod tests {
             for text in texts.map(str::as_bytes) {
                 let (mut prefix, mut whole) = (Vec::new(), Vec::new());
                 collated_prefix(collation, text, PREFIX_BYTES - 1, &mut prefix);
-                append_collation_key(collation, text, &mut whole);
+                collation.append_sort_key(text, &mut whole);
                 prefix.truncate(PREFIX_BYTES - 1);
                 whole.truncate(PREFIX_BYTES - 1);
                 assert_eq!(prefix, whole, "{collation:?} {:?}", text.escape_ascii());

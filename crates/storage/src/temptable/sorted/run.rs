@@ -36,6 +36,18 @@ pub(super) struct MemoryRun {
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for MemoryRun {}
 
+impl MemoryRun {
+    /// Sorts the records, unless they are in order.
+    pub(super) fn sort(&mut self, comparer: &Comparer<'_>) {
+        if !self.is_sorted {
+            let row = |record: &Record| self.rows[record.row as usize];
+            self.records
+                .sort_unstable_by(|a, b| comparer.compare(a, b, row));
+            self.is_sorted = true;
+        }
+    }
+}
+
 /// Rows in order, in a temporary file.
 pub(super) type FileRun = Part;
 

@@ -70,7 +70,7 @@ impl SortedScan {
         let mut runs = Vec::new();
         for mut writer in writers {
             runs.extend(writer.files.into_iter().map(RunReader::file));
-            sort(&keys, store, &mut writer.memory);
+            writer.memory.sort(&Comparer { keys: &keys, store });
             if !writer.memory.records.is_empty() {
                 runs.push(RunReader::Memory {
                     run: writer.memory,
@@ -135,16 +135,10 @@ impl SortedScan {
             return Ok(None);
         }
         self.left -= self.rows.len() as u64;
+        let columns = 0..store.layout.cells().len();
         // SAFETY: the rows are in blocks of the runs, also of those that were just left.
-        let columns = unsafe {
-            let columns = 0..store.layout.cells().len();
-            self.gather
-                .columns(&store.layout, &store.directory, &self.rows, columns)
-        };
-        store
-            .context
-            .count(|counters| &counters.rows_read, self.rows.len() as u64);
-        Ok(Some(Batch::new(columns, self.rows.len())))
+        let batch = unsafe { store.read(&mut self.gather, &self.rows, columns) };
+        Ok(Some(batch))
     }
 }
 
@@ -155,16 +149,6 @@ impl Source {
             next: 0,
             runs: Vec::new(),
         }
-    }
-}
-
-fn sort(keys: &SortKeys, store: &StoreRef, run: &mut MemoryRun) {
-    if !run.is_sorted {
-        let comparer = Comparer { keys, store };
-        let MemoryRun { records, rows, .. } = run;
-        let row = |record: &Record| rows[record.row as usize];
-        records.sort_unstable_by(|a, b| comparer.compare(a, b, row));
-        run.is_sorted = true;
     }
 }
 

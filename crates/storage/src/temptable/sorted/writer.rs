@@ -187,16 +187,10 @@ impl SortWriter {
     }
 
     fn sort(&mut self) {
-        if !self.run.is_sorted {
-            let comparer = Comparer {
-                keys: &self.keys,
-                store: &self.store,
-            };
-            let MemoryRun { records, rows, .. } = &mut self.run;
-            let row = |record: &Record| rows[record.row as usize];
-            records.sort_unstable_by(|a, b| comparer.compare(a, b, row));
-            self.run.is_sorted = true;
-        }
+        self.run.sort(&Comparer {
+            keys: &self.keys,
+            store: &self.store,
+        });
     }
 
     fn write_run(&mut self) -> Result<()> {

@@ -606,7 +606,7 @@ impl RowWriter {
 
     fn take_block(&mut self, bytes: usize) -> Result<Block> {
         loop {
-            let refusal = match self.store.pool.take_bytes(bytes, &self.store.memory) {
+            let refusal = match self.store.pool.take(bytes, &self.store.memory) {
                 Err(error) if error.is_memory_limit() => error,
                 result => return result,
             };

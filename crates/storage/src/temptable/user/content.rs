@@ -4,6 +4,8 @@
 //! done first, and where a later index fails the earlier ones are put back. Only when that fails too
 //! is the table lost: [`Failure::Broken`].
 
+use std::convert::Infallible;
+
 use mayfly_memory::{MemoryError, Result};
 use mayfly_types::PhysicalType;
 
@@ -11,7 +13,7 @@ use super::blobs::{Blobs, Loaded};
 use super::heap::Heap;
 use super::pages::Pager;
 use super::tree::{Place, Tree, push_id, shorten_key};
-use crate::key_encoding::{KeyEncoder, StoredValue};
+use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexId, IndexSpec};
 use crate::temptable::rows::{Cell, Resolver, RowLayout, View};
 
@@ -119,55 +121,16 @@ impl Scratch {
 }
 
 /// A key of the row that comes or goes.
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 fn append_key(shape: &Shape, index: usize, row: &[u8], resolver: Resolver<'_>, key: &mut Vec<u8>) {
+    debug_assert_eq!(row.len(), shape.layout.width);
+    let cells = shape.layout.cells();
+    // SAFETY: the row is one of the layout, its long values are in memory where the resolver finds them,
+    // and stay there until the key is made.
+    let value = |column: usize| unsafe { Ok(cells[column].get(row.as_ptr(), resolver)) };
     key.clear();
-    let views = RowValues { shape, row };
-    shape.encoders[index].append_stored(|column| views.value(column, resolver), key);
+    let Ok::<(), Infallible>(()) = shape.encoders[index].append_stored(value, key);
     shorten_key(key);
-}
-
-struct RowValues<'a> {
-    shape: &'a Shape,
-    row: &'a [u8],
-}
-
-impl<'a> RowValues<'a> {
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-    #[inline(always)]
-    fn value(&self, column: usize, resolver: Resolver<'_>) -> StoredValue<'a> {
-        let cell = &self.shape.layout.cells()[column];
-        let row = self.row.as_ptr();
-        debug_assert_eq!(self.row.len(), self.shape.layout.width);
-        // SAFETY: the row is one of the layout, its long values are in memory where the resolver
-        // finds them and stay there while the row is borrowed.
-        unsafe {
-            if cell.is_null(row) {
-                return StoredValue::Null;
-            }
-            match cell.ty {
-                PhysicalType::Bool
-                | PhysicalType::Int64
-                | PhysicalType::UInt64
-                | PhysicalType::Float64 => StoredValue::Word(cell.word(row)),
-                PhysicalType::Decimal128(_) => StoredValue::Wide(cell.wide(row) as i128),
-                PhysicalType::Decimal256(_) => StoredValue::Wider(
-                    row.add(cell.offset)
-                        .cast::<arrow_buffer::i256>()
-                        .read_unaligned(),
-                ),
-                PhysicalType::Bytes => {
-                    let view = cell.view(row);
-                    let length = view.length() as usize;
-                    let start = if view.is_inline() {
-                        row.add(cell.offset + 4)
-                    } else {
-                        resolver.address(view)
-                    };
-                    StoredValue::Bytes(std::slice::from_raw_parts(start, length))
-                }
-            }
-        }
-    }
 }
 
 /// A string's view in a row.

@@ -4,6 +4,7 @@
 //! A key has a value, or is known to have none. Changes can be undone by an [`UndoLog`], as those of
 //! any table; [`OrderedMap::snapshot`] sees the map as it is now, whatever is changed later.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, Result, Value};
@@ -14,9 +15,10 @@ use super::tree::Cursor;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
 use super::{Core, UserTable, UserTableContext, point};
-use crate::key_encoding::{ByteRange, KeyEncoder, StoredValue};
+use crate::key_encoding::{ByteRange, KeyEncoder};
 use crate::table::IndexSpec;
 use crate::temptable::rows::Cell;
+use crate::values::StoredValue;
 
 /// A value; `None` is one too.
 pub(crate) type MapValue = Option<Arc<[u8]>>;
@@ -54,7 +56,8 @@ impl MapRange {
 
 fn encode(encoder: &KeyEncoder, key: &[u8], encoded: &mut Vec<u8>) {
     encoded.clear();
-    encoder.append_stored(|_| StoredValue::Bytes(key), encoded);
+    let value = |_| Ok::<_, Infallible>(StoredValue::Bytes(key));
+    let Ok(()) = encoder.append_stored(value, encoded);
 }
 
 impl OrderedMap {

@@ -60,14 +60,14 @@ impl Pager {
 
     /// A block. When the limit refuses it, it is taken as part of the working set and pages will go.
     pub(super) fn take(&self, bytes: usize) -> Result<Block> {
-        match self.resources.pool.take_bytes(bytes, &self.memory) {
+        match self.resources.pool.take(bytes, &self.memory) {
             Err(error) if error.is_memory_limit() && self.may_overflow => {}
             result => return result,
         }
         self.pressure.store(true, Ordering::Relaxed);
         self.forced.fetch_add(1, Ordering::Relaxed);
         self.resources.make_room(bytes as u64, &self.memory);
-        self.resources.pool.take_bytes_forced(bytes, &self.memory)
+        self.resources.pool.take_forced(bytes, &self.memory)
     }
 
     /// The file, made when it is first needed.

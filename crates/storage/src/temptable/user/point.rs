@@ -77,7 +77,8 @@ impl UserTable {
             for (value, column) in values.iter_mut().zip(columns) {
                 let cell = &core.shape.layout.cells()[*column];
                 // SAFETY: it is a row of the table, which is locked; its long values were loaded.
-                unsafe { cell.get(row.as_ptr(), content.resolver(), value) };
+                let stored = unsafe { cell.get(row.as_ptr(), content.resolver()) };
+                stored.read_into(cell.ty, value);
             }
             drop(loaded);
             Ok(true)
