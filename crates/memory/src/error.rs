@@ -114,7 +114,7 @@ impl std::error::Error for IoFailure {
 /// Any failure of this crate.
 #[derive(Debug)]
 pub enum MemoryError {
-    /// A budget's limit: overflow to temporary files, or tell the user which setting it was.
+    /// A budget's limit: overflow to temporary files, or name the setting in the error.
     Limit(LimitError),
     /// The operating system has no memory left for a block of this many bytes.
     OutOfMemory {

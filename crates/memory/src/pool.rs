@@ -6,11 +6,11 @@
 //!
 //! Blocks come in a few size classes, so that a one-row table holds 4 KiB and a large table is not
 //! a million small pieces: a table takes blocks of the next class as it grows. A request that fits
-//! no class is an allocation of its own and is not kept.
+//! no class is an allocation of its own and is not reused.
 //!
 //! A class cuts its blocks out of slabs of at most 64 blocks (a bitmap each). Slabs of the larger
 //! classes are 2 MiB, aligned, and advised to be huge pages: that makes even their first touch
-//! several times cheaper. A slab whose blocks are all free is *empty*; empty slabs are kept up to
+//! several times cheaper. A slab whose blocks are all free is *empty*; empty slabs are reused up to
 //! [`PoolOptions::idle_limit`] and then returned to the system. Idle bytes are counted, charged to
 //! no statement, and can be trimmed.
 
@@ -28,7 +28,7 @@ mod pages;
 
 use pages::Pages;
 
-/// The sizes of blocks that are kept for reuse.
+/// The sizes of blocks that are reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SizeClass {
     /// 4 KiB: the first block of everything.
@@ -191,10 +191,10 @@ impl BlockPool {
         self.0.empty_bytes.load(Ordering::Relaxed)
     }
 
-    /// Returns empty slabs to the system until at most `keep` idle bytes are left.
-    pub fn trim(&self, keep: u64) {
+    /// Returns empty slabs to the system until at most `idle` bytes of them are left.
+    pub fn trim(&self, idle: u64) {
         for class in SizeClass::ALL.into_iter().rev() {
-            while self.idle_bytes() > keep {
+            while self.idle_bytes() > idle {
                 let pages = self.0.remove_empty(&mut self.0.lock(class), class);
                 if pages.is_none() {
                     break;

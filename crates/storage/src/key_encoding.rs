@@ -438,7 +438,7 @@ fn escape(key: &mut Vec<u8>, start: usize) {
     let mut from = key.len();
     key.resize(from + special, 0);
     let mut to = key.len();
-    // Until nothing is left to be moved: what stands before is already in its place.
+    // Until nothing is left to be moved: the bytes before are where they belong.
     while from < to {
         from -= 1;
         to -= 1;

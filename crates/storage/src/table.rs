@@ -19,7 +19,7 @@ use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use crate::temptable::KeyMode;
 
-/// A column of a table, by its place.
+/// A column of a table, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColumnId(pub usize);
 
@@ -28,7 +28,7 @@ impl ColumnId {
     pub const POSITION: Self = Self(usize::MAX);
 }
 
-/// An index of a table, by its place in [`Table::indexes`].
+/// An index of a table, by its index in [`Table::indexes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IndexId(pub usize);
 

@@ -15,8 +15,8 @@ use common::{
     Fixture, Random, configurations, filled_by, random_batches, row, rows, sorted_text, spec,
 };
 use mayfly_storage::{
-    Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, TempTable,
-    TempTableContext, TempTableSpec,
+    Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, TempTable, TempTableContext,
+    TempTableSpec,
 };
 use mayfly_types::{Batch, PhysicalType, Value};
 
@@ -93,7 +93,7 @@ fn a_scan_that_ends_early_may_outlive_its_table() {
 }
 
 #[test]
-fn joins_find_all_pairs() {
+fn an_index_finds_all_pairs() {
     let types = [PhysicalType::Bytes, PhysicalType::Int64];
     for (name, options) in configurations() {
         for null_safe in [false, true] {
@@ -127,7 +127,6 @@ fn joins_find_all_pairs() {
                 mode: KeyMode::Binary,
                 null_safe,
             }];
-            let access = Access::Hash(keys);
             let mut matches = JoinMatches::default();
             let mut join = |index: &mayfly_storage::JoinIndex, batch: &Batch| {
                 let mut found = Vec::new();
@@ -152,7 +151,7 @@ fn joins_find_all_pairs() {
                 found
             };
 
-            let table = filled(&context, spec(&types, access.clone()), &build);
+            let table = filled(&context, spec(&types, Access::Hash(keys)), &build);
             let whole = table.join_index().unwrap();
             assert_eq!(whole.is_none(), table.has_overflowed(), "{name}");
             if let Some(index) = whole {
@@ -165,24 +164,6 @@ fn joins_find_all_pairs() {
                 assert_eq!(index.ordinal(index.row_at(5)), 5);
             }
             drop(table);
-
-            let table = filled(&context, spec(&types, access.clone()), &build);
-            let probed = filled(&context, spec(&types, access.clone()), &probe);
-            let queue = PartitionQueue::pairs(&table, &probed);
-            let mut found = Vec::new();
-            let (mut build_rows, mut probe_rows) = (0, 0);
-            while let Some(mut pair) = queue.next_pair().unwrap() {
-                build_rows += pair.build_rows();
-                probe_rows += pair.probe_rows();
-                while let Some(index) = pair.next_index().unwrap() {
-                    while let Some(batch) = pair.next_probed(&mut Vec::new()).unwrap() {
-                        found.extend(join(&index, &batch));
-                    }
-                }
-            }
-            assert_eq!((build_rows, probe_rows), (count, count / 4));
-            assert_eq!(sorted_text(&found), expected, "{name} pairs");
-            drop((queue, table, probed));
             fixture.assert_clean();
         }
     }

@@ -51,10 +51,10 @@ impl MappedFile {
         ONCE.call_once(install);
         let _changing = lock(&CHANGING);
         let is_free = |mapped: &Mapped| mapped.end.load(Ordering::Relaxed) == 0;
-        let Some(place) = MAPPED.iter().position(is_free) else {
+        let Some(slot) = MAPPED.iter().position(is_free) else {
             return Self(None);
         };
-        let mapped = &MAPPED[place];
+        let mapped = &MAPPED[slot];
         let text = format!(
             "mayfly: [ERROR] the file {} cannot be read: the device has failed, or the file was cut off while it was \
              in use. The process ends; what was committed is in the file and its log as far as they can be read.\n",
@@ -67,14 +67,14 @@ impl MappedFile {
         }
         mapped.start.store(range.start, Ordering::Release);
         mapped.end.store(range.end, Ordering::Release);
-        Self(Some(place))
+        Self(Some(slot))
     }
 }
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
-        if let Some(place) = self.0 {
-            MAPPED[place].end.store(0, Ordering::Release);
+        if let Some(slot) = self.0 {
+            MAPPED[slot].end.store(0, Ordering::Release);
         }
     }
 }

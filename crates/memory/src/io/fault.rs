@@ -84,7 +84,7 @@ struct Armed {
     fail_at: u64,
 }
 
-/// Is told of the number of each call.
+/// Called with the number of each call.
 type Listener = Box<dyn Fn(u64) + Send + Sync>;
 
 struct State {

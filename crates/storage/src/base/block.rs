@@ -171,7 +171,7 @@ impl<'a> Coded<'a> {
         code_width(self.count)
     }
 
-    /// The place of a row's string.
+    /// The number of a row's string.
     #[inline]
     pub(super) fn code(&self, row: usize) -> Checked<usize> {
         match self.width() {

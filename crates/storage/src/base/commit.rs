@@ -161,7 +161,7 @@ impl Committer {
         environment.write(&group, logging, logged)?;
         group
             .bulk_loaded()
-            .for_each(|bulk_loaded| bulk_loaded.load.keep());
+            .for_each(|bulk_loaded| bulk_loaded.load.note_committed());
         group.orphans.removed();
         Ok(())
     }
@@ -258,7 +258,7 @@ impl Changes for Group<'_> {
             }
             let mut more = 0;
             for bulk_loaded in bulk_loaded(all) {
-                bulk_load::remove_mark(*tree, change)?;
+                bulk_load::remove_loading(*tree, change)?;
                 more += bulk_loaded.rows as i64;
             }
             if all.iter().any(|tree| tree.dropped) {

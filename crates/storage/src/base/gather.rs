@@ -80,9 +80,9 @@ impl Pieces {
         row: &[u8],
     ) -> Checked<()> {
         let own = self.own.get_or_insert_with(|| Rows::new(types));
-        let place = own.len();
+        let index = own.len();
         own.append_row(key, row)?;
-        self.push(OWN, place, place + 1);
+        self.push(OWN, index, index + 1);
         Ok(())
     }
 
@@ -158,13 +158,13 @@ impl Pieces {
     #[expect(unsafe_code, reason = "a buffer over the map of the file")]
     fn buffers(&self) -> Buffers {
         let mut buffers = Vec::new();
-        let mut places = Vec::with_capacity(self.blocks.len());
+        let mut locations = Vec::with_capacity(self.blocks.len());
         // A batch is of one window, mostly.
         let mut windows: Vec<(usize, u32)> = Vec::new();
         for (block, holder) in &self.blocks {
             let number = buffers.len() as u32;
             if let Holder::Buffer(buffer) = holder {
-                places.push((number, 0));
+                locations.push((number, 0));
                 buffers.push(buffer.clone());
                 continue;
             }
@@ -187,9 +187,9 @@ impl Pieces {
                     number
                 }
             };
-            places.push((number, (address - window.start) as u32));
+            locations.push((number, (address - window.start) as u32));
         }
-        (buffers, places)
+        (buffers, locations)
     }
 
     /// The key of the first row.
@@ -228,8 +228,8 @@ impl Pieces {
                     let column = block.column(number)?;
                     nulls.add(column.validity, run, views.len());
                     let rows = run.rows();
-                    let place = buffers.as_ref().map(|(_, all)| all[run.block as usize]);
-                    match (place, column.values) {
+                    let location = buffers.as_ref().map(|(_, all)| all[run.block as usize]);
+                    match (location, column.values) {
                         (Some((buffer, base)), Values::Strings(strings)) => {
                             let base = base + strings.start as u32;
                             append_views(&strings, rows, buffer, base, &mut views)?;
@@ -295,7 +295,7 @@ impl Pieces {
         Ok(values)
     }
 
-    /// The keys of the rows, from the place on that `skip` gives for a key.
+    /// The keys of the rows, from the offset on that `skip` gives for a key.
     pub(super) fn keys(&self, skip: impl Fn(&[u8]) -> usize) -> Checked<ArrayRef> {
         let mut views: Vec<u128> = Vec::with_capacity(self.rows);
         let mut copied: Vec<u8> = Vec::new();

@@ -4,11 +4,11 @@
 //! are served in the order in which they came; who holds a lock already may go on to a stronger one
 //! before them. Who releases a lock grants it to those who are next, and wakes nobody else. Locks
 //! belong to sessions, which wait for one at a time whichever of their transactions wants it, so that
-//! who waits for whom is a graph that is walked before each wait: the one that would close a circle
-//! gives up (1213).
+//! who waits for whom is a graph that is walked before each wait: the one that would close a
+//! deadlock cycle fails (1213).
 //!
-//! Ranges of keys that were read ([`ranges`]) are held beside the locks of keys. Whoever changes
-//! or locks a key asks for them only while there are any.
+//! Ranges of keys that were read ([`ranges`]) are held beside the locks of keys. They are looked
+//! at only while there are any.
 //!
 //! A statement may lock every row of a large table, so a lock is small: its name is a hash, and
 //! nothing is allocated for one that a single transaction holds.
@@ -393,7 +393,7 @@ impl Locks {
         Name([hash as u64, (hash >> 64) as u64])
     }
 
-    /// Gets locks of a tree, in this order, or waits for them; `acquired` is told false of one that is
+    /// Gets locks of a tree, in this order, or waits for them; `acquired` is called with false for one that is
     /// held by another and shall be skipped.
     pub(super) fn acquire<'k>(
         &self,
@@ -688,7 +688,7 @@ impl Locks {
         }
     }
 
-    /// Lets go of everything that a transaction holds.
+    /// Releases everything that a transaction holds.
     pub(super) fn release(&self, owner: LockOwner, held: &Mutex<Held>) {
         let held = std::mem::take(&mut *lock(held));
         if !held.range_trees.is_empty() {

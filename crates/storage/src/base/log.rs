@@ -259,7 +259,7 @@ impl Log {
         Ok(None)
     }
 
-    /// The frame at a place and whether it ends its group; `None`: there is none.
+    /// The frame at an offset and whether it ends its group; `None`: there is none.
     fn read_frame(&self, at: u64) -> Result<Option<(Vec<u8>, bool)>> {
         self.frame_of(self.generation, at)
     }
@@ -385,18 +385,18 @@ impl Log {
         Ok(())
     }
 
-    /// What begins at a place is no part of the log: a group that was not finished, or one whose changes
-    /// could not be made, and what is behind it. The next one takes its place.
-    pub(super) fn cut(&mut self, place: u64) {
+    /// What begins at an offset is no part of the log: a group that was not finished, or one whose changes
+    /// could not be made, and what is behind it. The next one is written over it.
+    pub(super) fn cut(&mut self, offset: u64) {
         self.frame.clear();
-        self.end = place;
-        self.at = place;
-        self.synced = self.synced.min(place);
+        self.end = offset;
+        self.at = offset;
+        self.synced = self.synced.min(offset);
         // A write that has failed may have written its bytes.
-        if self.length >= place + FRAME_BYTES as u64 {
+        if self.length >= offset + FRAME_BYTES as u64 {
             // If that fails too, and the process ends before the next commit, the transactions that
             // failed are found committed.
-            let removed = self.file.write_at(&[0; FRAME_BYTES], place);
+            let removed = self.file.write_at(&[0; FRAME_BYTES], offset);
             let _ = removed.and_then(|()| self.bring_to_disk());
         }
     }

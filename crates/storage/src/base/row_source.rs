@@ -74,17 +74,17 @@ impl<'a> BatchKeys<'a> {
     }
 
     /// A row.
-    pub(super) fn row(&'a self, place: usize) -> BatchRow<'a> {
-        BatchRow { keys: self, place }
+    pub(super) fn row(&'a self, row: usize) -> BatchRow<'a> {
+        BatchRow { keys: self, row }
     }
 
     /// The position of a row.
-    pub(super) fn position(&self, place: usize, position: &mut Vec<u8>) {
+    pub(super) fn position(&self, row: usize, position: &mut Vec<u8>) {
         position.clear();
         match &self.primary {
-            Some(keys) => keys.append(place, position),
+            Some(keys) => keys.append(row, position),
             None => {
-                let number = self.first_number + place as u64;
+                let number = self.first_number + row as u64;
                 position.extend_from_slice(&number.to_be_bytes());
             }
         }
@@ -94,31 +94,31 @@ impl<'a> BatchKeys<'a> {
 /// A row of a batch.
 pub(super) struct BatchRow<'a> {
     keys: &'a BatchKeys<'a>,
-    place: usize,
+    row: usize,
 }
 
 impl RowSource for BatchRow<'_> {
     fn position(&self, position: &mut Vec<u8>) -> Result<()> {
-        self.keys.position(self.place, position);
+        self.keys.position(self.row, position);
         Ok(())
     }
 
     fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()> {
-        self.keys.secondary[number].append(self.place, key);
+        self.keys.secondary[number].append(self.row, key);
         Ok(())
     }
 
     fn has_null(&self, number: usize) -> bool {
-        self.keys.secondary[number].has_null(self.place)
+        self.keys.secondary[number].has_null(self.row)
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        let value = |column: usize| Ok(StoredValue::at(&self.keys.arrays[column], self.place));
+        let value = |column: usize| Ok(StoredValue::at(&self.keys.arrays[column], self.row));
         row::encode(self.keys.definition.columns().len(), value, bytes)
     }
 
     fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()> {
-        index.encode_entry(self.keys.arrays, self.place, bytes);
+        index.encode_entry(self.keys.arrays, self.row, bytes);
         Ok(())
     }
 }

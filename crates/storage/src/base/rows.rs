@@ -90,11 +90,11 @@ impl Texts {
         self.bytes.capacity() + self.ends.capacity() * 8
     }
 
-    /// Each string once, and the place of each row's among them, if they are few.
+    /// Each string once, and the code of each row's, if they are few.
     fn coded(&self) -> Option<(Self, Vec<u16>)> {
         let rows = self.ends.len();
         let most = CODES_MAX.min(rows / REPEATS_MIN);
-        // Open addressing: the place of a string and 1, or 0.
+        // Open addressing: the code of a string and 1, or 0.
         let mut slots = vec![0_u16; 2 * CODES_MAX];
         let mut strings = Self::default();
         let mut codes = Vec::with_capacity(rows);
@@ -139,7 +139,7 @@ pub(super) enum Column {
     Wide(Vec<i128>),
     Huge(Vec<i256>),
     Text(Texts),
-    /// Strings of which there are few, once each, and the place of each row's.
+    /// Strings of which there are few, once each, and the code of each row's.
     Coded {
         strings: Texts,
         codes: Vec<u16>,
@@ -298,9 +298,9 @@ impl Rows {
         for number in 0..self.types.len() {
             let from = block.column(number)?;
             if from.validity.is_some() {
-                for (place, row) in rows.clone().enumerate() {
+                for (index, row) in rows.clone().enumerate() {
                     if from.is_null(row) {
-                        self.note_null(number, first + place);
+                        self.note_null(number, first + index);
                     }
                 }
             }
@@ -333,7 +333,7 @@ impl Rows {
 
     /// Appends a row of a transaction (see [`super::row`]).
     pub(super) fn append_row(&mut self, key: &[u8], row: &[u8]) -> Checked<()> {
-        let place = self.len();
+        let index = self.len();
         let types = Arc::clone(&self.types);
         let mut reader = RowReader::new(&types, row);
         for (number, ty) in types.iter().enumerate() {
@@ -344,7 +344,7 @@ impl Rows {
                 (Column::Text(texts), StoredValue::Bytes(text)) => texts.push(text),
                 (column, _) => {
                     column.push_nothing();
-                    self.note_null(number, place);
+                    self.note_null(number, index);
                 }
             }
         }
@@ -445,9 +445,9 @@ impl Rows {
     pub(super) fn append_rows(&mut self, other: &Self, rows: Range<usize>) {
         let first = self.len();
         for number in 0..self.columns.len() {
-            for (place, row) in rows.clone().enumerate() {
+            for (index, row) in rows.clone().enumerate() {
                 if other.is_null(number, row) {
-                    self.note_null(number, first + place);
+                    self.note_null(number, first + index);
                 }
             }
             match (&mut self.columns[number], &other.columns[number]) {
@@ -555,7 +555,7 @@ impl Rows {
         out
     }
 
-    /// Puts the bytes of a block of these sizes into `out`, in place of what was there.
+    /// Puts the bytes of a block of these sizes into `out`, instead of what it holds.
     pub(super) fn encode(&self, sizes: &Sizes, rows: Range<usize>, out: &mut Vec<u8>) {
         out.clear();
         out.reserve(sizes.total);
@@ -585,9 +585,9 @@ impl Rows {
             if size.has_nulls {
                 let start = out.len();
                 out.resize(start + rows.len().div_ceil(8), 0);
-                for (place, row) in rows.clone().enumerate() {
+                for (index, row) in rows.clone().enumerate() {
                     if !self.is_null(number, row) {
-                        out[start + place / 8] |= 1 << (place % 8);
+                        out[start + index / 8] |= 1 << (index % 8);
                     }
                 }
             }

@@ -43,7 +43,7 @@ pub(super) struct Store {
     pub(super) estimates: Mutex<HashMap<TreeId, Arc<Estimate>>>,
 }
 
-/// What a sample of a tree told.
+/// What a sample of a tree gave.
 #[derive(Debug)]
 pub(super) struct Estimate {
     /// Rows of the tree at the time.
@@ -128,7 +128,7 @@ impl DurableStore {
         self.0.environment.directory()
     }
 
-    /// Writes a copy of the store, as it is at this moment, into a new or empty directory, while
+    /// Writes a copy of the store, as of now, into a new or empty directory, while
     /// others read and write. The copy has no free space in it.
     pub fn backup(&self, directory: &Path) -> Result<()> {
         super::backup::backup(&self.0.environment, directory)

@@ -213,17 +213,17 @@ impl TableHandle {
                     locations[*row as usize] = (u32::MAX, own.len() as u32);
                     own.push((*row, bytes));
                 }
-                Some(RowLocation::Block(block, place)) => {
-                    locations[*row as usize] = (pieces.block_number(block), place as u32);
+                Some(RowLocation::Block(block, index)) => {
+                    locations[*row as usize] = (pieces.block_number(block), index as u32);
                 }
             }
         }
-        for (row, (block, place)) in locations.iter().enumerate() {
+        for (row, (block, index)) in locations.iter().enumerate() {
             if *block == u32::MAX {
-                let bytes = &own[*place as usize].1;
+                let bytes = &own[*index as usize].1;
                 pieces.push_own(&view.types, positions.value(row), bytes)?;
             } else {
-                pieces.push(*block, *place as usize, *place as usize + 1);
+                pieces.push(*block, *index as usize, *index as usize + 1);
             }
         }
         Projection::of_rows(self, columns).batch(self, &mut pieces)
@@ -235,15 +235,11 @@ impl TableHandle {
         snapshot: &Arc<Snapshot>,
         position: &[u8],
     ) -> Result<Option<Vec<u8>>> {
-        let Some(found) = snapshot.block_of(self.definition.rows(), position)? else {
-            return Ok(None);
-        };
-        let block = snapshot.block(found)?;
-        let Ok(place) = block.search(position)? else {
+        let Some((block, index)) = snapshot.find(self.definition.rows(), position)? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
-        row::encode_from_block(self.definition.types(), &block, place, &mut bytes)?;
+        row::encode_from_block(self.definition.types(), &block, index, &mut bytes)?;
         Ok(Some(bytes))
     }
 

@@ -146,13 +146,11 @@ impl TreeView {
         {
             return Ok(Some(RowLocation::Block(block, row)));
         }
-        let Some(block) = self.base_block(key)? else {
+        if self.is_cleared() {
             return Ok(None);
-        };
-        Ok(block
-            .search(key)?
-            .ok()
-            .map(|row| RowLocation::Block(block, row)))
+        }
+        let found = self.snapshot.find(self.tree, key)?;
+        Ok(found.map(|(block, row)| RowLocation::Block(block, row)))
     }
 
     /// Adds the rows of a range to others, in order.
@@ -250,10 +248,10 @@ impl TreeView {
         let number = pieces.add_block(block);
         if let Some(own) = own {
             own.each(range, |key, change| {
-                let place = block.search(key)?;
-                let (Ok(before) | Err(before)) = place;
+                let found = block.search(key)?;
+                let (Ok(before) | Err(before)) = found;
                 pieces.push(number, row, before.min(end));
-                row = row.max(before + usize::from(place.is_ok()));
+                row = row.max(before + usize::from(found.is_ok()));
                 if let Some(change) = change {
                     pieces.push_own(&self.types, key, change)?;
                 }

@@ -327,7 +327,7 @@ impl GroupIndex {
             let number = if is_null {
                 null.map_or(0, |group| group + 1)
             } else {
-                *dense.place(*value)
+                *dense.slot(*value)
             };
             if number != 0 {
                 ids.push(number - 1);
@@ -338,7 +338,7 @@ impl GroupIndex {
                     if is_null {
                         null = Some(group);
                     } else {
-                        *dense.place(*value) = group + 1;
+                        *dense.slot(*value) = group + 1;
                     }
                     ids.push(group);
                 }
@@ -360,7 +360,7 @@ impl GroupIndex {
         result
     }
 
-    /// Adds a row of one whole number, or NULL, as a new group, without a place in the lookup.
+    /// Adds a row of one whole number, or NULL, as a new group, without adding it to the lookup.
     fn insert_number(&mut self, value: Option<u64>) -> mayfly_memory::Result<u32> {
         let cell = &self.store.layout.cells()[0];
         let header = self.hasher.hash_number(value) & HASH_MASK;

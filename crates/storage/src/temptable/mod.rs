@@ -24,7 +24,6 @@ mod dense;
 mod group_index;
 mod partition;
 mod partition_queue;
-mod readers;
 pub(crate) mod reclaim;
 mod registry;
 mod repartition;

@@ -87,7 +87,7 @@ impl Partition {
         Ok(self.gather_rows(columns, &self.rows[range]))
     }
 
-    /// Columns of rows at the given places, in that order. Of a partition in memory.
+    /// Columns of rows of the given numbers, in that order. Of a partition in memory.
     pub fn gather(&self, columns: &[usize], rows: &[u32]) -> Result<Batch> {
         let rows: Vec<_> = rows.iter().map(|row| self.rows[*row as usize]).collect();
         Ok(self.gather_rows(columns, &rows))
@@ -212,7 +212,7 @@ pub(crate) struct PartitionRows {
     pub(crate) table: TempTable,
 }
 
-/// What keeps rows in memory. In the order in which it is let go.
+/// What keeps rows in memory. In the order in which it is released.
 #[expect(dead_code, reason = "held, not read")]
 enum Holds {
     Parts(Vec<LoadedValues>, Vec<Part>),

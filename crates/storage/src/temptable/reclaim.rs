@@ -48,7 +48,7 @@ impl Holders {
     /// Asks holders of `budget` or any below it, until about `wanted` bytes have left memory.
     /// Says how many bytes it were.
     pub(crate) fn reclaim(&self, wanted: u64, budget: &Budget) -> u64 {
-        // The list is let go before anyone is asked: what is asked may end here and be dropped.
+        // The list is unlocked first: a holder that ends here is dropped, and leaves the list.
         let mut holders: Vec<Arc<dyn Reclaim>> =
             lock(&self.0).iter().filter_map(Weak::upgrade).collect();
         holders.retain(|holder| holder.memory().used() > 0 && holder.memory().is_below(budget));

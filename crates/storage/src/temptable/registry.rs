@@ -203,7 +203,7 @@ impl Registry {
     }
 }
 
-/// A table's place in the registry, left when this is dropped.
+/// A table's entry in the registry, left when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Registration {
     registry: Registry,

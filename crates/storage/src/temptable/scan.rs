@@ -19,16 +19,17 @@ pub struct Scan {
     gather: Gather,
 }
 
-impl Scan {
-    pub(crate) fn open(table: &TempTable, columns: Option<&[usize]>) -> Self {
-        let all = || (0..table.spec().columns.len()).collect();
-        Self::over(
-            table,
-            columns.map_or_else(all, <[usize]>::to_vec),
-            Arc::default(),
-        )
+impl TempTable {
+    /// A scan of `columns` (all if `None`). Every scan sees every row once; workers that share a
+    /// scan ([`Scan::for_another_worker`]) see each row once between them.
+    pub fn scan(&self, columns: Option<&[usize]>) -> Scan {
+        let all = || (0..self.spec().columns.len()).collect();
+        let columns = columns.map_or_else(all, <[usize]>::to_vec);
+        Scan::over(self, columns, Arc::default())
     }
+}
 
+impl Scan {
     fn over(table: &TempTable, columns: Vec<usize>, next: Arc<AtomicUsize>) -> Self {
         Self {
             table: table.clone(),

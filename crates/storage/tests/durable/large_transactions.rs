@@ -14,7 +14,7 @@ fn wide(id: i64, random: &mut Random) -> Person {
     let length = 50 + random.below(700) as usize;
     let text = format!("{:08}", random.below(100_000_000));
     let name: String = text.chars().cycle().take(length).collect();
-    (id, name, Some(id * 3))
+    (id, name.into(), Some(id * 3))
 }
 
 #[test]
@@ -27,8 +27,8 @@ fn what_does_not_fit_is_read_and_written_again() {
         let before = model.clone();
         // In an order that has nothing to do with that of any key.
         let mut ids: Vec<i64> = (0..ROWS).collect();
-        for place in (1..ids.len()).rev() {
-            ids.swap(place, random.below(place as u64 + 1) as usize);
+        for index in (1..ids.len()).rev() {
+            ids.swap(index, random.below(index as u64 + 1) as usize);
         }
         for ids in ids.chunks(AT_ONCE) {
             let (old, new): (Vec<i64>, Vec<i64>) =

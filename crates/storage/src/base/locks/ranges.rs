@@ -235,16 +235,16 @@ impl Ranges {
 
     /// What was announced is not to come, or comes: by how many bytes more the owner's ranges need.
     pub(crate) fn settle(&mut self, number: u64, comes: bool) -> i64 {
-        let Some(place) = self.coming.iter().position(|(it, ..)| *it == number) else {
+        let Some(index) = self.coming.iter().position(|(it, ..)| *it == number) else {
             return 0;
         };
-        let (_, owner, tree, mode, ranges) = self.coming.swap_remove(place);
+        let (_, owner, tree, mode, ranges) = self.coming.swap_remove(index);
         if !comes {
             return 0;
         }
         let of_tree = self.trees.entry(tree).or_default();
         let is_own = |own: &OwnRanges| own.owner == owner && own.mode == mode;
-        let place = of_tree.iter().position(is_own).unwrap_or_else(|| {
+        let index = of_tree.iter().position(is_own).unwrap_or_else(|| {
             of_tree.push(OwnRanges {
                 owner,
                 mode,
@@ -252,11 +252,11 @@ impl Ranges {
             });
             of_tree.len() - 1
         });
-        let set = &mut of_tree[place].set;
+        let set = &mut of_tree[index].set;
         ranges.into_iter().map(|range| set.add(range)).sum()
     }
 
-    /// Lets go of an owner's ranges of these trees.
+    /// Releases an owner's ranges of these trees.
     pub(crate) fn release(&mut self, owner: LockOwner, trees: &[TreeId]) {
         for tree in trees {
             if let Some(ranges) = self.trees.get_mut(tree) {

@@ -192,9 +192,9 @@ fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
 fn a_cut_takes_what_is_behind_it() {
     let (_, directory, mut log) = begun("cut");
     put(&mut log, &[b"a"]);
-    let place = put(&mut log, &[b"b"]);
+    let offset = put(&mut log, &[b"b"]);
     put(&mut log, &[b"c"]);
-    log.cut(place);
+    log.cut(offset);
     assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]]);
     // The one behind it would follow this one again.
     put(&mut log, &[b"d"]);

@@ -118,8 +118,8 @@ impl TextSize {
             out.extend_from_slice(&((self.length - cut) as u32).to_le_bytes());
         } else {
             let start = texts.start(rows.start);
-            for (place, end) in texts.ends[rows.clone()].iter().enumerate() {
-                let end = end - start - cut * (place + 1);
+            for (index, end) in texts.ends[rows.clone()].iter().enumerate() {
+                let end = end - start - cut * (index + 1);
                 out.extend_from_slice(&(end as u32).to_le_bytes()[..width]);
             }
         }
@@ -263,7 +263,7 @@ impl ColumnSize {
         }
         let first = rows.start;
         // A NULL has the value of the base: any that fits will do.
-        let is_null = |place: usize| self.has_nulls && all.is_null(number, first + place);
+        let is_null = |index: usize| self.has_nulls && all.is_null(number, first + index);
         let narrow = Narrow { base, width };
         match column {
             Column::Words(_, values) => {
@@ -316,8 +316,8 @@ impl Narrow {
         out: &mut Vec<u8>,
     ) {
         let values = values.iter().enumerate();
-        let differences = values.map(|(place, value)| {
-            if is_null(place) {
+        let differences = values.map(|(index, value)| {
+            if is_null(index) {
                 0
             } else {
                 number(*value).wrapping_sub(self.base)

@@ -16,13 +16,13 @@ use mayfly_types::{Interrupt, Result};
 use crate::base::change_map::Change;
 use crate::base::change_map::{ChangeStorage, NAME, RESERVE_BYTES};
 use crate::base::definition::TableDefinition;
-use crate::base::kept::TransactionSnapshot;
 use crate::base::locks::ranges::RangeMode;
 use crate::base::locks::{Held, LockOwner, Request};
 use crate::base::overlay::{Changes, Overlay, TreeChanges};
 use crate::base::record_key::{META, TreeId, row_count_name};
 use crate::base::snapshot::Snapshot;
 use crate::base::store::Store;
+use crate::base::transaction_snapshots::TransactionSnapshot;
 use crate::base::view::TreeView;
 use crate::error::user_error;
 use crate::key_encoding::ByteRange;
@@ -50,7 +50,7 @@ pub struct StatementOptions {
     pub interrupt: Interrupt,
     /// Rows in the batches that scans give out.
     pub batch_rows: usize,
-    /// How what its tables read is locked, unless they are told otherwise.
+    /// How what its tables read is locked, unless [`crate::Table::lock_reads`] says otherwise.
     pub read_lock: ReadLock,
 }
 
@@ -117,7 +117,7 @@ impl DurableTransaction {
                 reservation: storage.memory.reservation(),
                 new_trees: false,
             }),
-            snapshot: store.environment.kept.add(),
+            snapshot: store.environment.transaction_snapshots.add(),
             storage,
             held: Mutex::default(),
             writing: Mutex::default(),
@@ -173,12 +173,12 @@ impl DurableTransaction {
     }
 
     /// Makes its changes durable and visible to others, and ends it. After an error nothing of it is
-    /// kept.
+    /// committed.
     pub fn commit(&self) -> Result<()> {
         self.0.commit()
     }
 
-    /// Ends it with nothing kept.
+    /// Ends it without its changes.
     pub fn roll_back(&self) {
         self.0.end();
     }
@@ -331,7 +331,7 @@ impl Transaction {
         self.fit(&mut state)
     }
 
-    /// Ends it, with nothing kept.
+    /// Ends it without its changes.
     fn end(&self) {
         let mut state = self.state();
         state.changes.take();

@@ -115,17 +115,12 @@ impl DurableWriter {
             }
         }
         if let Some(block) = near
-            && let Ok(place) = block.search(key)?
+            && let Ok(index) = block.search(key)?
         {
-            return Ok(Some(RowLocation::Block(block, place)));
+            return Ok(Some(RowLocation::Block(block, index)));
         }
-        let base = self.base(tree);
-        let Some(found) = base.held_block_of(tree, key)? else {
-            return Ok(None);
-        };
-        let block = base.block(found)?;
-        let place = block.search(key)?;
-        Ok(place.ok().map(|place| RowLocation::Block(block, place)))
+        let found = self.base(tree).find(tree, key)?;
+        Ok(found.map(|(block, row)| RowLocation::Block(block, row)))
     }
 
     /// The first key in a range of a tree, as it is now, and whether it is a committed one.
@@ -167,11 +162,11 @@ impl DurableWriter {
         let is_removed =
             |key: &[u8]| -> Result<bool> { Ok(has(own, key)? || has(before.as_deref(), key)?) };
         let mut block = base.block(found)?;
-        let mut place = block.rank(start)?;
+        let mut index = block.rank(start)?;
         let mut walk = None;
         loop {
-            while place < block.rows() {
-                let key = block.key(place)?;
+            while index < block.rows() {
+                let key = block.key(index)?;
                 if !range.contains(&key) {
                     return Ok(own_first());
                 }
@@ -183,7 +178,7 @@ impl DurableWriter {
                         own_first()
                     });
                 }
-                place += 1;
+                index += 1;
             }
             let walk = match &mut walk {
                 Some(walk) => walk,
@@ -198,7 +193,7 @@ impl DurableWriter {
                 return Ok(own_first());
             };
             block = base.block(next)?;
-            place = block.rank(start)?;
+            index = block.rank(start)?;
         }
     }
 
@@ -342,18 +337,21 @@ impl DurableWriter {
             None => None,
         };
         let mut scratch = Scratch::default();
-        for place in 0..batch.row_count() {
-            let row = keys.row(place);
+        for index in 0..batch.row_count() {
+            let row = keys.row(index);
             let found = self.insert_row(&row, check, snapshot.as_ref(), &mut scratch)?;
             if found.is_some() {
-                return Ok(written(place, found));
+                return Ok(written(index, found));
             }
         }
         Ok(written(batch.row_count(), None))
     }
 
-    /// The rows at positions as they are now, locked, and which of the positions they are of.
+    /// The rows at positions as they are now, locked, and which of the positions they are of: the
+    /// beginning of a change.
     fn take_rows(&mut self, positions: &BinaryViewArray) -> Result<(Batch, Vec<usize>)> {
+        self.leave_bulk()?;
+        self.is_new = false;
         let definition = Arc::clone(&self.table.definition);
         let tree = definition.rows();
         let (keys, exclusive) = (positions.iter().flatten(), LockMode::Exclusive);
@@ -362,14 +360,14 @@ impl DurableWriter {
         self.refresh()?;
         let mut pieces = Pieces::new(&self.base(definition.rows()));
         let mut found = Vec::with_capacity(positions.len());
-        for (place, position) in positions.iter().enumerate() {
+        for (index, position) in positions.iter().enumerate() {
             let Some(position) = position else {
                 continue;
             };
             let near = pieces.last_block().map(|(_, block)| block);
             if let Some(row) = self.existing(tree, position, near)? {
                 row.add_to(&mut pieces, definition.types(), position)?;
-                found.push(place);
+                found.push(index);
             }
         }
         let rows = self.all_columns().batch(&self.table, &mut pieces)?;
@@ -391,8 +389,6 @@ impl TableWriter for DurableWriter {
     }
 
     fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
-        self.leave_bulk()?;
-        self.is_new = false;
         let definition = Arc::clone(&self.table.definition);
         let positions = positions.as_binary_view();
         let (old, found) = self.take_rows(positions)?;
@@ -400,28 +396,26 @@ impl TableWriter for DurableWriter {
         let new_keys = BatchKeys::of_positioned(&definition, rows.columns());
         let snapshot = self.table.statement.transaction.snapshot.get()?;
         let mut scratch = Scratch::default();
-        for (was, place) in found.into_iter().enumerate() {
-            let (old, new) = (old_keys.row(was), new_keys.row(place));
-            let position = positions.value(place);
+        for (was, index) in found.into_iter().enumerate() {
+            let (old, new) = (old_keys.row(was), new_keys.row(index));
+            let position = positions.value(index);
             let duplicate =
                 self.update_row(position, (&old, &new), snapshot.as_ref(), &mut scratch)?;
             if duplicate.is_some() {
-                return Ok(written(place, duplicate));
+                return Ok(written(index, duplicate));
             }
         }
         Ok(written(rows.row_count(), None))
     }
 
     fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
-        self.leave_bulk()?;
-        self.is_new = false;
         let definition = Arc::clone(&self.table.definition);
         let positions = positions.as_binary_view();
         let (old, found) = self.take_rows(positions)?;
         let keys = BatchKeys::of_positioned(&definition, old.columns());
         let snapshot = self.table.statement.transaction.snapshot.get()?;
-        for (was, place) in found.iter().enumerate() {
-            let position = positions.value(*place);
+        for (was, index) in found.iter().enumerate() {
+            let position = positions.value(*index);
             self.delete_row(position, &keys.row(was), snapshot.as_ref())?;
         }
         Ok(found.len() as u64)

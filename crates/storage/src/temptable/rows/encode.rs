@@ -28,8 +28,8 @@ pub(crate) struct Sources {
     /// buffers, so an address means the same bytes as long as it is here.
     known: HashMap<usize, (u32, usize)>,
     transient: Vec<*const u8>,
-    /// Keeps the transient buffers while their batch is appended.
-    kept: Vec<Buffer>,
+    /// The transient buffers, while their batch is appended.
+    transient_buffers: Vec<Buffer>,
 }
 
 // SAFETY: the addresses point into buffers that this value keeps alive and that are Send and Sync.
@@ -43,7 +43,7 @@ impl Sources {
             stable,
             known: HashMap::new(),
             transient: Vec::new(),
-            kept: Vec::new(),
+            transient_buffers: Vec::new(),
         }
     }
 
@@ -55,7 +55,7 @@ impl Sources {
     /// Forgets the buffers of the last batch.
     pub(crate) fn begin_batch(&mut self) {
         self.transient.clear();
-        self.kept.clear();
+        self.transient_buffers.clear();
     }
 
     /// Whether any string of the batch is in a buffer that will go away.
@@ -95,7 +95,7 @@ impl Sources {
             return number;
         }
         self.transient.push(buffer.as_ptr());
-        self.kept.push(buffer.clone());
+        self.transient_buffers.push(buffer.clone());
         TRANSIENT | (self.transient.len() - 1) as u32
     }
 }
@@ -242,7 +242,7 @@ unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: 
     }
 }
 
-/// Sets the NULL bits of a column and makes its NULL cells zero, so that they hold no place of a
+/// Sets the NULL bits of a column and makes its NULL cells zero, so that they refer to no
 /// value.
 unsafe fn set_nulls(
     nulls: &NullBuffer,

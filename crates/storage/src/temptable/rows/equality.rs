@@ -55,22 +55,13 @@ impl<'a> Resolver<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Compare {
-    Word,
-    Float,
-    Wide,
-    Wider,
-    Bytes,
-    Collated(CollatedKeys),
-}
-
-#[derive(Debug, Clone, Copy)]
 struct Key {
     /// The cell in rows of the table.
     cell: Cell,
     /// The cell in rows that are looked up.
     other: Cell,
-    compare: Compare,
+    /// Of strings that may be equal with other bytes.
+    collated: Option<CollatedKeys>,
     null_safe: bool,
 }
 
@@ -109,35 +100,19 @@ impl RowKeys {
             .enumerate()
             .map(|(index, column)| {
                 let (cell, other) = cells(index, column.column);
-                let compare = match cell.ty {
-                    PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 => {
-                        Compare::Word
-                    }
-                    PhysicalType::Float64 => Compare::Float,
-                    PhysicalType::Decimal128(_) => Compare::Wide,
-                    PhysicalType::Decimal256(_) => Compare::Wider,
-                    PhysicalType::Bytes => match CollatedKeys::of(column.mode) {
-                        None => Compare::Bytes,
-                        Some(collated) => Compare::Collated(collated),
-                    },
-                };
+                let is_text = cell.ty == PhysicalType::Bytes;
                 Key {
                     cell,
                     other,
-                    compare,
+                    collated: CollatedKeys::of(column.mode).filter(|_| is_text),
                     null_safe: column.null_safe,
                 }
             })
             .collect();
         let single_bytes = match keys.as_slice() {
-            [
-                Key {
-                    cell,
-                    other,
-                    compare: Compare::Bytes,
-                    ..
-                },
-            ] => Some((*cell, *other)),
+            [key] if key.cell.ty == PhysicalType::Bytes && key.collated.is_none() => {
+                Some((key.cell, key.other))
+            }
             _ => None,
         };
         let first_string = keys
@@ -250,16 +225,22 @@ impl Key {
             if a_null || b_null {
                 return a_null == b_null;
             }
-            match &self.compare {
-                Compare::Word => cell.word(a) == other.word(b),
-                Compare::Float => f64::from_bits(cell.word(a)) == f64::from_bits(other.word(b)),
-                Compare::Wide => cell.wide(a) == other.wide(b),
-                Compare::Wider => {
+            match cell.ty {
+                PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 => {
+                    cell.word(a) == other.word(b)
+                }
+                PhysicalType::Float64 => {
+                    f64::from_bits(cell.word(a)) == f64::from_bits(other.word(b))
+                }
+                PhysicalType::Decimal128(_) => cell.wide(a) == other.wide(b),
+                PhysicalType::Decimal256(_) => {
                     cell.wide(a) == other.wide(b) && cell.wide(a.add(16)) == other.wide(b.add(16))
                 }
-                Compare::Bytes => equal_bytes(cell.view(a), a_values, other.view(b), b_values),
-                Compare::Collated(collated) => {
+                PhysicalType::Bytes => {
                     let (a, b) = (cell.view(a), other.view(b));
+                    let Some(collated) = &self.collated else {
+                        return equal_bytes(a, a_values, b, b_values);
+                    };
                     a == b && a.is_inline()
                         || collated.equal(a_values.bytes(&a), b_values.bytes(&b))
                 }

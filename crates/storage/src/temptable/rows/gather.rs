@@ -22,15 +22,15 @@ const SHARED_BUFFERS_MIN: usize = 64;
 /// Values are copied together only up to so many bytes a batch.
 const COPIED_BYTES_MAX: usize = 1 << 20;
 
-/// Which places of a batch's buffer list the buffers of a directory have.
+/// Which number each buffer of a directory has in a batch's list of buffers.
 #[derive(Debug, Default)]
-struct Places {
-    /// By number: the batch that used it last, and its place there.
+struct BufferNumbers {
+    /// By number: the batch that used it last, and its number there.
     slots: Vec<(u32, u32)>,
 }
 
-impl Places {
-    fn place(&mut self, number: u32, batch: u32, next: u32) -> u32 {
+impl BufferNumbers {
+    fn number(&mut self, number: u32, batch: u32, next: u32) -> u32 {
         let index = number as usize;
         if index >= self.slots.len() {
             self.slots.resize((index + 1).next_power_of_two(), (0, 0));
@@ -47,8 +47,8 @@ impl Places {
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
     batch: u32,
-    heap: Places,
-    sources: Places,
+    heap: BufferNumbers,
+    sources: BufferNumbers,
     used: Vec<u32>,
 }
 
@@ -133,15 +133,15 @@ impl Gather {
             let number = view.buffer();
             if number != last.0 {
                 let next = self.used.len() as u32;
-                let place = if is_source(number) {
-                    self.sources.place(number & !SOURCE, self.batch, next)
+                let in_batch = if is_source(number) {
+                    self.sources.number(number & !SOURCE, self.batch, next)
                 } else {
-                    self.heap.place(number, self.batch, next)
+                    self.heap.number(number, self.batch, next)
                 };
-                if place == next {
+                if in_batch == next {
                     self.used.push(number);
                 }
-                last = (number, place);
+                last = (number, in_batch);
             }
             views.push(view.in_buffer(last.1).0);
         }
@@ -162,7 +162,7 @@ impl Gather {
             directory.buffers(&self.used)
         };
         // SAFETY: every view was valid in the array it came from, and names the same bytes in the
-        // buffer at its new place.
+        // buffer at its new number.
         let array = unsafe {
             BinaryViewArray::new_unchecked(ScalarBuffer::from(views), buffers.into(), nulls)
         };

@@ -23,7 +23,7 @@ impl View {
     /// The longest value that is its own cell.
     pub(crate) const INLINE_MAX: u32 = 12;
 
-    /// A string at a place in a buffer; a short one is its own cell.
+    /// A string at an offset of a buffer; a short one is its own cell.
     #[inline(always)]
     pub(crate) fn of(text: &[u8], buffer: u32, offset: u32) -> Self {
         if text.len() <= Self::INLINE_MAX as usize {
@@ -59,7 +59,7 @@ impl View {
         (self.0 >> 96) as u32
     }
 
-    /// The same value at another place.
+    /// The same value elsewhere.
     pub(crate) fn at(self, buffer: u32, offset: u32) -> Self {
         Self(u128::from(self.0 as u64) | u128::from(buffer) << 64 | u128::from(offset) << 96)
     }
@@ -86,7 +86,7 @@ fn zerocopy_view(view: &u128) -> &[u8; 16] {
     unsafe { &*std::ptr::from_ref(view).cast::<[u8; 16]>() }
 }
 
-/// One column's place.
+/// Where one column is in a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cell {
     pub(crate) ty: PhysicalType,
@@ -114,7 +114,7 @@ impl Cell {
     }
 }
 
-/// The places of all columns.
+/// Where all columns are in a row.
 #[derive(Debug)]
 pub(crate) struct RowLayout {
     cells: Vec<Cell>,
@@ -178,7 +178,7 @@ impl RowLayout {
 /// For all: `row` points to an initialised row of the layout that `cell` is of.
 #[expect(
     unsafe_code,
-    reason = "rows are raw bytes in blocks; one place reads them"
+    reason = "rows are raw bytes in blocks; they are read here alone"
 )]
 impl Cell {
     pub(crate) unsafe fn is_null(&self, row: *const u8) -> bool {

@@ -17,7 +17,7 @@ pub(super) struct Record {
     pub(super) prefix: Prefix,
     /// Which of the memory runs it is of, in the order of their rows' arrival.
     pub(super) run: u32,
-    /// Its row's place in that run, in the order of arrival.
+    /// Its row's number in that run, in the order of arrival.
     pub(super) row: u32,
 }
 

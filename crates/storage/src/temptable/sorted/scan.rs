@@ -43,12 +43,16 @@ enum Source {
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for SortedScan {}
 
+impl TempTable {
+    /// The rows of a table with ordered access, in order, from `offset` (counted from 0) and at
+    /// most `limit` of them. Takes the rows out of the table.
+    pub fn sorted(&self, offset: u64, limit: Option<u64>) -> Result<SortedScan> {
+        SortedScan::open(self, offset, limit).map_err(|error| self.error(&error))
+    }
+}
+
 impl SortedScan {
-    pub(crate) fn open(
-        table: &TempTable,
-        offset: u64,
-        limit: Option<u64>,
-    ) -> mayfly_memory::Result<Self> {
+    fn open(table: &TempTable, offset: u64, limit: Option<u64>) -> mayfly_memory::Result<Self> {
         let Access::Ordered { keys, .. } = &table.spec().access else {
             return Ok(Self::over(table, Source::none(), 0));
         };

@@ -231,11 +231,11 @@ impl SortWriter {
                 .records
                 .retain(|record| record.prefix <= bound.prefix);
         }
-        let keep = usize::try_from(cutoff.limit()).unwrap_or(usize::MAX);
-        if self.run.records.len() <= keep {
+        let wanted = usize::try_from(cutoff.limit()).unwrap_or(usize::MAX);
+        if self.run.records.len() <= wanted {
             return self.run.records.len() < self.run.rows.len();
         }
-        if keep == 0 {
+        if wanted == 0 {
             self.run.records.clear();
             return true;
         }
@@ -246,9 +246,9 @@ impl SortWriter {
         let MemoryRun { records, rows, .. } = &mut self.run;
         let row = |record: &Record| rows[record.row as usize];
         let (_, last, _) =
-            records.select_nth_unstable_by(keep - 1, |a, b| comparer.compare(a, b, row));
+            records.select_nth_unstable_by(wanted - 1, |a, b| comparer.compare(a, b, row));
         cutoff.offer(bound_of(&self.keys, rows, last));
-        records.truncate(keep);
+        records.truncate(wanted);
         true
     }
 

@@ -95,8 +95,8 @@ impl Store {
         Batch::new(columns, count)
     }
 
-    /// Asks whoever is at rest under the limit that refuses `bytes` to let go of memory; whether
-    /// anyone did. Asks for more than is needed now, so that this is rare.
+    /// Asks holders at rest under the limit that refuses `bytes` to release memory; whether any
+    /// did. Asks for more than is needed now, so that this is rare.
     pub(crate) fn reclaim(&self, bytes: u64) -> bool {
         let Some(refusing) = self.memory.refusing(bytes) else {
             return true;

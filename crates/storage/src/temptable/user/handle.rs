@@ -47,7 +47,7 @@ impl Pin {
         });
         let state = read_lock(&core.state);
         if let Some(published) = &state.published {
-            pin.keep(published);
+            pin.set_snapshot(published);
         }
         let mut pins = lock(&state.pins);
         if pins.len() == pins.capacity() {
@@ -83,7 +83,7 @@ impl Pin {
         reads_on && self.snapshot.get().is_none()
     }
 
-    pub(super) fn keep(&self, snapshot: &Arc<Content>) {
+    pub(super) fn set_snapshot(&self, snapshot: &Arc<Content>) {
         // Only one thread has the table's lock to write.
         let _ = self.snapshot.set(Arc::clone(snapshot));
     }
@@ -145,9 +145,9 @@ pub(super) unsafe fn gather(
             stored.map(|column| column.0),
         )
     };
-    for (place, column) in columns.iter().enumerate() {
+    for (index, column) in columns.iter().enumerate() {
         if *column == ColumnId::POSITION {
-            arrays.insert(place, positions(ids));
+            arrays.insert(index, positions(ids));
         }
     }
     Batch::new(arrays, rows.len())

@@ -183,7 +183,7 @@ impl Core {
             };
             if pin.needs_snapshot(own) {
                 let shared = shared.get_or_insert_with(|| Arc::new(content.clone()));
-                pin.keep(shared);
+                pin.set_snapshot(shared);
             }
             true
         });

@@ -164,7 +164,7 @@ fn set(change: &mut Change<'_>, row: &mut Vec<u64>, encoded: &[u8], values: &[Va
     let layout = &core.shape.layout;
     row.resize(layout.width / 8, 0);
     let row = point::bytes(row);
-    // Lets go of the values of the row before.
+    // Releases the values of the row before.
     change.sources.begin_batch();
     if !layout.write(row, values, change.sources) {
         return Err(Stopped::Error(crate::table::wrong_type()));
@@ -287,7 +287,7 @@ impl MapSnapshot {
             } else {
                 Some(most)
             };
-            match first_of_part.and_then(|place| ids.get(place)) {
+            match first_of_part.and_then(|index| ids.get(index)) {
                 Some(id) if ids.len() > most => {
                     entry(&self.core, content, *id, |key, _| key.to_vec())
                 }

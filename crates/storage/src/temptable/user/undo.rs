@@ -326,7 +326,7 @@ impl UndoLog {
         is_used.then(|| self.records())
     }
 
-    /// Keeps what was changed.
+    /// Forgets how to undo what was changed.
     pub(crate) fn forget(&self) {
         if let Some(mut records) = self.used() {
             records.clear();
@@ -424,7 +424,7 @@ impl Core {
         }
     }
 
-    /// What every later statement is told.
+    /// The error of every later statement.
     pub(super) fn broken_error(&self, error: &MemoryError) -> mayfly_types::Error {
         let reason = self.error(error);
         codes::ER_UNKNOWN_ERROR.with(&[&format!(
