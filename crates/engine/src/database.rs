@@ -189,7 +189,7 @@ impl Database {
             return Ok(store.clone());
         }
         let opened = DurableStore::open(StoreOptions {
-            place: match &self.options.datadir {
+            location: match &self.options.datadir {
                 Some(directory) => StoreLocation::DataDirectory(directory.clone()),
                 None => {
                     let directory = self.resources.temp_space.make_directory();

@@ -121,7 +121,7 @@ pub enum MemoryError {
         /// The size of the block.
         bytes: usize,
     },
-    /// The statement is to end: whoever asked for it knows why.
+    /// The statement is to end; why, its `Interrupt` says.
     Interrupted,
     /// A temporary file could not be created, written, read or removed.
     Io(Box<IoFailure>),

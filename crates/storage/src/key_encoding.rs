@@ -99,6 +99,11 @@ impl ByteRange {
         joined
     }
 
+    /// Whether no key lies in it.
+    pub fn is_empty(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| *end <= self.start)
+    }
+
     /// Whether a key lies in it.
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= self.start.as_slice() && self.end.as_ref().is_none_or(|end| key < end.as_slice())
@@ -158,7 +163,7 @@ impl RowKeys<'_> {
         }
     }
 
-    /// Whether a part of a row's key is NULL.
+    /// Whether a part of a row's key is NULL: such a key is a duplicate of no other.
     pub fn has_null(&self, row: usize) -> bool {
         self.parts.iter().any(|(_, source)| source.is_null(row))
     }
@@ -235,13 +240,6 @@ impl KeyEncoder {
             part.append(value(part.column)?, key);
         }
         Ok(())
-    }
-
-    /// Whether a part of a row's key is NULL: such a key is a duplicate of no other.
-    pub fn has_null(&self, columns: &[ArrayRef], row: usize) -> bool {
-        self.parts
-            .iter()
-            .any(|part| columns[part.column].is_null(row))
     }
 
     /// The length of the first `parts` parts of a key, which other bytes may follow. Of bytes that are

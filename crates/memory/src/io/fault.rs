@@ -117,10 +117,8 @@ impl State {
     }
 
     fn check_open(&self) -> io::Result<()> {
-        match self.struck(Call::Open) {
-            Some(fault) => Err(fault.error()),
-            None => Ok(()),
-        }
+        let fault = self.struck(Call::Open);
+        fault.map_or(Ok(()), |fault| Err(fault.error()))
     }
 }
 

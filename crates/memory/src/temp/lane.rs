@@ -1,8 +1,8 @@
 //! One file of the temporary space and the account of its parts.
 //!
 //! Free parts lie in order of their offset, each as long as can be: one that is given back is joined
-//! with its neighbours, and taken again by whoever fits best, so that the file never grows while what
-//! is free would do. Parts whose space went back to the file system (*holes*) are kept apart, and
+//! with its neighbours, and taken again by a request that it fits best, so that the file never grows while what
+//! is free would do. Parts whose space went back to the file system (*holes*) are listed apart, and
 //! taken last. When the last part in use is given back everything is free again and taking restarts
 //! at offset 0, over pages that the page cache still holds.
 
@@ -98,7 +98,7 @@ impl Free {
 }
 
 /// A file that is being made. Unless it is done, the file and its space go when this is dropped, by an error
-/// or a panic: the next who needs the file makes it anew.
+/// or a panic, and the file is made anew when it is needed again.
 struct UnfinishedFile<'a> {
     io: &'a dyn IoBackend,
     path: &'a Path,

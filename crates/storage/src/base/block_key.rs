@@ -3,7 +3,7 @@
 //! The library's keys have at most [`MAX_KEY`] bytes. A separator of more than [`PREFIX_BYTES`] is cut
 //! there, and an ordinal replaces the rest. The blocks whose separators begin with the same
 //! bytes are a group, in the order of their ordinals. The separator of such a block is its first key, so
-//! that who looks for a key in a group bisects it by ordinals and compares first keys.
+//! that the search for a key bisects a group by ordinals and compares first keys.
 //!
 //! Between two ordinals there is not always another one. Then those around are spread anew, of as few blocks
 //! as have room between them (Bender et al., "Two simplified algorithms for maintaining order in a list",

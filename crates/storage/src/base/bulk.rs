@@ -36,7 +36,7 @@ const STEP_BYTES: u64 = 8 << 20;
 /// Bytes of rows that are sorted together.
 const RUN_BYTES: u64 = 256 << 20;
 
-/// How much a load keeps in memory.
+/// How much of a load is in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     step: usize,

@@ -39,7 +39,7 @@ impl BulkLoads {
         lock(&self.0)
     }
 
-    /// The orphans, for who removes them.
+    /// Takes the orphans, to remove them.
     pub(super) fn orphans(&self) -> Orphans<'_> {
         Orphans {
             trees: std::mem::take(&mut self.trees().orphans),

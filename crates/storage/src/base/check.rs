@@ -125,10 +125,8 @@ fn check_table(
                 index.encoder.append_row(&arrays, row, &mut key);
                 key.extend_from_slice(&position);
                 // Whether the block is intact is said when its own tree is checked.
-                let entry = match snapshot.held_block_of(index.tree, &key)? {
-                    Some(found) => Some(Block::parse(found.block)?),
-                    None => None,
-                };
+                let entry = snapshot.held_block_of(index.tree, &key)?;
+                let entry = entry.map(|found| Block::parse(found.block)).transpose()?;
                 let row_of = |entry: &Block<'_>| Ok::<_, Damaged>(entry.search(&key)?.ok());
                 let entry_row = entry.as_ref().map(row_of).transpose()?.flatten();
                 let (Some(entry), Some(entry_row)) = (entry, entry_row) else {

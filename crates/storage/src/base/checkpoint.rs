@@ -94,8 +94,8 @@ impl Environment {
         self.has_changed(1)
     }
 
-    /// Whether so much was changed that whoever writes should make the checkpoint itself: those that
-    /// are made while others write do not keep up with them.
+    /// Whether so much was changed that the next writer should make the checkpoint itself: those in the
+    /// background do not keep up with the writers.
     pub(super) fn is_checkpoint_late(&self) -> bool {
         self.has_changed(4)
     }

@@ -19,7 +19,7 @@ const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
 /// Snapshots that are read at one time.
 const READERS: u32 = 8192;
-/// So many transactions may keep a snapshot each. The rest is for statements, and for those that commit.
+/// So many transactions may hold a snapshot each. The other readers are for statements and commits.
 pub(super) const MOST_SNAPSHOTS: usize = 8000;
 
 pub(super) type Records = Database<'static, Bytes, Bytes>;

@@ -57,12 +57,12 @@ pub(super) struct Environment {
     stable: StableRanges,
     /// Counts commits.
     version: AtomicU64,
-    /// The version when it was last asked whether somebody commits.
+    /// The version at the last check whether there are commits.
     pub(super) seen: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
-    /// What was committed and is not in the file. Who takes a snapshot holds it meanwhile.
+    /// What was committed and is not in the file. Locked while a snapshot is taken.
     memtable: Mutex<Memtable>,
-    /// Of all its versions that somebody has.
+    /// For all its versions that are in use.
     pub(super) memtable_memory: Budget,
     log: Option<Mutex<Log>>,
     /// Locked before the log is unlocked, so that groups are applied in the order of the log
@@ -75,7 +75,7 @@ pub(super) struct Environment {
     pub(super) transaction_snapshots: TransactionSnapshots,
     /// The numbers that snapshots have.
     numbers: Arc<Mutex<Vec<bool>>>,
-    // Given up last of all.
+    // Released last of all.
     pub(super) directory_lock: DirectoryLock,
 }
 
@@ -235,7 +235,7 @@ impl Environment {
         SnapshotNumber(number, Arc::clone(&self.numbers))
     }
 
-    /// The log, for who writes to it; none of an ephemeral file.
+    /// The log, locked; none of an ephemeral file.
     pub(super) fn log(&self) -> Option<MutexGuard<'_, Log>> {
         self.log.as_ref().map(lock)
     }
@@ -269,7 +269,7 @@ impl Environment {
 
     /// The rows as the last commit left them.
     pub(super) fn newest(&self) -> Result<Arc<Snapshot>> {
-        // Who waited here might hold what others wait for. If it cannot be opened, commits say why.
+        // No wait here: the caller may hold what others wait for. If it cannot be opened, commits say why.
         let _ = self.open_anew(Duration::ZERO);
         self.newest_of_file()
     }
@@ -308,8 +308,8 @@ impl Environment {
         }
     }
 
-    /// Opens the file again if it has failed and nobody reads in it any more. For who commits, and so
-    /// reads no more itself: waits a little for others.
+    /// Opens the file again if it has failed and has no readers any more. Called by a commit, which
+    /// reads no more itself: waits a little for other readers.
     pub(super) fn open_for_commit(&self) -> Result<()> {
         self.open_anew(PATIENCE)
     }

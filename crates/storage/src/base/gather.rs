@@ -48,7 +48,7 @@ type Buffers = (Vec<Buffer>, Vec<(u32, u32)>);
 
 /// Rows in the order in which they are wanted.
 pub(super) struct Pieces {
-    /// Keeps blocks where they are.
+    /// Holds the blocks' bytes at their addresses.
     snapshot: Arc<Snapshot>,
     blocks: Vec<(Block<'static>, Holder)>,
     runs: Vec<Run>,

@@ -50,7 +50,7 @@ const FRAME_FULL: usize = 1 << 20;
 /// The file grows in such steps: a sync is cheaper when it has its length already.
 const STEP: u64 = 1 << 20;
 /// What a checkpoint leaves of a file that has grown.
-const KEPT: u64 = 64 << 20;
+const SPARE_BYTES: u64 = 64 << 20;
 
 /// What is to be done again.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ pub(super) struct Log {
     frame: Vec<u8>,
     /// Up to here it is on disk.
     synced: u64,
-    /// The last sync has failed: who knows what of the rest is on disk.
+    /// The last sync has failed: it is unknown what of the rest is on disk.
     has_failed_sync: bool,
     /// Its groups were read.
     is_read: bool,
@@ -194,7 +194,7 @@ impl Log {
         self.bring_to_disk()
     }
 
-    /// The last checkpoint, for who makes everything again that follows it.
+    /// The last checkpoint, from which recovery starts.
     pub(super) fn last_checkpoint(&mut self) -> Result<Header> {
         self.remove_doubtful()?;
         let header = read_header(&self.file, self.length, slot_of(self.generation))?;
@@ -456,8 +456,8 @@ impl Log {
         if self.length <= FRAMES && self.file.set_length(FRAMES + STEP).is_ok() {
             self.length = FRAMES + STEP;
         }
-        if self.length > KEPT && self.file.set_length(KEPT).is_ok() {
-            self.length = KEPT;
+        if self.length > SPARE_BYTES && self.file.set_length(SPARE_BYTES).is_ok() {
+            self.length = SPARE_BYTES;
         }
         Ok(())
     }

@@ -61,10 +61,7 @@ impl Statement {
         let changes = self.0.transaction.tree_changes(definition.rows());
         let types = definition.types();
         let view = TreeView::new(&snapshot, definition.rows(), types, changes);
-        let found = match position {
-            Some(position) => view.find(position, None)?,
-            None => None,
-        };
+        let found = position.map_or(Ok(None), |position| view.find(position, None))?;
         let Some(found) = found else {
             // A table that was made later has no rows here, which does not mean that it is empty.
             self.0.transaction.check_definition(definition)?;

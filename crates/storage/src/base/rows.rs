@@ -208,7 +208,7 @@ impl Rows {
         self.keys.ends.len()
     }
 
-    /// Removes all rows, and keeps the memory for others.
+    /// Removes all rows; their memory stays for others.
     pub(super) fn clear(&mut self) {
         self.shared.clear();
         self.keys.clear();
@@ -342,10 +342,11 @@ impl Rows {
                 (Column::Wide(values), StoredValue::Decimal128(value)) => values.push(value),
                 (Column::Huge(values), StoredValue::Decimal256(value)) => values.push(value),
                 (Column::Text(texts), StoredValue::Bytes(text)) => texts.push(text),
-                (column, _) => {
+                (column, StoredValue::Null) => {
                     column.push_nothing();
                     self.note_null(number, index);
                 }
+                _ => return Err(Damaged),
             }
         }
         self.keys
@@ -384,7 +385,7 @@ impl Rows {
         }
     }
 
-    /// Keeps strings of which there are few only once each. Only whole blocks are made of the rows then.
+    /// Stores strings of which there are few only once each. Only whole blocks are made of the rows then.
     /// Says whether there is such a column.
     pub(super) fn code_texts(&mut self) -> bool {
         let mut is_coded = false;

@@ -2,8 +2,8 @@
 //! ([`super::memtable`]), and how trees are read in both.
 //!
 //! Blocks are read where they are, in the map of the file or in memory. The pages of a read transaction
-//! do not change until it ends, nor does the snapshot's version of what is in memory, so whoever holds
-//! the [`Snapshot`] may hold slices of blocks.
+//! do not change until it ends, nor does the snapshot's version of what is in memory, so slices
+//! of blocks may be held as long as the [`Snapshot`].
 
 #![expect(
     unsafe_code,
@@ -110,8 +110,8 @@ impl Snapshot {
     }
 
     /// The addresses of a buffer that holds a block, and those near it. Buffers of two snapshots that
-    /// live at one time never begin at the same address, so that who knows a buffer by its address
-    /// knows its snapshot.
+    /// live at one time never begin at the same address, so that a buffer's address
+    /// identifies its snapshot.
     pub(super) fn window(&self, block: &[u8]) -> Range<usize> {
         let address = block.as_ptr() as usize;
         // The file begins with two pages that hold no block.
@@ -185,7 +185,7 @@ impl Snapshot {
         self.run(|all| floor(all, tree, key))
     }
 
-    /// The same for who keeps the snapshot beside what is found.
+    /// The same for a caller that holds the snapshot as long as what is found.
     pub(super) fn held_block_of(
         self: &Arc<Self>,
         tree: TreeId,
@@ -194,7 +194,8 @@ impl Snapshot {
         Ok(self.block_of(tree, key)?.map(held))
     }
 
-    /// The row of a key, by its block and number there, if there is one; for who keeps the snapshot too.
+    /// The row of a key, by its block and number there, if there is one, for a caller that
+    /// holds the snapshot as long as the block.
     pub(super) fn find(
         self: &Arc<Self>,
         tree: TreeId,

@@ -40,8 +40,8 @@ pub(super) struct TableHandle {
 /// How a handle reads.
 #[derive(Debug)]
 struct Reads {
-    /// What it sees. With locks that keep others from changing what was read it goes on to
-    /// the newest one with each read: what was read before is the same then.
+    /// What it sees. With locks of what is read it goes on to the newest one
+    /// with each read: what was read before is the same then.
     snapshot: Arc<Snapshot>,
     lock: ReadLock,
     wait: LockWait,
@@ -123,7 +123,7 @@ impl TableHandle {
         let transaction = &self.statement.transaction;
         let rows = self.definition.rows();
         if !transaction.store.locks.is_whole(&transaction.held, rows) {
-            // Who fills the table as a whole is waited for.
+            // A load of the whole table is waited for.
             self.lock_key(rows, WHOLE_TABLE, LockMode::Shared, wait)?;
             let view = self.view(tree, types);
             let mut wanted = Vec::with_capacity(ranges.len());
@@ -273,8 +273,8 @@ impl TableHandle {
         Ok(is_locked)
     }
 
-    /// The same for several. Who holds the whole table needs no more, and who would need too much
-    /// memory for the locks of keys gets that instead, if nobody else writes to the table.
+    /// The same for several. A transaction that has the whole table locked needs no more, and one that would
+    /// need too much memory for the locks of keys locks that instead, if nobody else writes to the table.
     pub(super) fn lock_keys<'k>(
         &self,
         tree: TreeId,

@@ -35,6 +35,16 @@ fn expired() -> mayfly_types::Error {
     )])
 }
 
+impl State {
+    fn get(&self) -> Result<Option<Arc<Snapshot>>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Held(snapshot) => Ok(Some(Arc::clone(snapshot))),
+            Self::Expired => Err(expired()),
+        }
+    }
+}
+
 impl TransactionSnapshot {
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.0)
@@ -42,25 +52,17 @@ impl TransactionSnapshot {
 
     /// The snapshot, if the transaction has one already.
     pub(super) fn get(&self) -> Result<Option<Arc<Snapshot>>> {
-        let state = self.lock();
-        match &*state {
-            State::None => Ok(None),
-            State::Held(snapshot) => Ok(Some(Arc::clone(snapshot))),
-            State::Expired => Err(expired()),
-        }
+        self.lock().get()
     }
 
     /// The snapshot of the transaction, which is this one if it has none yet.
     pub(super) fn get_or_set(&self, snapshot: Arc<Snapshot>) -> Result<Arc<Snapshot>> {
         let mut state = self.lock();
-        match &*state {
-            State::None => {
-                *state = State::Held(Arc::clone(&snapshot));
-                Ok(snapshot)
-            }
-            State::Held(snapshot) => Ok(Arc::clone(snapshot)),
-            State::Expired => Err(expired()),
+        if let Some(snapshot) = state.get()? {
+            return Ok(snapshot);
         }
+        *state = State::Held(Arc::clone(&snapshot));
+        Ok(snapshot)
     }
 
     /// The transaction sees this one from here on.

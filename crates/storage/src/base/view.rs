@@ -15,7 +15,7 @@ use super::snapshot::{Snapshot, Walk};
 use crate::key_encoding::ByteRange;
 use crate::temptable::MapSnapshot;
 
-/// A segment has about so many changes at most: who resolves it has them in memory.
+/// A segment has about so many changes at most, which are in memory while it is resolved.
 const SEGMENT_CHANGES: usize = 1024;
 
 /// A tree of one snapshot with the changes of one transaction.
@@ -124,10 +124,7 @@ impl TreeView {
             return Ok(None);
         }
         let found = self.snapshot.held_block_of(self.tree, key)?;
-        Ok(match found {
-            Some(found) => Some(self.snapshot.block(found)?),
-            None => None,
-        })
+        Ok(found.map(|found| self.snapshot.block(found)).transpose()?)
     }
 
     /// The row of a key. `near` is a block where it may be.

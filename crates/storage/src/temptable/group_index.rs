@@ -52,7 +52,7 @@ impl Groups {
                     if let Some(group) = slots.candidate(header(*row)) {
                         let first = rows[first_rows[group as usize] as usize];
                         // SAFETY: both are rows of the layout, with their values in memory.
-                        unsafe { keys.prefetch_values(first, values, *row, values) };
+                        unsafe { keys.prefetch_values(values.of(first), values.of(*row)) };
                     }
                 }
             }
@@ -60,12 +60,8 @@ impl Groups {
             // SAFETY: both are rows of the layout of `keys`, with their values in memory.
             let equal = |group: u32| unsafe {
                 comparisons.count();
-                keys.equal(
-                    rows[first_rows[group as usize] as usize],
-                    values,
-                    *row,
-                    values,
-                )
+                let first = rows[first_rows[group as usize] as usize];
+                keys.equal(values.of(first), values.of(*row))
             };
             let group = match slots.find(hash, equal) {
                 Slot::Found(group) => group,
@@ -444,7 +440,7 @@ impl GroupIndex {
                 let header = unsafe { row.cast::<u64>().read_unaligned() };
                 let equal = |group: u32| unsafe {
                     comparisons.count();
-                    keys.equal(rows[group as usize], stored, row, incoming)
+                    keys.equal(stored.of(rows[group as usize]), incoming.of(row))
                 };
                 let Lookup::Hash(slots) = &self.lookup else {
                     unreachable!("called for hashed keys")

@@ -80,7 +80,7 @@ struct Queue {
     build: TempTable,
     probe: Option<TempTable>,
     state: Mutex<State>,
-    /// Told when a worker is done with splitting.
+    /// Notified when a worker is done with splitting.
     changed: Condvar,
 }
 

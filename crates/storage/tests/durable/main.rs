@@ -378,7 +378,7 @@ fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
     lock_all().unwrap();
     assert!(budget.used() < 1 << 20);
     assert_eq!(write().unwrap_err().errno(), 1205);
-    // Who reads and locks is kept out too.
+    // Locking reads are refused too.
     let other = first.table();
     let new = positions(&other, &[20_001]);
     let refused = other.lock(&new, LockMode::Shared, patience);

@@ -131,18 +131,16 @@ impl Kind {
     fn duplicate<'m>(
         &self,
         row: &Person,
-        others: impl Iterator<Item = &'m Person> + Clone,
+        mut others: impl Iterator<Item = &'m Person> + Clone,
     ) -> Option<IndexId> {
         if matches!(self, Self::LongKeys { .. }) {
             return None;
         }
-        let has_id = others.clone().any(|other| other.0 == row.0);
-        let mut others = others;
-        let has_number = || row.2.is_some() && others.any(|other| other.2 == row.2);
-        if has_id {
+        if others.clone().any(|other| other.0 == row.0) {
             return Some(IndexId(0));
         }
-        has_number().then_some(IndexId(1))
+        let has_number = row.2.is_some() && others.any(|other| other.2 == row.2);
+        has_number.then_some(IndexId(1))
     }
 }
 
@@ -265,7 +263,8 @@ fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random)
             assert_same(&scan(&KeyRange::ALL), &expected, &what);
             let within: Vec<Person> = expected.iter().filter(is_within).cloned().collect();
             assert_same(&scan(&range), &within, &format!("{what}, of a range"));
-            if index == 0 && matches!(kind, Kind::People { .. }) {
+            // The rows of few blocks are counted, those of more are estimated.
+            if index == 0 && matches!(kind, Kind::People { .. }) && within.len() <= 200 {
                 let rows = table.rows_in_range(IndexId(0), &range).unwrap();
                 assert_eq!(rows, within.len() as u64);
             }
@@ -329,9 +328,16 @@ fn run(seed: u64, has_long_keys: bool) {
         DurableStore::open(options).unwrap()
     };
     let mut store = open();
+    let new_storage = || {
+        if has_long_keys {
+            storage()
+        } else {
+            storage_of(seed)
+        }
+    };
     let (mut kind, mut session) = if has_long_keys {
         let strings = Strings::new(random);
-        let transaction = store.session(storage_of(seed));
+        let transaction = store.session(new_storage());
         let session = long_keys_table(transaction, random.below(2) == 0);
         (
             Kind::LongKeys {
@@ -342,7 +348,7 @@ fn run(seed: u64, has_long_keys: bool) {
         )
     } else {
         let ids = *random.of(&[40, 400, 2000]);
-        let session = Session::with_table(&store, storage_of(seed));
+        let session = Session::with_table(&store, new_storage());
         (Kind::People { ids }, session)
     };
     session.commit().unwrap();
@@ -438,7 +444,7 @@ fn run(seed: u64, has_long_keys: bool) {
                     drop((session, store));
                     store = open();
                     session = Session {
-                        transaction: store.session(storage_of(seed)),
+                        transaction: store.session(new_storage()),
                         definition,
                     };
                     model = committed.clone();

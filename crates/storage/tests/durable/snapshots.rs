@@ -41,7 +41,7 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
     let newest = [one(TRANSACTIONS - 1).1];
     assert_eq!(look(&writer).unwrap(), newest);
     writer.roll_back();
-    // A statement that reads keeps what it reads, the newest ones are there, and the oldest are told.
+    // A statement that is reading has its snapshot still, the newest ones are there, and the oldest expire.
     assert!(rows_of(being_read.scan(&ALL).unwrap()).is_empty());
     assert_eq!(
         look(&idle[TRANSACTIONS]).unwrap(),

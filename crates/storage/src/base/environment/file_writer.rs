@@ -193,7 +193,7 @@ impl<'f> FileWriter<'f> {
         Ok(())
     }
 
-    /// The same of what is no change for anybody.
+    /// The same for changes that no reader can see.
     pub(in crate::base) fn finish(self) -> Result<()> {
         let (environment, file) = (self.environment, self.file);
         match self.target {

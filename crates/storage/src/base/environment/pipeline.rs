@@ -6,8 +6,8 @@
 //! it cannot be applied, the log is truncated where it begins before any of them is acknowledged. A
 //! group that was logged behind it meanwhile is logged again.
 //!
-//! Who holds both locks has a file that is what the log says ([`LogTruncationGuard`]): only then may the
-//! log begin anew.
+//! While one thread holds both locks, the file is what the log says ([`LogTruncationGuard`]): only then may
+//! the log begin anew.
 
 use std::sync::MutexGuard;
 

@@ -88,7 +88,7 @@ fn what_was_written_is_read() {
 }
 
 #[test]
-fn damage_of_the_newest_header_is_told() {
+fn damage_of_the_newest_header_is_reported() {
     let (_, directory) = directory("header");
     let (mut log, _) = Log::open(&directory).expect("it opens");
     for pages in [b"first".as_slice(), b"second"] {

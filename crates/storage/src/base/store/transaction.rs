@@ -74,7 +74,7 @@ pub(in crate::base) struct Transaction {
     number: u64,
 }
 
-/// The changes of a statement, which those look into who want to hold ranges.
+/// The changes of a statement, which requests for locks of ranges look into.
 pub(in crate::base) type WriterTrees = Arc<Mutex<BTreeMap<TreeId, TreeChanges>>>;
 
 #[derive(Debug)]
@@ -100,8 +100,8 @@ impl DurableTransaction {
         Self::of_owner(store.next_lock_owner(), store, storage)
     }
 
-    /// Another transaction of the same session: it commits on its own, and who waits for one of the
-    /// two waits for the session. They change and lock different tables.
+    /// Another transaction of the same session: it commits on its own, and waiters for one of the
+    /// two wait for the session. They change and lock different tables.
     #[must_use]
     pub fn beside(&self) -> Self {
         Self::of_owner(self.0.owner, &self.0.store, self.0.storage.clone())
@@ -211,7 +211,7 @@ impl Transaction {
         self.store.locks.undone(self.owner);
     }
 
-    /// Whether it has changed something in ranges of a tree that ranges of this mode keep others from.
+    /// Whether it has uncommitted changes in ranges of a tree that conflict with locks of this mode.
     fn has_changed(
         &self,
         tree: TreeId,
@@ -382,7 +382,7 @@ fn is_in_the_way(
     ranges: &[ByteRange],
 ) -> Result<bool> {
     if changes.cleared || changes.bulk_loaded.is_some() || changes.changes.has_table() {
-        // It is much: whoever wants to know more would have to read it.
+        // It is much: to know more, all of it would have to be read.
         return Ok(true);
     }
     let mut found = false;
@@ -407,8 +407,7 @@ fn is_in_the_way(
 }
 
 impl Store {
-    /// Who has changed something in ranges of a tree that ranges of this mode keep others from, and has
-    /// not committed it.
+    /// The owners of uncommitted changes in ranges of a tree that conflict with locks of this mode.
     pub(in crate::base) fn changers(
         &self,
         owner: LockOwner,

@@ -135,7 +135,7 @@ impl Projection {
     }
 }
 
-/// A batch is also full with so many bytes: whoever copies one shall need little memory.
+/// A batch is also full with so many bytes: operators that copy one shall need little memory.
 const BATCH_BYTES: usize = 1 << 20;
 
 struct Shared {

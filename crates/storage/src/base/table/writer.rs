@@ -51,7 +51,7 @@ pub(in crate::base) struct DurableWriter {
 
 impl DurableWriter {
     pub(in crate::base) fn new(table: &Arc<TableHandle>) -> Result<Self> {
-        // Who fills the table as a whole has it locked as a whole.
+        // A bulk load has the table locked as a whole.
         let wait = LockWait::For(table.statement.options.lock_wait);
         table.lock_key(table.definition.rows(), WHOLE_TABLE, LockMode::Shared, wait)?;
         let newest = table.statement.transaction.store.environment.newest()?;
@@ -219,15 +219,14 @@ impl DurableWriter {
                     position,
                 }));
             }
-            // Who removes it right now has it locked.
+            // A transaction that is removing the row has it locked.
             self.lock(self.table.definition.rows(), &position, LockMode::Shared)?;
             waited_for = Some(position);
         }
     }
 
     /// Memory for it is reserved when the row is whole: a row is never changed by half, but by a
-    /// statement that fails. Whoever has read a range that the key lies in, and keeps others from
-    /// changing it, is waited for.
+    /// statement that fails. Conflicting locks of ranges that the key lies in are waited for.
     pub(in crate::base) fn set(
         &mut self,
         tree: TreeId,
@@ -239,9 +238,9 @@ impl DurableWriter {
         let transaction = &self.table.statement.transaction;
         let (locks, owner) = (&transaction.store.locks, transaction.owner);
         loop {
-            // Who wants to hold a range looks at these changes when it is known.
+            // A request for a range looks at these changes once it is announced.
             let mut trees = lock(&self.trees);
-            if !locks.is_kept_from(owner, tree, &key, usage) {
+            if !locks.conflicts_with_ranges(owner, tree, &key, usage) {
                 put(&mut trees, &mut self.bytes, (tree, types), key, change);
                 return Ok(());
             }
@@ -252,7 +251,7 @@ impl DurableWriter {
         }
     }
 
-    /// The same for an entry that says to nobody else what it did not say before: no range is asked.
+    /// The same for an entry that shows nothing new to other transactions: locks of ranges are not checked.
     pub(super) fn set_unseen(
         &mut self,
         index: &IndexTree,

@@ -364,7 +364,8 @@ impl JoinIndex {
                         // SAFETY: a candidate is a row of the table, `row` one of the lookup
                         // layout; values are in memory.
                         unsafe {
-                            self.keys.prefetch_values(*candidate, stored, row, incoming);
+                            let (stored, row) = (stored.of(*candidate), incoming.of(row));
+                            self.keys.prefetch_values(stored, row);
                         }
                     }
                 }
@@ -377,8 +378,8 @@ impl JoinIndex {
                     } else {
                         let equal = |other: u32| {
                             comparisons.count();
-                            self.keys
-                                .equal(self.rows[other as usize], stored, row, incoming)
+                            let other = stored.of(self.rows[other as usize]);
+                            self.keys.equal(other, incoming.of(row))
                         };
                         match self.table(*hash).find(*hash, equal) {
                             Slot::Found(row) => row,
@@ -458,7 +459,7 @@ impl Builder<'_> {
                         let header = row.cast::<u64>().read_unaligned();
                         if let Some(other) = slots.candidate(header) {
                             let other = self.rows[other as usize];
-                            self.keys.prefetch_values(other, values, row, values);
+                            self.keys.prefetch_values(values.of(other), values.of(row));
                         }
                     }
                 }
@@ -476,8 +477,8 @@ impl Builder<'_> {
                 }
                 let equal = |other: u32| {
                     comparisons.count();
-                    self.keys
-                        .equal(self.rows[other as usize], values, row, values)
+                    let other = values.of(self.rows[other as usize]);
+                    self.keys.equal(other, values.of(row))
                 };
                 comparisons.check()?;
                 match slots.find(header, equal) {

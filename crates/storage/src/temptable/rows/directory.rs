@@ -153,7 +153,7 @@ struct HeapEntry {
     block: Option<Arc<SharedBlock>>,
     /// How many readers use it: it leaves memory with the last, unless it is resident.
     readers: u32,
-    /// Whether it is in memory whoever reads it.
+    /// Whether it is in memory without readers, too.
     is_resident: bool,
     /// Whether rows name it.
     is_named: bool,
@@ -247,7 +247,7 @@ impl Directory {
         }
     }
 
-    /// Keeps a block in memory for a reader: brings it back under its number with `read` when it is
+    /// Pins a block in memory for a reader: brings it back under its number with `read` when it is
     /// in a file. Each success is paired with one [`Self::release`].
     pub(crate) fn load<E>(
         &self,

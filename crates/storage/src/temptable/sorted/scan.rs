@@ -309,12 +309,12 @@ impl Merge {
             .is_lt()
     }
 
-    /// Whether rows that were given keep so many bytes in memory.
+    /// Whether rows that were returned pin so many bytes in memory.
     fn holds(&self, bytes: usize) -> bool {
         self.retired_bytes >= bytes
     }
 
-    /// The rows that were given are not needed any more.
+    /// The rows that were returned are not needed any more.
     fn release(&mut self) {
         self.retired.clear();
         self.retired_bytes = 0;

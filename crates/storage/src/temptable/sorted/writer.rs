@@ -46,7 +46,7 @@ impl SortState {
         SortWriter::new(store, keys, cutoff)
     }
 
-    /// Adds what a writer has written; writers are kept in the order of their creation.
+    /// Adds what a writer has written; writers are in the order of their creation.
     pub(crate) fn add(&mut self, order: u64, sorted: SortedWriter) {
         let at = self.writers.partition_point(|(other, _)| *other < order);
         self.writers.insert(at, (order, sorted));

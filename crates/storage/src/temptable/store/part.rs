@@ -101,7 +101,7 @@ impl Part {
         block.values.end = end;
     }
 
-    /// Writes all blocks that are in memory to `file`. Who reads some of them keeps those meanwhile.
+    /// Writes all blocks that are in memory to `file`. Those that are being read stay in memory meanwhile.
     pub(crate) fn overflow(&mut self, store: &Store, file: &TempFile) -> Result<()> {
         for index in 0..self.rows.len() {
             let block = &mut self.rows[index];

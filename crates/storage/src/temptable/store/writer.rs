@@ -39,7 +39,7 @@ pub(crate) struct PartitionPlan {
     /// No block is larger than this.
     pub(crate) largest: SizeClass,
     /// A row block refers to at most about so many bytes of long values, and no fewer than one row
-    /// has: whoever reads a row block back needs its values with it.
+    /// has: a row block is read back together with its values.
     values_max: usize,
 }
 
@@ -112,6 +112,7 @@ const CLOSED: RowCursor = RowCursor {
 };
 
 /// The open value block of a partition.
+#[derive(Default)]
 struct ValueCursor {
     block: Option<(Arc<SharedBlock>, u32)>,
     /// Its index among the part's value blocks.
@@ -163,14 +164,7 @@ impl RowWriter {
             plan,
             parts: (0..count).map(|_| Part::default()).collect(),
             row_cursors: vec![CLOSED; count],
-            value_cursors: (0..count)
-                .map(|_| ValueCursor {
-                    block: None,
-                    index: 0,
-                    run: 0,
-                    run_first: 0,
-                })
-                .collect(),
+            value_cursors: (0..count).map(|_| ValueCursor::default()).collect(),
             scratch: Vec::new(),
             sources: Sources::new(stable),
             file: None,

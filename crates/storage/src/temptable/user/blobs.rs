@@ -37,14 +37,14 @@ impl BlobBlock {
         lock(&self.extent)
     }
 
-    /// Counts bytes that come or go; who does it has locked the table to write.
+    /// Counts bytes that come or go; the caller has locked the table to write.
     fn add_live(&self, bytes: i64) {
         let live = self.live.load(Ordering::Relaxed);
         let live = live.wrapping_add_signed(bytes);
         self.live.store(live, Ordering::Relaxed);
     }
 
-    /// Keeps the block in memory until it is released.
+    /// Pins the block in memory until it is released.
     fn load(&self, pager: &Pager) -> Result<()> {
         self.touched.store(true, Ordering::Relaxed);
         self.directory.load(self.number, || {
@@ -220,7 +220,7 @@ impl Blobs {
             })
     }
 
-    /// Keeps the blocks of values in memory.
+    /// Pins the blocks of values in memory.
     pub(super) fn load(&self, pager: &Pager, views: impl Iterator<Item = View>) -> Result<Loaded> {
         let mut loaded = self.loaded();
         self.load_more(pager, views, &mut loaded)?;

@@ -182,7 +182,7 @@ impl Content {
         }
     }
 
-    /// Keeps the long values of a row in memory.
+    /// Pins the long values of a row in memory.
     pub(super) fn load_values(&self, fixed: Fixed<'_>, row: &[u8]) -> Result<Loaded> {
         let cells = fixed.shape.layout.bytes_cells.iter();
         self.blobs
@@ -498,9 +498,7 @@ impl Content {
             drop(view);
             for id in &moved {
                 self.move_values(fixed, *id)?;
-                if fixed.pager.is_pressed() {
-                    self.relieve(fixed.pager)?;
-                }
+                self.relieve(fixed.pager)?;
             }
         }
         Ok(())
@@ -529,12 +527,16 @@ impl Content {
         Ok(())
     }
 
-    /// Sends pages away when the limit was passed.
+    /// Sends pages away when the limit was passed. Before each row that is changed, while no page
+    /// is in use.
+    #[inline]
     pub(super) fn relieve(&mut self, pager: &Pager) -> Result<()> {
-        let Some(wanted) = pager.excess() else {
-            return Ok(());
-        };
-        self.evict(pager, wanted).map(|_| ())
+        if pager.is_pressed()
+            && let Some(wanted) = pager.excess()
+        {
+            self.evict(pager, wanted)?;
+        }
+        Ok(())
     }
 
     /// Sends about `wanted` bytes to the file, the coldest first.

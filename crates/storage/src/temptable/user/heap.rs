@@ -218,9 +218,7 @@ impl Heap {
     fn page_with_room(&mut self, pager: &Pager) -> Result<u32> {
         while let Some(&page) = self.with_free.last() {
             if !self.pages.has(page) {
-                let mut block = pager.take(self.page_length)?;
-                clear(block.as_mut_slice(), true);
-                self.pages.put(page, block);
+                self.put_empty(pager, page)?;
                 return Ok(page);
             }
             let capacity = self.capacity(self.pages.read(pager, page)?);
@@ -254,6 +252,14 @@ impl Heap {
         clear(block.as_mut_slice(), false);
         self.open = self.pages.add(block);
         Ok(self.open)
+    }
+
+    /// A page whose rows were all deleted is there again; it is still listed.
+    fn put_empty(&mut self, pager: &Pager, page: u32) -> Result<()> {
+        let mut block = pager.take(self.page_length)?;
+        clear(block.as_mut_slice(), true);
+        self.pages.put(page, block);
+        Ok(())
     }
 
     /// The only page, which is full, gets the size of others.
@@ -296,9 +302,7 @@ impl Heap {
         let (page, slot) = location(id);
         let slot = slot as u16;
         if !self.pages.has(page) {
-            let mut block = pager.take(self.page_length)?;
-            clear(block.as_mut_slice(), true);
-            self.pages.put(page, block);
+            self.put_empty(pager, page)?;
         }
         let width = self.width;
         let start = |slot: u16| HEADER + usize::from(slot) * width;

@@ -1,6 +1,6 @@
 //! What ENGINE=MEMORY counts of a table: rows of fixed length, and when the table is full.
 //!
-//! The account is the one that MySQL keeps, whatever the rows really need, so that a table is full
+//! The account counts as MySQL's does, whatever the rows really need, so that a table is full
 //! with the same row there and here. Rows and the entries of hash indexes are taken in blocks of a
 //! tenth of the rows that `max_heap_table_size` has room for, but not many more bytes than
 //! `read_buffer_size`: that is why a table of one row is said to take as much. Blocks hang in a tree

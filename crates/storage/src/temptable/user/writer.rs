@@ -158,15 +158,6 @@ impl Change<'_> {
         }
     }
 
-    /// Before each row: what has to go to a file goes now, while no page is in use.
-    #[inline]
-    fn relieve(&mut self) -> Changed<()> {
-        if self.core.pager.is_pressed() {
-            self.content.relieve(&self.core.pager)?;
-        }
-        Ok(())
-    }
-
     pub(super) fn insert(&mut self, row: &mut [u8]) -> Done<()> {
         let core = self.core;
         let mut entries = 0;
@@ -178,7 +169,8 @@ impl Change<'_> {
             };
             entries = account.entry_bytes(&core.shape, row, resolver);
         }
-        let inserted = self.relieve().and_then(|()| {
+        let relieved = self.content.relieve(&core.pager);
+        let inserted = relieved.map_err(Failure::Memory).and_then(|()| {
             if let Some((undo, _)) = &mut self.undo {
                 undo.reserve(core, 0)?;
             }
@@ -251,8 +243,8 @@ impl Change<'_> {
         is_delete: bool,
         work: impl FnOnce(&mut Content, &Sources, &mut Scratch, &mut Before<'_>) -> Changed<bool>,
     ) -> Done<Option<u64>> {
-        let relieved = self.relieve();
-        relieved.map_err(|failure| self.stopped(failure))?;
+        let relieved = self.content.relieve(&self.core.pager);
+        relieved.map_err(|error| self.stopped(Failure::Memory(error)))?;
         let start = self
             .undo
             .as_ref()

@@ -35,7 +35,7 @@ impl Tree {
         most: usize,
         rows: &mut Vec<u64>,
     ) -> Result<()> {
-        if self.entries == 0 || range.end.as_ref().is_some_and(|end| *end <= range.start) {
+        if self.entries == 0 || range.is_empty() {
             *cursor = Cursor::End;
         }
         let (mut leaf, mut index) = match *cursor {
@@ -103,7 +103,7 @@ impl Tree {
 
     /// How many entries lie in a range, about.
     pub(in super::super) fn estimate(&self, pager: &Pager, range: &ByteRange) -> Result<u64> {
-        if self.entries == 0 || range.end.as_ref().is_some_and(|end| *end <= range.start) {
+        if self.entries == 0 || range.is_empty() {
             return Ok(0);
         }
         let (mut leaf, mut index) = self.start_of(pager, range, false)?;
