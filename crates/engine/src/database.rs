@@ -12,7 +12,8 @@ use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{BlockPool, PoolOptions, StableRanges, TempSpace, trim_allocator};
 use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_storage::{
-    ChangeStorage, Durability, DurableStore, StatementOwner, StoreOptions, StorePlace, SyncThread,
+    ChangeStorage, Durability, DurableStore, StatementOwner, StoreLocation, StoreOptions,
+    SyncThread,
 };
 use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
@@ -188,14 +189,14 @@ impl Database {
             return Ok(store.clone());
         }
         let opened = DurableStore::open(StoreOptions {
-            place: match &self.options.datadir {
-                Some(directory) => StorePlace::DataDirectory(directory.clone()),
+            location: match &self.options.datadir {
+                Some(directory) => StoreLocation::DataDirectory(directory.clone()),
                 None => {
                     let directory = self.resources.temp_space.make_directory();
                     let directory = directory
                         .map_err(|error| mayfly_storage::user_error(&error, "(base tables)"))?;
                     self.file_rules.add_own(directory.path());
-                    StorePlace::Temporary(directory)
+                    StoreLocation::Temporary(directory)
                 }
             },
             stable: self.resources.stable.clone(),

@@ -11,9 +11,9 @@
 //! A limit is never passed, but by the node that is charged itself: a table may need a little more
 //! than its own limit to work at all. So that such *working sets* find memory when everything else
 //! has grown up to the limits above, what merely grows leaves a quarter of those to them: a charge
-//! at a node may take its whole limit, and three quarters of each limit above. Who is refused
-//! overflows to temporary files; a working set that is refused is an error. Nobody works in temporary
-//! space: its limits may be taken wholly.
+//! at a node may take its whole limit, and three quarters of each limit above. What is refused
+//! overflows to temporary files; a working set that is refused is an error. Temporary space is no
+//! working set: its limits may be taken wholly.
 
 use std::fmt;
 use std::sync::Arc;

@@ -114,14 +114,14 @@ impl std::error::Error for IoFailure {
 /// Any failure of this crate.
 #[derive(Debug)]
 pub enum MemoryError {
-    /// A budget's limit: overflow to temporary files, or tell the user which setting it was.
+    /// A budget's limit: overflow to temporary files, or name the setting in the error.
     Limit(LimitError),
     /// The operating system has no memory left for a block of this many bytes.
     OutOfMemory {
         /// The size of the block.
         bytes: usize,
     },
-    /// The statement is to end: whoever asked for it knows why.
+    /// The statement is to end; why, its `Interrupt` says.
     Interrupted,
     /// A temporary file could not be created, written, read or removed.
     Io(Box<IoFailure>),

@@ -6,11 +6,11 @@
 //!
 //! Blocks come in a few size classes, so that a one-row table holds 4 KiB and a large table is not
 //! a million small pieces: a table takes blocks of the next class as it grows. A request that fits
-//! no class is an allocation of its own and is not kept.
+//! no class is an allocation of its own and is not reused.
 //!
 //! A class cuts its blocks out of slabs of at most 64 blocks (a bitmap each). Slabs of the larger
 //! classes are 2 MiB, aligned, and advised to be huge pages: that makes even their first touch
-//! several times cheaper. A slab whose blocks are all free is *empty*; empty slabs are kept up to
+//! several times cheaper. A slab whose blocks are all free is *empty*; empty slabs are reused up to
 //! [`PoolOptions::idle_limit`] and then returned to the system. Idle bytes are counted, charged to
 //! no statement, and can be trimmed.
 
@@ -28,7 +28,7 @@ mod pages;
 
 use pages::Pages;
 
-/// The sizes of blocks that are kept for reuse.
+/// The sizes of blocks that are reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SizeClass {
     /// 4 KiB: the first block of everything.
@@ -165,32 +165,15 @@ impl BlockPool {
         }))
     }
 
-    /// A block of a class, charged to `budget`. Its content is whatever it held before.
-    pub fn take(&self, class: SizeClass, budget: &Budget) -> Result<Block> {
-        let reservation = budget.reserve(class.bytes() as u64)?;
-        self.take_reserved(class, reservation)
+    /// A block of at least `bytes`, charged to `budget`: of the smallest class that holds them, or an
+    /// allocation of its own. Its content is whatever it held before.
+    pub fn take(&self, bytes: usize, budget: &Budget) -> Result<Block> {
+        self.take_reserved(bytes, budget.reserve(SizeClass::charged(bytes))?)
     }
 
     /// As [`Self::take`], for a working set; see [`Budget::reserve_forced`].
-    pub fn take_forced(&self, class: SizeClass, budget: &Budget) -> Result<Block> {
-        let reservation = budget.reserve_forced(class.bytes() as u64)?;
-        self.take_reserved(class, reservation)
-    }
-
-    /// A block of at least `bytes`: of the smallest class that holds them, or of its own.
-    pub fn take_bytes(&self, bytes: usize, budget: &Budget) -> Result<Block> {
-        match SizeClass::holding(bytes) {
-            Some(class) => self.take(class, budget),
-            None => self.take_own(bytes, budget.reserve(bytes as u64)?),
-        }
-    }
-
-    /// As [`Self::take_bytes`], for a working set; see [`Budget::reserve_forced`].
-    pub fn take_bytes_forced(&self, bytes: usize, budget: &Budget) -> Result<Block> {
-        match SizeClass::holding(bytes) {
-            Some(class) => self.take_forced(class, budget),
-            None => self.take_own(bytes, budget.reserve_forced(bytes as u64)?),
-        }
+    pub fn take_forced(&self, bytes: usize, budget: &Budget) -> Result<Block> {
+        self.take_reserved(bytes, budget.reserve_forced(SizeClass::charged(bytes))?)
     }
 
     /// Bytes of blocks that are out.
@@ -208,10 +191,10 @@ impl BlockPool {
         self.0.empty_bytes.load(Ordering::Relaxed)
     }
 
-    /// Returns empty slabs to the system until at most `keep` idle bytes are left.
-    pub fn trim(&self, keep: u64) {
+    /// Returns empty slabs to the system until at most `idle` bytes of them are left.
+    pub fn trim(&self, idle: u64) {
         for class in SizeClass::ALL.into_iter().rev() {
-            while self.idle_bytes() > keep {
+            while self.idle_bytes() > idle {
                 let pages = self.0.remove_empty(&mut self.0.lock(class), class);
                 if pages.is_none() {
                     break;
@@ -220,30 +203,25 @@ impl BlockPool {
         }
     }
 
-    fn take_own(&self, bytes: usize, reservation: Reservation) -> Result<Block> {
-        let pages = Pages::map(bytes, false).ok_or(MemoryError::OutOfMemory { bytes })?;
-        self.0
-            .mapped_bytes
-            .fetch_add(bytes as u64, Ordering::Relaxed);
-        self.0.live_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok(Block {
-            start: pages.start(),
-            length: bytes,
-            origin: Origin::Own(pages),
-            pool: Arc::clone(&self.0),
-            _reservation: reservation,
-        })
-    }
-
-    fn take_reserved(&self, class: SizeClass, reservation: Reservation) -> Result<Block> {
-        let (start, slab_index) = self.0.take_place(class)?;
-        self.0
-            .live_bytes
-            .fetch_add(class.bytes() as u64, Ordering::Relaxed);
+    fn take_reserved(&self, bytes: usize, reservation: Reservation) -> Result<Block> {
+        let (start, length, origin) = match SizeClass::holding(bytes) {
+            Some(class) => {
+                let (start, slab_index) = self.0.take_slot(class)?;
+                (start, class.bytes(), Origin::Slab { class, slab_index })
+            }
+            None => {
+                let pages = Pages::map(bytes, false).ok_or(MemoryError::OutOfMemory { bytes })?;
+                let mapped = &self.0.mapped_bytes;
+                mapped.fetch_add(bytes as u64, Ordering::Relaxed);
+                (pages.start(), bytes, Origin::Own(pages))
+            }
+        };
+        let live = &self.0.live_bytes;
+        live.fetch_add(length as u64, Ordering::Relaxed);
         Ok(Block {
             start,
-            length: class.bytes(),
-            origin: Origin::Slab { class, slab_index },
+            length,
+            origin,
             pool: Arc::clone(&self.0),
             _reservation: reservation,
         })
@@ -255,7 +233,7 @@ impl PoolInner {
         lock(&self.classes[class as usize])
     }
 
-    fn take_place(&self, class: SizeClass) -> Result<(NonNull<u8>, u32)> {
+    fn take_slot(&self, class: SizeClass) -> Result<(NonNull<u8>, u32)> {
         let mut state = self.lock(class);
         let state = &mut *state;
         let index = match (state.partial.last(), state.empty.pop()) {
@@ -294,10 +272,10 @@ impl PoolInner {
             }
         };
         let slab = state.slab(index);
-        let place = slab.free.trailing_zeros();
+        let slot = slab.free.trailing_zeros();
         slab.free &= slab.free - 1;
         let full = slab.free == 0;
-        let start = slab.pages.at(place as usize * class.bytes());
+        let start = slab.pages.at(slot as usize * class.bytes());
         if full {
             state.leave_partial(index);
         }
@@ -454,14 +432,14 @@ mod tests {
     #[test]
     fn a_block_is_charged_and_reused() {
         let (pool, budget) = pool(64 << 20);
-        let mut block = pool.take(SizeClass::Large, &budget).unwrap();
+        let mut block = pool.take(256 << 10, &budget).unwrap();
         block.as_mut_slice().fill(7);
         let address = block.as_ptr();
         assert_eq!(budget.used(), 256 << 10);
         drop(block);
         assert_eq!((budget.used(), pool.live_bytes()), (0, 0));
         assert_eq!(pool.idle_bytes(), 2 << 20);
-        let again = pool.take(SizeClass::Large, &budget).unwrap();
+        let again = pool.take(256 << 10, &budget).unwrap();
         assert_eq!((again.as_ptr(), pool.idle_bytes()), (address, 0));
     }
 
@@ -469,7 +447,7 @@ mod tests {
     fn idle_memory_is_bounded_and_trimmable() {
         let (pool, budget) = pool(4 << 20);
         let blocks: Vec<_> = (0..40)
-            .map(|_| pool.take(SizeClass::Large, &budget).unwrap())
+            .map(|_| pool.take(256 << 10, &budget).unwrap())
             .collect();
         assert_eq!(pool.mapped_bytes(), 10 << 20);
         drop(blocks);
@@ -481,7 +459,7 @@ mod tests {
     #[test]
     fn a_block_above_the_classes_is_its_own() {
         let (pool, budget) = pool(64 << 20);
-        let mut block = pool.take_bytes(1_000_000, &budget).unwrap();
+        let mut block = pool.take(1_000_000, &budget).unwrap();
         assert_eq!((block.len(), budget.used()), (1_000_000, 1_000_000));
         block.as_mut_slice()[999_999] = 1;
         drop(block);
@@ -492,13 +470,9 @@ mod tests {
     fn a_refused_block_costs_nothing() {
         let (pool, _) = pool(0);
         let budget = Budget::root(BudgetKind::Memory, "tmp_table_size", 5000);
-        let held = pool.take(SizeClass::Small, &budget).unwrap();
-        assert!(
-            pool.take(SizeClass::Small, &budget)
-                .unwrap_err()
-                .is_memory_limit()
-        );
-        let forced = pool.take_forced(SizeClass::Small, &budget).unwrap();
+        let held = pool.take(4096, &budget).unwrap();
+        assert!(pool.take(4096, &budget).unwrap_err().is_memory_limit());
+        let forced = pool.take_forced(4096, &budget).unwrap();
         assert_eq!(budget.used(), 8192);
         drop((held, forced));
         assert_eq!((budget.used(), pool.mapped_bytes()), (0, 0));
@@ -517,7 +491,7 @@ mod tests {
                         prop_assert_eq!(block.as_slice()[block.len() - 1], tag);
                     }
                 } else {
-                    let mut block = pool.take(SizeClass::ALL[what], &budget).unwrap();
+                    let mut block = pool.take(SizeClass::ALL[what].bytes(), &budget).unwrap();
                     let last = block.len() - 1;
                     block.as_mut_slice()[0] = n as u8;
                     block.as_mut_slice()[last] = n as u8;
@@ -544,8 +518,9 @@ mod tests {
                 scope.spawn(move || {
                     for n in 0..200 {
                         let class = SizeClass::ALL[n % 3];
-                        let mut blocks: Vec<_> =
-                            (0..10).map(|_| pool.take(class, budget).unwrap()).collect();
+                        let mut blocks: Vec<_> = (0..10)
+                            .map(|_| pool.take(class.bytes(), budget).unwrap())
+                            .collect();
                         for block in &mut blocks {
                             block.as_mut_slice().fill(thread);
                         }

@@ -1,5 +1,5 @@
-//! Locks that a panic of whoever held them does not poison for everybody else: what they guard is
-//! whole before anything that may panic.
+//! Locks without poison: what they guard is whole before anything that may panic, so that a panic of
+//! one holder is no reason for others to fail.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -58,6 +58,7 @@ fn read_only() -> Error {
     Error::internal("rows of this table are only read")
 }
 
+#[derive(Clone)]
 struct BatchScan {
     batches: Arc<[Batch]>,
     columns: Arc<[ColumnId]>,
@@ -67,8 +68,8 @@ struct BatchScan {
 
 impl TableScan for BatchScan {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let place = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.batches.get(place).map(|batch| {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        Ok(self.batches.get(index).map(|batch| {
             let columns = self.columns.iter();
             let columns = columns.map(|column| Arc::clone(batch.column(column.0)));
             Batch::new(columns.collect(), batch.row_count())
@@ -76,11 +77,7 @@ impl TableScan for BatchScan {
     }
 
     fn for_another_worker(&self) -> Box<dyn TableScan> {
-        Box::new(Self {
-            batches: Arc::clone(&self.batches),
-            columns: Arc::clone(&self.columns),
-            next: Arc::clone(&self.next),
-        })
+        Box::new(self.clone())
     }
 }
 

@@ -9,18 +9,14 @@
 //!
 //! Equal values give equal bytes, and nothing is ever decoded: tables hold the values beside.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{
-    Array, ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
-    Int64Array, UInt64Array,
-};
-use arrow_buffer::i256;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::NullBuffer;
 use mayfly_types::charset::{Charset, utf8};
 use mayfly_types::{CollationId, PhysicalType, Result, Value};
 
 use crate::table::{IndexPart, KeyBound, KeyRange, wrong_type};
 use crate::temptable::KeyMode;
+use crate::values::{ArrayValues, StoredValue};
 
 const NULL: u8 = 0;
 const VALUE: u8 = 1;
@@ -48,37 +44,6 @@ struct Part {
     prefix: Option<u32>,
     /// Exclusive-ored to every byte.
     inversion: u8,
-}
-
-/// A value as rows in memory hold it.
-pub(crate) enum StoredValue<'a> {
-    Null,
-    /// A number of 8 bytes.
-    Word(u64),
-    Wide(i128),
-    Wider(i256),
-    Bytes(&'a [u8]),
-}
-
-impl<'a> StoredValue<'a> {
-    /// A value; `None` when it is not of the type.
-    pub(crate) fn of(ty: PhysicalType, value: &'a Value) -> Option<Self> {
-        Some(match (ty, value) {
-            (_, Value::Null) => Self::Null,
-            (PhysicalType::Bool | PhysicalType::Int64, Value::Int(number)) => {
-                Self::Word(number.cast_unsigned())
-            }
-            (PhysicalType::UInt64, Value::UInt(number)) => Self::Word(*number),
-            (PhysicalType::Float64, Value::Float(number)) => Self::Word(number.to_bits()),
-            (PhysicalType::Bytes, Value::Bytes(bytes)) => Self::Bytes(bytes),
-            (ty, Value::Decimal { unscaled, scale }) => match ty {
-                PhysicalType::Decimal128(its) if its == *scale => Self::Wide(unscaled.to_i128()?),
-                PhysicalType::Decimal256(its) if its == *scale => Self::Wider(*unscaled),
-                _ => return None,
-            },
-            _ => return None,
-        })
-    }
 }
 
 /// Makes the keys of one index.
@@ -134,6 +99,11 @@ impl ByteRange {
         joined
     }
 
+    /// Whether no key lies in it.
+    pub fn is_empty(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| *end <= self.start)
+    }
+
     /// Whether a key lies in it.
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= self.start.as_slice() && self.end.as_ref().is_none_or(|end| key < end.as_slice())
@@ -150,40 +120,31 @@ pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The values of one part, of many rows.
-enum Source<'a> {
-    Bool(&'a BooleanArray),
-    Int(&'a Int64Array),
-    UInt(&'a UInt64Array),
-    Float(&'a Float64Array),
-    Decimal(&'a Decimal128Array),
-    Wide(&'a Decimal256Array),
-    Bytes(&'a BinaryViewArray),
+struct Source<'a> {
+    nulls: Option<&'a NullBuffer>,
+    values: ArrayValues<'a>,
 }
 
 impl<'a> Source<'a> {
     #[inline]
-    fn new(array: &'a ArrayRef, ty: PhysicalType) -> Self {
-        match ty {
-            PhysicalType::Bool => Self::Bool(array.as_boolean()),
-            PhysicalType::Int64 => Self::Int(array.as_primitive::<Int64Type>()),
-            PhysicalType::UInt64 => Self::UInt(array.as_primitive::<UInt64Type>()),
-            PhysicalType::Float64 => Self::Float(array.as_primitive::<Float64Type>()),
-            PhysicalType::Decimal128(_) => Self::Decimal(array.as_primitive::<Decimal128Type>()),
-            PhysicalType::Decimal256(_) => Self::Wide(array.as_primitive::<Decimal256Type>()),
-            PhysicalType::Bytes => Self::Bytes(array.as_binary_view()),
+    fn new(array: &'a ArrayRef) -> Self {
+        Self {
+            nulls: array.nulls(),
+            values: ArrayValues::new(array),
         }
     }
 
     #[inline]
     fn is_null(&self, row: usize) -> bool {
-        match self {
-            Self::Bool(array) => array.is_null(row),
-            Self::Int(array) => array.is_null(row),
-            Self::UInt(array) => array.is_null(row),
-            Self::Float(array) => array.is_null(row),
-            Self::Decimal(array) => array.is_null(row),
-            Self::Wide(array) => array.is_null(row),
-            Self::Bytes(array) => array.is_null(row),
+        self.nulls.is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    #[inline]
+    fn get(&self, row: usize) -> StoredValue<'a> {
+        if self.is_null(row) {
+            StoredValue::Null
+        } else {
+            self.values.get(row)
         }
     }
 }
@@ -198,11 +159,11 @@ impl RowKeys<'_> {
     #[inline]
     pub fn append(&self, row: usize, key: &mut Vec<u8>) {
         for (part, source) in &self.parts {
-            part.append(source, row, key);
+            part.append(source.get(row), key);
         }
     }
 
-    /// Whether a part of a row's key is NULL.
+    /// Whether a part of a row's key is NULL: such a key is a duplicate of no other.
     pub fn has_null(&self, row: usize) -> bool {
         self.parts.iter().any(|(_, source)| source.is_null(row))
     }
@@ -245,7 +206,7 @@ impl KeyEncoder {
 
     /// The keys of rows with all columns of the table.
     pub fn rows<'a>(&'a self, columns: &'a [ArrayRef]) -> RowKeys<'a> {
-        let source = |part: &'a Part| (part, Source::new(&columns[part.column], part.ty));
+        let source = |part: &'a Part| (part, Source::new(&columns[part.column]));
         RowKeys {
             parts: self.parts.iter().map(source).collect(),
         }
@@ -253,7 +214,7 @@ impl KeyEncoder {
 
     /// Keys, or beginnings of keys, of arrays that each hold one part, the first parts of the index.
     pub fn parts<'a>(&'a self, arrays: &'a [ArrayRef]) -> RowKeys<'a> {
-        let source = |(part, array): (&'a Part, &'a ArrayRef)| (part, Source::new(array, part.ty));
+        let source = |(part, array): (&'a Part, &'a ArrayRef)| (part, Source::new(array));
         RowKeys {
             parts: self.parts.iter().zip(arrays).map(source).collect(),
         }
@@ -264,37 +225,21 @@ impl KeyEncoder {
     #[inline]
     pub fn append_row(&self, columns: &[ArrayRef], row: usize, key: &mut Vec<u8>) {
         for part in &self.parts {
-            part.append(&Source::new(&columns[part.column], part.ty), row, key);
+            part.append(StoredValue::at(&columns[part.column], row), key);
         }
     }
 
     /// Appends the key of a row of which `value` gives a column's value.
     #[inline]
-    pub(crate) fn append_stored<'a>(
+    pub(crate) fn append_stored<'a, E>(
         &self,
-        value: impl Fn(usize) -> StoredValue<'a>,
+        value: impl Fn(usize) -> Result<StoredValue<'a>, E>,
         key: &mut Vec<u8>,
-    ) {
+    ) -> Result<(), E> {
         for part in &self.parts {
-            match (value(part.column), part.ty) {
-                (StoredValue::Null, _) => key.push(NULL ^ part.inversion),
-                (StoredValue::Word(word), PhysicalType::Int64) => part.put_int(word as i64, key),
-                (StoredValue::Word(word), PhysicalType::Float64) => {
-                    part.put_float(f64::from_bits(word), key);
-                }
-                (StoredValue::Word(word), _) => part.put(word.to_be_bytes(), key),
-                (StoredValue::Wide(value), _) => part.put_decimal(value, key),
-                (StoredValue::Wider(value), _) => part.put_wide(value, key),
-                (StoredValue::Bytes(text), _) => part.put_text(text, key),
-            }
+            part.append(value(part.column)?, key);
         }
-    }
-
-    /// Whether a part of a row's key is NULL: such a key is a duplicate of no other.
-    pub fn has_null(&self, columns: &[ArrayRef], row: usize) -> bool {
-        self.parts
-            .iter()
-            .any(|part| columns[part.column].is_null(row))
+        Ok(())
     }
 
     /// The length of the first `parts` parts of a key, which other bytes may follow. Of bytes that are
@@ -396,43 +341,36 @@ impl Part {
     }
 
     #[inline]
-    fn append(&self, source: &Source<'_>, row: usize, key: &mut Vec<u8>) {
-        if source.is_null(row) {
-            key.push(NULL ^ self.inversion);
-            return;
+    fn append(&self, value: StoredValue<'_>, key: &mut Vec<u8>) {
+        match value {
+            StoredValue::Null => key.push(NULL ^ self.inversion),
+            StoredValue::Word(word) => self.put(self.ordered(word).to_be_bytes(), key),
+            StoredValue::Decimal128(unscaled) => {
+                self.put((unscaled as u128 ^ 1 << 127).to_be_bytes(), key);
+            }
+            StoredValue::Decimal256(unscaled) => {
+                let (low, high) = unscaled.to_parts();
+                let mut bytes = [0; 32];
+                bytes[..16].copy_from_slice(&(high as u128 ^ 1 << 127).to_be_bytes());
+                bytes[16..].copy_from_slice(&low.to_be_bytes());
+                self.put(bytes, key);
+            }
+            StoredValue::Bytes(text) => self.put_text(text, key),
         }
-        match source {
-            Source::Bool(array) => self.put(u64::from(array.value(row)).to_be_bytes(), key),
-            Source::Int(array) => self.put_int(array.value(row), key),
-            Source::UInt(array) => self.put(array.value(row).to_be_bytes(), key),
-            Source::Float(array) => self.put_float(array.value(row), key),
-            Source::Decimal(array) => self.put_decimal(array.value(row), key),
-            Source::Wide(array) => self.put_wide(array.value(row), key),
-            Source::Bytes(array) => self.put_text(array.value(row), key),
+    }
+
+    /// A word that is ordered without its sign as the value is with it.
+    #[inline(always)]
+    fn ordered(&self, word: u64) -> u64 {
+        match self.ty {
+            PhysicalType::Int64 => word ^ 1 << 63,
+            PhysicalType::Float64 => {
+                // Adding 0 makes one zero of the two.
+                let bits = (f64::from_bits(word) + 0.0).to_bits();
+                bits ^ if bits >> 63 == 1 { u64::MAX } else { 1 << 63 }
+            }
+            _ => word,
         }
-    }
-
-    fn put_int(&self, value: i64, key: &mut Vec<u8>) {
-        self.put((value as u64 ^ 1 << 63).to_be_bytes(), key);
-    }
-
-    fn put_float(&self, value: f64, key: &mut Vec<u8>) {
-        // Adding 0 makes one zero of the two.
-        let bits = (value + 0.0).to_bits();
-        let ordered = bits ^ if bits >> 63 == 1 { u64::MAX } else { 1 << 63 };
-        self.put(ordered.to_be_bytes(), key);
-    }
-
-    fn put_decimal(&self, unscaled: i128, key: &mut Vec<u8>) {
-        self.put((unscaled as u128 ^ 1 << 127).to_be_bytes(), key);
-    }
-
-    fn put_wide(&self, unscaled: i256, key: &mut Vec<u8>) {
-        let (low, high) = unscaled.to_parts();
-        let mut bytes = [0; 32];
-        bytes[..16].copy_from_slice(&(high as u128 ^ 1 << 127).to_be_bytes());
-        bytes[16..].copy_from_slice(&low.to_be_bytes());
-        self.put(bytes, key);
     }
 
     fn put_text(&self, text: &[u8], key: &mut Vec<u8>) {
@@ -477,66 +415,16 @@ impl Part {
     }
 
     fn append_value(&self, value: &Value, key: &mut Vec<u8>) -> Result<()> {
-        if value.is_null() {
-            key.push(NULL ^ self.inversion);
-            return Ok(());
-        }
-        match self.ty {
-            PhysicalType::Bool | PhysicalType::UInt64 => {
-                let value = match value {
-                    Value::Int(value) => u64::try_from(*value).map_err(|_| wrong_type())?,
-                    Value::UInt(value) => *value,
-                    _ => return Err(wrong_type()),
-                };
-                self.put(value.to_be_bytes(), key);
+        match (value, self.text) {
+            (Value::Bytes(sort_key), Text::SortKey(collation))
+                if self.prefix.is_some() && !collation.orders_beginnings() =>
+            {
+                self.put_sort_key(sort_key, key);
             }
-            PhysicalType::Int64 => {
-                let value = match value {
-                    Value::Int(value) => *value,
-                    Value::UInt(value) => i64::try_from(*value).map_err(|_| wrong_type())?,
-                    _ => return Err(wrong_type()),
-                };
-                self.put_int(value, key);
-            }
-            PhysicalType::Float64 => match value {
-                Value::Float(value) => self.put_float(*value, key),
-                _ => return Err(wrong_type()),
-            },
-            PhysicalType::Decimal128(scale) => {
-                let unscaled = at_scale(value, scale).and_then(i256::to_i128);
-                self.put_decimal(unscaled.ok_or_else(wrong_type)?, key);
-            }
-            PhysicalType::Decimal256(scale) => {
-                self.put_wide(at_scale(value, scale).ok_or_else(wrong_type)?, key);
-            }
-            PhysicalType::Bytes => match (value, self.text) {
-                (Value::Bytes(bytes), Text::SortKey(collation))
-                    if self.prefix.is_some() && !collation.orders_beginnings() =>
-                {
-                    self.put_sort_key(bytes, key);
-                }
-                (Value::Bytes(bytes), _) => self.put_text(bytes, key),
-                _ => return Err(wrong_type()),
-            },
+            _ => self.append(StoredValue::of(self.ty, value).ok_or_else(wrong_type)?, key),
         }
         Ok(())
     }
-}
-
-/// An exact number with so many digits behind the point, if it has no more.
-fn at_scale(value: &Value, scale: u8) -> Option<i256> {
-    let (unscaled, from) = match value {
-        Value::Int(value) => (i256::from(*value), 0),
-        Value::UInt(value) => (i256::from_i128(i128::from(*value)), 0),
-        Value::Decimal { unscaled, scale } => (*unscaled, *scale),
-        _ => return None,
-    };
-    let power = i256::from(10_i64).checked_pow(u32::from(scale.abs_diff(from)))?;
-    if scale >= from {
-        return unscaled.checked_mul(power);
-    }
-    let is_exact = unscaled.checked_rem(power)? == i256::ZERO;
-    unscaled.checked_div(power).filter(|_| is_exact)
 }
 
 /// Writes the 0s and 1s from `start` on as two bytes.
@@ -548,7 +436,7 @@ fn escape(key: &mut Vec<u8>, start: usize) {
     let mut from = key.len();
     key.resize(from + special, 0);
     let mut to = key.len();
-    // Until nothing is left to be moved: what stands before is already in its place.
+    // Until nothing is left to be moved: the bytes before are where they belong.
     while from < to {
         from -= 1;
         to -= 1;

@@ -16,10 +16,11 @@ pub mod key_encoding;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
+mod values;
 
 pub use base::{
     ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,
-    Statement, StatementOptions, StoreOptions, StorePlace, SyncThread, TableDefinition, TreeId,
+    Statement, StatementOptions, StoreLocation, StoreOptions, SyncThread, TableDefinition, TreeId,
 };
 pub use batch_table::BatchTable;
 pub use error::user_error;

@@ -19,7 +19,7 @@ use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use crate::temptable::KeyMode;
 
-/// A column of a table, by its place.
+/// A column of a table, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColumnId(pub usize);
 
@@ -28,7 +28,7 @@ impl ColumnId {
     pub const POSITION: Self = Self(usize::MAX);
 }
 
-/// An index of a table, by its place in [`Table::indexes`].
+/// An index of a table, by its index in [`Table::indexes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IndexId(pub usize);
 
@@ -64,7 +64,7 @@ pub struct IndexSpec {
     pub parts: Vec<IndexPart>,
     /// No two rows are equal in all parts, unless one is NULL.
     pub unique: bool,
-    /// The table is kept in this order: the primary key. At most one, and its parts are never NULL.
+    /// The table's rows are in this order: the primary key. At most one, and its parts are never NULL.
     pub clustered: bool,
     /// HASH: finds equal keys only and gives no order.
     pub hash: bool,
@@ -142,7 +142,7 @@ pub enum LockMode {
     Exclusive,
 }
 
-/// What reading a table keeps other transactions from until this one ends. Rows that were found are
+/// What a read of a table forbids to other transactions until this one ends. Rows that were found are
 /// locked by [`Table::lock`] beside that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReadLock {
@@ -300,7 +300,7 @@ pub trait Table: Send + Sync + Debug {
         Ok(Locked::Unchanged(vec![true; positions.len()]))
     }
 
-    /// Says how what is read from here on is locked; who has to wait for others waits so. Tables that
+    /// Says how what is read from here on is locked, and how long a read waits for such a lock. Tables that
     /// one session alone sees have nothing to lock.
     fn lock_reads(&self, lock: ReadLock, wait: LockWait) {
         let _ = (lock, wait);

@@ -1,4 +1,4 @@
-//! A session's transaction: what it has changed, to be kept or undone together.
+//! A session's transaction: what it has changed, to be committed or undone together.
 //!
 //! Each store of tables takes part in its own way (an undo log, a set of writes that nobody else
 //! sees yet), behind [`Participant`]. A savepoint is the number of changes that each had made.
@@ -14,14 +14,14 @@ pub trait Participant: Send {
     /// the transaction has changed something that cannot.
     fn roll_back_to(&mut self, savepoint: u64) -> bool;
 
-    /// Keeps everything. After an error nothing of it is kept.
+    /// Commits everything. After an error nothing of it is committed.
     fn commit(&mut self) -> Result<()>;
 
     /// Undoes everything that can be undone; whether something could not (1196: tables that know no
     /// transactions).
     fn roll_back(&mut self) -> bool;
 
-    /// A statement has ended, in whatever way: lets go of what it held for itself, and keeps what it has
+    /// A statement has ended, in whatever way: releases what it held for itself, and commits what it has
     /// changed in tables that know no transactions.
     fn end_statement(&mut self) -> Result<()> {
         Ok(())

@@ -9,18 +9,15 @@ use std::sync::Arc;
 use arrow_array::BinaryViewArray;
 use common::work::{TYPES, WORKS};
 use common::{Fixture, Random, filled_by, random_batches, rows, sorted_text, spec};
-use mayfly_storage::{
-    Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, TempTableOptions,
-};
+use mayfly_storage::{Access, JoinMatches, KeyColumn, PartitionQueue, TempTableOptions};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType};
 
-fn options(tmp_table_size: u64, hash: HashFunction) -> TempTableOptions {
+fn options(tmp_table_size: u64) -> TempTableOptions {
     TempTableOptions {
         batch_rows: 2000,
         threads: 2,
         tmp_table_size,
-        hash,
         ..TempTableOptions::default()
     }
 }
@@ -31,12 +28,12 @@ fn one_mebibyte_a_table_and_eight_in_all_are_enough() {
     for (name, work) in WORKS {
         let expected = {
             let fixture = Fixture::new(&format!("limit-none-{name}"));
-            let context = fixture.context(options(u64::MAX, HashFunction::Standard));
+            let context = fixture.context(options(u64::MAX));
             work(&fixture, &context, &batches).unwrap()
         };
         let fixture = Fixture::new(&format!("limit-{name}"));
         fixture.memory.set_limit(8 << 20);
-        let context = fixture.context(options(1 << 20, HashFunction::Standard));
+        let context = fixture.context(options(1 << 20));
         let found = work(&fixture, &context, &batches).unwrap();
         assert!(found == expected, "{name}");
         let peak = fixture.memory.peak();
@@ -48,30 +45,12 @@ fn one_mebibyte_a_table_and_eight_in_all_are_enough() {
 }
 
 #[test]
-fn a_hash_that_always_collides_ends_under_a_limit_too() {
-    let batches = random_batches(&mut Random(32), &TYPES, 6000, 700, 90);
-    for (name, work) in WORKS {
-        let run = |label: &str, options: TempTableOptions| {
-            let fixture = Fixture::new(&format!("collide-{label}-{name}"));
-            let context = fixture.context(options);
-            let found = work(&fixture, &context, &batches).unwrap();
-            drop(context);
-            fixture.assert_clean();
-            found
-        };
-        let expected = run("none", options(u64::MAX, HashFunction::Standard));
-        let found = run("limit", options(256 << 10, HashFunction::Colliding));
-        assert!(found == expected, "{name}");
-    }
-}
-
-#[test]
 fn a_limit_of_temporary_space_is_named() {
     let batches = random_batches(&mut Random(33), &TYPES, 60_000, 40_000, 90);
     for (name, work) in WORKS {
         let fixture = Fixture::new(&format!("space-{name}"));
         fixture.temp_space.set_limit(300_000);
-        let context = fixture.context(options(512 << 10, HashFunction::Standard));
+        let context = fixture.context(options(512 << 10));
         let error = work(&fixture, &context, &batches).unwrap_err();
         assert!(
             error.is(&codes::ER_RECORD_FILE_FULL_LIMIT),
@@ -116,7 +95,7 @@ fn a_key_that_is_larger_than_memory_is_joined_in_pieces() {
     let types = [TYPES.as_slice(), &[PhysicalType::Bytes]].concat();
     let fixture = Fixture::new("limit-one-key");
     fixture.memory.set_limit(2 << 20);
-    let context = fixture.context(options(1 << 20, HashFunction::Standard));
+    let context = fixture.context(options(1 << 20));
     let access = Access::Hash(vec![KeyColumn::binary(0)]);
     let table =
         |batches: &[Batch]| filled_by(1, &context, spec(&types, access.clone()), batches).unwrap();

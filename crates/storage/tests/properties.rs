@@ -250,8 +250,10 @@ proptest! {
         let probe_table = case.table(&fixture, access, &probe);
         let queue = PartitionQueue::pairs(&build_table, &probe_table);
         let mut matches = JoinMatches::default();
-        let mut found = 0;
+        let (mut found, mut build_rows, mut probe_rows) = (0, 0, 0);
         while let Some(mut pair) = queue.next_pair().unwrap() {
+            build_rows += pair.build_rows();
+            probe_rows += pair.probe_rows();
             let mut hashes = Vec::new();
             while let Some(index) = pair.next_index().unwrap() {
                 while let Some(batch) = pair.next_probed(&mut hashes).unwrap() {
@@ -270,6 +272,7 @@ proptest! {
             }
         }
         prop_assert_eq!(found, expected);
+        prop_assert_eq!((build_rows, probe_rows), (case.rows / 4, case.rows / 8));
         drop((queue, build_table, probe_table));
         fixture.assert_clean();
     }

@@ -1,5 +1,6 @@
 //! Tables against models, under every configuration: memory, overflow, colliding hashes and small
-//! batches must give the same rows, and nothing may be left behind.
+//! batches must give the same rows, and nothing may be left behind. Groups, order and pairs of small
+//! random tables are in `properties`.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -11,12 +12,11 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 
 use common::{
-    Fixture, Random, configurations, drain, filled_by, random_batches, row, rows, sort_keys,
-    sort_rows, sorted_text, spec,
+    Fixture, Random, configurations, filled_by, random_batches, row, rows, sorted_text, spec,
 };
 use mayfly_storage::{
-    Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, TempTable,
-    TempTableContext, TempTableSpec,
+    Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, TempTable, TempTableContext,
+    TempTableSpec,
 };
 use mayfly_types::{Batch, PhysicalType, Value};
 
@@ -93,78 +93,7 @@ fn a_scan_that_ends_early_may_outlive_its_table() {
 }
 
 #[test]
-fn one_writer_keeps_the_order_of_rows() {
-    for (name, options) in configurations() {
-        let fixture = Fixture::new(&format!("order-{name}"));
-        let batches = random_batches(&mut Random(8), &TYPES, 5_000, 500, 600);
-        let context = fixture.context(options);
-        let table = filled_by(1, &context, spec(&TYPES, Access::Plain), &batches).unwrap();
-        let mut scan = table.scan(None);
-        let found = drain(|| scan.next_batch()).unwrap();
-        assert_eq!(found, rows(&batches), "{name}");
-        drop((table, scan));
-        fixture.assert_clean();
-    }
-}
-
-#[test]
-fn partitions_group_like_a_map() {
-    for (name, options) in configurations() {
-        // A hash that always collides makes every lookup a walk over all groups.
-        let colliding = name.starts_with("collide");
-        let (count, distinct) = if colliding {
-            (4000, 300)
-        } else {
-            (60_000, 20_000)
-        };
-        for keys in [vec![0], vec![1], vec![0, 2], vec![3]] {
-            let fixture = Fixture::new(&format!("group-{name}-{}", keys.len() + keys[0] * 10));
-            let batches = random_batches(&mut Random(9), &TYPES, count, distinct, 60);
-            let mut model: HashMap<String, u64> = HashMap::new();
-            let key = |row: &[Value]| {
-                let key: Vec<_> = keys.iter().map(|column| &row[*column]).collect();
-                format!("{key:?}")
-            };
-            for row in rows(&batches) {
-                *model.entry(key(&row)).or_default() += 1;
-            }
-            let columns = keys
-                .iter()
-                .map(|column| KeyColumn::binary(*column))
-                .collect();
-            let context = fixture.context(options.clone());
-            let table = filled(&context, spec(&TYPES, Access::Hash(columns)), &batches);
-            let queue = table.partitions();
-            let mut found: HashMap<String, u64> = HashMap::new();
-            let mut all = Vec::new();
-            while let Some(partition) = queue.next_partition().unwrap() {
-                let groups = partition.groups().unwrap();
-                let mut counts = vec![0; groups.group_count()];
-                for group in groups.ids() {
-                    counts[*group as usize] += 1;
-                }
-                let first = partition
-                    .gather(&[0, 1, 2, 3], groups.first_rows())
-                    .unwrap();
-                for (group, count) in counts.iter().enumerate() {
-                    let before = found.insert(key(&row(&first, group)), *count);
-                    assert_eq!(before, None, "{name}: a key is in one group");
-                }
-                let batch = partition
-                    .read(&[0, 1, 2, 3], 0..partition.row_count())
-                    .unwrap();
-                all.extend(rows(&[batch]));
-            }
-            assert_eq!(found, model, "{name} {keys:?}");
-            assert_eq!(sorted_text(&all), sorted_text(&rows(&batches)));
-            drop((queue, table));
-            fixture.assert_clean();
-        }
-    }
-}
-
-#[test]
-fn joins_find_all_pairs() {
+fn an_index_finds_all_pairs() {
     let types = [PhysicalType::Bytes, PhysicalType::Int64];
     for (name, options) in configurations() {
         for null_safe in [false, true] {
@@ -198,7 +127,6 @@ fn joins_find_all_pairs() {
                 mode: KeyMode::Binary,
                 null_safe,
             }];
-            let access = Access::Hash(keys);
             let mut matches = JoinMatches::default();
             let mut join = |index: &mayfly_storage::JoinIndex, batch: &Batch| {
                 let mut found = Vec::new();
@@ -223,7 +151,7 @@ fn joins_find_all_pairs() {
                 found
             };
 
-            let table = filled(&context, spec(&types, access.clone()), &build);
+            let table = filled(&context, spec(&types, Access::Hash(keys)), &build);
             let whole = table.join_index().unwrap();
             assert_eq!(whole.is_none(), table.has_overflowed(), "{name}");
             if let Some(index) = whole {
@@ -236,66 +164,6 @@ fn joins_find_all_pairs() {
                 assert_eq!(index.ordinal(index.row_at(5)), 5);
             }
             drop(table);
-
-            let table = filled(&context, spec(&types, access.clone()), &build);
-            let probed = filled(&context, spec(&types, access.clone()), &probe);
-            let queue = PartitionQueue::pairs(&table, &probed);
-            let mut found = Vec::new();
-            let (mut build_rows, mut probe_rows) = (0, 0);
-            while let Some(mut pair) = queue.next_pair().unwrap() {
-                build_rows += pair.build_rows();
-                probe_rows += pair.probe_rows();
-                while let Some(index) = pair.next_index().unwrap() {
-                    while let Some(batch) = pair.next_probed(&mut Vec::new()).unwrap() {
-                        found.extend(join(&index, &batch));
-                    }
-                }
-            }
-            assert_eq!((build_rows, probe_rows), (count, count / 4));
-            assert_eq!(sorted_text(&found), expected, "{name} pairs");
-            drop((queue, table, probed));
-            fixture.assert_clean();
-        }
-    }
-}
-
-#[test]
-fn sorted_scans_give_the_range_asked_for() {
-    let orders: [&[(usize, bool)]; 5] = [
-        &[(0, false), (1, true)],
-        &[(1, false)],
-        &[(3, true), (0, false)],
-        &[(2, true)],
-        &[(0, true)],
-    ];
-    for (name, options) in configurations() {
-        for (n, order) in orders.iter().enumerate() {
-            let fixture = Fixture::new(&format!("sort-{name}-{n}"));
-            // Few distinct values: ties must come in the order of arrival.
-            let batches = random_batches(&mut Random(3), &TYPES, 12_000, 900, 60);
-            let mut expected = rows(&batches);
-            sort_rows(&mut expected, order);
-            for (offset, limit) in [
-                (0, None),
-                (0, Some(10)),
-                (5000, Some(10)),
-                (11_990, Some(100)),
-                (20_000, None),
-            ] {
-                let access = Access::Ordered {
-                    keys: sort_keys(order),
-                    limit: limit.map(|limit: u64| limit + offset),
-                };
-                let context = fixture.context(options.clone());
-                let table = filled_by(1, &context, spec(&TYPES, access), &batches).unwrap();
-                let mut scan = table.sorted(offset, limit).unwrap();
-                let found = drain(|| scan.next_batch()).unwrap();
-                let start = (offset as usize).min(expected.len());
-                let end = limit.map_or(expected.len(), |limit| start + limit as usize);
-                let expected = &expected[start..end.min(expected.len())];
-                assert_eq!(found, expected, "{name} {order:?} {offset} {limit:?}");
-                drop((scan, table));
-            }
             fixture.assert_clean();
         }
     }

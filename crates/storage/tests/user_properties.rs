@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use common::{Fixture, Random, user_table};
 use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
 use mayfly_storage::{
@@ -17,6 +17,7 @@ use mayfly_storage::{
     MemoryLimits, Participant, Table, TableScan, TempTableContext, TempTableOptions, UndoLog,
     UserTable, UserTableEngine,
 };
+use mayfly_types::convert::array_of_values;
 use mayfly_types::{Batch, CollationId, PhysicalType, Result, Value};
 
 const TYPES: [PhysicalType; 4] = [
@@ -64,29 +65,11 @@ fn statement(fixture: &Fixture, batch_rows: usize) -> TempTableContext {
 }
 
 fn batch(rows: &[Row]) -> Batch {
-    let int = |row: &Row| match row[0] {
-        Value::Int(value) => Some(value),
-        _ => None,
+    let column = |column: usize| {
+        let values: Vec<Value> = rows.iter().map(|row| row[column].clone()).collect();
+        array_of_values(&values, TYPES[column])
     };
-    let text = |row: &Row| match &row[1] {
-        Value::Bytes(text) => Some(text.clone()),
-        _ => None,
-    };
-    let uint = |row: &Row| match row[2] {
-        Value::UInt(value) => Some(value),
-        _ => None,
-    };
-    let float = |row: &Row| match row[3] {
-        Value::Float(value) => Some(value),
-        _ => None,
-    };
-    let columns: Vec<ArrayRef> = vec![
-        Arc::new(rows.iter().map(int).collect::<Int64Array>()),
-        Arc::new(rows.iter().map(text).collect::<BinaryViewArray>()),
-        Arc::new(rows.iter().map(uint).collect::<UInt64Array>()),
-        Arc::new(rows.iter().map(float).collect::<Float64Array>()),
-    ];
-    Batch::new(columns, rows.len())
+    Batch::new((0..TYPES.len()).map(column).collect(), rows.len())
 }
 
 fn random_row(random: &mut Random, keys: u64) -> Row {
@@ -474,6 +457,49 @@ fn a_failing_temporary_file_is_an_error_and_leaves_nothing() {
     }
 }
 
+/// A statement that reads one table while it, or another one, writes to it.
+#[test]
+fn a_scan_goes_on_with_the_rows_of_its_snapshot() {
+    let fixture = Fixture::new("user-snapshot");
+    let table = table(&fixture, u64::MAX, UserTableEngine::Transactional);
+    let (statement, undo) = (statement(&fixture, 2), UndoLog::new());
+    let open = || table.open(&statement, &undo);
+    let insert = |numbers: &[i64]| {
+        let rows: Vec<Row> = numbers.iter().map(|n| number_row(*n)).collect();
+        let mut writer = open().writer().unwrap();
+        assert_eq!(writer.insert(&batch(&rows)).unwrap().rows, rows.len());
+        writer.finish().unwrap();
+    };
+    insert(&[1, 2, 3]);
+    let source = open();
+    let mut scan = source.scan(&ALL[1..]).unwrap();
+    assert_eq!(scan.next_batch().unwrap().unwrap().row_count(), 2);
+    insert(&[4]);
+    // A key that no row has finds nothing.
+    let keys: ArrayRef = Arc::new(Int64Array::from(vec![3, 9, 1]));
+    let found = source.index_lookup(IndexId(0), &[keys], &[false], &ALL[..1]);
+    let (found, _) = found.unwrap();
+    assert_eq!(found.row_count(), 2);
+    let mut writer = open().writer().unwrap();
+    let new = batch(&[number_row(30), number_row(10)]);
+    let written = writer.update(found.column(0), &new).unwrap();
+    assert_eq!((written.rows, written.duplicate), (2, None));
+    writer.finish().unwrap();
+    assert_eq!(
+        common::drain(|| scan.next_batch()).unwrap(),
+        [number_row(3)]
+    );
+    assert_eq!(drain(source.scan(&ALL).unwrap()).unwrap().len(), 3);
+    let all = open().index_scan(IndexId(0), &[KeyRange::ALL], false, &ALL[1..]);
+    let expected = [2, 4, 10, 30].map(number_row);
+    assert_eq!(drain(all.unwrap()).unwrap(), expected);
+}
+
+/// A row of a primary key and no other key.
+fn number_row(n: i64) -> Row {
+    vec![Value::Int(n), Value::Null, Value::Null, Value::Float(0.0)]
+}
+
 #[test]
 fn a_memory_table_is_full_when_its_account_is_and_never_overflows() {
     let fixture = Fixture::new("user-memory");
@@ -488,12 +514,11 @@ fn a_memory_table_is_full_when_its_account_is_and_never_overflows() {
     let table = table(&fixture, u64::MAX, UserTableEngine::Memory(limits));
     let statement = statement(&fixture, 100);
     let mut undo = UndoLog::new();
-    let row = |n: i64| vec![Value::Int(n), Value::Null, Value::Null, Value::Float(0.0)];
     let mut rows = 0;
     let error = loop {
         let handle = table.open(&statement, &undo);
         let mut writer = handle.writer().unwrap();
-        match writer.insert(&batch(&[row(rows)])) {
+        match writer.insert(&batch(&[number_row(rows)])) {
             Ok(written) => assert_eq!(written.rows, 1),
             Err(error) => break error,
         }

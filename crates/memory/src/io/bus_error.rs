@@ -1,7 +1,7 @@
-//! A clear word where a mapped file cannot be read.
+//! A clear message where a mapped file cannot be read.
 //!
 //! The kernel has no error for a load from memory: where a page of a mapped file cannot be read, because
-//! the device fails or somebody has cut the file off, the process gets SIGBUS. It cannot go on, but it says
+//! the device fails or the file was truncated, the process gets SIGBUS. It cannot go on, but it says
 //! which file it was before it ends.
 
 use crate::sync::lock;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 
-/// Files that are known at one time; more are mapped without a word.
+/// Files that are known at one time; more are mapped without a message.
 const FILES: usize = 64;
 
 /// A mapped file, as a signal handler can read it.
@@ -31,7 +31,7 @@ static MAPPED: [Mapped; FILES] = [const {
     }
 }; FILES];
 
-/// Who changes the list.
+/// Held while the list changes.
 static CHANGING: Mutex<()> = Mutex::new(());
 
 /// What was done with the signal before.
@@ -51,10 +51,10 @@ impl MappedFile {
         ONCE.call_once(install);
         let _changing = lock(&CHANGING);
         let is_free = |mapped: &Mapped| mapped.end.load(Ordering::Relaxed) == 0;
-        let Some(place) = MAPPED.iter().position(is_free) else {
+        let Some(slot) = MAPPED.iter().position(is_free) else {
             return Self(None);
         };
-        let mapped = &MAPPED[place];
+        let mapped = &MAPPED[slot];
         let text = format!(
             "mayfly: [ERROR] the file {} cannot be read: the device has failed, or the file was cut off while it was \
              in use. The process ends; what was committed is in the file and its log as far as they can be read.\n",
@@ -67,14 +67,14 @@ impl MappedFile {
         }
         mapped.start.store(range.start, Ordering::Release);
         mapped.end.store(range.end, Ordering::Release);
-        Self(Some(place))
+        Self(Some(slot))
     }
 }
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
-        if let Some(place) = self.0 {
-            MAPPED[place].end.store(0, Ordering::Release);
+        if let Some(slot) = self.0 {
+            MAPPED[slot].end.store(0, Ordering::Release);
         }
     }
 }
@@ -123,7 +123,7 @@ extern "C" fn on_bus_error(
                 libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
             }
         }
-        // The load is tried again when this returns, and is then for the one who had the signal before:
+        // The load is tried again when this returns, and is then for the handler that was there before:
         // in the end the kernel, which ends the process.
         if let Some(before) = BEFORE.get()
             && libc::sigaction(libc::SIGBUS, &raw const *before, std::ptr::null_mut()) == 0

@@ -73,7 +73,7 @@ pub fn sync_entries(directory: &Path) -> io::Result<()> {
     for above in directory.ancestors().skip(1) {
         let synced = File::open(above).and_then(|above| above.sync_all());
         match synced.map_err(|error| error.kind()) {
-            // Who may not read a directory has made nothing in it, and not every file system syncs them.
+            // Without the right to read it nothing was made in it, and not every file system syncs directories.
             Ok(()) | Err(io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) => {}
             Err(kind) => return Err(kind.into()),
         }

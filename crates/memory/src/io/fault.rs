@@ -84,7 +84,7 @@ struct Armed {
     fail_at: u64,
 }
 
-/// Is told of the number of each call.
+/// Called with the number of each call.
 type Listener = Box<dyn Fn(u64) + Send + Sync>;
 
 struct State {
@@ -117,10 +117,8 @@ impl State {
     }
 
     fn check_open(&self) -> io::Result<()> {
-        match self.struck(Call::Open) {
-            Some(fault) => Err(fault.error()),
-            None => Ok(()),
-        }
+        let fault = self.struck(Call::Open);
+        fault.map_or(Ok(()), |fault| Err(fault.error()))
     }
 }
 

@@ -34,7 +34,7 @@ pub trait IoBackend: Send + Sync + Debug {
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
 }
 
-/// An open temporary file. Reads and writes name their place, so several threads may share it.
+/// An open temporary file. Reads and writes name their offset, so several threads may share it.
 pub trait IoFile: Send + Sync + Debug {
     /// Writes at `offset`, possibly fewer bytes than given; says how many.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;

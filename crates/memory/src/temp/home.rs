@@ -41,7 +41,7 @@ impl Home {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(failure(&lock_path, error)),
             };
-            // Another process that is looking for orphans may hold the new file for a moment and
+            // Another process that is looking for orphans may lock the new file briefly and
             // remove it: then this name is not ours.
             let ours = lock.try_lock().unwrap_or(false) && io.exists(&lock_path);
             if !ours {

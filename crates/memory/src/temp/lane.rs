@@ -1,8 +1,8 @@
 //! One file of the temporary space and the account of its parts.
 //!
-//! Free parts lie in order of their place, each as long as can be: one that is given back is joined
-//! with its neighbours, and taken again by whoever fits best, so that the file never grows while what
-//! is free would do. Parts whose space went back to the file system (*holes*) are kept apart, and
+//! Free parts lie in order of their offset, each as long as can be: one that is given back is joined
+//! with its neighbours, and taken again by a request that it fits best, so that the file never grows while what
+//! is free would do. Parts whose space went back to the file system (*holes*) are listed apart, and
 //! taken last. When the last part in use is given back everything is free again and taking restarts
 //! at offset 0, over pages that the page cache still holds.
 
@@ -17,17 +17,17 @@ use crate::sync::lock;
 
 /// A part of a lane's file.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Allocation {
     pub(super) file: Arc<dyn IoFile>,
     pub(super) path: Arc<Path>,
     pub(super) offset: u64,
     size: u64,
 }
 
-/// What became of asking for a place.
+/// What became of asking for space.
 #[derive(Debug)]
 pub(super) enum Taken {
-    Place(Place),
+    Allocation(Allocation),
     /// There is no file yet.
     NoFile,
     /// The file would have to grow by so many bytes, for which there is no space.
@@ -98,8 +98,8 @@ impl Free {
 }
 
 /// A file that is being made. Unless it is done, the file and its space go when this is dropped, by an error
-/// or a panic: the next who needs the file makes it anew.
-struct Making<'a> {
+/// or a panic, and the file is made anew when it is needed again.
+struct UnfinishedFile<'a> {
     io: &'a dyn IoBackend,
     path: &'a Path,
     disk: &'a DiskSpace,
@@ -107,13 +107,13 @@ struct Making<'a> {
     is_created: bool,
 }
 
-impl Making<'_> {
+impl UnfinishedFile<'_> {
     fn finish(self) {
         std::mem::forget(self);
     }
 }
 
-impl Drop for Making<'_> {
+impl Drop for UnfinishedFile<'_> {
     fn drop(&mut self) {
         if self.is_created {
             let _ = self.io.remove_file(self.path);
@@ -149,7 +149,7 @@ impl Lane {
         (state.used, state.idle())
     }
 
-    /// A place of `size` bytes.
+    /// Space of `size` bytes.
     pub(super) fn take(&self, size: u64, disk: &DiskSpace) -> Taken {
         self.lock().take(size, disk)
     }
@@ -177,7 +177,7 @@ impl Lane {
             bytes: initial,
             source,
         };
-        let mut making = Making {
+        let mut unfinished = UnfinishedFile {
             io,
             path: &path,
             disk,
@@ -187,32 +187,43 @@ impl Lane {
         let file = io
             .create_file(&path)
             .map_err(|error| failure("create", error))?;
-        making.is_created = true;
+        unfinished.is_created = true;
         if initial > 0 {
             let allocated = file.allocate(initial);
             allocated.map_err(|error| failure("allocate", error))?;
         }
-        making.finish();
+        unfinished.finish();
         state.file = Some((Arc::from(file), Arc::from(path)));
         state.length = initial;
         Ok(true)
     }
 
-    /// Takes a place back. Beyond `idle_limit` its space goes to the file system, but not that of the
+    /// Takes space back. Beyond `idle_limit` it goes to the file system, but not that of the
     /// first `initial` bytes as long as nothing is in use.
-    pub(super) fn give_back(&self, place: Place, idle_limit: u64, initial: u64, disk: &DiskSpace) {
+    pub(super) fn give_back(
+        &self,
+        allocation: Allocation,
+        idle_limit: u64,
+        initial: u64,
+        disk: &DiskSpace,
+    ) {
         let mut state = self.lock();
         let before = state.on_disk();
-        state.used -= place.size;
+        state.used -= allocation.size;
         let is_surplus = state.used > 0 && state.idle() > idle_limit;
-        if is_surplus && place.file.punch(place.offset, place.size).is_ok() {
-            state.holes.add(place.offset, place.size);
+        if is_surplus
+            && allocation
+                .file
+                .punch(allocation.offset, allocation.size)
+                .is_ok()
+        {
+            state.holes.add(allocation.offset, allocation.size);
         } else {
-            state.free.add(place.offset, place.size);
+            state.free.add(allocation.offset, allocation.size);
         }
-        state.shorten(&place.file);
+        state.shorten(&allocation.file);
         if state.used == 0 {
-            state.cut(&place.file, idle_limit.max(initial));
+            state.cut(&allocation.file, idle_limit.max(initial));
         }
         disk.changed(before, state.on_disk());
     }
@@ -226,8 +237,8 @@ impl Lane {
         let before = state.on_disk();
         let target = before.saturating_sub(wanted);
         let tail = state.length - state.end;
-        let kept = state.length - tail.min(wanted);
-        state.cut(&file, kept);
+        let length = state.length - tail.min(wanted);
+        state.cut(&file, length);
         while state.on_disk() > target
             && let Some((&offset, &size)) = state.free.by_offset.last_key_value()
             && file.punch(offset, size).is_ok()
@@ -239,7 +250,7 @@ impl Lane {
         before.saturating_sub(state.on_disk())
     }
 
-    /// Removes the file when no place of it is in use; whether there is no file now.
+    /// Removes the file when nothing of it is in use; whether there is no file now.
     pub(super) fn remove_if_idle(&self, io: &dyn IoBackend, disk: &DiskSpace) -> bool {
         let mut state = self.lock();
         if state.used > 0 {
@@ -286,7 +297,7 @@ impl LaneState {
             offset
         };
         self.used += size;
-        Taken::Place(Place {
+        Taken::Allocation(Allocation {
             file,
             path,
             offset,

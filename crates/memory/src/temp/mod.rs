@@ -11,7 +11,7 @@
 //! more than [`TempSpaceOptions::limit`]: where a file would have to grow beyond, what waits is
 //! given back first.
 //!
-//! Every extent has a checksum, kept in memory with its place: a file that was changed or a device
+//! Every extent has a checksum, held in memory with its offset: a file that was changed or a device
 //! that lies gives a clear error, never a wrong result.
 //!
 //! Whose directory is whose: before a process makes its directory `mayfly-<name>` it makes and
@@ -21,6 +21,7 @@
 mod home;
 mod lane;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -241,11 +242,11 @@ impl Drop for TempDirectory {
 
 impl Inner {
     /// Gives `size` bytes of a lane, making its file and the directory if need be.
-    fn place(&self, lane_index: usize, size: u64) -> Result<lane::Place> {
+    fn allocate(&self, lane_index: usize, size: u64) -> Result<lane::Allocation> {
         let lane = &self.lanes[lane_index];
         loop {
             let missing = match lane.take(size, &self.disk) {
-                Taken::Place(place) => return Ok(place),
+                Taken::Allocation(allocation) => return Ok(allocation),
                 Taken::NoSpace(missing) => missing,
                 Taken::NoFile => {
                     // When others have grown meanwhile it begins with nothing.
@@ -328,12 +329,12 @@ impl TempFile {
     pub fn write(&self, bytes: &[u8]) -> Result<Extent> {
         let size = (bytes.len() as u64).next_multiple_of(EXTENT_UNIT);
         let reservation = self.budget.reserve(size)?;
-        let place = self.space.place(self.lane, size)?;
-        // From here on the extent's drop returns the place.
+        let allocation = self.space.allocate(self.lane, size)?;
+        // From here on the extent's drop returns the space.
         let extent = Extent {
             space: Arc::clone(&self.space),
             lane: self.lane,
-            place: Some(place),
+            allocation: Some(allocation),
             length: bytes.len(),
             checksum: xxh3_64(bytes),
             _reservation: reservation,
@@ -341,25 +342,10 @@ impl TempFile {
         if !self.counted.swap(true, Ordering::Relaxed) {
             self.space.counters.count_file();
         }
-        let place = extent.place();
-        let mut done = 0;
-        while done < bytes.len() {
-            let offset = place.offset + done as u64;
-            let result = place.file.write_at(&bytes[done..], offset);
-            let error = match result {
-                Ok(0) => std::io::ErrorKind::WriteZero.into(),
-                Ok(written) => {
-                    done += written;
-                    continue;
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => error,
-            };
-            return Err(place
-                .failure("write", offset, bytes.len() - done, error)
-                .into());
-        }
-        self.space.counters.count_write(bytes.len() as u64);
+        let allocation = extent.allocation();
+        let write = |done: usize, offset| allocation.file.write_at(&bytes[done..], offset);
+        allocation.transfer("write", bytes.len(), ErrorKind::WriteZero, write)?;
+        self.space.counters.count_write();
         Ok(extent)
     }
 
@@ -373,7 +359,7 @@ impl TempFile {
 pub struct Extent {
     space: Arc<Inner>,
     lane: usize,
-    place: Option<lane::Place>,
+    allocation: Option<lane::Allocation>,
     length: usize,
     checksum: u64,
     _reservation: Reservation,
@@ -386,15 +372,15 @@ impl Extent {
         self.length
     }
 
-    fn place(&self) -> &lane::Place {
-        self.place
+    fn allocation(&self) -> &lane::Allocation {
+        self.allocation
             .as_ref()
-            .expect("an extent has its place until it is dropped")
+            .expect("an extent has its allocation until it is dropped")
     }
 
     /// The file that holds it.
     pub fn path(&self) -> &Path {
-        &self.place().path
+        &self.allocation().path
     }
 
     /// Reads all bytes back into the first `len()` bytes of `bytes` and checks them.
@@ -403,30 +389,16 @@ impl Extent {
     /// When `bytes` is shorter than the extent.
     pub fn read(&self, bytes: &mut [u8]) -> Result<()> {
         let bytes = &mut bytes[..self.length];
-        let place = self.place();
-        let mut done = 0;
-        while done < bytes.len() {
-            let offset = place.offset + done as u64;
-            let left = bytes.len() - done;
-            let error = match place.file.read_at(&mut bytes[done..], offset) {
-                Ok(0) => std::io::ErrorKind::UnexpectedEof.into(),
-                Ok(read) => {
-                    done += read;
-                    continue;
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => error,
-            };
-            return Err(place.failure("read", offset, left, error).into());
-        }
+        let allocation = self.allocation();
+        let read = |done: usize, offset| allocation.file.read_at(&mut bytes[done..], offset);
+        allocation.transfer("read", self.length, ErrorKind::UnexpectedEof, read)?;
         if xxh3_64(bytes) != self.checksum {
             return Err(MemoryError::Corrupt {
-                path: place.path.to_path_buf(),
-                offset: place.offset,
+                path: allocation.path.to_path_buf(),
+                offset: allocation.offset,
                 bytes: self.length as u64,
             });
         }
-        self.space.counters.count_read(bytes.len() as u64);
         Ok(())
     }
 }
@@ -444,30 +416,46 @@ impl std::fmt::Debug for Extent {
 
 impl Drop for Extent {
     fn drop(&mut self) {
-        if let Some(place) = self.place.take() {
+        if let Some(allocation) = self.allocation.take() {
             let space = &self.space;
             let (idle, initial) = (space.idle_limit_per_lane(), space.initial_of_lane());
-            space.lanes[self.lane].give_back(place, idle, initial, &space.disk);
+            space.lanes[self.lane].give_back(allocation, idle, initial, &space.disk);
         }
     }
 }
 
-impl lane::Place {
-    fn failure(
+impl lane::Allocation {
+    /// Moves `length` bytes. `step` moves some of them, those from a number on, at an offset of the file,
+    /// and says how many; none: `at_end`.
+    fn transfer(
         &self,
         operation: &'static str,
-        offset: u64,
-        bytes: usize,
-        source: std::io::Error,
-    ) -> IoFailure {
-        let path = self.path.to_path_buf();
-        IoFailure {
-            operation,
-            path,
-            offset,
-            bytes: bytes as u64,
-            source,
+        length: usize,
+        at_end: ErrorKind,
+        mut step: impl FnMut(usize, u64) -> std::io::Result<usize>,
+    ) -> Result<()> {
+        let mut done = 0;
+        while done < length {
+            let offset = self.offset + done as u64;
+            let error = match step(done, offset) {
+                Ok(0) => at_end.into(),
+                Ok(moved) => {
+                    done += moved;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => error,
+            };
+            let failure = IoFailure {
+                operation,
+                path: self.path.to_path_buf(),
+                offset,
+                bytes: (length - done) as u64,
+                source: error,
+            };
+            return Err(failure.into());
         }
+        Ok(())
     }
 }
 

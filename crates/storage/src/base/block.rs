@@ -18,7 +18,10 @@
 use std::ops::Range;
 
 use arrow_buffer::i256;
+use mayfly_types::PhysicalType;
 use mayfly_types::error::codes;
+
+use crate::values::StoredValue;
 
 /// Bytes of a block that fills two pages of the file.
 pub(super) const BLOCK_BYTES: usize = 8176;
@@ -52,7 +55,7 @@ impl std::error::Error for Damaged {}
 pub(super) type Checked<T> = std::result::Result<T, Damaged>;
 
 #[inline]
-fn take<const N: usize>(bytes: &[u8], at: usize) -> Checked<[u8; N]> {
+pub(super) fn take<const N: usize>(bytes: &[u8], at: usize) -> Checked<[u8; N]> {
     let end = at.checked_add(N).ok_or(Damaged)?;
     let found = bytes.get(at..end).ok_or(Damaged)?;
     found.try_into().map_err(|_| Damaged)
@@ -116,22 +119,18 @@ impl<'a> Strings<'a> {
     /// Where a string begins and ends within `bytes`; the end is not checked.
     #[inline]
     pub(super) fn bounds(&self, row: usize) -> Checked<(usize, usize)> {
+        fn between<const N: usize>(
+            ends: &[[u8; N]],
+            row: usize,
+            end: impl Fn([u8; N]) -> usize,
+        ) -> Checked<(usize, usize)> {
+            let at = |row: usize| ends.get(row).map(|word| end(*word)).ok_or(Damaged);
+            Ok((if row == 0 { 0 } else { at(row - 1)? }, at(row)?))
+        }
         match self.ends {
             Ends::Fixed(length) => Ok((row * length, (row + 1) * length)),
-            Ends::Short(ends) => {
-                let at = |row: usize| {
-                    let end = ends.get(row).ok_or(Damaged)?;
-                    Ok(usize::from(u16::from_le_bytes(*end)))
-                };
-                Ok((if row == 0 { 0 } else { at(row - 1)? }, at(row)?))
-            }
-            Ends::Long(ends) => {
-                let at = |row: usize| {
-                    let end = ends.get(row).ok_or(Damaged)?;
-                    Ok(u32::from_le_bytes(*end) as usize)
-                };
-                Ok((if row == 0 { 0 } else { at(row - 1)? }, at(row)?))
-            }
+            Ends::Short(ends) => between(ends, row, |end| usize::from(u16::from_le_bytes(end))),
+            Ends::Long(ends) => between(ends, row, |end| u32::from_le_bytes(end) as usize),
         }
     }
 
@@ -172,7 +171,7 @@ impl<'a> Coded<'a> {
         code_width(self.count)
     }
 
-    /// The place of a row's string.
+    /// The number of a row's string.
     #[inline]
     pub(super) fn code(&self, row: usize) -> Checked<usize> {
         match self.width() {
@@ -239,25 +238,33 @@ impl<'a> Values<'a> {
         rows: Range<usize>,
         mut each: impl FnMut(u64),
     ) -> Checked<()> {
+        fn words<const N: usize>(
+            bytes: &[u8],
+            rows: Range<usize>,
+            word: impl Fn([u8; N]) -> u64,
+            mut give: impl FnMut(u64),
+        ) -> Checked<()> {
+            let words = bytes.as_chunks().0.get(rows).ok_or(Damaged)?;
+            words.iter().for_each(|bytes| give(word(*bytes)));
+            Ok(())
+        }
         let mut give = |more: u64| each(base.wrapping_add(more));
         match width {
             0 => rows.for_each(|_| give(0)),
-            1 => {
-                let words = bytes.get(rows).ok_or(Damaged)?;
-                words.iter().for_each(|word| give(u64::from(*word)));
-            }
-            2 => {
-                let words = bytes.as_chunks().0.get(rows).ok_or(Damaged)?.iter();
-                words.for_each(|word| give(u64::from(u16::from_le_bytes(*word))));
-            }
-            4 => {
-                let words = bytes.as_chunks().0.get(rows).ok_or(Damaged)?.iter();
-                words.for_each(|word| give(u64::from(u32::from_le_bytes(*word))));
-            }
-            _ => {
-                let words = bytes.as_chunks().0.get(rows).ok_or(Damaged)?.iter();
-                words.for_each(|word| give(u64::from_le_bytes(*word)));
-            }
+            1 => words(bytes, rows, |[word]| u64::from(word), give)?,
+            2 => words(
+                bytes,
+                rows,
+                |word| u64::from(u16::from_le_bytes(word)),
+                give,
+            )?,
+            4 => words(
+                bytes,
+                rows,
+                |word| u64::from(u32::from_le_bytes(word)),
+                give,
+            )?,
+            _ => words(bytes, rows, u64::from_le_bytes, give)?,
         }
         Ok(())
     }
@@ -328,6 +335,37 @@ impl Column<'_> {
         self.validity
             .and_then(|bits| bits.get(row / 8))
             .is_some_and(|byte| byte >> (row % 8) & 1 == 0)
+    }
+}
+
+impl<'a> Column<'a> {
+    /// A row's value, of the type that the column has.
+    pub(super) fn value(&self, ty: PhysicalType, row: usize) -> Checked<StoredValue<'a>> {
+        if self.is_null(row) {
+            return Ok(StoredValue::Null);
+        }
+        Ok(match (ty, self.values) {
+            (PhysicalType::Bytes, values) => StoredValue::Bytes(values.text(row)?),
+            (ty, Values::Narrow { base, width, bytes }) => {
+                let word = Values::narrow(base, width, bytes, row)?;
+                match ty {
+                    PhysicalType::Decimal128(_) => {
+                        StoredValue::Decimal128(word.cast_signed().into())
+                    }
+                    PhysicalType::Decimal256(_) => {
+                        StoredValue::Decimal256(word.cast_signed().into())
+                    }
+                    _ => StoredValue::Word(word),
+                }
+            }
+            (PhysicalType::Decimal128(_), Values::Wide(words)) => {
+                StoredValue::Decimal128(i128::from_le_bytes(*words.get(row).ok_or(Damaged)?))
+            }
+            (PhysicalType::Decimal256(_), Values::Huge(words)) => {
+                StoredValue::Decimal256(i256::from_le_bytes(*words.get(row).ok_or(Damaged)?))
+            }
+            _ => return Err(Damaged),
+        })
     }
 }
 

@@ -1,9 +1,9 @@
 //! The keys of blocks in the file: the number of a tree, and a separator.
 //!
 //! The library's keys have at most [`MAX_KEY`] bytes. A separator of more than [`PREFIX_BYTES`] is cut
-//! there, and an ordinal is put in the place of the rest. The blocks whose separators begin with the same
+//! there, and an ordinal replaces the rest. The blocks whose separators begin with the same
 //! bytes are a group, in the order of their ordinals. The separator of such a block is its first key, so
-//! that who looks for a key in a group bisects it by ordinals and compares first keys.
+//! that the search for a key bisects a group by ordinals and compares first keys.
 //!
 //! Between two ordinals there is not always another one. Then those around are spread anew, of as few blocks
 //! as have room between them (Bender et al., "Two simplified algorithms for maintaining order in a list",
@@ -16,8 +16,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::block::{Block, Checked, Damaged};
+use super::memtable::{MergedRecords, Record};
 use super::record_key::{TreeId, record_key, separator_of};
-use super::write_buffer::{MergedRecords, Record};
 
 /// LMDB's longest key.
 pub(super) const MAX_KEY: usize = 511;
@@ -34,20 +34,20 @@ const STRIDE: u64 = 1 << 28;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found<'s> {
     /// The block's key, without the number of its tree.
-    pub(super) place: &'s [u8],
+    pub(super) key: &'s [u8],
     pub(super) block: &'s [u8],
 }
 
 impl<'s> Found<'s> {
     /// The block of a record, if it is of a tree.
     pub(super) fn of(tree: TreeId, (key, block): Record<'s>) -> Option<Self> {
-        separator_of(tree, key).map(|place| Self { place, block })
+        separator_of(tree, key).map(|key| Self { key, block })
     }
 
     /// Keys of the block are not smaller, and those of the blocks before it are.
     pub(super) fn separator(&self) -> Checked<Cow<'s, [u8]>> {
-        let Some((prefix, _)) = in_group(self.place) else {
-            return Ok(Cow::Borrowed(self.place));
+        let Some((prefix, _)) = in_group(self.key) else {
+            return Ok(Cow::Borrowed(self.key));
         };
         let first = Block::parse(self.block)?.key(0)?;
         if first.starts_with(prefix) {
@@ -64,9 +64,9 @@ impl<'s> Found<'s> {
         Err(Damaged)
     }
 
-    /// Its place, if that has an ordinal.
-    pub(super) fn place_in_group(&self) -> Option<Vec<u8>> {
-        in_group(self.place).map(|_| self.place.to_vec())
+    /// Its key, if that has an ordinal.
+    pub(super) fn key_in_group(&self) -> Option<Vec<u8>> {
+        in_group(self.key).map(|_| self.key.to_vec())
     }
 
     /// Whether its first key is larger.
@@ -78,8 +78,8 @@ impl<'s> Found<'s> {
 }
 
 /// What the separators of a block's group begin with, and the block's ordinal, if it is in a group.
-fn in_group(place: &[u8]) -> Option<(&[u8], u64)> {
-    let (prefix, rest) = place.split_at_checked(PREFIX_BYTES)?;
+fn in_group(key: &[u8]) -> Option<(&[u8], u64)> {
+    let (prefix, rest) = key.split_at_checked(PREFIX_BYTES)?;
     let mut ordinal = [0; 8];
     for (to, from) in ordinal[8 - ORDINAL_BYTES..].iter_mut().zip(rest) {
         *to = *from;
@@ -104,7 +104,7 @@ pub(super) fn floor<'t>(
         None => last_up_to(all, tree, &record_key(tree, key))?,
         Some((prefix, _)) => {
             let last = last_up_to(all, tree, &group_key(tree, prefix, ORDINALS - 1))?;
-            match last.and_then(|last| in_group(last.place)) {
+            match last.and_then(|last| in_group(last.key)) {
                 Some((of_last, ordinal)) if of_last == prefix => {
                     let group = Group { all, tree, prefix };
                     group.floor(key, last, ordinal)?
@@ -137,7 +137,7 @@ pub(super) fn end_of(all: MergedRecords<'_>, tree: TreeId, end: &[u8]) -> heed::
     let Some(found) = floor(all, tree, end)? else {
         return Ok(record_key(tree, &[]));
     };
-    let key = record_key(tree, found.place);
+    let key = record_key(tree, found.key);
     let separator = found.separator();
     let separator = separator.map_err(|damaged| heed::Error::Decoding(damaged.into()))?;
     if *separator >= *end {
@@ -160,7 +160,7 @@ impl<'t> Group<'t, '_> {
     /// A record's block and ordinal, if it is in the group.
     pub(super) fn member(&self, record: Option<Record<'t>>) -> Option<(Found<'t>, u64)> {
         let found = Found::of(self.tree, record?)?;
-        let (prefix, ordinal) = in_group(found.place)?;
+        let (prefix, ordinal) = in_group(found.key)?;
         (prefix == self.prefix).then_some((found, ordinal))
     }
 
@@ -223,9 +223,9 @@ fn ordinal_between(left: Option<u64>, right: Option<u64>, count: u64) -> Option<
 #[derive(Debug)]
 pub(super) struct NewKeys {
     pub(super) tree: TreeId,
-    /// The key of the last one: the tree's number, and its place.
+    /// The key of the last one, with the number of the tree.
     pub(super) last: Vec<u8>,
-    /// The place of the block behind them, if that is in a group.
+    /// The key of the block behind them, if that is in a group.
     pub(super) next: Option<Vec<u8>>,
 }
 
@@ -249,8 +249,8 @@ impl NewKeys {
         &self.last
     }
 
-    pub(super) fn ordinal_in(&self, place: Option<&[u8]>, prefix: &[u8]) -> Option<u64> {
-        let (group, ordinal) = place.and_then(in_group)?;
+    pub(super) fn ordinal_in(&self, key: Option<&[u8]>, prefix: &[u8]) -> Option<u64> {
+        let (group, ordinal) = key.and_then(in_group)?;
         (group == prefix).then_some(ordinal)
     }
 
@@ -293,13 +293,13 @@ mod tests {
     use crate::{ColumnId, IndexSpec, ReadLock, Table};
 
     #[test]
-    fn places_are_read_as_they_are_written() {
+    fn group_keys_are_read_as_they_are_written() {
         let prefix = [7; PREFIX_BYTES];
         for ordinal in [1, 255, 256, STRIDE, ORDINALS - 1] {
             let key = group_key(3, &prefix, ordinal);
             assert_eq!(key.len(), MAX_KEY);
-            let place = separator_of(3, &key).unwrap();
-            assert_eq!(in_group(place), Some((&prefix[..], ordinal)));
+            let in_tree = separator_of(3, &key).unwrap();
+            assert_eq!(in_group(in_tree), Some((&prefix[..], ordinal)));
         }
         assert_eq!(in_group(&prefix), None);
         assert_eq!(in_group(&[7; PREFIX_BYTES + 1]).unwrap().1, 7 << 48);
@@ -384,13 +384,13 @@ mod tests {
         let mut walk = snapshot.walk(trees[0], &[], None, false).unwrap();
         let mut moves = Vec::new();
         while let Some(found) = walk.next().unwrap() {
-            if in_group(found.place).is_none() {
+            if in_group(found.key).is_none() {
                 continue;
             }
             let mut key = record_key(trees[0], &found.separator().unwrap());
             // Also one that was the shortest separator and is shorter than it might be.
             key.truncate(MAX_KEY - moves.len() % 2);
-            let old = record_key(trees[0], found.place);
+            let old = record_key(trees[0], found.key);
             moves.push((old, key, found.block.to_vec()));
         }
         assert!(moves.len() > 100, "{}", moves.len());

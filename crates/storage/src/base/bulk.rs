@@ -3,7 +3,7 @@
 //! Rows that come in the order of their keys are written as blocks as they come. Others are collected,
 //! sorted and written as a run, as soon as there are so many that memory should not hold more, and
 //! runs are merged at the end (external merge sort: Knuth, "The Art of Computer Programming", 5.4). A
-//! run takes the place of the one before in the same tree: each is read in the snapshot that was taken
+//! run replaces the one before in the same tree: each is read in the snapshot that was taken
 //! when it was complete. That a key is there already is seen by a table of hashes, since nothing but
 //! this load is in the table.
 
@@ -36,7 +36,7 @@ const STEP_BYTES: u64 = 8 << 20;
 /// Bytes of rows that are sorted together.
 const RUN_BYTES: u64 = 256 << 20;
 
-/// How much a load keeps in memory.
+/// How much of a load is in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     step: usize,
@@ -368,8 +368,8 @@ impl Keys {
             Entry::Occupied(_) => {
                 self.others.insert(key.to_vec(), position.to_vec());
             }
-            Entry::Vacant(place) => {
-                place.insert([key, position].concat().into());
+            Entry::Vacant(vacant) => {
+                vacant.insert([key, position].concat().into());
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Bulk loads: an empty tree is filled in the file itself, before its transaction commits.
 //!
 //! Blocks are written in several transactions of the file, so that a load needs little memory. Until
-//! its own transaction commits, a record marks the tree: every snapshot hides the blocks of trees that
-//! it finds marked, except the snapshots of the [`BulkLoad`] itself. The commit removes the mark together
+//! its own transaction commits, a record says that the tree is being loaded: every snapshot hides the
+//! blocks of such trees, except the snapshots of the [`BulkLoad`] itself. The commit removes the record together
 //! with what else it does. A load that is not committed removes its blocks when it is dropped. Where
 //! that fails, the next commit removes them, before it changes anything; after a crash, it is done when
 //! the store is opened.
@@ -16,7 +16,7 @@ use mayfly_types::Result;
 
 use super::environment::Environment;
 use super::environment::pipeline::{Changes, Logging};
-use super::record_key::{META, TreeId, mark_of, record_key};
+use super::record_key::{META, TreeId, loading_name, record_key};
 use super::redo::Redo;
 use super::snapshot::Snapshot;
 
@@ -39,7 +39,7 @@ impl BulkLoads {
         lock(&self.0)
     }
 
-    /// The orphans, for who removes them.
+    /// Takes the orphans, to remove them.
     pub(super) fn orphans(&self) -> Orphans<'_> {
         Orphans {
             trees: std::mem::take(&mut self.trees().orphans),
@@ -89,7 +89,7 @@ impl Changes for Orphans<'_> {
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
         for tree in &self.trees {
             clear(*tree, change)?;
-            remove_mark(*tree, change)?;
+            remove_loading(*tree, change)?;
         }
         Ok(())
     }
@@ -102,12 +102,12 @@ impl Drop for Orphans<'_> {
     }
 }
 
-/// Removes the mark of a tree, with the changes that make its blocks visible or remove them.
-pub(super) fn remove_mark(
+/// Removes the record that a tree is being loaded, with the changes that make its blocks visible or remove them.
+pub(super) fn remove_loading(
     tree: TreeId,
     change: &mut dyn FnMut(Redo<'_>) -> Result<()>,
 ) -> Result<()> {
-    change(Redo::Remove(&record_key(META, &mark_of(tree))))
+    change(Redo::Remove(&record_key(META, &loading_name(tree))))
 }
 
 /// Removes every block of a tree.
@@ -133,7 +133,7 @@ impl Changes for Blocks<'_> {
 
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
         if self.is_first {
-            change(Redo::Put(&record_key(META, &mark_of(self.tree)), &[]))?;
+            change(Redo::Put(&record_key(META, &loading_name(self.tree)), &[]))?;
         } else if self.anew {
             clear(self.tree, change)?;
         }
@@ -156,7 +156,7 @@ pub(super) struct BulkLoad {
     /// Not everything is.
     needs_checkpoint: AtomicBool,
     /// The transaction has committed.
-    kept: AtomicBool,
+    is_committed: AtomicBool,
 }
 
 impl std::fmt::Debug for BulkLoad {
@@ -183,7 +183,7 @@ impl BulkLoad {
             begun: AtomicBool::new(false),
             logged: AtomicU64::new(0),
             needs_checkpoint: AtomicBool::new(false),
-            kept: AtomicBool::new(false),
+            is_committed: AtomicBool::new(false),
         })
     }
 
@@ -233,8 +233,8 @@ impl BulkLoad {
     }
 
     /// Says that the transaction has committed.
-    pub(super) fn keep(&self) {
-        self.kept.store(true, Ordering::Relaxed);
+    pub(super) fn note_committed(&self) {
+        self.is_committed.store(true, Ordering::Relaxed);
     }
 }
 
@@ -242,7 +242,7 @@ impl Drop for BulkLoad {
     fn drop(&mut self) {
         let begun = self.begun.load(Ordering::Relaxed);
         let bulk_loads = &self.bulk_loads;
-        if !begun || self.kept.load(Ordering::Relaxed) {
+        if !begun || self.is_committed.load(Ordering::Relaxed) {
             bulk_loads.trees().taken.remove(&self.tree);
             return;
         }

@@ -148,10 +148,8 @@ impl ChangeMap {
         if let Some(change) = self.memory.get(key) {
             return Ok(Some(change.clone()));
         }
-        match &self.table {
-            Some(table) => table.get(key),
-            None => Ok(None),
-        }
+        let table = self.table.as_ref();
+        table.map_or(Ok(None), |table| table.get(key))
     }
 
     /// What was done to a key, as a snapshot of the table has it.
@@ -197,9 +195,7 @@ impl ChangeMap {
         let mut entries = entries.peekable();
         while let Some((key, change)) = entries.next() {
             match &self.table {
-                Some(_) if !is_long(&key) => {
-                    into_table.push((key, change));
-                }
+                Some(_) if !is_long(&key) => into_table.push((key, change)),
                 _ => {
                     let before = self.set(key.clone(), change);
                     log(key, before);
@@ -269,7 +265,7 @@ impl ChangeMap {
         range: &ByteRange,
         mut each: impl FnMut(&[u8], &Change) -> Result<bool>,
     ) -> Result<()> {
-        if range.end.as_ref().is_some_and(|end| *end <= range.start) {
+        if range.is_empty() {
             return Ok(());
         }
         let mut memory = self.memory.range::<[u8], _>(bounds(range)).peekable();
@@ -311,26 +307,23 @@ impl ChangeMap {
         reverse: bool,
         most: usize,
     ) -> Result<Option<Vec<u8>>> {
-        if range.end.as_ref().is_some_and(|end| *end <= range.start) {
+        if range.is_empty() {
             return Ok(None);
         }
         let mut here = None;
         if self.memory.len() > most {
             let mut all = self.memory.range::<[u8], _>(bounds(range));
-            let entry = match reverse {
-                false => all.nth(most),
+            let entry = if reverse {
                 // The part that is read first begins with the key.
-                true => {
-                    let first = all.nth_back(most - 1);
-                    all.next_back().and(first)
-                }
+                let first = all.nth_back(most - 1);
+                all.next_back().and(first)
+            } else {
+                all.nth(most)
             };
             here = entry.map(|(key, _)| key.clone());
         }
-        let there = match snapshot {
-            Some(snapshot) => snapshot.divide(range, reverse, most)?,
-            None => None,
-        };
+        let divide = |snapshot: &MapSnapshot| snapshot.divide(range, reverse, most);
+        let there = snapshot.map_or(Ok(None), divide)?;
         Ok(match (here, there) {
             (Some(here), Some(there)) if reverse => Some(here.max(there)),
             (Some(here), Some(there)) => Some(here.min(there)),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
-use super::block::Block;
+use super::block::{Block, Damaged};
 use super::definition::{IndexTree, TableDefinition};
 use super::gather::Pieces;
 use super::record_key::{META, TreeId, count_of, row_count_name};
@@ -124,21 +124,18 @@ fn check_table(
                 key.clear();
                 index.encoder.append_row(&arrays, row, &mut key);
                 key.extend_from_slice(&position);
-                let entry = match snapshot.held_block_of(index.tree, &key)? {
-                    Some(found) => Some(Block::parse(found.block)?),
-                    None => None,
-                };
-                let place = match &entry {
-                    Some(entry) => entry.search(&key)?.ok().map(|place| (entry, place)),
-                    None => None,
-                };
-                let Some((entry, place)) = place else {
+                // Whether the block is intact is said when its own tree is checked.
+                let entry = snapshot.held_block_of(index.tree, &key)?;
+                let entry = entry.map(|found| Block::parse(found.block)).transpose()?;
+                let row_of = |entry: &Block<'_>| Ok::<_, Damaged>(entry.search(&key)?.ok());
+                let entry_row = entry.as_ref().map(row_of).transpose()?.flatten();
+                let (Some(entry), Some(entry_row)) = (entry, entry_row) else {
                     return Err(wrong(index.tree, "has no entry for a row of its table"));
                 };
                 expected.clear();
                 found.clear();
-                super::row::encode(&index.types, index.arrays(&arrays), row, &mut expected);
-                super::row::encode_from_block(&index.types, entry, place, &mut found)?;
+                index.encode_entry(&arrays, row, &mut expected);
+                super::row::encode_from_block(&index.types, &entry, entry_row, &mut found)?;
                 if expected != found {
                     return Err(wrong(index.tree, "has an entry that is not like its row"));
                 }

@@ -30,7 +30,7 @@ impl Environment {
             return Ok(());
         };
         let file = self.file()?;
-        let checkpoint = self.keep_checkpoint(&file)?;
+        let checkpoint = self.hold_checkpoint(&file)?;
         let is_noted = format::check(&checkpoint, self.directory())?;
         drop(checkpoint);
         self.replay(&file, &mut log)?;
@@ -48,7 +48,7 @@ impl Environment {
     }
 
     /// The state that a file has when it is opened is that of the last checkpoint.
-    pub(super) fn keep_checkpoint(&self, file: &Arc<DataFile>) -> Result<Arc<Snapshot>> {
+    pub(super) fn hold_checkpoint(&self, file: &Arc<DataFile>) -> Result<Arc<Snapshot>> {
         let checkpoint = Arc::new(self.snapshot_of(file)?);
         self.set_checkpoint(file, Arc::clone(&checkpoint));
         Ok(checkpoint)
@@ -94,8 +94,8 @@ impl Environment {
         self.has_changed(1)
     }
 
-    /// Whether so much was changed that whoever writes should make the checkpoint itself: those that
-    /// are made while others write do not keep up with them.
+    /// Whether so much was changed that the next writer should make the checkpoint itself: those in the
+    /// background do not keep up with the writers.
     pub(super) fn is_checkpoint_late(&self) -> bool {
         self.has_changed(4)
     }

@@ -1,6 +1,6 @@
 //! Making transactions durable, several at a time (group commit: DeWitt et al., SIGMOD 1984).
 //!
-//! Who commits puts its changes into a queue. The first of the queue takes all that is in it as a group as
+//! A commit puts its changes into a queue. The first of the queue takes all that is in it as a group as
 //! soon as the group before is in the redo log, and writes that one ([`super::environment::pipeline`])
 //! with one sync of the log and one transaction of the file. Transactions of one group never change the
 //! same key, nor do those of groups that are on their way at the same time: they hold locks until they
@@ -48,7 +48,7 @@ enum State {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<Arc<Waiting>>,
-    /// Somebody writes to the log. Who comes next finds a longer queue.
+    /// A group is being written to the log. The next group is of a longer queue.
     is_logging: bool,
 }
 
@@ -126,7 +126,7 @@ impl Committer {
         let group = &group.0;
         let result = self.write(environment, group, move || drop(turn));
         for waiting in group {
-            // Who is to blame shall fail alone.
+            // The transaction that is to blame shall fail alone.
             let result = if group.len() > 1 && result.is_err() {
                 self.write(environment, std::slice::from_ref(waiting), || {})
             } else {
@@ -161,7 +161,7 @@ impl Committer {
         environment.write(&group, logging, logged)?;
         group
             .bulk_loaded()
-            .for_each(|bulk_loaded| bulk_loaded.load.keep());
+            .for_each(|bulk_loaded| bulk_loaded.load.note_committed());
         group.orphans.removed();
         Ok(())
     }
@@ -180,7 +180,7 @@ impl Drop for Acknowledged {
     }
 }
 
-/// Whoever wrote it has panicked.
+/// The thread that wrote it has panicked.
 fn unfinished() -> Error {
     Error::internal("the commit was not finished")
 }
@@ -258,7 +258,7 @@ impl Changes for Group<'_> {
             }
             let mut more = 0;
             for bulk_loaded in bulk_loaded(all) {
-                bulk_load::remove_mark(*tree, change)?;
+                bulk_load::remove_loading(*tree, change)?;
                 more += bulk_loaded.rows as i64;
             }
             if all.iter().any(|tree| tree.dropped) {

@@ -17,9 +17,9 @@ use super::verified::Verified;
 /// Address space for the file, which may grow so far.
 const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
-/// Moments that are read at one time.
+/// Snapshots that are read at one time.
 const READERS: u32 = 8192;
-/// So many transactions may keep a snapshot each. The rest is for statements, and for those that commit.
+/// So many transactions may hold a snapshot each. The other readers are for statements and commits.
 pub(super) const MOST_SNAPSHOTS: usize = 8000;
 
 pub(super) type Records = Database<'static, Bytes, Bytes>;
@@ -97,7 +97,7 @@ impl DataFile {
 
 #[expect(unsafe_code, reason = "the handle is kept beside its environment")]
 fn records_for_ever(records: Database<'_, Bytes, Bytes>) -> Records {
-    // SAFETY: the lifetime is a mark only: the type holds the number of a database and no reference.
+    // SAFETY: the lifetime is a marker only: the type holds the number of a database and no reference.
     // The number is valid as long as the environment is open, and is kept in the struct that keeps
     // the environment.
     unsafe { std::mem::transmute(records) }

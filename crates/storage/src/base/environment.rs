@@ -11,7 +11,7 @@
 //! begins: from the last checkpoint, with the changes of the log made again.
 //!
 //! A file that is not ephemeral has a redo log ([`super::log`]). What was committed last may be in memory
-//! still, laid over the file ([`super::write_buffer`]).
+//! still, laid over the file ([`super::memtable`]).
 
 pub(super) mod file_writer;
 pub(super) mod pipeline;
@@ -31,11 +31,11 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::data_file::{DATA_FILE, DataFile, MOST_SNAPSHOTS, SnapshotNumber, io_error, user_error};
-use super::kept::TransactionSnapshots;
 use super::log::{Header, Log};
-use super::options::{StoreOptions, StorePlace};
+use super::memtable::Memtable;
+use super::options::{StoreLocation, StoreOptions};
 use super::snapshot::Snapshot;
-use super::write_buffer::WriteBuffer;
+use super::transaction_snapshots::TransactionSnapshots;
 use file_writer::FileWriter;
 use pipeline::Applying;
 
@@ -51,19 +51,19 @@ pub(super) struct Environment {
     has_failed: AtomicBool,
     /// How often it was opened anew. What was not in the log is lost then.
     replays: AtomicU64,
-    /// Who syncs the file: the system tells a failure to one of several at a time.
+    /// Held while the file is synced: the system reports a failure to one of several callers.
     syncing: Mutex<()>,
     directory: Arc<Path>,
     stable: StableRanges,
     /// Counts commits.
     version: AtomicU64,
-    /// The version when it was last asked whether somebody commits.
+    /// The version at the last check whether there are commits.
     pub(super) seen: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
-    /// What was committed and is not in the file. Who takes a snapshot holds it meanwhile.
-    buffer: Mutex<WriteBuffer>,
-    /// Of all its versions that somebody has.
-    pub(super) buffer_memory: Budget,
+    /// What was committed and is not in the file. Locked while a snapshot is taken.
+    memtable: Mutex<Memtable>,
+    /// For all its versions that are in use.
+    pub(super) memtable_memory: Budget,
     log: Option<Mutex<Log>>,
     /// Locked before the log is unlocked, so that groups are applied in the order of the log
     /// ([`pipeline`]).
@@ -72,10 +72,10 @@ pub(super) struct Environment {
     pub(super) checkpoint: Mutex<Option<Arc<Snapshot>>>,
     /// Bytes that the file had then.
     pub(super) checkpoint_bytes: AtomicU64,
-    pub(super) kept: TransactionSnapshots,
+    pub(super) transaction_snapshots: TransactionSnapshots,
     /// The numbers that snapshots have.
     numbers: Arc<Mutex<Vec<bool>>>,
-    // Given up last of all.
+    // Released last of all.
     pub(super) directory_lock: DirectoryLock,
 }
 
@@ -87,10 +87,10 @@ pub(super) enum DirectoryLock {
 }
 
 impl DirectoryLock {
-    fn of(place: StorePlace) -> Result<Self> {
-        let directory = match place {
-            StorePlace::DataDirectory(directory) => directory,
-            StorePlace::Temporary(directory) => return Ok(Self::Temporary(directory)),
+    fn of(location: StoreLocation) -> Result<Self> {
+        let directory = match location {
+            StoreLocation::DataDirectory(directory) => directory,
+            StoreLocation::Temporary(directory) => return Ok(Self::Temporary(directory)),
         };
         let locked = DataDirectory::lock(&directory);
         match locked.map_err(|error| io_error(&error, &directory, "open"))? {
@@ -114,11 +114,11 @@ impl Environment {
     /// Opens or creates the file in a directory.
     pub(super) fn open(options: StoreOptions) -> Result<Arc<Self>> {
         let StoreOptions {
-            place,
+            location,
             stable,
             write_buffer,
         } = options;
-        let directory_lock = DirectoryLock::of(place)?;
+        let directory_lock = DirectoryLock::of(location)?;
         let directory: Arc<Path> = Arc::from(directory_lock.path());
         let mut log = None;
         if let DirectoryLock::Data(locked) = &directory_lock {
@@ -141,13 +141,13 @@ impl Environment {
             version: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             newest: Mutex::new(None),
-            buffer: Mutex::default(),
-            buffer_memory: write_buffer,
+            memtable: Mutex::default(),
+            memtable_memory: write_buffer,
             log,
             applying: Mutex::default(),
             checkpoint: Mutex::new(None),
             checkpoint_bytes: AtomicU64::new(0),
-            kept: TransactionSnapshots::default(),
+            transaction_snapshots: TransactionSnapshots::default(),
             numbers: Arc::default(),
             directory_lock,
         };
@@ -157,14 +157,14 @@ impl Environment {
 
     pub(super) fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Snapshot> {
         let (version, mut number) = (self.version(), self.snapshot_number());
-        if number.0 >= MOST_SNAPSHOTS && self.kept.expire_oldest() {
+        if number.0 >= MOST_SNAPSHOTS && self.transaction_snapshots.expire_oldest() {
             number = self.snapshot_number();
         }
-        // What leaves the buffer is in the file before: a snapshot needs both, read while the buffer is
+        // What leaves the memtable is in the file before: a snapshot needs both, read while the memtable is
         // locked.
-        let buffer = lock(&self.buffer);
-        let snapshot = Snapshot::new(file, buffer.clone(), &self.directory, version, number);
-        drop(buffer);
+        let memtable = lock(&self.memtable);
+        let snapshot = Snapshot::new(file, memtable.clone(), &self.directory, version, number);
+        drop(memtable);
         snapshot
     }
 
@@ -174,30 +174,30 @@ impl Environment {
     }
 
     /// What was committed and is not in the file.
-    pub(super) fn write_buffer(&self) -> WriteBuffer {
-        lock(&self.buffer).clone()
+    pub(super) fn memtable(&self) -> Memtable {
+        lock(&self.memtable).clone()
     }
 
     /// The same after another commit.
-    pub(super) fn set_write_buffer(&self, buffer: WriteBuffer) {
-        *lock(&self.buffer) = buffer;
+    pub(super) fn set_memtable(&self, memtable: Memtable) {
+        *lock(&self.memtable) = memtable;
     }
 
     /// Brings to the file what is not in it, while nobody else writes.
     pub(super) fn flush(&self, file: &DataFile) -> Result<()> {
-        let buffer = self.write_buffer();
-        if buffer.is_empty() {
+        let memtable = self.memtable();
+        if memtable.is_empty() {
             return Ok(());
         }
         if self.has_failed() {
             return Err(self.error(&heed::Error::Mdb(MdbError::Panic)));
         }
         let mut writer = FileWriter::begin(self, file)?;
-        for (key, value) in buffer.iter() {
+        for (key, value) in memtable.iter() {
             writer.set(key, value)?;
         }
         writer.finish()?;
-        self.set_write_buffer(WriteBuffer::default());
+        self.set_memtable(Memtable::default());
         Ok(())
     }
 
@@ -235,7 +235,7 @@ impl Environment {
         SnapshotNumber(number, Arc::clone(&self.numbers))
     }
 
-    /// The log, for who writes to it; none of an ephemeral file.
+    /// The log, locked; none of an ephemeral file.
     pub(super) fn log(&self) -> Option<MutexGuard<'_, Log>> {
         self.log.as_ref().map(lock)
     }
@@ -269,7 +269,7 @@ impl Environment {
 
     /// The rows as the last commit left them.
     pub(super) fn newest(&self) -> Result<Arc<Snapshot>> {
-        // Who waited here might hold what others wait for. If it cannot be opened, commits say why.
+        // No wait here: the caller may hold what others wait for. If it cannot be opened, commits say why.
         let _ = self.open_anew(Duration::ZERO);
         self.newest_of_file()
     }
@@ -308,8 +308,8 @@ impl Environment {
         }
     }
 
-    /// Opens the file again if it has failed and nobody reads in it any more. For who commits, and so
-    /// reads no more itself: waits a little for others.
+    /// Opens the file again if it has failed and has no readers any more. Called by a commit, which
+    /// reads no more itself: waits a little for other readers.
     pub(super) fn open_for_commit(&self) -> Result<()> {
         self.open_anew(PATIENCE)
     }
@@ -362,9 +362,9 @@ impl Environment {
         put_back(locked, &header).map_err(failed)?;
         self.replays.fetch_add(1, Ordering::AcqRel);
         // It is in the log.
-        self.set_write_buffer(WriteBuffer::default());
+        self.set_memtable(Memtable::default());
         let file = Arc::new(DataFile::new(&self.directory, &self.stable)?);
-        self.keep_checkpoint(&file)?;
+        self.hold_checkpoint(&file)?;
         self.replay(&file, log)?;
         Ok(file)
     }
@@ -411,14 +411,14 @@ fn check_length(file: &DirectoryFile) -> std::io::Result<()> {
 /// the number of the transaction that wrote it. The first two pages are meta pages, of which the newer
 /// one counts.
 fn meta_words(file: &DirectoryFile, page: u64) -> std::io::Result<Option<[u64; 3]>> {
-    const PLACES: [usize; 3] = [40, 136, 144];
+    const OFFSETS: [usize; 3] = [40, 136, 144];
     let mut meta = [0; 152];
     if file.length()? < page.saturating_add(meta.len() as u64) {
         return Ok(None);
     }
     file.read_at(&mut meta, page)?;
-    Ok(Some(PLACES.map(|place| {
-        let word = meta.get(place..).and_then(<[u8]>::first_chunk);
+    Ok(Some(OFFSETS.map(|offset| {
+        let word = meta.get(offset..).and_then(<[u8]>::first_chunk);
         word.map_or(0, |word| u64::from_le_bytes(*word))
     })))
 }

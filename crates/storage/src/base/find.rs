@@ -1,7 +1,7 @@
 //! Rows that a writer finds by a key: what a foreign key asks for.
 //!
-//! They are those of now, and stay so until the transaction ends: whoever is about to add or remove
-//! one of them is waited for.
+//! These are the newest rows, locked until the transaction ends: transactions that are about to add or
+//! remove one of them are waited for.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl DurableWriter {
         let mut prefix = Vec::new();
         tree.encoder.parts(key).append(0, &mut prefix);
         if tree.unique && key.len() == tree.encoder.part_count() {
-            // Who adds a row of this key right now has it locked.
+            // A transaction that is adding a row of this key has the key locked.
             self.lock(tree.tree, &prefix, mode)?;
         }
         let mut range = ByteRange::prefix(&prefix);
@@ -45,7 +45,7 @@ impl DurableWriter {
                 key[tree.encoder.key_length(&key)..].to_vec()
             };
             if is_committed && locked.as_ref() != Some(&position) {
-                // Who removes it right now has it locked.
+                // A transaction that is removing the row has it locked.
                 self.lock(definition.rows(), &position, mode)?;
                 locked = Some(position);
                 continue;

@@ -8,16 +8,15 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
-    Int64Array, UInt64Array,
-};
-use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
+use arrow_array::{ArrayRef, BinaryViewArray};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
 use mayfly_types::PhysicalType;
 
 use super::block::{Block, Checked, Damaged, Ends, Strings, Values};
 use super::rows::Rows;
 use super::snapshot::Snapshot;
+use crate::temptable::View;
+use crate::values::{decimal128_array, decimal256_array, word_array};
 
 /// Of fewer rows than this of a block, strings are copied rather than pointed to.
 const SPARSE_ROWS: usize = 8;
@@ -49,7 +48,7 @@ type Buffers = (Vec<Buffer>, Vec<(u32, u32)>);
 
 /// Rows in the order in which they are wanted.
 pub(super) struct Pieces {
-    /// Keeps blocks where they are.
+    /// Holds the blocks' bytes at their addresses.
     snapshot: Arc<Snapshot>,
     blocks: Vec<(Block<'static>, Holder)>,
     runs: Vec<Run>,
@@ -81,9 +80,9 @@ impl Pieces {
         row: &[u8],
     ) -> Checked<()> {
         let own = self.own.get_or_insert_with(|| Rows::new(types));
-        let place = own.len();
+        let index = own.len();
         own.append_row(key, row)?;
-        self.push(OWN, place, place + 1);
+        self.push(OWN, index, index + 1);
         Ok(())
     }
 
@@ -159,13 +158,13 @@ impl Pieces {
     #[expect(unsafe_code, reason = "a buffer over the map of the file")]
     fn buffers(&self) -> Buffers {
         let mut buffers = Vec::new();
-        let mut places = Vec::with_capacity(self.blocks.len());
+        let mut locations = Vec::with_capacity(self.blocks.len());
         // A batch is of one window, mostly.
         let mut windows: Vec<(usize, u32)> = Vec::new();
         for (block, holder) in &self.blocks {
             let number = buffers.len() as u32;
             if let Holder::Buffer(buffer) = holder {
-                places.push((number, 0));
+                locations.push((number, 0));
                 buffers.push(buffer.clone());
                 continue;
             }
@@ -188,9 +187,9 @@ impl Pieces {
                     number
                 }
             };
-            places.push((number, (address - window.start) as u32));
+            locations.push((number, (address - window.start) as u32));
         }
-        (buffers, places)
+        (buffers, locations)
     }
 
     /// The key of the first row.
@@ -229,8 +228,8 @@ impl Pieces {
                     let column = block.column(number)?;
                     nulls.add(column.validity, run, views.len());
                     let rows = run.rows();
-                    let place = buffers.as_ref().map(|(_, all)| all[run.block as usize]);
-                    match (place, column.values) {
+                    let location = buffers.as_ref().map(|(_, all)| all[run.block as usize]);
+                    match (location, column.values) {
                         (Some((buffer, base)), Values::Strings(strings)) => {
                             let base = base + strings.start as u32;
                             append_views(&strings, rows, buffer, base, &mut views)?;
@@ -247,7 +246,7 @@ impl Pieces {
                         (_, values) => {
                             for row in rows {
                                 let text = values.text(row)?;
-                                views.push(view_of(text, 0, copied.len() as u32));
+                                views.push(View::of(text, 0, copied.len() as u32).0);
                                 if text.len() > INLINE {
                                     copied.extend_from_slice(text);
                                 }
@@ -262,36 +261,19 @@ impl Pieces {
                 text_array(views, buffers, nulls.finish(rows))
             }
             PhysicalType::Decimal128(_) => {
-                let values = self.numbers(number, &mut nulls, |values, rows, out| {
-                    values.append_wide(rows, out)
-                })?;
-                let array = Decimal128Array::new(values.into(), nulls.finish(rows));
-                Arc::new(array.with_data_type(ty.arrow()))
+                let values = self.numbers(number, &mut nulls, Values::append_wide)?;
+                decimal128_array(ty, values, nulls.finish(rows))
             }
             PhysicalType::Decimal256(_) => {
-                let values = self.numbers(number, &mut nulls, |values, rows, out| {
-                    values.append_huge(rows, out)
-                })?;
-                let array = Decimal256Array::new(values.into(), nulls.finish(rows));
-                Arc::new(array.with_data_type(ty.arrow()))
+                let values = self.numbers(number, &mut nulls, Values::append_huge)?;
+                decimal256_array(ty, values, nulls.finish(rows))
             }
             PhysicalType::Bool
             | PhysicalType::Int64
             | PhysicalType::UInt64
             | PhysicalType::Float64 => {
-                let values = self.numbers(number, &mut nulls, |values, rows, out| {
-                    values.append_words(rows, out)
-                })?;
-                let nulls = nulls.finish(rows);
-                match ty {
-                    PhysicalType::Bool => {
-                        let bits = values.iter().map(|value| *value != 0).collect();
-                        Arc::new(BooleanArray::new(bits, nulls))
-                    }
-                    PhysicalType::Int64 => Arc::new(Int64Array::new(words(values), nulls)),
-                    PhysicalType::UInt64 => Arc::new(UInt64Array::new(words(values), nulls)),
-                    _ => Arc::new(Float64Array::new(words(values), nulls)),
-                }
+                let words = self.numbers(number, &mut nulls, Values::append_words)?;
+                word_array(ty, words, nulls.finish(rows))
             }
         })
     }
@@ -302,7 +284,7 @@ impl Pieces {
         &self,
         number: usize,
         nulls: &mut Nulls,
-        append: impl Fn(&Values<'_>, Range<usize>, &mut Vec<T>) -> Checked<()>,
+        append: impl Fn(&Values<'static>, Range<usize>, &mut Vec<T>) -> Checked<()>,
     ) -> Checked<Vec<T>> {
         let mut values = Vec::with_capacity(self.rows);
         for run in &self.runs {
@@ -313,7 +295,7 @@ impl Pieces {
         Ok(values)
     }
 
-    /// The keys of the rows, from the place on that `skip` gives for a key.
+    /// The keys of the rows, from the offset on that `skip` gives for a key.
     pub(super) fn keys(&self, skip: impl Fn(&[u8]) -> usize) -> Checked<ArrayRef> {
         let mut views: Vec<u128> = Vec::with_capacity(self.rows);
         let mut copied: Vec<u8> = Vec::new();
@@ -324,7 +306,7 @@ impl Pieces {
                 key.clear();
                 block.append_key(row as usize, &mut key)?;
                 let key = key.get(skip(&key)..).ok_or(Damaged)?;
-                views.push(view_of(key, 0, copied.len() as u32));
+                views.push(View::of(key, 0, copied.len() as u32).0);
                 if key.len() > INLINE {
                     copied.extend_from_slice(key);
                 }
@@ -335,22 +317,7 @@ impl Pieces {
 }
 
 /// Strings of so many bytes stand in the view.
-const INLINE: usize = 12;
-
-#[inline(always)]
-fn view_of(text: &[u8], buffer: u32, offset: u32) -> u128 {
-    if text.len() <= INLINE {
-        let mut view = [0; 16];
-        view[0] = text.len() as u8;
-        view[4..4 + text.len()].copy_from_slice(text);
-        return u128::from_le_bytes(view);
-    }
-    let prefix = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
-    text.len() as u128
-        | u128::from(prefix) << 32
-        | u128::from(buffer) << 64
-        | u128::from(offset) << 96
-}
+const INLINE: usize = View::INLINE_MAX as usize;
 
 fn append_views(
     strings: &Strings<'_>,
@@ -375,15 +342,9 @@ fn append_views(
     for row in rows {
         let (start, end) = strings.bounds(row)?;
         let text = strings.bytes.get(start..end).ok_or(Damaged)?;
-        views.push(view_of(text, buffer, base + start as u32));
+        views.push(View::of(text, buffer, base + start as u32).0);
     }
     Ok(())
-}
-
-/// Words as other values of eight bytes.
-fn words<T: ArrowNativeType>(words: Vec<u64>) -> ScalarBuffer<T> {
-    let rows = words.len();
-    ScalarBuffer::new(Buffer::from_vec(words), 0, rows)
 }
 
 #[expect(unsafe_code, reason = "views of our own making need not be checked")]

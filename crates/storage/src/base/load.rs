@@ -69,8 +69,8 @@ impl DurableWriter {
         let mut key = Vec::new();
         let mut found = None;
         let mut count = 0;
-        'rows: for place in 0..batch.row_count() {
-            keys.position(place, &mut position);
+        'rows: for row in 0..batch.row_count() {
+            keys.position(row, &mut position);
             if primary.is_some()
                 && check
                 && let Some(more) = bulk.memory_for_primary(&position)
@@ -89,11 +89,11 @@ impl DurableWriter {
                 let Some(unique) = bulk.unique[number].as_mut().filter(|_| check) else {
                     continue;
                 };
-                if secondary[number].has_null(place) {
+                if secondary[number].has_null(row) {
                     continue;
                 }
                 key.clear();
-                secondary[number].append(place, &mut key);
+                secondary[number].append(row, &mut key);
                 if let Some(position) = unique.find(&key) {
                     let index = id;
                     found = Some(Duplicate { index, position });
@@ -106,9 +106,9 @@ impl DurableWriter {
             bulk.rows.push_key(&position);
             for (number, keys) in secondary.iter().enumerate() {
                 key.clear();
-                keys.append(place, &mut key);
+                keys.append(row, &mut key);
                 if let Some(unique) = &mut bulk.unique[number]
-                    && !keys.has_null(place)
+                    && !keys.has_null(row)
                 {
                     unique.add(&key, &position);
                 }

@@ -1,14 +1,13 @@
 //! Locks of rows and keys, which transactions hold until they end.
 //!
-//! A lock has a name, made of a tree and a key, and exists while somebody holds or wants it. Waiters
-//! are served in the order in which they came; who holds a lock already may go on to a stronger one
-//! before them. Who releases a lock grants it to those who are next, and wakes nobody else. Locks
-//! belong to sessions, which wait for one at a time whichever of their transactions wants it, so that
-//! who waits for whom is a graph that is walked before each wait: the one that would close a circle
-//! gives up (1213).
+//! A lock has a name, made of a tree and a key, and exists while it is held or waited for. Requests are
+//! granted in the order in which they came; a holder may upgrade its lock before them. A release grants
+//! the lock to the next requests and wakes nobody else. Locks belong to sessions, which wait for one at a
+//! time, whichever of their transactions wants it. The graph of waits is walked before each wait: a
+//! request that would close a deadlock cycle fails (1213).
 //!
-//! Ranges of keys that were read ([`ranges`]) are held beside the locks of keys. Whoever changes
-//! or locks a key asks for them only while there are any.
+//! Ranges of keys that were read ([`ranges`]) are held beside the locks of keys. They are looked
+//! at only while there are any.
 //!
 //! A statement may lock every row of a large table, so a lock is small: its name is a hash, and
 //! nothing is allocated for one that a single transaction holds.
@@ -38,10 +37,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// About how many bytes a lock needs, here and among those that its transaction holds.
 const LOCK_BYTES: u64 = 128;
 
-/// Memory for so many locks is kept when there are none.
+/// Memory for so many locks stays when there are none.
 const SPARE_LOCKS: usize = 1 << 10;
 
-/// The number of who holds locks: of a session, whose transactions at one time lock different trees.
+/// The number of a session, whose transactions at one time lock different trees.
 pub(super) type LockOwner = u64;
 
 /// A tree and a key, as a hash of 128 bits. Two that have the same make their transactions wait for
@@ -79,12 +78,12 @@ type ByName<T> = HashMap<Name, T, BuildHasherDefault<NameHasher>>;
 
 #[derive(Debug, Default)]
 struct Lock {
-    /// Who got it first, of those who hold it.
+    /// The first of its holders.
     holder: Option<(LockOwner, LockMode)>,
     contention: Option<Box<Contention>>,
 }
 
-/// Others than the holder.
+/// The other holders, and the waiters.
 #[derive(Debug, Default)]
 struct Contention {
     holders: Vec<(LockOwner, LockMode)>,
@@ -123,12 +122,16 @@ impl Sleep {
     }
 }
 
+fn wake(waiters: &[Arc<Sleep>]) {
+    waiters.iter().for_each(|sleep| sleep.wake());
+}
+
 /// What an owner waits for.
 #[derive(Debug)]
 enum WaitsFor {
-    /// In the line of a lock.
+    /// Among the waiters of a lock.
     Lock(Name),
-    /// What these hold, or have changed.
+    /// For locks or changes of these.
     Owners(Vec<LockOwner>),
 }
 
@@ -150,11 +153,11 @@ struct State {
 #[derive(Debug)]
 pub(super) struct Locks {
     state: Mutex<State>,
-    /// Whether anybody holds ranges.
+    /// Whether any ranges are held.
     has_ranges: AtomicBool,
-    /// How many wait for what others hold or have changed.
+    /// How many waits are [`WaitsFor::Owners`].
     range_waiters: AtomicUsize,
-    /// Nobody can choose keys for their hashes.
+    /// Random, so that nobody can choose keys for their hashes.
     seed: u64,
 }
 
@@ -172,7 +175,7 @@ impl Default for Locks {
 /// The locks that a transaction holds.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Each once, in the order in which it got them.
+    /// Each once, in the order in which they were granted.
     names: Vec<(TreeId, Name)>,
     /// Of these tables it holds all rows and keys.
     whole: Vec<TreeId>,
@@ -190,7 +193,7 @@ impl Held {
     }
 }
 
-/// Who wants locks, of what kind, and for how long it waits for one.
+/// The owner that requests locks, their mode, and how long it waits for one.
 pub(super) struct Request<'a> {
     pub(super) owner: LockOwner,
     pub(super) held: &'a Mutex<Held>,
@@ -200,7 +203,7 @@ pub(super) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// How long it waits; `None` when what others hold is to be skipped.
+    /// How long it waits; `None` when locks of other owners are to be skipped.
     fn patience(&self) -> Result<Option<Duration>> {
         match self.wait {
             LockWait::For(patience) => Ok(Some(patience)),
@@ -220,17 +223,19 @@ impl Lock {
         self.holder.iter().chain(others.into_iter().flatten())
     }
 
-    fn is_in_demand(&self) -> bool {
-        let contention = self.contention.as_ref();
-        contention.is_some_and(|contention| !contention.waiters.is_empty())
+    fn waiters(&self) -> impl Iterator<Item = &Waiter> {
+        self.contention.iter().flat_map(|other| &other.waiters)
     }
 
-    /// The holders that keep an owner from getting the lock, at once or when those before it are
-    /// served: who waits for a lock waits for nothing but its holders in the end.
+    fn is_in_demand(&self) -> bool {
+        self.waiters().next().is_some()
+    }
+
+    /// The holders that conflict with an owner's request, now or once the waiters before it were
+    /// served: a waiter waits for nothing but holders in the end.
     fn blockers(&self, of: LockOwner, mode: LockMode) -> Vec<LockOwner> {
-        let waiters = self.contention.iter().flat_map(|other| &other.waiters);
-        let first = waiters.map(|waiter| waiter.owner).next();
-        let is_behind = self.mode_of(of).is_none() && first.is_some_and(|first| first != of);
+        let first = self.waiters().next();
+        let is_behind = self.mode_of(of).is_none() && first.is_some_and(|first| first.owner != of);
         self.holders()
             .filter(|(other, held)| *other != of && (is_behind || conflict(*held, mode)))
             .map(|(other, _)| *other)
@@ -244,14 +249,14 @@ impl Lock {
         found.map(|(_, mode)| *mode)
     }
 
-    /// Whether another holds it in a way that keeps an owner from it.
+    /// Whether another owner's lock conflicts with an owner's request.
     fn is_held_against(&self, owner: LockOwner, mode: LockMode) -> bool {
         let mut holders = self.holders();
         holders.any(|(other, held)| *other != owner && conflict(*held, mode))
     }
 
     fn is_free_for(&self, owner: LockOwner, mode: LockMode) -> bool {
-        // Who is first in line is there because of the holders, so that everybody else is too.
+        // The first waiter conflicts with the holders, so that new requests wait behind it.
         !self.is_held_against(owner, mode)
             && (!self.is_in_demand() || self.mode_of(owner).is_some())
     }
@@ -272,7 +277,7 @@ impl Lock {
         self.contention.get_or_insert_default()
     }
 
-    /// Takes a holder's lock away; whether it is of no use to anybody now.
+    /// Removes a holder; whether the lock is unused now.
     fn release(&mut self, by: LockOwner) -> bool {
         if self.holder.is_some_and(|(holder, _)| holder == by) {
             self.holder = None;
@@ -287,11 +292,11 @@ impl Lock {
         self.holders().next().is_none() && !self.is_in_demand()
     }
 
-    /// Gives the lock to those who are next; who got it.
+    /// Grants the lock to the first waiters, as many as do not conflict, and adds them to `served`.
     fn serve(&mut self, served: &mut Vec<(LockOwner, Arc<Sleep>)>) {
         loop {
-            let waiters = self.contention.iter().flat_map(|other| &other.waiters);
-            let Some((owner, mode)) = waiters.map(|next| (next.owner, next.mode)).next() else {
+            let first = self.waiters().next();
+            let Some((owner, mode)) = first.map(|first| (first.owner, first.mode)) else {
                 return;
             };
             if self.is_held_against(owner, mode) {
@@ -324,8 +329,7 @@ impl State {
                         let Some(lock) = self.locks.get(name) else {
                             continue;
                         };
-                        let mut waiters = lock.contention.iter().flat_map(|c| &c.waiters);
-                        let wanted = waiters.find(|waiter| waiter.owner == owner);
+                        let wanted = lock.waiters().find(|waiter| waiter.owner == owner);
                         if let Some(wanted) = wanted {
                             next.extend(lock.blockers(owner, wanted.mode));
                         }
@@ -355,7 +359,7 @@ impl State {
         }
     }
 
-    /// Gives a lock to those who are next.
+    /// Grants a lock to its first waiters, which are to be woken.
     fn serve(&mut self, name: Name) -> Vec<Arc<Sleep>> {
         let mut served = Vec::new();
         if let Some(lock) = self.locks.get_mut(&name) {
@@ -371,7 +375,7 @@ impl State {
         woken.collect()
     }
 
-    /// Nobody waits any more for what an owner holds or has changed: they look again.
+    /// Ends the waits for what an owner holds or has changed: the waiters check again.
     fn wake_waiters(&mut self, owner: LockOwner) -> Vec<Arc<Sleep>> {
         let mut woken = Vec::new();
         for wait in self.waits.values_mut().flatten() {
@@ -393,7 +397,7 @@ impl Locks {
         Name([hash as u64, (hash >> 64) as u64])
     }
 
-    /// Gets locks of a tree, in this order, or waits for them; `acquired` is told false of one that is
+    /// Gets locks of a tree, in this order, or waits for them; `acquired` is called with false for one that is
     /// held by another and shall be skipped.
     pub(super) fn acquire<'k>(
         &self,
@@ -407,10 +411,8 @@ impl Locks {
         for key in keys {
             let name = self.name(tree, key);
             let mut now = state.take().unwrap_or_else(|| lock(&self.state));
-            let before = now
-                .locks
-                .get(&name)
-                .and_then(|lock| lock.mode_of(request.owner));
+            let existing = now.locks.get(&name);
+            let before = existing.and_then(|lock| lock.mode_of(request.owner));
             if before.is_none_or(|mode| mode < request.mode) {
                 if !now.ranges.is_empty() && !key.is_empty() {
                     let usage = KeyUse::Lock(request.mode);
@@ -490,10 +492,8 @@ impl Locks {
         let Some(patience) = request.patience()? else {
             return Ok(false);
         };
-        let others = match state.locks.get(&name) {
-            Some(lock) => lock.blockers(owner, mode),
-            None => Vec::new(),
-        };
+        let wanted = state.locks.get(&name);
+        let others = wanted.map_or_else(Vec::new, |lock| lock.blockers(owner, mode));
         if state.is_deadlock(owner, others) {
             return Err(codes::ER_LOCK_DEADLOCK.error());
         }
@@ -527,23 +527,18 @@ impl Locks {
             return Ok(true);
         }
         state.end_wait(owner, &sleep);
-        if let Some(contention) = state
-            .locks
-            .get_mut(&name)
-            .and_then(|lock| lock.contention.as_mut())
-        {
-            contention
-                .waiters
-                .retain(|waiter| !Arc::ptr_eq(&waiter.sleep, &sleep));
+        if let Some(wanted) = state.locks.get_mut(&name) {
+            let waiters = &mut wanted.contention().waiters;
+            waiters.retain(|waiter| !Arc::ptr_eq(&waiter.sleep, &sleep));
         }
         // Others may have waited behind this one alone.
         let woken = state.serve(name);
         drop(state);
-        woken.iter().for_each(|sleep| sleep.wake());
+        wake(&woken);
         Err(error)
     }
 
-    /// Waits as long as there is somebody in the way; `None` when that shall be skipped.
+    /// Waits as long as there are blockers; `None` when locks of other owners are to be skipped.
     fn wait_while<'s>(
         &'s self,
         request: &Request<'_>,
@@ -592,9 +587,8 @@ impl Locks {
         Ok(Some(state))
     }
 
-    /// Holds ranges of a tree. `changers` tells who has changed something in ranges that is not
-    /// committed, of what such ranges keep others from: it is asked when whoever changes something
-    /// there from now on waits for this owner.
+    /// Holds ranges of a tree. `changers` gives the owners of uncommitted changes that conflict with
+    /// locks of ranges: it is called when later changes there wait for this owner already.
     pub(super) fn hold_ranges(
         &self,
         request: &Request<'_>,
@@ -606,10 +600,7 @@ impl Locks {
         let start = Instant::now();
         let owner = request.owner;
         let mut state = lock(&self.state);
-        ranges.retain(|range| {
-            let is_empty = range.end.as_ref().is_some_and(|end| range.start >= *end);
-            !is_empty && !state.ranges.has(owner, tree, mode, range)
-        });
+        ranges.retain(|range| !range.is_empty() && !state.ranges.has(owner, tree, mode, range));
         while !ranges.is_empty() {
             let mut others = state.ranges.blockers_of_ranges(owner, tree, mode, &ranges);
             if others.is_empty() {
@@ -630,9 +621,9 @@ impl Locks {
                     return Ok(());
                 }
                 self.note_ranges(&state);
-                // Who has waited for what was to come goes on before.
+                // Those that waited for the announced ranges go on before.
                 let woken = state.wake_waiters(owner);
-                woken.iter().for_each(|sleep| sleep.wake());
+                wake(&woken);
                 others = changed?;
             }
             state = match self.wait_for_owners(request, others, state, start)? {
@@ -648,8 +639,8 @@ impl Locks {
             .store(!state.ranges.is_empty(), Ordering::SeqCst);
     }
 
-    /// Whether anybody holds a range that keeps an owner from changing a key.
-    pub(super) fn is_kept_from(
+    /// Whether a lock of a range conflicts with an owner's use of a key.
+    pub(super) fn conflicts_with_ranges(
         &self,
         owner: LockOwner,
         tree: TreeId,
@@ -664,7 +655,7 @@ impl Locks {
         !blockers.is_empty()
     }
 
-    /// Waits until nobody does.
+    /// Waits until no lock of a range conflicts with an owner's use of a key.
     pub(super) fn wait_for_ranges(
         &self,
         request: &Request<'_>,
@@ -676,19 +667,19 @@ impl Locks {
             let ranges = &state.ranges;
             ranges.blockers_of_key(request.owner, tree, key, usage)
         };
-        self.wait_while(request, lock(&self.state), blockers)
-            .map(|_| ())
+        let waited = self.wait_while(request, lock(&self.state), blockers);
+        waited.map(drop)
     }
 
-    /// An owner has undone changes: whoever waits for them looks again.
+    /// An owner has undone changes: waiters for them check again.
     pub(super) fn undone(&self, owner: LockOwner) {
         if self.range_waiters.load(Ordering::SeqCst) > 0 {
             let woken = lock(&self.state).wake_waiters(owner);
-            woken.iter().for_each(|sleep| sleep.wake());
+            wake(&woken);
         }
     }
 
-    /// Lets go of everything that a transaction holds.
+    /// Releases everything that a transaction holds.
     pub(super) fn release(&self, owner: LockOwner, held: &Mutex<Held>) {
         let held = std::mem::take(&mut *lock(held));
         if !held.range_trees.is_empty() {
@@ -721,6 +712,6 @@ impl Locks {
             state.locks.shrink_to(SPARE_LOCKS);
         }
         drop(state);
-        woken.iter().for_each(|sleep| sleep.wake());
+        wake(&woken);
     }
 }

@@ -50,7 +50,7 @@ const FRAME_FULL: usize = 1 << 20;
 /// The file grows in such steps: a sync is cheaper when it has its length already.
 const STEP: u64 = 1 << 20;
 /// What a checkpoint leaves of a file that has grown.
-const KEPT: u64 = 64 << 20;
+const SPARE_BYTES: u64 = 64 << 20;
 
 /// What is to be done again.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ pub(super) struct Log {
     frame: Vec<u8>,
     /// Up to here it is on disk.
     synced: u64,
-    /// The last sync has failed: who knows what of the rest is on disk.
+    /// The last sync has failed: it is unknown what of the rest is on disk.
     has_failed_sync: bool,
     /// Its groups were read.
     is_read: bool,
@@ -194,7 +194,7 @@ impl Log {
         self.bring_to_disk()
     }
 
-    /// The last checkpoint, for who makes everything again that follows it.
+    /// The last checkpoint, from which recovery starts.
     pub(super) fn last_checkpoint(&mut self) -> Result<Header> {
         self.remove_doubtful()?;
         let header = read_header(&self.file, self.length, slot_of(self.generation))?;
@@ -259,7 +259,7 @@ impl Log {
         Ok(None)
     }
 
-    /// The frame at a place and whether it ends its group; `None`: there is none.
+    /// The frame at an offset and whether it ends its group; `None`: there is none.
     fn read_frame(&self, at: u64) -> Result<Option<(Vec<u8>, bool)>> {
         self.frame_of(self.generation, at)
     }
@@ -385,18 +385,18 @@ impl Log {
         Ok(())
     }
 
-    /// What begins at a place is no part of the log: a group that was not finished, or one whose changes
-    /// could not be made, and what is behind it. The next one takes its place.
-    pub(super) fn cut(&mut self, place: u64) {
+    /// What begins at an offset is no part of the log: a group that was not finished, or one whose changes
+    /// could not be made, and what is behind it. The next one is written over it.
+    pub(super) fn cut(&mut self, offset: u64) {
         self.frame.clear();
-        self.end = place;
-        self.at = place;
-        self.synced = self.synced.min(place);
+        self.end = offset;
+        self.at = offset;
+        self.synced = self.synced.min(offset);
         // A write that has failed may have written its bytes.
-        if self.length >= place + FRAME_BYTES as u64 {
+        if self.length >= offset + FRAME_BYTES as u64 {
             // If that fails too, and the process ends before the next commit, the transactions that
             // failed are found committed.
-            let removed = self.file.write_at(&[0; FRAME_BYTES], place);
+            let removed = self.file.write_at(&[0; FRAME_BYTES], offset);
             let _ = removed.and_then(|()| self.bring_to_disk());
         }
     }
@@ -456,8 +456,8 @@ impl Log {
         if self.length <= FRAMES && self.file.set_length(FRAMES + STEP).is_ok() {
             self.length = FRAMES + STEP;
         }
-        if self.length > KEPT && self.file.set_length(KEPT).is_ok() {
-            self.length = KEPT;
+        if self.length > SPARE_BYTES && self.file.set_length(SPARE_BYTES).is_ok() {
+            self.length = SPARE_BYTES;
         }
         Ok(())
     }

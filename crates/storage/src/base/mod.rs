@@ -10,7 +10,7 @@
 //! [`bulk_load`]).
 //!
 //! ```text
-//! let store = DurableStore::open(StoreOptions { place: StorePlace::DataDirectory(path), stable })?;
+//! let store = DurableStore::open(StoreOptions { location: StoreLocation::DataDirectory(path), stable })?;
 //! let session = store.session(&memory);
 //! let definition = Arc::new(TableDefinition::new(columns, indexes, session.new_tree(), trees));
 //! session.set_record(b"table:t", Some(&description))?;        // committed with the rows
@@ -37,10 +37,10 @@ mod environment;
 mod find;
 mod format;
 mod gather;
-mod kept;
 mod load;
 mod locks;
 mod log;
+mod memtable;
 mod options;
 mod overlay;
 mod point;
@@ -55,14 +55,14 @@ mod statement;
 mod statistics;
 mod store;
 mod table;
+mod transaction_snapshots;
 mod verified;
 mod view;
-mod write_buffer;
 
 pub use change_map::ChangeStorage;
 pub use commit::Durability;
 pub use definition::TableDefinition;
-pub use options::{StoreOptions, StorePlace};
+pub use options::{StoreLocation, StoreOptions};
 pub use point::LockedRow;
 pub use record_key::TreeId;
 pub use statement::Statement;

@@ -6,7 +6,7 @@ use mayfly_memory::{Budget, BudgetKind, StableRanges, TempDirectory};
 
 /// Where a store's files are.
 #[derive(Debug)]
-pub enum StorePlace {
+pub enum StoreLocation {
     /// A data directory, made if it is not there.
     DataDirectory(PathBuf),
     /// A directory that goes with the store: nothing is ever synced.
@@ -17,7 +17,7 @@ pub enum StorePlace {
 #[derive(Debug)]
 pub struct StoreOptions {
     /// Where its files are.
-    pub place: StorePlace,
+    pub location: StoreLocation,
     /// The file's map is registered here: temporary tables may point into it.
     pub stable: StableRanges,
     /// Memory for what was committed and is not in the file yet. Without any, every commit writes to the
@@ -29,7 +29,7 @@ impl StoreOptions {
     /// A data directory with as much memory as it wants, which nobody else points into.
     pub fn of_directory(directory: &Path) -> Self {
         Self {
-            place: StorePlace::DataDirectory(directory.to_path_buf()),
+            location: StoreLocation::DataDirectory(directory.to_path_buf()),
             stable: StableRanges::new(),
             write_buffer: Budget::unlimited(BudgetKind::Memory),
         }

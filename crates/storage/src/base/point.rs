@@ -52,20 +52,16 @@ impl Statement {
     ) -> Result<bool> {
         let snapshot = self.0.snapshot()?;
         let of_index;
-        let position = match definition.is_clustered(index) {
-            true => Some(key),
-            false => {
-                of_index = self.position(&snapshot, definition, index, key)?;
-                of_index.as_deref()
-            }
+        let position = if definition.is_clustered(index) {
+            Some(key)
+        } else {
+            of_index = self.position(&snapshot, definition, index, key)?;
+            of_index.as_deref()
         };
         let changes = self.0.transaction.tree_changes(definition.rows());
         let types = definition.types();
         let view = TreeView::new(&snapshot, definition.rows(), types, changes);
-        let found = match position {
-            Some(position) => view.find(position, None)?,
-            None => None,
-        };
+        let found = position.map_or(Ok(None), |position| view.find(position, None))?;
         let Some(found) = found else {
             // A table that was made later has no rows here, which does not mean that it is empty.
             self.0.transaction.check_definition(definition)?;
@@ -227,19 +223,17 @@ fn read_columns(
     match found {
         RowLocation::Block(block, row) => {
             for (value, column) in values.iter_mut().zip(columns) {
-                row::read_from_block(types[*column], block, *column, *row, value)?;
+                let ty = types[*column];
+                block.column(*column)?.value(ty, *row)?.read_into(ty, value);
             }
         }
         RowLocation::Own(bytes) => {
             let mut reader = row::RowReader::new(types, bytes);
             for (number, ty) in types.iter().enumerate() {
-                let bytes = reader.next_value(*ty)?;
+                let stored = reader.next_value(*ty)?;
                 let wanted = values.iter_mut().zip(columns);
                 for (value, _) in wanted.filter(|(_, column)| **column == number) {
-                    match bytes {
-                        Some(bytes) => row::read_bytes(*ty, bytes, value)?,
-                        None => *value = Value::Null,
-                    }
+                    stored.read_into(*ty, value);
                 }
             }
         }

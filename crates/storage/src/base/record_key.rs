@@ -1,4 +1,4 @@
-//! The keys of the file of durable tables: the number of a tree, and what tells its blocks and records apart.
+//! The keys of the file of durable tables: the number of a tree, and what distinguishes its blocks and records.
 
 /// The number of a tree.
 pub type TreeId = u32;
@@ -9,8 +9,8 @@ pub(super) const META: TreeId = 0;
 /// The record with the largest number that a tree ever had.
 pub(super) const LAST_TREE: &[u8] = b"\0last tree";
 
-/// The names of the records that mark trees which are being filled begin so.
-pub(super) const MARK: &[u8] = b"\0filling";
+/// The names of the records of trees that are being loaded begin so.
+pub(super) const LOADING: &[u8] = b"\0filling";
 
 /// The key of a tree's block or record.
 pub(super) fn record_key(tree: TreeId, separator: &[u8]) -> Vec<u8> {
@@ -38,7 +38,7 @@ pub(super) fn count_of(record: &[u8]) -> u64 {
     record.try_into().map_or(0, u64::from_le_bytes)
 }
 
-/// The name of the record that marks a tree that is being filled.
-pub(super) fn mark_of(tree: TreeId) -> Vec<u8> {
-    [MARK, &tree.to_be_bytes()].concat()
+/// The name of the record of a tree that is being loaded.
+pub(super) fn loading_name(tree: TreeId) -> Vec<u8> {
+    [LOADING, &tree.to_be_bytes()].concat()
 }

@@ -1,16 +1,15 @@
 //! A row that is written to a durable table, wherever it comes from: one of a batch, or a single one that
 //! is given as values. Writers need its keys and its bytes.
 
-use std::cell::Cell;
-
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, Value};
 
 use super::definition::{IndexTree, TableDefinition};
 use super::row;
 use super::store::Store;
-use crate::key_encoding::{RowKeys, StoredValue};
+use crate::key_encoding::RowKeys;
 use crate::table::wrong_type;
+use crate::values::StoredValue;
 
 /// A row with all columns of its table.
 pub(super) trait RowSource {
@@ -75,17 +74,17 @@ impl<'a> BatchKeys<'a> {
     }
 
     /// A row.
-    pub(super) fn row(&'a self, place: usize) -> BatchRow<'a> {
-        BatchRow { keys: self, place }
+    pub(super) fn row(&'a self, row: usize) -> BatchRow<'a> {
+        BatchRow { keys: self, row }
     }
 
     /// The position of a row.
-    pub(super) fn position(&self, place: usize, position: &mut Vec<u8>) {
+    pub(super) fn position(&self, row: usize, position: &mut Vec<u8>) {
         position.clear();
         match &self.primary {
-            Some(keys) => keys.append(place, position),
+            Some(keys) => keys.append(row, position),
             None => {
-                let number = self.first_number + place as u64;
+                let number = self.first_number + row as u64;
                 position.extend_from_slice(&number.to_be_bytes());
             }
         }
@@ -95,34 +94,31 @@ impl<'a> BatchKeys<'a> {
 /// A row of a batch.
 pub(super) struct BatchRow<'a> {
     keys: &'a BatchKeys<'a>,
-    place: usize,
+    row: usize,
 }
 
 impl RowSource for BatchRow<'_> {
     fn position(&self, position: &mut Vec<u8>) -> Result<()> {
-        self.keys.position(self.place, position);
+        self.keys.position(self.row, position);
         Ok(())
     }
 
     fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()> {
-        self.keys.secondary[number].append(self.place, key);
+        self.keys.secondary[number].append(self.row, key);
         Ok(())
     }
 
     fn has_null(&self, number: usize) -> bool {
-        self.keys.secondary[number].has_null(self.place)
+        self.keys.secondary[number].has_null(self.row)
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        let keys = self.keys;
-        let (types, arrays) = (keys.definition.columns(), keys.arrays.iter());
-        row::encode(types, arrays, self.place, bytes);
-        Ok(())
+        let value = |column: usize| Ok(StoredValue::at(&self.keys.arrays[column], self.row));
+        row::encode(self.keys.definition.columns().len(), value, bytes)
     }
 
     fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()> {
-        let arrays = index.arrays(self.keys.arrays);
-        row::encode(&index.types, arrays, self.place, bytes);
+        index.encode_entry(self.keys.arrays, self.row, bytes);
         Ok(())
     }
 }
@@ -136,21 +132,14 @@ pub(super) struct ValueRow<'a> {
 }
 
 impl ValueRow<'_> {
+    fn stored(&self, column: usize) -> Result<StoredValue<'_>> {
+        let ty = self.definition.columns()[column];
+        StoredValue::of(ty, &self.values[column]).ok_or_else(wrong_type)
+    }
+
     fn append_to(&self, index: &IndexTree, key: &mut Vec<u8>) -> Result<()> {
-        let is_wrong = Cell::new(false);
-        let stored = |column: usize| {
-            let value = StoredValue::of(self.definition.columns()[column], &self.values[column]);
-            value.unwrap_or_else(|| {
-                is_wrong.set(true);
-                StoredValue::Null
-            })
-        };
-        index.encoder.append_stored(stored, key);
-        if is_wrong.get() {
-            Err(wrong_type())
-        } else {
-            Ok(())
-        }
+        let value = |column: usize| self.stored(column);
+        index.encoder.append_stored(value, key)
     }
 
     fn index(&self, number: usize) -> Option<&IndexTree> {
@@ -186,11 +175,11 @@ impl RowSource for ValueRow<'_> {
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        row::encode_values(self.definition.columns(), self.values.iter(), bytes)
+        row::encode(self.values.len(), |column| self.stored(column), bytes)
     }
 
     fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()> {
-        let values = index.columns.iter().map(|column| &self.values[*column]);
-        row::encode_values(&index.types, values, bytes)
+        let value = |number: usize| self.stored(index.columns[number]);
+        row::encode(index.columns.len(), value, bytes)
     }
 }

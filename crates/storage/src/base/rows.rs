@@ -8,8 +8,6 @@ pub(super) mod block_sizes;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
@@ -19,6 +17,8 @@ use super::block::{
     Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Strings, Values, checksum_of,
 };
 use super::random;
+use super::row::RowReader;
+use crate::values::{ArrayValues, StoredValue};
 
 /// Strings, one behind the other.
 #[derive(Debug, Default)]
@@ -90,11 +90,11 @@ impl Texts {
         self.bytes.capacity() + self.ends.capacity() * 8
     }
 
-    /// Each string once, and the place of each row's among them, if they are few.
+    /// Each string once, and the code of each row's, if they are few.
     fn coded(&self) -> Option<(Self, Vec<u16>)> {
         let rows = self.ends.len();
         let most = CODES_MAX.min(rows / REPEATS_MIN);
-        // Open addressing: the place of a string and 1, or 0.
+        // Open addressing: the code of a string and 1, or 0.
         let mut slots = vec![0_u16; 2 * CODES_MAX];
         let mut strings = Self::default();
         let mut codes = Vec::with_capacity(rows);
@@ -122,18 +122,24 @@ impl Texts {
     }
 }
 
+/// How words are ordered, so that they can be stored as differences from the least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WordOrder {
+    Unsigned,
+    /// As unsigned ones once the sign bit was turned.
+    Signed,
+    /// They are bits of doubles.
+    None,
+}
+
 /// The values of a column.
 #[derive(Debug)]
 pub(super) enum Column {
-    /// Numbers whose order as unsigned ones is theirs after the sign bit was turned.
-    Signed(Vec<u64>),
-    Unsigned(Vec<u64>),
-    /// Bits of doubles.
-    Bits(Vec<u64>),
+    Words(WordOrder, Vec<u64>),
     Wide(Vec<i128>),
     Huge(Vec<i256>),
     Text(Texts),
-    /// Strings of which there are few, once each, and the place of each row's.
+    /// Strings of which there are few, once each, and the code of each row's.
     Coded {
         strings: Texts,
         codes: Vec<u16>,
@@ -143,9 +149,11 @@ pub(super) enum Column {
 impl Column {
     fn new(ty: PhysicalType) -> Self {
         match ty {
-            PhysicalType::Bool | PhysicalType::UInt64 => Self::Unsigned(Vec::new()),
-            PhysicalType::Int64 => Self::Signed(Vec::new()),
-            PhysicalType::Float64 => Self::Bits(Vec::new()),
+            PhysicalType::Bool | PhysicalType::UInt64 => {
+                Self::Words(WordOrder::Unsigned, Vec::new())
+            }
+            PhysicalType::Int64 => Self::Words(WordOrder::Signed, Vec::new()),
+            PhysicalType::Float64 => Self::Words(WordOrder::None, Vec::new()),
             PhysicalType::Decimal128(_) => Self::Wide(Vec::new()),
             PhysicalType::Decimal256(_) => Self::Huge(Vec::new()),
             PhysicalType::Bytes => Self::Text(Texts::default()),
@@ -154,7 +162,7 @@ impl Column {
 
     fn clear(&mut self) {
         match self {
-            Self::Signed(values) | Self::Unsigned(values) | Self::Bits(values) => values.clear(),
+            Self::Words(_, values) => values.clear(),
             Self::Wide(values) => values.clear(),
             Self::Huge(values) => values.clear(),
             Self::Text(texts) => texts.clear(),
@@ -164,7 +172,7 @@ impl Column {
 
     fn push_nothing(&mut self) {
         match self {
-            Self::Signed(values) | Self::Unsigned(values) | Self::Bits(values) => values.push(0),
+            Self::Words(_, values) => values.push(0),
             Self::Wide(values) => values.push(0),
             Self::Huge(values) => values.push(i256::ZERO),
             Self::Text(texts) => texts.push(&[]),
@@ -200,7 +208,7 @@ impl Rows {
         self.keys.ends.len()
     }
 
-    /// Removes all rows, and keeps the memory for others.
+    /// Removes all rows; their memory stays for others.
     pub(super) fn clear(&mut self) {
         self.shared.clear();
         self.keys.clear();
@@ -268,9 +276,7 @@ impl Rows {
         let rows = block.rows() + more;
         for number in 0..self.types.len().min(block.columns()) {
             match &mut self.columns[number] {
-                Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values) => {
-                    values.reserve(rows);
-                }
+                Column::Words(_, values) => values.reserve(rows),
                 Column::Wide(values) => values.reserve(rows),
                 Column::Huge(values) => values.reserve(rows),
                 Column::Text(texts) => {
@@ -292,17 +298,14 @@ impl Rows {
         for number in 0..self.types.len() {
             let from = block.column(number)?;
             if from.validity.is_some() {
-                for (place, row) in rows.clone().enumerate() {
+                for (index, row) in rows.clone().enumerate() {
                     if from.is_null(row) {
-                        self.note_null(number, first + place);
+                        self.note_null(number, first + index);
                     }
                 }
             }
             match (&mut self.columns[number], from.values) {
-                (
-                    Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values),
-                    from,
-                ) => from.append_words(rows.clone(), values)?,
+                (Column::Words(_, values), from) => from.append_words(rows.clone(), values)?,
                 (Column::Wide(values), from) => from.append_wide(rows.clone(), values)?,
                 (Column::Huge(values), from) => from.append_huge(rows.clone(), values)?,
                 (Column::Text(texts), Values::Strings(strings)) => {
@@ -330,30 +333,20 @@ impl Rows {
 
     /// Appends a row of a transaction (see [`super::row`]).
     pub(super) fn append_row(&mut self, key: &[u8], row: &[u8]) -> Checked<()> {
-        let place = self.len();
+        let index = self.len();
         let types = Arc::clone(&self.types);
-        let mut reader = super::row::RowReader::new(&types, row);
+        let mut reader = RowReader::new(&types, row);
         for (number, ty) in types.iter().enumerate() {
-            let Some(bytes) = reader.next_value(*ty)? else {
-                self.note_null(number, place);
-                self.columns[number].push_nothing();
-                continue;
-            };
-            match &mut self.columns[number] {
-                Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values) => {
-                    let word = bytes.try_into().map_err(|_| Damaged)?;
-                    values.push(u64::from_le_bytes(word));
+            match (&mut self.columns[number], reader.next_value(*ty)?) {
+                (Column::Words(_, values), StoredValue::Word(word)) => values.push(word),
+                (Column::Wide(values), StoredValue::Decimal128(value)) => values.push(value),
+                (Column::Huge(values), StoredValue::Decimal256(value)) => values.push(value),
+                (Column::Text(texts), StoredValue::Bytes(text)) => texts.push(text),
+                (column, StoredValue::Null) => {
+                    column.push_nothing();
+                    self.note_null(number, index);
                 }
-                Column::Wide(values) => {
-                    let word = bytes.try_into().map_err(|_| Damaged)?;
-                    values.push(i128::from_le_bytes(word));
-                }
-                Column::Huge(values) => {
-                    let word = bytes.try_into().map_err(|_| Damaged)?;
-                    values.push(i256::from_le_bytes(word));
-                }
-                Column::Text(texts) => texts.push(bytes),
-                Column::Coded { .. } => debug_assert!(false, "{CODED_ROWS}"),
+                _ => return Err(Damaged),
             }
         }
         self.keys
@@ -370,42 +363,29 @@ impl Rows {
                     self.note_null(number, before + row);
                 }
             }
-            match (&mut self.columns[number], self.types[number]) {
-                (Column::Unsigned(values), PhysicalType::Bool) => {
-                    let bits = array.as_boolean().values().iter();
-                    values.extend(bits.take(rows).map(u64::from));
+            match (&mut self.columns[number], ArrayValues::new(array)) {
+                (Column::Words(_, values), ArrayValues::Bools(bits)) => {
+                    values.extend(bits.iter().take(rows).map(u64::from));
                 }
-                (Column::Unsigned(values), _) => {
-                    values.extend_from_slice(&array.as_primitive::<UInt64Type>().values()[..rows]);
+                (Column::Words(_, values), ArrayValues::Words(words)) => {
+                    values.extend_from_slice(&words[..rows]);
                 }
-                (Column::Signed(values), _) => {
-                    let array = &array.as_primitive::<Int64Type>().values()[..rows];
-                    values.extend(array.iter().map(|value| *value as u64));
+                (Column::Wide(values), ArrayValues::Decimal128(decimals)) => {
+                    values.extend_from_slice(&decimals[..rows]);
                 }
-                (Column::Bits(values), _) => {
-                    let array = &array.as_primitive::<Float64Type>().values()[..rows];
-                    values.extend(array.iter().map(|value| value.to_bits()));
+                (Column::Huge(values), ArrayValues::Decimal256(decimals)) => {
+                    values.extend_from_slice(&decimals[..rows]);
                 }
-                (Column::Wide(values), _) => {
-                    let array = array.as_primitive::<Decimal128Type>().values();
-                    values.extend_from_slice(&array[..rows]);
+                (Column::Text(texts), ArrayValues::Bytes(strings)) => {
+                    let strings = strings.iter().take(rows);
+                    strings.for_each(|text| texts.push(text.unwrap_or_default()));
                 }
-                (Column::Huge(values), _) => {
-                    let array = array.as_primitive::<Decimal256Type>().values();
-                    values.extend_from_slice(&array[..rows]);
-                }
-                (Column::Coded { .. }, _) => debug_assert!(false, "{CODED_ROWS}"),
-                (Column::Text(texts), _) => {
-                    let array = array.as_binary_view().iter();
-                    array
-                        .take(rows)
-                        .for_each(|text| texts.push(text.unwrap_or_default()));
-                }
+                _ => debug_assert!(false, "{CODED_ROWS}"),
             }
         }
     }
 
-    /// Keeps strings of which there are few only once each. Only whole blocks are made of the rows then.
+    /// Stores strings of which there are few only once each. Only whole blocks are made of the rows then.
     /// Says whether there is such a column.
     pub(super) fn code_texts(&mut self) -> bool {
         let mut is_coded = false;
@@ -434,9 +414,9 @@ impl Rows {
             out
         };
         let column = |column: &Column| match column {
-            Column::Signed(values) => Column::Signed(rows().map(|row| values[row]).collect()),
-            Column::Unsigned(values) => Column::Unsigned(rows().map(|row| values[row]).collect()),
-            Column::Bits(values) => Column::Bits(rows().map(|row| values[row]).collect()),
+            Column::Words(order, values) => {
+                Column::Words(*order, rows().map(|row| values[row]).collect())
+            }
             Column::Wide(values) => Column::Wide(rows().map(|row| values[row]).collect()),
             Column::Huge(values) => Column::Huge(rows().map(|row| values[row]).collect()),
             Column::Text(values) => Column::Text(texts(values)),
@@ -466,15 +446,13 @@ impl Rows {
     pub(super) fn append_rows(&mut self, other: &Self, rows: Range<usize>) {
         let first = self.len();
         for number in 0..self.columns.len() {
-            for (place, row) in rows.clone().enumerate() {
+            for (index, row) in rows.clone().enumerate() {
                 if other.is_null(number, row) {
-                    self.note_null(number, first + place);
+                    self.note_null(number, first + index);
                 }
             }
             match (&mut self.columns[number], &other.columns[number]) {
-                (Column::Signed(to), Column::Signed(from))
-                | (Column::Unsigned(to), Column::Unsigned(from))
-                | (Column::Bits(to), Column::Bits(from)) => {
+                (Column::Words(_, to), Column::Words(_, from)) => {
                     to.extend_from_slice(&from[rows.clone()]);
                 }
                 (Column::Wide(to), Column::Wide(from)) => {
@@ -506,7 +484,7 @@ impl Rows {
     /// Bytes in memory.
     pub(super) fn memory(&self) -> usize {
         let columns = self.columns.iter().map(|column| match column {
-            Column::Signed(v) | Column::Unsigned(v) | Column::Bits(v) => v.capacity() * 8,
+            Column::Words(_, values) => values.capacity() * 8,
             Column::Wide(values) => values.capacity() * 16,
             Column::Huge(values) => values.capacity() * 32,
             Column::Text(texts) => texts.memory(),
@@ -578,7 +556,7 @@ impl Rows {
         out
     }
 
-    /// Puts the bytes of a block of these sizes into `out`, in place of what was there.
+    /// Puts the bytes of a block of these sizes into `out`, instead of what it holds.
     pub(super) fn encode(&self, sizes: &Sizes, rows: Range<usize>, out: &mut Vec<u8>) {
         out.clear();
         out.reserve(sizes.total);
@@ -608,9 +586,9 @@ impl Rows {
             if size.has_nulls {
                 let start = out.len();
                 out.resize(start + rows.len().div_ceil(8), 0);
-                for (place, row) in rows.clone().enumerate() {
+                for (index, row) in rows.clone().enumerate() {
                     if !self.is_null(number, row) {
-                        out[start + place / 8] |= 1 << (place % 8);
+                        out[start + index / 8] |= 1 << (index % 8);
                     }
                 }
             }

@@ -1,9 +1,9 @@
 //! Snapshots: a read transaction of the file, with what is in memory laid over it
-//! ([`super::write_buffer`]), and how trees are read in both.
+//! ([`super::memtable`]), and how trees are read in both.
 //!
 //! Blocks are read where they are, in the map of the file or in memory. The pages of a read transaction
-//! do not change until it ends, nor does the snapshot's version of what is in memory, so whoever holds
-//! the [`Snapshot`] may hold slices of blocks.
+//! do not change until it ends, nor does the snapshot's version of what is in memory, so slices
+//! of blocks may be held as long as the [`Snapshot`].
 
 #![expect(
     unsafe_code,
@@ -23,14 +23,14 @@ use mayfly_types::Result;
 use super::block::{Block, Checked};
 use super::block_key::{Found, end_of, floor};
 use super::data_file::{DataFile, SnapshotNumber, user_error};
-use super::record_key::{MARK, META, TreeId, record_key};
-use super::write_buffer::{Entry, MergedRecords, Record, WriteBuffer};
+use super::memtable::{Entry, Memtable, MergedRecords, Record};
+use super::record_key::{LOADING, META, TreeId, record_key};
 
 /// A read transaction. The library wants its use to be synchronized.
 pub(super) struct Snapshot {
     txn: Mutex<RoTxn<'static, WithoutTls>>,
     /// What was not in the file then.
-    buffer: WriteBuffer,
+    memtable: Memtable,
     // After the transaction, which reads in it.
     file: Arc<DataFile>,
     directory: Arc<Path>,
@@ -57,10 +57,10 @@ impl std::fmt::Debug for Snapshot {
 impl std::panic::RefUnwindSafe for Snapshot {}
 
 impl Snapshot {
-    /// A file as it is now, with `buffer` laid over it.
+    /// A file as it is now, with `memtable` laid over it.
     pub(super) fn new(
         file: &Arc<DataFile>,
-        buffer: WriteBuffer,
+        memtable: Memtable,
         directory: &Arc<Path>,
         version: u64,
         number: SnapshotNumber,
@@ -69,7 +69,7 @@ impl Snapshot {
         let txn = txn.map_err(|error| user_error(&error, directory))?;
         Ok(Self {
             txn: Mutex::new(txn),
-            buffer,
+            memtable,
             file: Arc::clone(file),
             directory: Arc::clone(directory),
             version,
@@ -90,16 +90,16 @@ impl Snapshot {
         let hidden = match self.hidden.get() {
             Some(hidden) => hidden,
             None => {
-                let marked = self.loading()?;
-                self.hidden.get_or_init(|| marked)
+                let loading = self.loading()?;
+                self.hidden.get_or_init(|| loading)
             }
         };
         Ok(hidden.contains(&tree) && self.own != Some(tree))
     }
 
-    /// The trees that it finds marked: a bulk load fills them, or has left orphaned blocks in them.
+    /// The trees that it finds in loading: a bulk load fills them, or has left orphaned blocks in them.
     pub(super) fn loading(&self) -> Result<Vec<TreeId>> {
-        let records = self.records(MARK)?;
+        let records = self.records(LOADING)?;
         let tree = |name: &[u8]| name.last_chunk::<4>().map(|tree| u32::from_be_bytes(*tree));
         Ok(records.iter().filter_map(|(name, _)| tree(name)).collect())
     }
@@ -110,8 +110,8 @@ impl Snapshot {
     }
 
     /// The addresses of a buffer that holds a block, and those near it. Buffers of two snapshots that
-    /// live at one time never begin at the same address, so that who knows a buffer by its address
-    /// knows its snapshot.
+    /// live at one time never begin at the same address, so that a buffer's address
+    /// identifies its snapshot.
     pub(super) fn window(&self, block: &[u8]) -> Range<usize> {
         let address = block.as_ptr() as usize;
         // The file begins with two pages that hold no block.
@@ -138,7 +138,7 @@ impl Snapshot {
         let all = MergedRecords {
             records: self.file.records,
             txn: extend_lifetime(self, &guard),
-            buffer: &self.buffer,
+            memtable: &self.memtable,
         };
         read(all).map_err(|error| user_error(&error, &self.directory))
     }
@@ -185,13 +185,27 @@ impl Snapshot {
         self.run(|all| floor(all, tree, key))
     }
 
-    /// The same for who keeps the snapshot beside what is found.
+    /// The same for a caller that holds the snapshot as long as what is found.
     pub(super) fn held_block_of(
         self: &Arc<Self>,
         tree: TreeId,
         key: &[u8],
     ) -> Result<Option<Found<'static>>> {
         Ok(self.block_of(tree, key)?.map(held))
+    }
+
+    /// The row of a key, by its block and number there, if there is one, for a caller that
+    /// holds the snapshot as long as the block.
+    pub(super) fn find(
+        self: &Arc<Self>,
+        tree: TreeId,
+        key: &[u8],
+    ) -> Result<Option<(Block<'static>, usize)>> {
+        let Some(found) = self.held_block_of(tree, key)? else {
+            return Ok(None);
+        };
+        let block = self.block(found)?;
+        Ok(block.search(key)?.ok().map(|row| (block, row)))
     }
 
     /// The blocks that may hold keys of a range, in order.
@@ -203,7 +217,7 @@ impl Snapshot {
         reverse: bool,
     ) -> Result<Walk> {
         let first = self.block_of(tree, start)?;
-        let low = record_key(tree, first.map_or(&[], |found| found.place));
+        let low = record_key(tree, first.map_or(&[], |found| found.key));
         let high = match end {
             // Nothing may be seen, even of blocks that are there.
             _ if first.is_none() => low.clone(),
@@ -237,9 +251,9 @@ impl Snapshot {
             snapshot: Arc::clone(self),
         };
         walk.buffered = if reverse {
-            walk.within(self.buffer.up_to(Bound::Excluded(&high)))
+            walk.within(self.memtable.up_to(Bound::Excluded(&high)))
         } else {
-            walk.within(self.buffer.from(Bound::Included(&low)))
+            walk.within(self.memtable.from(Bound::Included(&low)))
         };
         Ok(walk)
     }
@@ -300,7 +314,7 @@ impl Walk {
         matches!(self.steps, Steps::Up(_))
     }
 
-    /// An entry of the snapshot's buffer, if it is within the walk.
+    /// An entry of the snapshot's memtable, if it is within the walk.
     fn within(&self, entry: Option<Entry<'_>>) -> Option<Entry<'static>> {
         let entry = entry.filter(|(key, _)| {
             if self.is_up() {
@@ -309,7 +323,7 @@ impl Walk {
                 **key >= *self.far
             }
         })?;
-        // SAFETY: it stays where it is as long as the snapshot, which the walk holds, has its buffer.
+        // SAFETY: it stays where it is as long as the snapshot, which the walk holds, has its memtable.
         Some(unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) })
     }
 
@@ -345,11 +359,11 @@ impl Walk {
                     Ordering::Greater => self.ahead = Some(record),
                 }
             }
-            let buffer = &self.snapshot.buffer;
+            let memtable = &self.snapshot.memtable;
             self.buffered = if self.is_up() {
-                self.within(buffer.from(Bound::Excluded(key)))
+                self.within(memtable.from(Bound::Excluded(key)))
             } else {
-                self.within(buffer.up_to(Bound::Excluded(key)))
+                self.within(memtable.up_to(Bound::Excluded(key)))
             };
             if let Some(value) = value {
                 return Ok(Some((key, value)));

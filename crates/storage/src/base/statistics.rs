@@ -176,14 +176,14 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
         first
     };
     let skip = super::rows::common(&first, &last);
-    let place = |key: &[u8]| {
+    let as_number = |key: &[u8]| {
         let mut bytes = [0; 8];
         for (to, from) in bytes.iter_mut().zip(key.iter().skip(skip)) {
             *to = *from;
         }
         u64::from_be_bytes(bytes) as f64
     };
-    let (low, high) = (place(&first), place(&last));
+    let (low, high) = (as_number(&first), as_number(&last));
     let counted = pieces.rows() as u64;
     // The first key is known with the transaction's changes, the last without: there may be nothing
     // between them.
@@ -193,10 +193,10 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
     let start = if range.start <= first {
         low
     } else {
-        place(&range.start).clamp(low, high)
+        as_number(&range.start).clamp(low, high)
     };
     let end = match &range.end {
-        Some(end) if *end < last => place(end).clamp(low, high),
+        Some(end) if *end < last => as_number(end).clamp(low, high),
         _ => high,
     };
     let share = ((end - start) / (high - low)).max(0.0);

@@ -43,7 +43,7 @@ pub(super) struct Store {
     pub(super) estimates: Mutex<HashMap<TreeId, Arc<Estimate>>>,
 }
 
-/// What a sample of a tree told.
+/// What a sample of a tree gave.
 #[derive(Debug)]
 pub(super) struct Estimate {
     /// Rows of the tree at the time.
@@ -61,10 +61,8 @@ impl DurableStore {
     pub fn open(options: StoreOptions) -> Result<Self> {
         let environment = Environment::open(options)?;
         let snapshot = environment.newest()?;
-        let last_tree = match snapshot.record(LAST_TREE)? {
-            Some(record) => record.try_into().map_or(0, u32::from_le_bytes),
-            None => 0,
-        };
+        let number = |record: &[u8]| record.try_into().map_or(0, u32::from_le_bytes);
+        let last_tree = snapshot.record(LAST_TREE)?.map_or(0, number);
         drop(snapshot);
         let store = Arc::new(Store {
             committer: Committer::default(),
@@ -88,8 +86,8 @@ impl DurableStore {
         DurableTransaction::new(&self.0, storage)
     }
 
-    /// Says when commits are on disk. With [`Durability::EverySecond`] somebody has to call
-    /// [`Self::sync`]: see [`SyncThread`].
+    /// Says when commits are on disk. With [`Durability::EverySecond`]
+    /// [`Self::sync`] has to be called once a second: see [`SyncThread`].
     pub fn set_durability(&self, durability: Durability) {
         self.0.committer.set_durability(durability);
     }
@@ -128,7 +126,7 @@ impl DurableStore {
         self.0.environment.directory()
     }
 
-    /// Writes a copy of the store, as it is at this moment, into a new or empty directory, while
+    /// Writes a copy of the store, as of now, into a new or empty directory, while
     /// others read and write. The copy has no free space in it.
     pub fn backup(&self, directory: &Path) -> Result<()> {
         super::backup::backup(&self.0.environment, directory)
@@ -211,7 +209,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // With nobody to tell. Without it, what is in the log is read when the file is opened again.
+        // An error has no receiver, and loses nothing: the log is read when the file is opened again.
         let _ = self.environment.sync();
         let _ = self.environment.checkpoint();
     }
@@ -225,7 +223,7 @@ pub struct SyncThread {
 }
 
 impl SyncThread {
-    /// Starts it. It keeps the store open. `report` hears of the first sync of several that fail, and of the
+    /// Starts it. The store stays open. `report` is called with the first sync of several that fail, and of the
     /// first one that succeeds again; the last one of all is when this is dropped.
     pub fn start(
         store: &DurableStore,

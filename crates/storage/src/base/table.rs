@@ -40,8 +40,8 @@ pub(super) struct TableHandle {
 /// How a handle reads.
 #[derive(Debug)]
 struct Reads {
-    /// What it sees. With locks that keep others from changing what was read it goes on to
-    /// the newest one with each read: what was read before is the same then.
+    /// What it sees. With locks of what is read it goes on to the newest one
+    /// with each read: what was read before is the same then.
     snapshot: Arc<Snapshot>,
     lock: ReadLock,
     wait: LockWait,
@@ -123,7 +123,7 @@ impl TableHandle {
         let transaction = &self.statement.transaction;
         let rows = self.definition.rows();
         if !transaction.store.locks.is_whole(&transaction.held, rows) {
-            // Who fills the table as a whole is waited for.
+            // A load of the whole table is waited for.
             self.lock_key(rows, WHOLE_TABLE, LockMode::Shared, wait)?;
             let view = self.view(tree, types);
             let mut wanted = Vec::with_capacity(ranges.len());
@@ -213,17 +213,17 @@ impl TableHandle {
                     locations[*row as usize] = (u32::MAX, own.len() as u32);
                     own.push((*row, bytes));
                 }
-                Some(RowLocation::Block(block, place)) => {
-                    locations[*row as usize] = (pieces.block_number(block), place as u32);
+                Some(RowLocation::Block(block, index)) => {
+                    locations[*row as usize] = (pieces.block_number(block), index as u32);
                 }
             }
         }
-        for (row, (block, place)) in locations.iter().enumerate() {
+        for (row, (block, index)) in locations.iter().enumerate() {
             if *block == u32::MAX {
-                let bytes = &own[*place as usize].1;
+                let bytes = &own[*index as usize].1;
                 pieces.push_own(&view.types, positions.value(row), bytes)?;
             } else {
-                pieces.push(*block, *place as usize, *place as usize + 1);
+                pieces.push(*block, *index as usize, *index as usize + 1);
             }
         }
         Projection::of_rows(self, columns).batch(self, &mut pieces)
@@ -235,15 +235,11 @@ impl TableHandle {
         snapshot: &Arc<Snapshot>,
         position: &[u8],
     ) -> Result<Option<Vec<u8>>> {
-        let Some(found) = snapshot.block_of(self.definition.rows(), position)? else {
-            return Ok(None);
-        };
-        let block = snapshot.block(found)?;
-        let Ok(place) = block.search(position)? else {
+        let Some((block, index)) = snapshot.find(self.definition.rows(), position)? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
-        row::encode_from_block(self.definition.types(), &block, place, &mut bytes)?;
+        row::encode_from_block(self.definition.types(), &block, index, &mut bytes)?;
         Ok(Some(bytes))
     }
 
@@ -277,8 +273,8 @@ impl TableHandle {
         Ok(is_locked)
     }
 
-    /// The same for several. Who holds the whole table needs no more, and who would need too much
-    /// memory for the locks of keys gets that instead, if nobody else writes to the table.
+    /// The same for several. A transaction that has the whole table locked needs no more, and one that would
+    /// need too much memory for the locks of keys locks that instead, if nobody else writes to the table.
     pub(super) fn lock_keys<'k>(
         &self,
         tree: TreeId,

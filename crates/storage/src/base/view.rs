@@ -15,7 +15,7 @@ use super::snapshot::{Snapshot, Walk};
 use crate::key_encoding::ByteRange;
 use crate::temptable::MapSnapshot;
 
-/// A segment has about so many changes at most: who resolves it has them in memory.
+/// A segment has about so many changes at most, which are in memory while it is resolved.
 const SEGMENT_CHANGES: usize = 1024;
 
 /// A tree of one snapshot with the changes of one transaction.
@@ -124,10 +124,7 @@ impl TreeView {
             return Ok(None);
         }
         let found = self.snapshot.held_block_of(self.tree, key)?;
-        Ok(match found {
-            Some(found) => Some(self.snapshot.block(found)?),
-            None => None,
-        })
+        Ok(found.map(|found| self.snapshot.block(found)).transpose()?)
     }
 
     /// The row of a key. `near` is a block where it may be.
@@ -146,13 +143,11 @@ impl TreeView {
         {
             return Ok(Some(RowLocation::Block(block, row)));
         }
-        let Some(block) = self.base_block(key)? else {
+        if self.is_cleared() {
             return Ok(None);
-        };
-        Ok(block
-            .search(key)?
-            .ok()
-            .map(|row| RowLocation::Block(block, row)))
+        }
+        let found = self.snapshot.find(self.tree, key)?;
+        Ok(found.map(|(block, row)| RowLocation::Block(block, row)))
     }
 
     /// Adds the rows of a range to others, in order.
@@ -250,10 +245,10 @@ impl TreeView {
         let number = pieces.add_block(block);
         if let Some(own) = own {
             own.each(range, |key, change| {
-                let place = block.search(key)?;
-                let (Ok(before) | Err(before)) = place;
+                let found = block.search(key)?;
+                let (Ok(before) | Err(before)) = found;
                 pieces.push(number, row, before.min(end));
-                row = row.max(before + usize::from(place.is_ok()));
+                row = row.max(before + usize::from(found.is_ok()));
                 if let Some(change) = change {
                     pieces.push_own(&self.types, key, change)?;
                 }

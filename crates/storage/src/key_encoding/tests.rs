@@ -3,6 +3,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use arrow_array::{
+    BinaryViewArray, Decimal128Array, Decimal256Array, Float64Array, Int64Array, UInt64Array,
+};
+use arrow_buffer::i256;
 use proptest::prelude::*;
 
 use super::*;

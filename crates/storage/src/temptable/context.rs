@@ -17,7 +17,7 @@ use crate::error::{ANONYMOUS_TABLE, user_error};
 
 /// How long, and how often, a holder of memory that is busy is waited for before memory is refused.
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(1);
-const BUSY_MOMENTS: u32 = 100;
+const BUSY_POLLS: u32 = 100;
 
 /// What all statements of a database share. Cloning gives another handle.
 #[derive(Debug, Clone)]
@@ -42,9 +42,9 @@ impl Resources {
         };
         let holders = &self.registry.holders;
         holders.reclaim(bytes.max(refusing.limit() / 16), refusing);
-        // Others take what is let go, so that it may need more than once; and who holds much may be
-        // busy for the moment that it takes to read a block.
-        let mut patience = BUSY_MOMENTS;
+        // Other statements take what is released, so that it may take several attempts; and a holder may
+        // be busy with reading a block.
+        let mut patience = BUSY_POLLS;
         while let Some(refusing) = budget.refusing_forced(bytes) {
             if holders.reclaim(bytes, refusing) > 0 {
                 continue;

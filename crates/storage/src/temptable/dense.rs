@@ -40,7 +40,7 @@ impl Dense {
         if bytes as u64 > budget.effective_limit() / LIMIT_SHARE {
             return None;
         }
-        let mut block = pool.take_bytes(bytes, budget).ok()?;
+        let mut block = pool.take(bytes, budget).ok()?;
         block.as_mut_slice()[..bytes].fill(0);
         Some(Self {
             block,
@@ -49,7 +49,7 @@ impl Dense {
         })
     }
 
-    /// Whether all keys of a range have a place.
+    /// Whether all keys of a range have a slot.
     pub(super) fn covers(&self, least: u64, distance: u64) -> bool {
         let start = least.wrapping_sub(self.base);
         start < self.window && distance < self.window - start
@@ -73,10 +73,10 @@ impl Dense {
         let start = (self.base ^ flip).min(least ^ flip);
         let end = (own_end ^ flip).max(greatest ^ flip);
         let mut larger = Self::new(start ^ flip, end - start, pool, budget)?;
-        for place in 0..self.window {
-            let number = self.slots()[place as usize];
+        for index in 0..self.window {
+            let number = self.slots()[index as usize];
             if number != 0 {
-                let at = self.base.wrapping_add(place).wrapping_sub(larger.base);
+                let at = self.base.wrapping_add(index).wrapping_sub(larger.base);
                 larger.slots_mut()[at as usize] = number;
             }
         }
@@ -95,9 +95,9 @@ impl Dense {
         unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), self.window as usize) }
     }
 
-    /// The place of a key that is covered: its number, counted from 1, or 0 when it has none.
+    /// The slot of a key that is covered: its number, counted from 1, or 0 when it has none.
     #[inline(always)]
-    pub(super) fn place(&mut self, key: u64) -> &mut u32 {
+    pub(super) fn slot(&mut self, key: u64) -> &mut u32 {
         let at = key.wrapping_sub(self.base) as usize;
         &mut self.slots_mut()[at]
     }
@@ -138,16 +138,16 @@ mod tests {
         let mut dense = Dense::new(bits(-5), 10, &pool, &budget).unwrap();
         assert!(dense.covers(bits(-5), 10) && !dense.covers(bits(-5), 1 << 30));
         for key in -5..=5_i64 {
-            *dense.place(bits(key)) = (key + 6) as u32;
+            *dense.slot(bits(key)) = (key + 6) as u32;
         }
         let mut larger = dense
             .extended(bits(-2000), bits(300_000), true, &pool, &budget)
             .unwrap();
         assert!(larger.covers(bits(-2000), 302_000));
         for key in -5..=5_i64 {
-            assert_eq!(*larger.place(bits(key)), (key + 6) as u32);
+            assert_eq!(*larger.slot(bits(key)), (key + 6) as u32);
         }
-        assert_eq!(*larger.place(bits(7)), 0);
+        assert_eq!(*larger.slot(bits(7)), 0);
         assert!(
             larger
                 .extended(bits(-2000), bits(3_000_000), true, &pool, &budget)
@@ -155,7 +155,7 @@ mod tests {
         );
         // At the ends of the type.
         let mut low = Dense::new(bits(i64::MIN), 3, &pool, &budget).unwrap();
-        *low.place(bits(i64::MIN)) = 1;
+        *low.slot(bits(i64::MIN)) = 1;
         assert!(low.covers(bits(i64::MIN), 3));
         drop((dense, larger, low));
         assert_eq!(budget.used(), 0);

@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_types::{Batch, PhysicalType, Result};
 
@@ -14,14 +13,14 @@ use super::context::TempTableContext;
 use super::dense::{Dense, range_of};
 use super::repeats::Repeats;
 use super::rows::{
-    AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, as_words,
-    prefetch,
+    AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, prefetch,
 };
 use super::slots::{Comparisons, Slot, Slots};
 use super::spec::{KeyColumn, KeyMode};
 use super::store::{RowWriter, Store, StoreRef};
 use super::table::TempTable;
 use crate::error::{ANONYMOUS_TABLE, user_error};
+use crate::values::ArrayValues;
 
 /// The groups of a partition's rows.
 #[derive(Debug)]
@@ -53,7 +52,7 @@ impl Groups {
                     if let Some(group) = slots.candidate(header(*row)) {
                         let first = rows[first_rows[group as usize] as usize];
                         // SAFETY: both are rows of the layout, with their values in memory.
-                        unsafe { keys.prefetch_values(first, values, *row, values) };
+                        unsafe { keys.prefetch_values(values.of(first), values.of(*row)) };
                     }
                 }
             }
@@ -61,12 +60,8 @@ impl Groups {
             // SAFETY: both are rows of the layout of `keys`, with their values in memory.
             let equal = |group: u32| unsafe {
                 comparisons.count();
-                keys.equal(
-                    rows[first_rows[group as usize] as usize],
-                    values,
-                    *row,
-                    values,
-                )
+                let first = rows[first_rows[group as usize] as usize];
+                keys.equal(values.of(first), values.of(*row))
             };
             let group = match slots.find(hash, equal) {
                 Slot::Found(group) => group,
@@ -299,10 +294,8 @@ impl GroupIndex {
             unreachable!("called for dense keys")
         };
         let signed = *signed;
-        let values: &[u64] = if signed {
-            as_words(keys[0].as_primitive::<Int64Type>().values())
-        } else {
-            keys[0].as_primitive::<UInt64Type>().values()
+        let ArrayValues::Words(values) = ArrayValues::new(&keys[0]) else {
+            unreachable!("dense keys are integers")
         };
         let nulls = keys[0].nulls().filter(|nulls| nulls.null_count() > 0);
         // NULL cells hold anything; nearly always a number that is near.
@@ -330,7 +323,7 @@ impl GroupIndex {
             let number = if is_null {
                 null.map_or(0, |group| group + 1)
             } else {
-                *dense.place(*value)
+                *dense.slot(*value)
             };
             if number != 0 {
                 ids.push(number - 1);
@@ -341,7 +334,7 @@ impl GroupIndex {
                     if is_null {
                         null = Some(group);
                     } else {
-                        *dense.place(*value) = group + 1;
+                        *dense.slot(*value) = group + 1;
                     }
                     ids.push(group);
                 }
@@ -363,7 +356,7 @@ impl GroupIndex {
         result
     }
 
-    /// Adds a row of one whole number, or NULL, as a new group, without a place in the lookup.
+    /// Adds a row of one whole number, or NULL, as a new group, without adding it to the lookup.
     fn insert_number(&mut self, value: Option<u64>) -> mayfly_memory::Result<u32> {
         let cell = &self.store.layout.cells()[0];
         let header = self.hasher.hash_number(value) & HASH_MASK;
@@ -447,7 +440,7 @@ impl GroupIndex {
                 let header = unsafe { row.cast::<u64>().read_unaligned() };
                 let equal = |group: u32| unsafe {
                     comparisons.count();
-                    keys.equal(rows[group as usize], stored, row, incoming)
+                    keys.equal(stored.of(rows[group as usize]), incoming.of(row))
                 };
                 let Lookup::Hash(slots) = &self.lookup else {
                     unreachable!("called for hashed keys")

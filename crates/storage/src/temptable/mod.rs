@@ -22,10 +22,8 @@
 mod context;
 mod dense;
 mod group_index;
-mod keys;
 mod partition;
 mod partition_queue;
-mod readers;
 pub(crate) mod reclaim;
 mod registry;
 mod repartition;
@@ -39,7 +37,7 @@ mod store;
 mod table;
 mod user;
 
-pub(crate) use rows::hash_bytes;
+pub(crate) use rows::{View, hash_bytes};
 
 pub use context::{HashFunction, Resources, TempTableContext, TempTableOptions};
 pub use group_index::{GroupIndex, Groups};

@@ -87,7 +87,7 @@ impl Partition {
         Ok(self.gather_rows(columns, &self.rows[range]))
     }
 
-    /// Columns of rows at the given places, in that order. Of a partition in memory.
+    /// Columns of rows of the given numbers, in that order. Of a partition in memory.
     pub fn gather(&self, columns: &[usize], rows: &[u32]) -> Result<Batch> {
         let rows: Vec<_> = rows.iter().map(|row| self.rows[*row as usize]).collect();
         Ok(self.gather_rows(columns, &rows))
@@ -97,15 +97,9 @@ impl Partition {
         let store = &self.table.0.store;
         let mut gather = self.gather.take();
         // SAFETY: the rows are in the partition's blocks, their values in memory.
-        let arrays = unsafe {
-            let columns = columns.iter().copied();
-            gather.columns(&store.layout, &store.directory, rows, columns)
-        };
+        let batch = unsafe { store.read(&mut gather, rows, columns.iter().copied()) };
         self.gather.set(gather);
-        store
-            .context
-            .count(|counters| &counters.rows_read, rows.len() as u64);
-        Batch::new(arrays, rows.len())
+        batch
     }
 
     /// The next rows, all columns, from first to last; `None` at the end. For a probe side this
@@ -218,7 +212,7 @@ pub(crate) struct PartitionRows {
     pub(crate) table: TempTable,
 }
 
-/// What keeps rows in memory. In the order in which it is let go.
+/// What keeps rows in memory. In the order in which it is released.
 #[expect(dead_code, reason = "held, not read")]
 enum Holds {
     Parts(Vec<LoadedValues>, Vec<Part>),

@@ -80,7 +80,7 @@ struct Queue {
     build: TempTable,
     probe: Option<TempTable>,
     state: Mutex<State>,
-    /// Told when a worker is done with splitting.
+    /// Notified when a worker is done with splitting.
     changed: Condvar,
 }
 
@@ -106,11 +106,15 @@ impl Reclaim for Queue {
     }
 }
 
-impl PartitionQueue {
-    pub(crate) fn of(table: &TempTable) -> Self {
-        Self::new(table, None)
+impl TempTable {
+    /// The partitions of a table with hash access, each to be taken by one worker. Taking a
+    /// partition takes its rows out of the table and gives their memory back with it.
+    pub fn partitions(&self) -> PartitionQueue {
+        PartitionQueue::new(self, None)
     }
+}
 
+impl PartitionQueue {
     fn new(build: &TempTable, probe: Option<&TempTable>) -> Self {
         let queue = Arc::new(Queue {
             build: build.clone(),
@@ -146,10 +150,12 @@ impl PartitionQueue {
     /// As [`Self::next_partition`], for a caller that can also take the rows of one key in parts
     /// when they are too many for the memory.
     pub fn next_taken(&self) -> Result<Option<Taken>> {
-        let taken = self.0.next_waiting().and_then(|next| match next {
-            Some(next) => self.0.take(next).map(|(taken, _)| Some(taken)),
-            None => Ok(None),
-        });
+        Ok(self.take_next()?.map(|(taken, _)| taken))
+    }
+
+    fn take_next(&self) -> Result<Option<(Taken, Vec<Part>)>> {
+        let next = self.0.next_waiting();
+        let taken = next.and_then(|next| next.map(|next| self.0.take(next)).transpose());
         taken.map_err(|error| self.0.build.error(&error))
     }
 
@@ -158,12 +164,7 @@ impl PartitionQueue {
         let Some(probe) = &self.0.probe else {
             return Ok(None);
         };
-        let pair = self.0.next_waiting().and_then(|next| match next {
-            Some(next) => self.0.take(next).map(Some),
-            None => Ok(None),
-        });
-        let pair = pair.map_err(|error| self.0.build.error(&error))?;
-        Ok(pair.map(|(build, parts)| {
+        Ok(self.take_next()?.map(|(build, parts)| {
             let probe = Partition::unloaded(probe, parts);
             JoinPair::new(build, probe)
         }))

@@ -3,11 +3,10 @@
 //! Tables of one statement, and of several, share a limit. A table that is being written when the
 //! limit is reached sends its own partitions to temporary files, but the memory may be with others
 //! that wait: a hash join's build side while the probe side is written, partitions that no worker has
-//! taken yet, a materialised CTE between two scans. Whoever is refused memory asks those first; what
-//! they send to a file comes back when it is read.
+//! taken yet, a materialised CTE between two scans. A table that is refused memory asks those
+//! first; what they send to a file comes back when it is read.
 //!
-//! Nobody waits for anybody here: a holder that is busy is passed over, so no lock order can be
-//! wrong.
+//! Nothing waits here: a holder that is busy is passed over, so no lock order can be wrong.
 
 use std::sync::{Arc, Mutex, Weak};
 
@@ -24,7 +23,7 @@ pub(crate) trait Reclaim: Send + Sync {
     fn reclaim(&self, wanted: u64) -> u64;
 }
 
-/// Everyone who may be asked. Cloning gives another handle.
+/// All that may be asked. Cloning gives another handle.
 #[derive(Clone, Default)]
 pub(crate) struct Holders(Arc<Mutex<Vec<Weak<dyn Reclaim>>>>);
 
@@ -48,7 +47,7 @@ impl Holders {
     /// Asks holders of `budget` or any below it, until about `wanted` bytes have left memory.
     /// Says how many bytes it were.
     pub(crate) fn reclaim(&self, wanted: u64, budget: &Budget) -> u64 {
-        // The list is let go before anyone is asked: what is asked may end here and be dropped.
+        // The list is unlocked first: a holder that ends here is dropped, and leaves the list.
         let mut holders: Vec<Arc<dyn Reclaim>> =
             lock(&self.0).iter().filter_map(Weak::upgrade).collect();
         holders.retain(|holder| holder.memory().used() > 0 && holder.memory().is_below(budget));

@@ -22,7 +22,7 @@ pub struct StatementOwner {
     pub session_id: u64,
     /// `user@host`
     pub user: Arc<str>,
-    /// The statement's text; its digest is made of it by whoever shows it.
+    /// The statement's text, of which its digest is made when it is shown.
     pub statement: Arc<str>,
 }
 
@@ -141,7 +141,7 @@ struct Tables {
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     tables: Arc<Mutex<Tables>>,
-    /// Who may be asked for memory.
+    /// The holders that may be asked for memory.
     pub(crate) holders: Holders,
 }
 
@@ -203,7 +203,7 @@ impl Registry {
     }
 }
 
-/// A table's place in the registry, left when this is dropped.
+/// A table's entry in the registry, left when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Registration {
     registry: Registry,

@@ -1,4 +1,4 @@
-//! Rows of a batch whose strings are the very same: same place, or same short value.
+//! Rows of a batch whose strings are the very same: the same bytes in a buffer, or the same short value.
 //!
 //! Base tables keep strings of few values once a chunk, and short strings are their own views. Then
 //! a batch has few different views, and what is asked of a string needs to be asked once for each of

@@ -19,16 +19,17 @@ pub struct Scan {
     gather: Gather,
 }
 
-impl Scan {
-    pub(crate) fn open(table: &TempTable, columns: Option<&[usize]>) -> Self {
-        let all = || (0..table.spec().columns.len()).collect();
-        Self::over(
-            table,
-            columns.map_or_else(all, <[usize]>::to_vec),
-            Arc::default(),
-        )
+impl TempTable {
+    /// A scan of `columns` (all if `None`). Every scan sees every row once; workers that share a
+    /// scan ([`Scan::for_another_worker`]) see each row once between them.
+    pub fn scan(&self, columns: Option<&[usize]>) -> Scan {
+        let all = || (0..self.spec().columns.len()).collect();
+        let columns = columns.map_or_else(all, <[usize]>::to_vec);
+        Scan::over(self, columns, Arc::default())
     }
+}
 
+impl Scan {
     fn over(table: &TempTable, columns: Vec<usize>, next: Arc<AtomicUsize>) -> Self {
         Self {
             table: table.clone(),
@@ -51,17 +52,9 @@ impl Scan {
         if rows.is_empty() {
             return Ok(None);
         }
+        let columns = self.columns.iter().copied();
         // SAFETY: the rows are in blocks of `pending`, their values in memory.
-        let columns = unsafe {
-            let columns = self.columns.iter().copied();
-            self.gather
-                .columns(&store.layout, &store.directory, rows, columns)
-        };
-        let count = rows.len();
-        store
-            .context
-            .count(|counters| &counters.rows_read, count as u64);
-        Ok(Some(Batch::new(columns, count)))
+        Ok(Some(unsafe { store.read(&mut self.gather, rows, columns) }))
     }
 
     /// Takes row blocks until there are enough rows for a batch.

@@ -67,7 +67,7 @@ const SLOT_BYTES: usize = 8;
 const BITS_MIN: u32 = 9;
 
 impl Slots {
-    /// A table with room for `expected` keys. It is the working set of whoever asks, so limits do
+    /// A table with room for `expected` keys. It is the working set of its reader, so limits do
     /// not forbid it.
     pub(crate) fn new(expected: usize, store: &Store) -> Result<Self> {
         let wanted = (expected + expected / 2 + 1)

@@ -21,9 +21,9 @@ pub enum Purpose {
     CommonTableExpression,
     /// The rows that one round of a recursive common table expression added.
     RecursionRound,
-    /// The result of a subquery, kept for many lookups.
+    /// The result of a subquery, materialised for many lookups.
     Subquery,
-    /// SQL_BUFFER_RESULT and other kept results.
+    /// SQL_BUFFER_RESULT and other buffered results.
     Buffer,
     /// CREATE TEMPORARY TABLE.
     UserTable,

@@ -8,10 +8,7 @@ use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{
-    Array, ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
-    Int64Array, UInt64Array,
-};
+use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_memory::io::{IoBackend, SystemIo};
 use mayfly_memory::{
@@ -22,6 +19,7 @@ use mayfly_storage::{
     StatementOwner, TempTable, TempTableContext, TempTableOptions, TempTableSpec, UserTable,
     UserTableContext, UserTableEngine,
 };
+use mayfly_types::convert::{array_of_values, array_value};
 use mayfly_types::{Batch, Interrupt, PhysicalType, Result, Value};
 
 /// A small deterministic generator (xorshift).
@@ -151,40 +149,32 @@ pub(crate) fn random_array(
     };
     let picks: Vec<Option<u64>> = (0..rows).map(pick).collect();
     let spread = |n: u64| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15)) as i64;
-    fn array<T, A: Array + FromIterator<Option<T>>>(
-        picks: &[Option<u64>],
-        value: impl Fn(u64) -> T,
-    ) -> A {
-        picks.iter().map(|n| n.map(&value)).collect()
-    }
-    match ty {
-        PhysicalType::Int64 => Arc::new(array::<i64, Int64Array>(&picks, spread)),
-        PhysicalType::UInt64 => Arc::new(array::<u64, UInt64Array>(&picks, |n| spread(n) as u64)),
-        PhysicalType::Float64 => {
-            let value = |n: u64| (n as f64 - distinct as f64 / 2.0) * 1.5;
-            Arc::new(array::<f64, Float64Array>(&picks, value))
-        }
-        PhysicalType::Decimal128(_) => {
-            let value = |n: u64| i128::from(spread(n)) << 30;
-            let array = array::<i128, Decimal128Array>(&picks, value);
-            Arc::new(array.with_data_type(ty.arrow()))
-        }
-        PhysicalType::Decimal256(_) => {
-            let value = |n: u64| i256::from_parts(u128::from(n) << 64, i128::from(spread(n)));
-            let array = array::<i256, Decimal256Array>(&picks, value);
-            Arc::new(array.with_data_type(ty.arrow()))
-        }
-        PhysicalType::Bool => {
-            Arc::new(array::<bool, BooleanArray>(&picks, |n| n.is_multiple_of(2)))
-        }
-        PhysicalType::Bytes => Arc::new(array::<Vec<u8>, BinaryViewArray>(&picks, |n| {
+    let value = |n: u64| match ty {
+        PhysicalType::Int64 => Value::Int(spread(n)),
+        PhysicalType::UInt64 => Value::UInt(spread(n) as u64),
+        PhysicalType::Float64 => Value::Float((n as f64 - distinct as f64 / 2.0) * 1.5),
+        PhysicalType::Decimal128(scale) => Value::Decimal {
+            unscaled: i256::from_i128(i128::from(spread(n)) << 30),
+            scale,
+        },
+        PhysicalType::Decimal256(scale) => Value::Decimal {
+            unscaled: i256::from_parts(u128::from(n) << 64, i128::from(spread(n))),
+            scale,
+        },
+        PhysicalType::Bool => Value::Int(i64::from(n.is_multiple_of(2))),
+        PhysicalType::Bytes => {
             let length = (n as usize * 7) % (long + 1);
             let mut text = format!("{:x}", spread(n)).into_bytes();
             text.resize(text.len().min(length.max(3)), b'x');
             text.resize(length.max(3), b'a' + (n % 20) as u8);
-            text
-        })),
-    }
+            Value::Bytes(text)
+        }
+    };
+    let values: Vec<Value> = picks
+        .into_iter()
+        .map(|n| n.map_or(Value::Null, value))
+        .collect();
+    array_of_values(&values, ty)
 }
 
 /// Batches of random rows, their sizes random too.
@@ -309,42 +299,8 @@ pub(crate) fn user_table(
 
 /// One row as values.
 pub(crate) fn row(batch: &Batch, row: usize) -> Vec<Value> {
-    batch
-        .columns()
-        .iter()
-        .map(|array| value(array, row))
-        .collect()
-}
-
-/// One value of an array.
-pub(crate) fn value(array: &ArrayRef, row: usize) -> Value {
-    if array.is_null(row) {
-        return Value::Null;
-    }
-    let any = array.as_any();
-    if let Some(array) = any.downcast_ref::<Int64Array>() {
-        Value::Int(array.value(row))
-    } else if let Some(array) = any.downcast_ref::<BooleanArray>() {
-        Value::Int(i64::from(array.value(row)))
-    } else if let Some(array) = any.downcast_ref::<Decimal256Array>() {
-        Value::Decimal {
-            unscaled: array.value(row),
-            scale: array.scale() as u8,
-        }
-    } else if let Some(array) = any.downcast_ref::<UInt64Array>() {
-        Value::UInt(array.value(row))
-    } else if let Some(array) = any.downcast_ref::<Float64Array>() {
-        Value::Float(array.value(row))
-    } else if let Some(array) = any.downcast_ref::<Decimal128Array>() {
-        let unscaled = i256::from_i128(array.value(row));
-        Value::Decimal {
-            unscaled,
-            scale: array.scale() as u8,
-        }
-    } else {
-        let array = any.downcast_ref::<BinaryViewArray>().expect("a string");
-        Value::Bytes(array.value(row).to_vec())
-    }
+    let columns = batch.columns().iter();
+    columns.map(|array| array_value(array, row)).collect()
 }
 
 /// All rows of batches.

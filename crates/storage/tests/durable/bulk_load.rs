@@ -95,7 +95,7 @@ fn a_load_goes_on_after_a_duplicate_and_its_rows_can_be_changed() {
     people_of(&there, &mut found);
     assert_eq!(found, [person(999)]);
     let position: ArrayRef = Arc::new(BinaryViewArray::from_iter_values([&duplicate.position]));
-    let new = (999, "another".to_owned(), None);
+    let new = (999, "another".into(), None);
     writer
         .update(&position, &batch(std::slice::from_ref(&new)))
         .unwrap();
@@ -131,7 +131,7 @@ fn keys_in_disorder_need_no_more_memory_than_there_is() {
 
 #[test]
 fn keys_in_order_and_then_in_disorder_need_no_more_memory_than_there_is() {
-    let without_number = |id| (id, String::new(), None);
+    let without_number = |id| (id, Vec::new(), None);
     let first = (ROWS..4 * ROWS).map(without_number);
     loads_in_little_memory(first.chain((0..ROWS).rev().map(person)));
 }
@@ -145,7 +145,7 @@ fn loads_in_little_memory(rows: impl Iterator<Item = Person>) {
         assert!(writer.insert(&batch(rows)).unwrap().duplicate.is_none());
     }
     let (first, last) = (rows[0].clone(), rows[rows.len() - 1].clone());
-    let same_number = (4 * ROWS, "another".to_owned(), last.2);
+    let same_number = (4 * ROWS, "another".into(), last.2);
     for (row, index) in [(first, 0), (last, 0), (same_number, 1)] {
         let written = writer.insert(&batch(std::slice::from_ref(&row))).unwrap();
         assert_eq!(written.duplicate.unwrap().index, IndexId(index));

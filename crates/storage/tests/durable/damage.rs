@@ -152,7 +152,7 @@ pub(super) fn damaged(
     (copy, store)
 }
 
-/// Without `mayfly check`: whoever reads a block or changes it looks at its checksum.
+/// Without `mayfly check`: each read or change of a block verifies its checksum.
 #[test]
 fn damaged_blocks_are_not_read_and_not_written_again() {
     let (whole, store, session) = new_table();

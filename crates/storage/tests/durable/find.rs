@@ -19,7 +19,7 @@ const NAME: IndexId = IndexId(2);
 #[test]
 fn a_writer_finds_what_there_is_now_and_what_it_has_done() {
     let (_directory, _store, session) = new_table();
-    let row = |id: i64, name: &str| (id, name.to_owned(), Some(id * 10));
+    let row = |id: i64, name: &str| (id, name.into(), Some(id * 10));
     let rows: Vec<Person> = (1..=9)
         .map(|id| row(id, if id % 3 == 0 { "three" } else { "other" }))
         .collect();

@@ -14,7 +14,7 @@ fn wide(id: i64, random: &mut Random) -> Person {
     let length = 50 + random.below(700) as usize;
     let text = format!("{:08}", random.below(100_000_000));
     let name: String = text.chars().cycle().take(length).collect();
-    (id, name, Some(id * 3))
+    (id, name.into(), Some(id * 3))
 }
 
 #[test]
@@ -27,8 +27,8 @@ fn what_does_not_fit_is_read_and_written_again() {
         let before = model.clone();
         // In an order that has nothing to do with that of any key.
         let mut ids: Vec<i64> = (0..ROWS).collect();
-        for place in (1..ids.len()).rev() {
-            ids.swap(place, random.below(place as u64 + 1) as usize);
+        for index in (1..ids.len()).rev() {
+            ids.swap(index, random.below(index as u64 + 1) as usize);
         }
         for ids in ids.chunks(AT_ONCE) {
             let (old, new): (Vec<i64>, Vec<i64>) =
@@ -76,4 +76,44 @@ fn what_does_not_fit_is_read_and_written_again() {
             session = Session::new(&store, &definition);
         }
     }
+}
+
+/// What a process leaves that ends before the next checkpoint.
+#[test]
+fn a_long_commit_is_made_again_from_its_rows() {
+    let (directory, store, session) = new_table();
+    let path = |name: &str| directory.path().join(name);
+    session.commit().unwrap();
+    store.checkpoint().unwrap();
+    let before = std::fs::read(path("data.mdb")).unwrap();
+    let all = || session.rows();
+    // What a process leaves that ends now, with the data file as of the checkpoint.
+    let opened_again_is = |expected: &[Person]| {
+        let disk = tempfile::tempdir().unwrap();
+        std::fs::write(disk.path().join("data.mdb"), &before).unwrap();
+        std::fs::copy(path("redo.log"), disk.path().join("redo.log")).unwrap();
+        let store = open(disk.path());
+        let session = session.another(&store);
+        session.check(&store);
+        let rows = session.rows();
+        assert_eq!(rows, expected);
+    };
+    let rows = |ids: std::ops::Range<i64>| ids.map(person).collect::<Vec<_>>();
+    // The first ones fill the table as a whole; others fall between them.
+    let even: Vec<_> = (0..5_000).map(|id| person(2 * id)).collect();
+    session.insert(&even);
+    session.commit().unwrap();
+    let odd: Vec<_> = (0..20_000).map(|id| person(2 * id + 1)).collect();
+    session.insert(&odd);
+    session.commit().unwrap();
+    let ids: Vec<i64> = (1_000..9_000).collect();
+    session.delete(&ids);
+    session.commit().unwrap();
+    assert!(std::fs::metadata(path("redo.log")).unwrap().len() > 3 << 20);
+    opened_again_is(&all());
+    session.table().truncate().unwrap();
+    session.insert(&rows(7..9));
+    session.commit().unwrap();
+    assert_eq!(all(), rows(7..9));
+    opened_again_is(&rows(7..9));
 }

@@ -1,6 +1,9 @@
-//! A table against a model, through random transactions with savepoints, and opened again.
+//! Tables against a model, through random transactions with savepoints, and opened again: a table of
+//! people, and tables whose keys are longer than the file's may be, and alike for as long.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use mayfly_storage::KeyEncoder;
 
 use super::*;
 
@@ -16,92 +19,280 @@ impl Random {
         (self.0 >> 33) % limit
     }
 
-    fn person(&mut self, ids: i64) -> Person {
-        let id = self.below(ids as u64) as i64 - ids / 2;
-        // Some names are longer than a separator may be, and alike for as long.
-        let name = match self.below(20) {
-            0 => format!("{}{}", "x".repeat(700), self.below(50)),
-            1 => "y".repeat(9000 + self.below(3) as usize),
-            _ => format!(
-                "Name {}{}",
-                self.below(300),
-                "z".repeat(self.below(80) as usize)
-            ),
-        };
-        let number = (self.below(4) > 0).then(|| self.below(ids as u64 * 2) as i64);
-        (id, name, number)
+    pub(super) fn of<'t, T>(&mut self, all: &'t [T]) -> &'t T {
+        &all[self.below(all.len() as u64) as usize]
+    }
+
+    fn row_of(&mut self, model: &Model) -> Option<Person> {
+        let index = self.below(model.len().max(1) as u64) as usize;
+        model.values().nth(index).cloned()
     }
 }
 
+/// Strings are mostly of one family, so that many blocks begin with the same bytes.
+pub(super) struct Strings {
+    byte: u8,
+    length: usize,
+}
+
+impl Strings {
+    const BYTES: [u8; 3] = [0, b'x', 0xff];
+    const LENGTHS: [usize; 12] = [480, 490, 498, 499, 500, 501, 505, 507, 511, 515, 767, 3072];
+
+    fn new(random: &mut Random) -> Self {
+        Self {
+            byte: *random.of(&Self::BYTES),
+            length: *random.of(&Self::LENGTHS),
+        }
+    }
+
+    fn make(&self, random: &mut Random) -> Vec<u8> {
+        let number = random.below(1 << 16) as u32;
+        match random.below(16) {
+            0 => number.to_be_bytes()[2..].to_vec(),
+            1 => vec![*random.of(&Self::BYTES); 490 + random.below(30) as usize],
+            2 => {
+                let mut text = vec![self.byte; *random.of(&Self::LENGTHS)];
+                text.extend(number.to_be_bytes());
+                text
+            }
+            3 => {
+                let mut text = vec![self.byte; self.length];
+                text.extend(vec![random.below(3) as u8; 600]);
+                text.push(number as u8);
+                text
+            }
+            _ => {
+                let mut text = vec![self.byte; self.length];
+                text.extend_from_slice(&number.to_be_bytes()[1..]);
+                text
+            }
+        }
+    }
+}
+
+/// The rows by id.
 type Model = BTreeMap<i64, Person>;
 
-fn check(session: &Session, model: &Model, random: &mut Random) {
+/// What a table's rows are.
+enum Kind {
+    /// Ids of a range are added again and again, names are short and collated, numbers unique.
+    People { ids: u64 },
+    /// Ids are never used again, the other columns are alike.
+    LongKeys { strings: Strings, last_id: i64 },
+}
+
+impl Kind {
+    fn row(&mut self, random: &mut Random) -> Person {
+        match self {
+            Self::People { ids } => {
+                let id = random.below(*ids).cast_signed() - ids.cast_signed() / 2;
+                // Some names are longer than a separator may be, and alike for as long.
+                let name = match random.below(20) {
+                    0 => format!("{}{}", "x".repeat(700), random.below(50)),
+                    1 => "y".repeat(9000 + random.below(3) as usize),
+                    _ => {
+                        let end = "z".repeat(random.below(80) as usize);
+                        format!("Name {}{end}", random.below(300))
+                    }
+                };
+                let number = (random.below(4) > 0).then(|| random.below(*ids * 2).cast_signed());
+                (id, name.into(), number)
+            }
+            Self::LongKeys { strings, last_id } => {
+                *last_id += 1;
+                let number = (random.below(4) > 0).then(|| random.below(9).cast_signed());
+                (*last_id, strings.make(random), number)
+            }
+        }
+    }
+
+    /// Rows to be updated, and what they become.
+    fn changes(&mut self, model: &Model, random: &mut Random) -> (Vec<Person>, Vec<Person>) {
+        let count = match self {
+            Self::People { .. } => 1,
+            Self::LongKeys { .. } => *random.of(&[1, 1, 10, 200]),
+        };
+        let picked = (0..count).filter_map(|_| random.row_of(model));
+        let old: BTreeSet<Person> = picked.collect();
+        let changed = |old: &Person| {
+            let new = self.row(random);
+            match self {
+                Self::People { .. } if random.below(3) == 0 => new,
+                Self::People { .. } => (old.0, new.1, new.2),
+                Self::LongKeys { .. } => (old.0, new.1, old.2.map(|number| number + 1)),
+            }
+        };
+        let new = old.iter().map(changed).collect();
+        (old.into_iter().collect(), new)
+    }
+
+    /// In which index a row has the key of one of others.
+    fn duplicate<'m>(
+        &self,
+        row: &Person,
+        mut others: impl Iterator<Item = &'m Person> + Clone,
+    ) -> Option<IndexId> {
+        if matches!(self, Self::LongKeys { .. }) {
+            return None;
+        }
+        if others.clone().any(|other| other.0 == row.0) {
+            return Some(IndexId(0));
+        }
+        let has_number = row.2.is_some() && others.any(|other| other.2 == row.2);
+        has_number.then_some(IndexId(1))
+    }
+}
+
+/// A table whose rows are in the order of the string, or of the id.
+fn long_keys_table(transaction: DurableTransaction, by_string: bool) -> Session {
+    let trees: Vec<TreeId> = (0..5).map(|_| transaction.new_tree().unwrap()).collect();
+    let primary: &[usize] = if by_string { &[1, 0] } else { &[0] };
+    let indexes = vec![
+        IndexSpec::binary(primary, true, true),
+        IndexSpec::binary(&[1], false, false),
+        IndexSpec::binary(&[2, 1], false, false),
+        IndexSpec::binary(&[1, 0], true, false),
+    ];
+    let definition = TableDefinition::new(TYPES.to_vec(), indexes, trees[0], trees[1..].to_vec());
+    Session {
+        transaction,
+        definition: Arc::new(definition),
+    }
+}
+
+impl Session {
+    /// The positions of rows that are there.
+    fn positions_of(&self, table: &impl Table, rows: &[Person]) -> ArrayRef {
+        let all = batch(rows);
+        let parts = &self.definition.indexes()[0].parts;
+        let keys: Vec<ArrayRef> = parts
+            .iter()
+            .map(|part| Arc::clone(all.column(part.column)))
+            .collect();
+        let nulls = vec![false; keys.len()];
+        let found = table.index_lookup(IndexId(0), &keys, &nulls, &[ColumnId::POSITION]);
+        let (found, _) = found.unwrap();
+        assert_eq!(found.row_count(), rows.len());
+        Arc::clone(found.column(0))
+    }
+
+    fn delete_rows(&self, rows: &[Person]) {
+        let table = self.table();
+        let mut writer = table.writer().unwrap();
+        let deleted = writer.delete(&self.positions_of(&table, rows)).unwrap();
+        assert_eq!(deleted, rows.len() as u64);
+        writer.finish().unwrap();
+    }
+
+    fn update_rows(&self, old: &[Person], new: &[Person]) -> Option<IndexId> {
+        let table = self.table();
+        let mut writer = table.writer().unwrap();
+        let positions = self.positions_of(&table, old);
+        let written = writer.update(&positions, &batch(new)).unwrap();
+        writer.finish().unwrap();
+        written.duplicate.map(|duplicate| duplicate.index)
+    }
+
+    /// The keys of rows in an index, as it orders them.
+    fn key_of(&self, index: usize) -> impl Fn(&Person) -> Vec<u8> {
+        let spec = self.definition.indexes()[index].clone();
+        let encoder = KeyEncoder::new(&TYPES, &spec.parts);
+        move |row| {
+            let mut key = Vec::new();
+            encoder
+                .append_values(&values_of(&spec, row), &mut key)
+                .unwrap();
+            key
+        }
+    }
+}
+
+/// The values of a row's key in an index.
+fn values_of(index: &IndexSpec, row: &Person) -> Vec<Value> {
+    let value = |column: usize| match column {
+        0 => Value::Int(row.0),
+        1 => Value::Bytes(row.1.clone()),
+        _ => row.2.map_or(Value::Null, Value::Int),
+    };
+    let parts = index.parts.iter();
+    parts.map(|part| value(part.column)).collect()
+}
+
+fn assert_same(found: &[Person], expected: &[Person], what: &str) {
+    let of = |rows: &[Person]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
+    let (ids, wanted) = (of(found), of(expected));
+    if ids != wanted {
+        let missing: BTreeSet<_> = wanted.iter().filter(|id| !ids.contains(id)).collect();
+        let first = ids.iter().zip(&wanted).position(|(a, b)| a != b);
+        panic!(
+            "{what}: {} rows of {}, the first other one at {first:?}, {} are missing",
+            ids.len(),
+            wanted.len(),
+            missing.len()
+        );
+    }
+    assert!(found == expected, "{what}: other values");
+}
+
+fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random) {
     let mut options = options(ReadView::Statement);
-    options.batch_rows = [3, 100, 10_000][random.below(3) as usize];
-    let table = session
-        .statement(options)
-        .table(&session.definition)
-        .unwrap();
+    options.batch_rows = *random.of(&[3, 100, 10_000]);
+    let statement = session.statement(options);
+    let table = statement.table(&session.definition).unwrap();
     let mut expected: Vec<Person> = model.values().cloned().collect();
-    assert_eq!(rows_of(table.scan(&ALL).unwrap()), expected);
-    let by = |index, range: &KeyRange, reverse| {
-        rows_of(
-            table
-                .index_scan(IndexId(index), std::slice::from_ref(range), reverse, &ALL)
-                .unwrap(),
-        )
-    };
-    let (low, high) = (
-        random.below(400) as i64 - 200,
-        random.below(400) as i64 - 200,
-    );
-    let range = KeyRange {
-        start: KeyBound::Included(vec![Value::Int(low)]),
-        end: KeyBound::Excluded(vec![Value::Int(high)]),
-    };
-    let mut within: Vec<Person> = expected
-        .iter()
-        .filter(|row| row.0 >= low && row.0 < high)
-        .cloned()
-        .collect();
-    assert_eq!(by(0, &range, false), within, "{low}..{high}");
-    let rows = table.rows_in_range(IndexId(0), &range).unwrap();
-    assert_eq!(rows, within.len() as u64);
-    within.reverse();
-    assert_eq!(by(0, &range, true), within, "{low}..{high} backwards");
-    expected.sort_by_key(|row| (row.2, row.0));
-    assert_eq!(by(1, &KeyRange::ALL, false), expected);
-    let key = |name: &str| {
-        let mut key = Vec::new();
-        CollationId::UTF8MB4_0900_AI_CI.append_sort_key(name.as_bytes(), &mut key);
-        key
-    };
-    expected.sort_by_cached_key(|row| (key(&row.1), row.0));
-    assert_eq!(by(2, &KeyRange::ALL, false), expected);
-    expected.reverse();
-    assert_eq!(by(2, &KeyRange::ALL, true), expected);
-    // Positions that come with rows fetched in the order of another index are theirs.
-    for index in [1, 2] {
+    let position = session.key_of(0);
+    for (index, spec) in session.definition.indexes().iter().enumerate() {
+        let key = session.key_of(index);
+        expected.sort_by_cached_key(|row| (key(row), position(row)));
+        let mut bounds = [kind.row(random), kind.row(random)];
+        bounds.sort_by_key(&key);
+        let [low, high] = bounds.each_ref().map(&key);
+        let range = KeyRange {
+            start: KeyBound::Included(values_of(spec, &bounds[0])),
+            end: KeyBound::Excluded(values_of(spec, &bounds[1])),
+        };
+        let is_within = |row: &&Person| (low.clone()..high.clone()).contains(&key(row));
+        for reverse in [false, true] {
+            let what = format!("index {index}, reverse {reverse}");
+            let scan = |range: &KeyRange| {
+                let ranges = std::slice::from_ref(range);
+                let scan = table.index_scan(IndexId(index), ranges, reverse, &ALL);
+                rows_of(scan.unwrap())
+            };
+            assert_same(&scan(&KeyRange::ALL), &expected, &what);
+            let within: Vec<Person> = expected.iter().filter(is_within).cloned().collect();
+            assert_same(&scan(&range), &within, &format!("{what}, of a range"));
+            // The rows of few blocks are counted, those of more are estimated.
+            if index == 0 && matches!(kind, Kind::People { .. }) && within.len() <= 200 {
+                let rows = table.rows_in_range(IndexId(0), &range).unwrap();
+                assert_eq!(rows, within.len() as u64);
+            }
+            expected.reverse();
+        }
+        if index == 0 {
+            assert_same(&rows_of(table.scan(&ALL).unwrap()), &expected, "all");
+        }
+        // Positions that come with rows fetched in the order of another index are theirs.
         let columns = [ColumnId::POSITION, ColumnId(0), ColumnId(1), ColumnId(2)];
         let all = std::slice::from_ref(&KeyRange::ALL);
         let mut scan = table
             .index_scan(IndexId(index), all, false, &columns)
             .unwrap();
+        let mut rest = expected.as_slice();
         while let Some(batch) = scan.next_batch().unwrap() {
-            let ids = batch.column(1).as_primitive::<Int64Type>().values();
-            let expected = positions(&table, ids);
+            let rows;
+            (rows, rest) = rest.split_at(batch.row_count());
+            let expected = session.positions_of(&table, rows);
             assert_eq!(batch.column(0).as_ref(), expected.as_ref());
         }
     }
-    let ids: Vec<i64> = (0..20).map(|_| random.below(400) as i64 - 200).collect();
-    let keys: ArrayRef = Arc::new(Int64Array::from(ids.clone()));
-    let (found, _) = table
-        .index_lookup(IndexId(0), &[keys], &[false], &ALL)
-        .unwrap();
-    let mut rows = Vec::new();
-    people_of(&found, &mut rows);
-    let expected: Vec<Person> = ids.iter().filter_map(|id| model.get(id)).cloned().collect();
-    assert_eq!(rows, expected);
+    let some = (0..20).filter_map(|_| random.row_of(model));
+    let some: Vec<Person> = some.collect();
+    let positions = session.positions_of(&table, &some);
+    let mut found = Vec::new();
+    people_of(&table.fetch(&positions, &ALL).unwrap(), &mut found);
+    assert_eq!(found, some);
 }
 
 /// Changes are in memory, in temporary tables as soon as they are much, or at once.
@@ -118,87 +309,121 @@ fn storage_of(seed: u64) -> ChangeStorage {
     storage
 }
 
-fn run(seed: u64) {
+fn run(seed: u64, has_long_keys: bool) {
     let directory = tempfile::tempdir().unwrap();
-    let mut random = Random(seed);
-    let mut store = open(directory.path());
-    let mut session = Session::with_table(&store, storage_of(seed));
-    let mut committed = Model::new();
-    let mut model = Model::new();
+    let random = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let write_buffer = if seed.is_multiple_of(2) {
+        Budget::unlimited(BudgetKind::Memory)
+    } else {
+        // Each commit changes the file.
+        Budget::root(BudgetKind::Memory, "write_buffer_size", 0)
+    };
+    let open = || {
+        let write_buffer = write_buffer.clone();
+        let options = StoreOptions::of_directory(directory.path());
+        let options = StoreOptions {
+            write_buffer,
+            ..options
+        };
+        DurableStore::open(options).unwrap()
+    };
+    let mut store = open();
+    let new_storage = || {
+        if has_long_keys {
+            storage()
+        } else {
+            storage_of(seed)
+        }
+    };
+    let (mut kind, mut session) = if has_long_keys {
+        let strings = Strings::new(random);
+        let transaction = store.session(new_storage());
+        let session = long_keys_table(transaction, random.below(2) == 0);
+        (
+            Kind::LongKeys {
+                strings,
+                last_id: 0,
+            },
+            session,
+        )
+    } else {
+        let ids = *random.of(&[40, 400, 2000]);
+        let session = Session::with_table(&store, new_storage());
+        (Kind::People { ids }, session)
+    };
+    session.commit().unwrap();
+    let (mut committed, mut model) = (Model::new(), Model::new());
     let mut savepoints: Vec<(u64, Model)> = Vec::new();
-    let ids = [40, 400, 2000][random.below(3) as usize];
-    for _ in 0..80 {
-        match random.below(12) {
+    for _ in 0..60 {
+        match random.below(14) {
+            // Of an empty table, many rows are a load.
             0..=4 => {
-                let count = [1, 5, 400][random.below(3) as usize];
+                let count = *random.of(&[1, 1, 3, 40, 256, 1500]);
                 let mut rows: Vec<Person> = Vec::new();
                 for _ in 0..count {
-                    let row = random.person(ids);
-                    let taken =
-                        |other: &Person| other.0 == row.0 || row.2.is_some() && other.2 == row.2;
-                    if !model.values().any(taken) && !rows.iter().any(taken) {
+                    let row = kind.row(random);
+                    let others = model.values().chain(&rows);
+                    if kind.duplicate(&row, others).is_none() {
                         rows.push(row);
                     }
                 }
-                assert_eq!(session.insert(&rows), None);
+                if random.below(2) == 0 {
+                    rows.sort_by(|a, b| a.1.cmp(&b.1));
+                }
+                // A load comes in batches.
+                for rows in rows.chunks(700) {
+                    assert_eq!(session.insert(rows), None);
+                }
                 model.extend(rows.into_iter().map(|row| (row.0, row)));
             }
             5 => {
-                let row = random.person(ids);
-                let same = model.contains_key(&row.0).then_some(IndexId(0));
-                let number = model
-                    .values()
-                    .any(|other| row.2.is_some() && other.2 == row.2);
-                let expected = same.or(number.then_some(IndexId(1)));
+                let row = kind.row(random);
+                let expected = kind.duplicate(&row, model.values());
                 assert_eq!(session.insert(std::slice::from_ref(&row)), expected);
                 if expected.is_none() {
                     model.insert(row.0, row);
                 }
             }
             6 | 7 => {
-                let Some(old) = model
-                    .values()
-                    .nth(random.below(1 + model.len() as u64) as usize)
-                    .cloned()
-                else {
+                let (old, new) = kind.changes(&model, random);
+                if old.is_empty() {
                     continue;
-                };
-                let mut new = random.person(ids);
-                if random.below(3) > 0 {
-                    new.0 = old.0;
                 }
-                let others = || model.values().filter(|other| other.0 != old.0);
-                let same = others().any(|other| other.0 == new.0).then_some(IndexId(0));
-                let number = others().any(|other| new.2.is_some() && other.2 == new.2);
-                let expected = same.or(number.then_some(IndexId(1)));
-                assert_eq!(session.update(old.0, &new), expected);
+                let others = model.values().filter(|other| !old.contains(other));
+                let expected = new.first().and_then(|new| kind.duplicate(new, others));
+                assert_eq!(session.update_rows(&old, &new), expected);
                 if expected.is_none() {
-                    model.remove(&old.0);
-                    model.insert(new.0, new);
+                    old.iter().for_each(|row| drop(model.remove(&row.0)));
+                    model.extend(new.into_iter().map(|row| (row.0, row)));
                 }
             }
             8 => {
-                let share = 1 + random.below(4);
-                let gone: Vec<i64> = model
-                    .keys()
-                    .filter(|_| random.below(4) < share)
-                    .copied()
-                    .collect();
-                assert_eq!(session.delete(&gone), gone.len() as u64);
-                gone.iter().for_each(|id| drop(model.remove(id)));
+                let mut gone: Vec<Person> = model.values().cloned().collect();
+                gone.sort_by_cached_key(session.key_of(0));
+                match random.below(3) {
+                    // Neighbours,
+                    0 => {
+                        let from = random.below(1 + gone.len() as u64) as usize;
+                        gone.drain(..from);
+                        gone.truncate(random.below(1000) as usize);
+                    }
+                    // nearly all,
+                    1 => gone.retain(|_| random.below(30) > 0),
+                    // or some.
+                    _ => gone.retain(|_| random.below(20) == 0),
+                }
+                session.delete_rows(&gone);
+                gone.iter().for_each(|row| drop(model.remove(&row.0)));
             }
-            9 if random.below(2) == 0 => {
-                let savepoint = session.participant().savepoint();
-                savepoints.push((savepoint, model.clone()));
-            }
-            9 => {
+            9 => savepoints.push((session.participant().savepoint(), model.clone())),
+            10 => {
                 if let Some((savepoint, before)) = savepoints.pop() {
                     session.participant().roll_back_to(savepoint);
                     model = before;
                 }
             }
-            10 => {
-                if random.below(3) > 0 {
+            11 => {
+                if random.below(4) > 0 {
                     session.commit().unwrap();
                     committed = model.clone();
                 } else {
@@ -208,14 +433,18 @@ fn run(seed: u64) {
                 savepoints.clear();
                 let rows = session.table().statistics().rows;
                 assert_eq!(rows, committed.len() as u64);
+                if random.below(3) == 0 {
+                    session.check(&store);
+                }
             }
-            _ => match random.below(6) {
+            12 => check(&session, &model, &mut kind, random),
+            _ => match random.below(4) {
                 0 => {
                     let definition = session.definition.clone();
                     drop((session, store));
-                    store = open(directory.path());
+                    store = open();
                     session = Session {
-                        transaction: store.session(storage_of(seed)),
+                        transaction: store.session(new_storage()),
                         definition,
                     };
                     model = committed.clone();
@@ -225,21 +454,105 @@ fn run(seed: u64) {
                     session.table().truncate().unwrap();
                     model.clear();
                 }
-                _ => check(&session, &model, &mut random),
+                _ => check(&session, &model, &mut kind, random),
             },
         }
     }
-    check(&session, &model, &mut random);
+    check(&session, &model, &mut kind, random);
     session.commit().unwrap();
-    check(&session, &model, &mut random);
+    check(&session, &model, &mut kind, random);
     session.check(&store);
 }
 
-#[test]
-fn a_table_is_what_its_model_is() {
-    for seed in 0..30 {
-        if std::panic::catch_unwind(|| run(seed)).is_err() {
+fn run_seeds(seeds: std::ops::Range<u64>, has_long_keys: bool) {
+    for seed in seeds {
+        if std::panic::catch_unwind(|| run(seed, has_long_keys)).is_err() {
             panic!("with seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn people_are_what_their_model_is() {
+    run_seeds(0..30, false);
+}
+
+#[test]
+fn long_keys_are_what_their_model_is() {
+    run_seeds(0..24, true);
+}
+
+fn long_text(id: i64) -> Vec<u8> {
+    [vec![b'x'; 520], id.to_be_bytes().to_vec()].concat()
+}
+
+/// Blocks come between two others as often as there is no ordinal between theirs any more.
+#[test]
+fn rows_that_come_backwards_between_alike_ones_are_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let session = long_keys_table(store.session(storage()), true);
+    let mut rows = Vec::new();
+    for id in (0..60_000_i64).rev() {
+        rows.push((id, long_text(id), None));
+        if rows.len() == 200 {
+            assert_eq!(session.insert(&rows), None);
+            session.commit().unwrap();
+            rows.clear();
+        }
+    }
+    session.check(&store);
+    let mut scan = session.table().scan(&[ColumnId(0)]).unwrap();
+    let mut expected = 0..60_000_i64;
+    while let Some(batch) = scan.next_batch().unwrap() {
+        for id in batch.column(0).as_primitive::<Int64Type>().values() {
+            assert_eq!(Some(*id), expected.next());
+        }
+    }
+    assert_eq!(expected.next(), None);
+}
+
+#[test]
+fn damage_among_alike_keys_is_found() {
+    let whole = tempfile::tempdir().unwrap();
+    let store = open(whole.path());
+    let session = long_keys_table(store.session(storage()), true);
+    let rows: Vec<Person> = (0..5000).map(|id| (id, long_text(id), None)).collect();
+    assert_eq!(session.insert(&rows), None);
+    session.commit().unwrap();
+    session.check(&store);
+    let definition = Arc::clone(&session.definition);
+    drop((session, store));
+    for tree in [1, 3, 5] {
+        for kind in 0..4 {
+            let (_copy, store) = super::damage::damaged(whole.path(), |records, txn| {
+                let all = super::damage::blocks(records, txn, tree);
+                let middle = all.len() / 2;
+                assert!(middle > 2 && all[middle].0.len() == 511, "{}", all.len());
+                let (one, other) = (&all[middle], &all[middle + 1]);
+                if kind == 0 {
+                    // Two blocks are exchanged.
+                    records.put(txn, &one.0, &other.1).unwrap();
+                    records.put(txn, &other.0, &one.1).unwrap();
+                    return;
+                }
+                records.delete(txn, &one.0).unwrap();
+                let mut key = one.0.clone();
+                match kind {
+                    // One is gone,
+                    1 => return,
+                    // among others,
+                    2 => key[4 + 499] += 1,
+                    // or there twice.
+                    _ => {
+                        records.put(txn, &key, &one.1).unwrap();
+                        key[510] += 1;
+                    }
+                }
+                records.put(txn, &key, &one.1).unwrap();
+            });
+            let checked = store.check_table(&definition, &Interrupt::default());
+            assert!(checked.is_err(), "tree {tree}, {kind}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Transactions that keep their moments for long.
+//! Transactions that hold their snapshots for long.
 
 use super::*;
 
@@ -15,9 +15,9 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
         let statement = session.statement(options(ReadView::Transaction));
         let table = statement.table(definition)?;
         let names = rows_of(table.scan(&ALL)?).into_iter().map(|row| row.1);
-        Ok::<_, mayfly_types::Error>(names.collect::<Vec<String>>())
+        Ok::<_, mayfly_types::Error>(names.collect::<Vec<Vec<u8>>>())
     };
-    let one = |number: usize| (1, format!("name {number}"), None);
+    let one = |number: usize| (1, format!("name {number}").into(), None);
     let busy = store.session(storage());
     busy.take_snapshot().unwrap();
     let statement = busy.statement(options(ReadView::Transaction));
@@ -30,7 +30,7 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
         session.take_snapshot().unwrap();
         idle.push(session);
         if number == 0 {
-            // Who has the same moment has the same snapshot.
+            // Transactions that began after the same commit share a snapshot.
             let session = store.session(storage());
             session.take_snapshot().unwrap();
             idle.push(session);
@@ -41,7 +41,7 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
     let newest = [one(TRANSACTIONS - 1).1];
     assert_eq!(look(&writer).unwrap(), newest);
     writer.roll_back();
-    // A statement that reads keeps what it reads, the newest ones are there, and the oldest are told.
+    // A statement that is reading has its snapshot still, the newest ones are there, and the oldest expire.
     assert!(rows_of(being_read.scan(&ALL).unwrap()).is_empty());
     assert_eq!(
         look(&idle[TRANSACTIONS]).unwrap(),
@@ -50,7 +50,7 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
     for oldest in &idle[..2] {
         let error = look(oldest).unwrap_err();
         assert!(error.message().contains("snapshot"), "{error}");
-        assert!(look(oldest).is_err(), "it sees another moment");
+        assert!(look(oldest).is_err(), "it sees another snapshot");
         oldest.roll_back();
         assert_eq!(look(oldest).unwrap(), newest);
     }

@@ -1,5 +1,5 @@
 //! Changes of records: those of a commit and those of the redo log are made by the same code, in the file
-//! or in memory ([`crate::base::write_buffer`]).
+//! or in memory ([`crate::base::memtable`]).
 
 use std::ops::Bound;
 
@@ -11,9 +11,9 @@ use crate::base::block_key::Found;
 use crate::base::data_file::DataFile;
 use crate::base::environment::Environment;
 use crate::base::environment::tree;
+use crate::base::memtable::{Memtable, MergedRecords};
 use crate::base::record_key::{LAST_TREE, META, TreeId, count_of, record_key, row_count_name};
 use crate::base::redo::Redo;
-use crate::base::write_buffer::{MergedRecords, WriteBuffer};
 use crate::user_error;
 
 /// What changes are made in.
@@ -30,7 +30,7 @@ pub(in crate::base) struct FileWriter<'f> {
     file: &'f DataFile,
     target: Target<'f>,
     /// What is laid over the file.
-    buffer: WriteBuffer,
+    memtable: Memtable,
     /// There was no memory for a record.
     is_out_of_memory: bool,
 }
@@ -41,7 +41,7 @@ impl<'f> FileWriter<'f> {
         let txn = file.env.write_txn();
         let txn = txn.map_err(|error| environment.error(&error))?;
         let target = Target::File(txn);
-        Ok(Self::new(environment, file, target, WriteBuffer::default()))
+        Ok(Self::new(environment, file, target, Memtable::default()))
     }
 
     /// Begins to change what is laid over the file.
@@ -51,25 +51,20 @@ impl<'f> FileWriter<'f> {
     ) -> Result<Self> {
         let txn = file.read().map_err(|error| environment.error(&error))?;
         let target = Target::Memory(txn);
-        Ok(Self::new(
-            environment,
-            file,
-            target,
-            environment.write_buffer(),
-        ))
+        Ok(Self::new(environment, file, target, environment.memtable()))
     }
 
     fn new(
         environment: &'f Environment,
         file: &'f DataFile,
         target: Target<'f>,
-        buffer: WriteBuffer,
+        memtable: Memtable,
     ) -> Self {
         Self {
             environment,
             file,
             target,
-            buffer,
+            memtable,
             is_out_of_memory: false,
         }
     }
@@ -82,7 +77,7 @@ impl<'f> FileWriter<'f> {
                 Target::File(txn) => txn,
                 Target::Memory(txn) => txn,
             },
-            buffer: &self.buffer,
+            memtable: &self.memtable,
         }
     }
 
@@ -149,8 +144,8 @@ impl<'f> FileWriter<'f> {
             (Target::File(txn), Some(value)) => self.file.records.put(txn, key, value),
             (Target::File(txn), None) => self.file.records.delete(txn, key).map(|_| ()),
             (Target::Memory(_), value) => {
-                let memory = &self.environment.buffer_memory;
-                let set = self.buffer.set(key, value, memory);
+                let memory = &self.environment.memtable_memory;
+                let set = self.memtable.set(key, value, memory);
                 self.is_out_of_memory |= set.is_err();
                 return set.map_err(|limit| user_error(&limit.into(), "the write buffer"));
             }
@@ -198,7 +193,7 @@ impl<'f> FileWriter<'f> {
         Ok(())
     }
 
-    /// The same of what is no change for anybody.
+    /// The same for changes that no reader can see.
     pub(in crate::base) fn finish(self) -> Result<()> {
         let (environment, file) = (self.environment, self.file);
         match self.target {
@@ -207,7 +202,7 @@ impl<'f> FileWriter<'f> {
                 environment.error(&error)
             }),
             Target::Memory(_) => {
-                environment.set_write_buffer(self.buffer);
+                environment.set_memtable(self.memtable);
                 Ok(())
             }
         }

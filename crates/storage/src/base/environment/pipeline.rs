@@ -6,8 +6,8 @@
 //! it cannot be applied, the log is truncated where it begins before any of them is acknowledged. A
 //! group that was logged behind it meanwhile is logged again.
 //!
-//! Who holds both locks has a file that is what the log says ([`LogTruncationGuard`]): only then may the
-//! log begin anew.
+//! While one thread holds both locks, the file is what the log says ([`LogTruncationGuard`]): only then may
+//! the log begin anew.
 
 use std::sync::MutexGuard;
 
@@ -58,11 +58,11 @@ pub(in crate::base) struct Applying {
 impl Applying {
     /// Truncates the log before a group that is not applied; whether there was one.
     fn cut(&mut self, log: &mut Log) -> bool {
-        let place = self.unapplied.take();
-        if let Some(place) = place {
-            log.cut(place);
+        let offset = self.unapplied.take();
+        if let Some(offset) = offset {
+            log.cut(offset);
         }
-        place.is_some()
+        offset.is_some()
     }
 }
 
@@ -102,16 +102,16 @@ impl Environment {
                 &"an earlier write or sync has failed, and what was loaded before it is lost",
             ]));
         }
-        let mut place = self.append(log.as_deref_mut(), changes, logging)?;
+        let mut offset = self.append(log.as_deref_mut(), changes, logging)?;
         let mut applying = self.applying();
         if let Some(log) = log.as_deref_mut()
             && applying.cut(log)
         {
-            place = self.append(Some(log), changes, logging)?;
+            offset = self.append(Some(log), changes, logging)?;
         }
         drop(log);
         logged();
-        applying.unapplied = place;
+        applying.unapplied = offset;
         let applied = self.apply(changes);
         if applied.is_ok() {
             applying.unapplied = None;
@@ -138,15 +138,15 @@ impl Environment {
             return Ok(None);
         }
         let failed = |error: std::io::Error| io_error(&error, self.directory(), "write");
-        let place = log.begin();
+        let offset = log.begin();
         let mut logged = changes.each(&mut |change| log.add(change).map_err(failed));
         if logged.is_ok() {
             logged = log.finish(logging == Logging::Synced).map_err(failed);
         }
         match logged {
-            Ok(()) => Ok(Some(place)),
+            Ok(()) => Ok(Some(offset)),
             Err(error) => {
-                log.cut(place);
+                log.cut(offset);
                 Err(error)
             }
         }

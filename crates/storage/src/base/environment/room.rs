@@ -42,19 +42,19 @@ impl NewKeys {
             }
             let step = size / all;
             let before = window.partition_point(|(ordinal, _)| Some(*ordinal) <= left);
-            let moved = |place: usize| {
-                let skipped = if place < before { 0 } else { count };
-                base + step * (place as u64 + 1 + skipped)
+            let moved = |index: usize| {
+                let skipped = if index < before { 0 } else { count };
+                base + step * (index as u64 + 1 + skipped)
             };
-            // A block's new place is free once those in its way have left it.
-            let goes_down = |place: &usize| moved(*place) <= window[*place].0;
+            // The new ordinal of a block is free once those in its way have left it.
+            let goes_down = |index: &usize| moved(*index) <= window[*index].0;
             let down = (0..window.len()).filter(goes_down);
-            let up = (0..window.len()).rev().filter(|place| !goes_down(place));
-            for place in down.chain(up) {
-                let (ordinal, length) = window[place];
+            let up = (0..window.len()).rev().filter(|index| !goes_down(index));
+            for index in down.chain(up) {
+                let (ordinal, length) = window[index];
                 let mut old = group_key(self.tree, prefix, ordinal);
                 old.truncate(length);
-                let new = group_key(self.tree, prefix, moved(place));
+                let new = group_key(self.tree, prefix, moved(index));
                 if old != new {
                     move_record(writer, &old, &new)?;
                 }
@@ -93,7 +93,7 @@ impl NewKeys {
         while let Some((found, ordinal)) = group.member(next)
             && ordinal < range.end
         {
-            let key = record_key(self.tree, found.place);
+            let key = record_key(self.tree, found.key);
             out.push((ordinal, key.len()));
             next = all.after(&key).map_err(failed)?;
         }

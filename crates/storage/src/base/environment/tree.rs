@@ -69,13 +69,13 @@ impl Merge {
         let mut found = floor(all, tree, changes[0].0).map_err(failed)?;
         // Keys before the first block's separator belong to it, and give it the smallest one.
         let first_key = match found {
-            Some(found) if *found.separator()? <= *changes[0].0 => record_key(tree, found.place),
+            Some(found) if *found.separator()? <= *changes[0].0 => record_key(tree, found.key),
             _ => record_key(tree, &[]),
         };
-        let (at_end, next_place, sizes) = loop {
+        let (at_end, next_key, sizes) = loop {
             let (next, block) = match found {
                 Some(found) => {
-                    let key = record_key(tree, found.place);
+                    let key = record_key(tree, found.key);
                     let next = all.after(&key).map_err(failed)?;
                     old.push(key);
                     let next = next.and_then(|record| Found::of(tree, record));
@@ -107,14 +107,14 @@ impl Merge {
             for (key, change) in &changes[done..last] {
                 let mut exists = false;
                 if let Some(block) = &block {
-                    let place = if row == block.rows() {
+                    let at = if row == block.rows() {
                         Err(row)
                     } else {
                         block.search(key)?
                     };
-                    let (Ok(end) | Err(end)) = place;
+                    let (Ok(end) | Err(end)) = at;
                     rows.append_block(block, row..end)?;
-                    exists = place.is_ok();
+                    exists = at.is_ok();
                     row = end + usize::from(exists);
                     appended = end == block.rows();
                 }
@@ -132,8 +132,8 @@ impl Merge {
             match next {
                 Some(next) if is_small && worth_joining(rows, &sizes, next)? => found = Some(next),
                 _ => {
-                    let next_place = next.and_then(|next| next.place_in_group());
-                    break (next.is_none() && appended, next_place, sizes);
+                    let next_key = next.and_then(|next| next.key_in_group());
+                    break (next.is_none() && appended, next_key, sizes);
                 }
             }
         };
@@ -159,7 +159,7 @@ impl Merge {
             Ok::<(), mayfly_types::Error>(())
         });
         taken?;
-        let mut keys = NewKeys::after(tree, first_key, next_place);
+        let mut keys = NewKeys::after(tree, first_key, next_key);
         let mut left = parts.len();
         for range in parts {
             if range.start > 0 {

@@ -1,7 +1,7 @@
 //! Ranges of keys that transactions have read and hold until they end.
 //!
-//! A range says what others may not do to the keys in it, whether or not there are any: so a read that
-//! is repeated finds no row that was not there before. Each owner's ranges of a tree are kept in order
+//! A range says what other owners may not do to the keys in it, whether or not there are any: so a read
+//! that is repeated finds no row that was not there before. Each owner's ranges of a tree are in order
 //! and never overlap, so that asking for a key is a search for each owner. When they are very many they
 //! become one, from the first to the last.
 
@@ -13,7 +13,7 @@ use crate::base::record_key::TreeId;
 use crate::key_encoding::ByteRange;
 use crate::table::LockMode;
 
-/// What a range keeps others from.
+/// What a locked range forbids to other owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RangeMode {
     /// Adding keys to it.
@@ -24,7 +24,7 @@ pub(crate) enum RangeMode {
     Exclusive,
 }
 
-/// What somebody wants to do to a key.
+/// A use of a key that locks of ranges may conflict with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyUse {
     /// Lock it.
@@ -152,7 +152,7 @@ impl Ranges {
         self.trees.is_empty() && self.coming.is_empty()
     }
 
-    /// Who keeps an owner from doing something to a key.
+    /// The owners of ranges that conflict with an owner's use of a key.
     pub(crate) fn blockers_of_key(
         &self,
         owner: LockOwner,
@@ -189,7 +189,7 @@ impl Ranges {
         held.chain(coming.map(|(_, other, ..)| *other)).collect()
     }
 
-    /// Who keeps an owner from getting ranges.
+    /// The owners of ranges that conflict with an owner's request.
     pub(crate) fn blockers_of_ranges(
         &self,
         owner: LockOwner,
@@ -235,16 +235,16 @@ impl Ranges {
 
     /// What was announced is not to come, or comes: by how many bytes more the owner's ranges need.
     pub(crate) fn settle(&mut self, number: u64, comes: bool) -> i64 {
-        let Some(place) = self.coming.iter().position(|(it, ..)| *it == number) else {
+        let Some(index) = self.coming.iter().position(|(it, ..)| *it == number) else {
             return 0;
         };
-        let (_, owner, tree, mode, ranges) = self.coming.swap_remove(place);
+        let (_, owner, tree, mode, ranges) = self.coming.swap_remove(index);
         if !comes {
             return 0;
         }
         let of_tree = self.trees.entry(tree).or_default();
         let is_own = |own: &OwnRanges| own.owner == owner && own.mode == mode;
-        let place = of_tree.iter().position(is_own).unwrap_or_else(|| {
+        let index = of_tree.iter().position(is_own).unwrap_or_else(|| {
             of_tree.push(OwnRanges {
                 owner,
                 mode,
@@ -252,11 +252,11 @@ impl Ranges {
             });
             of_tree.len() - 1
         });
-        let set = &mut of_tree[place].set;
+        let set = &mut of_tree[index].set;
         ranges.into_iter().map(|range| set.add(range)).sum()
     }
 
-    /// Lets go of an owner's ranges of these trees.
+    /// Releases an owner's ranges of these trees.
     pub(crate) fn release(&mut self, owner: LockOwner, trees: &[TreeId]) {
         for tree in trees {
             if let Some(ranges) = self.trees.get_mut(tree) {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_keep_others_from_what_they_say() {
+    fn modes_conflict_as_they_say() {
         let mut ranges = Ranges::default();
         hold(&mut ranges, 1, RangeMode::Gap, range(1, 5));
         hold(&mut ranges, 2, RangeMode::Shared, range(3, 8));

@@ -88,7 +88,7 @@ fn what_was_written_is_read() {
 }
 
 #[test]
-fn damage_of_the_newest_header_is_told() {
+fn damage_of_the_newest_header_is_reported() {
     let (_, directory) = directory("header");
     let (mut log, _) = Log::open(&directory).expect("it opens");
     for pages in [b"first".as_slice(), b"second"] {
@@ -192,9 +192,9 @@ fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
 fn a_cut_takes_what_is_behind_it() {
     let (_, directory, mut log) = begun("cut");
     put(&mut log, &[b"a"]);
-    let place = put(&mut log, &[b"b"]);
+    let offset = put(&mut log, &[b"b"]);
     put(&mut log, &[b"c"]);
-    log.cut(place);
+    log.cut(offset);
     assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]]);
     // The one behind it would follow this one again.
     put(&mut log, &[b"d"]);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::block::{BLOCK_BYTES, CODED, HEADER_BYTES, STRINGS, code_width};
-use super::{Column, Rows, Texts, common};
+use super::{Column, Rows, Texts, WordOrder, common};
 
 /// Of what all keys of a block begin with, more bytes than these do not make the block larger than it may be:
 /// there is room for a number of rows beside it.
@@ -118,8 +118,8 @@ impl TextSize {
             out.extend_from_slice(&((self.length - cut) as u32).to_le_bytes());
         } else {
             let start = texts.start(rows.start);
-            for (place, end) in texts.ends[rows.clone()].iter().enumerate() {
-                let end = end - start - cut * (place + 1);
+            for (index, end) in texts.ends[rows.clone()].iter().enumerate() {
+                let end = end - start - cut * (index + 1);
                 out.extend_from_slice(&(end as u32).to_le_bytes()[..width]);
             }
         }
@@ -146,6 +146,11 @@ pub(in super::super) struct ColumnSize {
 
 const SIGN: u64 = 1 << 63;
 
+/// The bit that is turned to order words as unsigned ones.
+fn sign_of(order: WordOrder) -> u64 {
+    if order == WordOrder::Signed { SIGN } else { 0 }
+}
+
 impl ColumnSize {
     fn of(all: &Rows, number: usize, rows: Range<usize>) -> Self {
         let nulls = &all.nulls[number];
@@ -160,11 +165,11 @@ impl ColumnSize {
         };
         let nulls = if size.has_nulls { nulls } else { &[] };
         match &all.columns[number] {
-            Column::Signed(values) => {
-                size.add_all(&values[rows], nulls, |value| Some(value ^ SIGN));
+            Column::Words(WordOrder::None, _) => {}
+            Column::Words(order, values) => {
+                let sign = sign_of(*order);
+                size.add_all(&values[rows], nulls, |value| Some(value ^ sign));
             }
-            Column::Unsigned(values) => size.add_all(&values[rows], nulls, Some),
-            Column::Bits(_) => {}
             Column::Text(texts) => size.text = TextSize::of(texts, rows),
             Column::Coded { strings, .. } => {
                 size.text = TextSize::of(strings, 0..strings.ends.len());
@@ -209,7 +214,7 @@ impl ColumnSize {
 
     fn width(&self, column: &Column) -> usize {
         match column {
-            Column::Bits(_) => 8,
+            Column::Words(WordOrder::None, _) => 8,
             Column::Wide(_) if self.is_wide => 16,
             Column::Huge(_) if self.is_wide => 32,
             Column::Text(_) => STRINGS,
@@ -247,25 +252,21 @@ impl ColumnSize {
         let column = &all.columns[number];
         let width = self.width(column);
         out.push(width as u8);
-        let sign = if matches!(column, Column::Unsigned(_)) {
-            0
-        } else {
-            SIGN
-        };
         let base = match column {
-            Column::Bits(_) => 0,
+            Column::Words(WordOrder::None, _) => 0,
             _ if self.smallest > self.largest => 0,
-            _ => self.smallest ^ sign,
+            Column::Words(order, _) => self.smallest ^ sign_of(*order),
+            _ => self.smallest ^ SIGN,
         };
         if width < 16 {
             out.extend_from_slice(&base.to_le_bytes());
         }
         let first = rows.start;
         // A NULL has the value of the base: any that fits will do.
-        let is_null = |place: usize| self.has_nulls && all.is_null(number, first + place);
+        let is_null = |index: usize| self.has_nulls && all.is_null(number, first + index);
         let narrow = Narrow { base, width };
         match column {
-            Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values) => {
+            Column::Words(_, values) => {
                 narrow.encode(&values[rows], |value| value, is_null, out);
             }
             Column::Wide(values) if width < 16 => {
@@ -315,8 +316,8 @@ impl Narrow {
         out: &mut Vec<u8>,
     ) {
         let values = values.iter().enumerate();
-        let differences = values.map(|(place, value)| {
-            if is_null(place) {
+        let differences = values.map(|(index, value)| {
+            if is_null(index) {
                 0
             } else {
                 number(*value).wrapping_sub(self.base)

@@ -16,13 +16,13 @@ use mayfly_types::{Interrupt, Result};
 use crate::base::change_map::Change;
 use crate::base::change_map::{ChangeStorage, NAME, RESERVE_BYTES};
 use crate::base::definition::TableDefinition;
-use crate::base::kept::TransactionSnapshot;
 use crate::base::locks::ranges::RangeMode;
 use crate::base::locks::{Held, LockOwner, Request};
 use crate::base::overlay::{Changes, Overlay, TreeChanges};
 use crate::base::record_key::{META, TreeId, row_count_name};
 use crate::base::snapshot::Snapshot;
 use crate::base::store::Store;
+use crate::base::transaction_snapshots::TransactionSnapshot;
 use crate::base::view::TreeView;
 use crate::error::user_error;
 use crate::key_encoding::ByteRange;
@@ -50,7 +50,7 @@ pub struct StatementOptions {
     pub interrupt: Interrupt,
     /// Rows in the batches that scans give out.
     pub batch_rows: usize,
-    /// How what its tables read is locked, unless they are told otherwise.
+    /// How what its tables read is locked, unless [`crate::Table::lock_reads`] says otherwise.
     pub read_lock: ReadLock,
 }
 
@@ -74,7 +74,7 @@ pub(in crate::base) struct Transaction {
     number: u64,
 }
 
-/// The changes of a statement, which those look into who want to hold ranges.
+/// The changes of a statement, which requests for locks of ranges look into.
 pub(in crate::base) type WriterTrees = Arc<Mutex<BTreeMap<TreeId, TreeChanges>>>;
 
 #[derive(Debug)]
@@ -100,8 +100,8 @@ impl DurableTransaction {
         Self::of_owner(store.next_lock_owner(), store, storage)
     }
 
-    /// Another transaction of the same session: it commits on its own, and who waits for one of the
-    /// two waits for the session. They change and lock different tables.
+    /// Another transaction of the same session: it commits on its own, and waiters for one of the
+    /// two wait for the session. They change and lock different tables.
     #[must_use]
     pub fn beside(&self) -> Self {
         Self::of_owner(self.0.owner, &self.0.store, self.0.storage.clone())
@@ -117,7 +117,7 @@ impl DurableTransaction {
                 reservation: storage.memory.reservation(),
                 new_trees: false,
             }),
-            snapshot: store.environment.kept.add(),
+            snapshot: store.environment.transaction_snapshots.add(),
             storage,
             held: Mutex::default(),
             writing: Mutex::default(),
@@ -173,12 +173,12 @@ impl DurableTransaction {
     }
 
     /// Makes its changes durable and visible to others, and ends it. After an error nothing of it is
-    /// kept.
+    /// committed.
     pub fn commit(&self) -> Result<()> {
         self.0.commit()
     }
 
-    /// Ends it with nothing kept.
+    /// Ends it without its changes.
     pub fn roll_back(&self) {
         self.0.end();
     }
@@ -211,7 +211,7 @@ impl Transaction {
         self.store.locks.undone(self.owner);
     }
 
-    /// Whether it has changed something in ranges of a tree that ranges of this mode keep others from.
+    /// Whether it has uncommitted changes in ranges of a tree that conflict with locks of this mode.
     fn has_changed(
         &self,
         tree: TreeId,
@@ -331,7 +331,7 @@ impl Transaction {
         self.fit(&mut state)
     }
 
-    /// Ends it, with nothing kept.
+    /// Ends it without its changes.
     fn end(&self) {
         let mut state = self.state();
         state.changes.take();
@@ -382,7 +382,7 @@ fn is_in_the_way(
     ranges: &[ByteRange],
 ) -> Result<bool> {
     if changes.cleared || changes.bulk_loaded.is_some() || changes.changes.has_table() {
-        // It is much: whoever wants to know more would have to read it.
+        // It is much: to know more, all of it would have to be read.
         return Ok(true);
     }
     let mut found = false;
@@ -407,8 +407,7 @@ fn is_in_the_way(
 }
 
 impl Store {
-    /// Who has changed something in ranges of a tree that ranges of this mode keep others from, and has
-    /// not committed it.
+    /// The owners of uncommitted changes in ranges of a tree that conflict with locks of this mode.
     pub(in crate::base) fn changers(
         &self,
         owner: LockOwner,

@@ -17,7 +17,7 @@ use crate::table::{ColumnId, TableScan};
 /// Where a column of the output comes from.
 #[derive(Debug, Clone, Copy)]
 enum Slot {
-    /// A column of the tree that is read, by its place among those.
+    /// A column of the tree that is read, by its number among those.
     Column(usize),
     Position,
 }
@@ -71,11 +71,11 @@ impl Projection {
         let mut read = Vec::new();
         let mut slots = Vec::new();
         for column in columns {
-            let place = of_tree.iter().position(|other| *other == column.0);
-            match place {
-                Some(place) if *column != ColumnId::POSITION => {
+            let number = of_tree.iter().position(|other| *other == column.0);
+            match number {
+                Some(number) if *column != ColumnId::POSITION => {
                     slots.push(Slot::Column(read.len()));
-                    read.push((place, types[place]));
+                    read.push((number, types[number]));
                 }
                 _ => slots.push(Slot::Position),
             }
@@ -98,12 +98,12 @@ impl Projection {
         self.batch_of(table, pieces, all)
     }
 
-    /// The columns of the rows at these places.
+    /// The columns of the rows in this range.
     fn batch_of(
         &self,
         table: &Arc<TableHandle>,
         pieces: &mut Pieces,
-        places: Range<usize>,
+        range: Range<usize>,
     ) -> Result<Batch> {
         pieces.seal()?;
         let rows = pieces.rows();
@@ -112,7 +112,7 @@ impl Projection {
         let mut columns = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
             columns.push(match slot {
-                Slot::Column(place) => Arc::clone(&read[*place]),
+                Slot::Column(number) => Arc::clone(&read[*number]),
                 Slot::Position => match &positions {
                     Some(positions) => Arc::clone(positions),
                     None => {
@@ -127,15 +127,15 @@ impl Projection {
         }
         match (&self.fetch, columns.first()) {
             (Some(wanted), Some(positions)) => {
-                table.fetch(&positions.slice(places.start, places.len()), wanted)
+                table.fetch(&positions.slice(range.start, range.len()), wanted)
             }
-            _ if places.len() == rows => Ok(Batch::new(columns, rows)),
-            _ => Ok(Batch::new(columns, rows).slice(places.start, places.len())),
+            _ if range.len() == rows => Ok(Batch::new(columns, rows)),
+            _ => Ok(Batch::new(columns, rows).slice(range.start, range.len())),
         }
     }
 }
 
-/// A batch is also full with so many bytes: whoever copies one shall need little memory.
+/// A batch is also full with so many bytes: operators that copy one shall need little memory.
 const BATCH_BYTES: usize = 1 << 20;
 
 struct Shared {
@@ -251,13 +251,13 @@ impl Shared {
         if all == 0 {
             return Ok(None);
         }
-        let places = if self.reverse {
+        let range = if self.reverse {
             all.saturating_sub(enough)..all
         } else {
             0..all.min(enough)
         };
         let projection = &self.projection;
-        let batch = projection.batch_of(&self.table, &mut pieces, places)?;
+        let batch = projection.batch_of(&self.table, &mut pieces, range)?;
         if !self.reverse {
             return Ok(Some(batch));
         }

@@ -51,7 +51,7 @@ pub(in crate::base) struct DurableWriter {
 
 impl DurableWriter {
     pub(in crate::base) fn new(table: &Arc<TableHandle>) -> Result<Self> {
-        // Who fills the table as a whole has it locked as a whole.
+        // A bulk load has the table locked as a whole.
         let wait = LockWait::For(table.statement.options.lock_wait);
         table.lock_key(table.definition.rows(), WHOLE_TABLE, LockMode::Shared, wait)?;
         let newest = table.statement.transaction.store.environment.newest()?;
@@ -115,17 +115,12 @@ impl DurableWriter {
             }
         }
         if let Some(block) = near
-            && let Ok(place) = block.search(key)?
+            && let Ok(index) = block.search(key)?
         {
-            return Ok(Some(RowLocation::Block(block, place)));
+            return Ok(Some(RowLocation::Block(block, index)));
         }
-        let base = self.base(tree);
-        let Some(found) = base.held_block_of(tree, key)? else {
-            return Ok(None);
-        };
-        let block = base.block(found)?;
-        let place = block.search(key)?;
-        Ok(place.ok().map(|place| RowLocation::Block(block, place)))
+        let found = self.base(tree).find(tree, key)?;
+        Ok(found.map(|(block, row)| RowLocation::Block(block, row)))
     }
 
     /// The first key in a range of a tree, as it is now, and whether it is a committed one.
@@ -167,11 +162,11 @@ impl DurableWriter {
         let is_removed =
             |key: &[u8]| -> Result<bool> { Ok(has(own, key)? || has(before.as_deref(), key)?) };
         let mut block = base.block(found)?;
-        let mut place = block.rank(start)?;
+        let mut index = block.rank(start)?;
         let mut walk = None;
         loop {
-            while place < block.rows() {
-                let key = block.key(place)?;
+            while index < block.rows() {
+                let key = block.key(index)?;
                 if !range.contains(&key) {
                     return Ok(own_first());
                 }
@@ -183,7 +178,7 @@ impl DurableWriter {
                         own_first()
                     });
                 }
-                place += 1;
+                index += 1;
             }
             let walk = match &mut walk {
                 Some(walk) => walk,
@@ -198,7 +193,7 @@ impl DurableWriter {
                 return Ok(own_first());
             };
             block = base.block(next)?;
-            place = block.rank(start)?;
+            index = block.rank(start)?;
         }
     }
 
@@ -224,15 +219,14 @@ impl DurableWriter {
                     position,
                 }));
             }
-            // Who removes it right now has it locked.
+            // A transaction that is removing the row has it locked.
             self.lock(self.table.definition.rows(), &position, LockMode::Shared)?;
             waited_for = Some(position);
         }
     }
 
     /// Memory for it is reserved when the row is whole: a row is never changed by half, but by a
-    /// statement that fails. Whoever has read a range that the key lies in, and keeps others from
-    /// changing it, is waited for.
+    /// statement that fails. Conflicting locks of ranges that the key lies in are waited for.
     pub(in crate::base) fn set(
         &mut self,
         tree: TreeId,
@@ -244,9 +238,9 @@ impl DurableWriter {
         let transaction = &self.table.statement.transaction;
         let (locks, owner) = (&transaction.store.locks, transaction.owner);
         loop {
-            // Who wants to hold a range looks at these changes when it is known.
+            // A request for a range looks at these changes once it is announced.
             let mut trees = lock(&self.trees);
-            if !locks.is_kept_from(owner, tree, &key, usage) {
+            if !locks.conflicts_with_ranges(owner, tree, &key, usage) {
                 put(&mut trees, &mut self.bytes, (tree, types), key, change);
                 return Ok(());
             }
@@ -257,7 +251,7 @@ impl DurableWriter {
         }
     }
 
-    /// The same for an entry that says to nobody else what it did not say before: no range is asked.
+    /// The same for an entry that shows nothing new to other transactions: locks of ranges are not checked.
     pub(super) fn set_unseen(
         &mut self,
         index: &IndexTree,
@@ -342,18 +336,21 @@ impl DurableWriter {
             None => None,
         };
         let mut scratch = Scratch::default();
-        for place in 0..batch.row_count() {
-            let row = keys.row(place);
+        for index in 0..batch.row_count() {
+            let row = keys.row(index);
             let found = self.insert_row(&row, check, snapshot.as_ref(), &mut scratch)?;
             if found.is_some() {
-                return Ok(written(place, found));
+                return Ok(written(index, found));
             }
         }
         Ok(written(batch.row_count(), None))
     }
 
-    /// The rows at positions as they are now, locked, and which of the positions they are of.
+    /// The rows at positions as they are now, locked, and which of the positions they are of: the
+    /// beginning of a change.
     fn take_rows(&mut self, positions: &BinaryViewArray) -> Result<(Batch, Vec<usize>)> {
+        self.leave_bulk()?;
+        self.is_new = false;
         let definition = Arc::clone(&self.table.definition);
         let tree = definition.rows();
         let (keys, exclusive) = (positions.iter().flatten(), LockMode::Exclusive);
@@ -362,14 +359,14 @@ impl DurableWriter {
         self.refresh()?;
         let mut pieces = Pieces::new(&self.base(definition.rows()));
         let mut found = Vec::with_capacity(positions.len());
-        for (place, position) in positions.iter().enumerate() {
+        for (index, position) in positions.iter().enumerate() {
             let Some(position) = position else {
                 continue;
             };
             let near = pieces.last_block().map(|(_, block)| block);
             if let Some(row) = self.existing(tree, position, near)? {
                 row.add_to(&mut pieces, definition.types(), position)?;
-                found.push(place);
+                found.push(index);
             }
         }
         let rows = self.all_columns().batch(&self.table, &mut pieces)?;
@@ -391,8 +388,6 @@ impl TableWriter for DurableWriter {
     }
 
     fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
-        self.leave_bulk()?;
-        self.is_new = false;
         let definition = Arc::clone(&self.table.definition);
         let positions = positions.as_binary_view();
         let (old, found) = self.take_rows(positions)?;
@@ -400,28 +395,26 @@ impl TableWriter for DurableWriter {
         let new_keys = BatchKeys::of_positioned(&definition, rows.columns());
         let snapshot = self.table.statement.transaction.snapshot.get()?;
         let mut scratch = Scratch::default();
-        for (was, place) in found.into_iter().enumerate() {
-            let (old, new) = (old_keys.row(was), new_keys.row(place));
-            let position = positions.value(place);
+        for (was, index) in found.into_iter().enumerate() {
+            let (old, new) = (old_keys.row(was), new_keys.row(index));
+            let position = positions.value(index);
             let duplicate =
                 self.update_row(position, (&old, &new), snapshot.as_ref(), &mut scratch)?;
             if duplicate.is_some() {
-                return Ok(written(place, duplicate));
+                return Ok(written(index, duplicate));
             }
         }
         Ok(written(rows.row_count(), None))
     }
 
     fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
-        self.leave_bulk()?;
-        self.is_new = false;
         let definition = Arc::clone(&self.table.definition);
         let positions = positions.as_binary_view();
         let (old, found) = self.take_rows(positions)?;
         let keys = BatchKeys::of_positioned(&definition, old.columns());
         let snapshot = self.table.statement.transaction.snapshot.get()?;
-        for (was, place) in found.iter().enumerate() {
-            let position = positions.value(*place);
+        for (was, index) in found.iter().enumerate() {
+            let position = positions.value(*index);
             self.delete_row(position, &keys.row(was), snapshot.as_ref())?;
         }
         Ok(found.len() as u64)

@@ -47,7 +47,7 @@ impl BuildRow {
 pub struct JoinMatches {
     /// Rows of the probed batch, in ascending order.
     pub probe_rows: Vec<u32>,
-    /// The row that matches the probed row at the same place.
+    /// The row that matches the probed row at the same index.
     pub build_rows: Vec<BuildRow>,
 }
 
@@ -84,9 +84,18 @@ unsafe impl Send for JoinIndex {}
 // SAFETY: as above.
 unsafe impl Sync for JoinIndex {}
 
+impl TempTable {
+    /// An index over all rows of a table with hash access, taken out of the table, or `None` when
+    /// they do not fit in memory together: then join by
+    /// [`PartitionQueue::pairs`](crate::PartitionQueue::pairs).
+    pub fn join_index(&self) -> Result<Option<JoinIndex>> {
+        JoinIndex::whole(self).map_err(|error| self.error(&error))
+    }
+}
+
 impl JoinIndex {
     /// An index over a whole table, if it is in memory and the index fits beside it.
-    pub(crate) fn whole(table: &TempTable) -> mayfly_memory::Result<Option<Self>> {
+    fn whole(table: &TempTable) -> mayfly_memory::Result<Option<Self>> {
         let store = &table.0.store;
         let mut written = table.written();
         let parts = || written.iter().flat_map(|written| &written.parts);
@@ -355,7 +364,8 @@ impl JoinIndex {
                         // SAFETY: a candidate is a row of the table, `row` one of the lookup
                         // layout; values are in memory.
                         unsafe {
-                            self.keys.prefetch_values(*candidate, stored, row, incoming);
+                            let (stored, row) = (stored.of(*candidate), incoming.of(row));
+                            self.keys.prefetch_values(stored, row);
                         }
                     }
                 }
@@ -368,8 +378,8 @@ impl JoinIndex {
                     } else {
                         let equal = |other: u32| {
                             comparisons.count();
-                            self.keys
-                                .equal(self.rows[other as usize], stored, row, incoming)
+                            let other = stored.of(self.rows[other as usize]);
+                            self.keys.equal(other, incoming.of(row))
                         };
                         match self.table(*hash).find(*hash, equal) {
                             Slot::Found(row) => row,
@@ -409,13 +419,13 @@ impl JoinIndex {
         Ok(arrays)
     }
 
-    /// The place of a row among all indexed rows, `0 .. row_count()`: for marking rows that
+    /// The number of a row among all indexed rows, `0 .. row_count()`: for marking rows that
     /// matched.
     pub fn ordinal(&self, row: BuildRow) -> usize {
         row.0 as usize
     }
 
-    /// The row at a place, the inverse of [`Self::ordinal`].
+    /// The row of a number, the inverse of [`Self::ordinal`].
     pub fn row_at(&self, ordinal: usize) -> BuildRow {
         BuildRow(ordinal as u32)
     }
@@ -449,7 +459,7 @@ impl Builder<'_> {
                         let header = row.cast::<u64>().read_unaligned();
                         if let Some(other) = slots.candidate(header) {
                             let other = self.rows[other as usize];
-                            self.keys.prefetch_values(other, values, row, values);
+                            self.keys.prefetch_values(values.of(other), values.of(row));
                         }
                     }
                 }
@@ -467,8 +477,8 @@ impl Builder<'_> {
                 }
                 let equal = |other: u32| {
                     comparisons.count();
-                    self.keys
-                        .equal(self.rows[other as usize], values, row, values)
+                    let other = values.of(self.rows[other as usize]);
+                    self.keys.equal(other, values.of(row))
                 };
                 comparisons.check()?;
                 match slots.find(header, equal) {

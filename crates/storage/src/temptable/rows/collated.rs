@@ -14,7 +14,6 @@ use mayfly_types::collation::PlainText;
 
 use super::hash_keys::{HashKeys, Words};
 use super::layout::View;
-use crate::temptable::keys::{collation_equals, is_pad_space};
 use crate::temptable::spec::KeyMode;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -91,7 +90,7 @@ impl CollatedKeys {
         let plain_text = collation.plain_text();
         Some(Self {
             collation,
-            pad_space: is_pad_space(collation),
+            pad_space: collation.collation().pad_space,
             fold_case: plain_text == PlainText::CaseInsensitive,
             always_slow: plain_text == PlainText::Weighed,
             keys: HashKeys::of_process(),
@@ -182,7 +181,7 @@ impl CollatedKeys {
                 return differ == 0 && a_rest.eq_ignore_ascii_case(b_rest);
             }
         }
-        collation_equals(self.collation, a, b)
+        self.collation.equals(a, b)
     }
 }
 

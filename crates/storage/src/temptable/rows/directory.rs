@@ -21,7 +21,7 @@ use mayfly_memory::sync::{read_lock, write_lock};
 pub(crate) const SOURCE: u32 = 1 << 30;
 /// Marks the number of a buffer of the batch on its way in.
 pub(crate) const TRANSIENT: u32 = 1 << 31;
-/// The number of a transient buffer without its mark.
+/// The number of a transient buffer without its flag.
 pub(crate) const TRANSIENT_MASK: u32 = !TRANSIENT;
 /// Heap numbers are below this.
 pub(crate) const HEAP_ID_MAX: u32 = SOURCE;
@@ -54,8 +54,30 @@ impl SharedBlock {
         self.used.load(Ordering::Acquire)
     }
 
-    pub(crate) fn set_used(&self, used: usize) {
-        self.used.store(used, Ordering::Release);
+    /// Bytes that can still be appended.
+    pub(crate) fn room(&self) -> usize {
+        self.capacity() - self.used()
+    }
+
+    /// Appends a value for which there is room; its offset.
+    ///
+    /// # Safety
+    /// Nobody else appends to the block meanwhile.
+    #[expect(unsafe_code, reason = "readers may share the bytes before")]
+    #[inline]
+    pub(crate) unsafe fn append(&self, value: &[u8]) -> u32 {
+        let offset = self.used();
+        debug_assert!(
+            value.len() <= self.room(),
+            "the caller saw that there is room"
+        );
+        // SAFETY: there is room; bytes from `used` on are seen by no reader yet.
+        unsafe {
+            let end = self.as_ptr().add(offset);
+            end.copy_from_nonoverlapping(value.as_ptr(), value.len());
+        }
+        self.used.store(offset + value.len(), Ordering::Release);
+        offset as u32
     }
 
     pub(crate) fn as_ptr(&self) -> *mut u8 {
@@ -100,14 +122,14 @@ struct Addresses {
 }
 
 impl Addresses {
-    fn place(number: u32) -> (usize, usize) {
+    fn chunk_of(number: u32) -> (usize, usize) {
         let shifted = number + FIRST_CHUNK;
         let chunk = shifted.ilog2() - FIRST_CHUNK.ilog2();
         (chunk as usize, (shifted - (FIRST_CHUNK << chunk)) as usize)
     }
 
     fn get(&self, number: u32) -> *const u8 {
-        let (chunk, index) = Self::place(number);
+        let (chunk, index) = Self::chunk_of(number);
         match self.chunks[chunk].get() {
             Some(chunk) => chunk[index].load(Ordering::Relaxed),
             None => null_mut(),
@@ -115,7 +137,7 @@ impl Addresses {
     }
 
     fn set(&self, number: u32, address: *mut u8) {
-        let (chunk, index) = Self::place(number);
+        let (chunk, index) = Self::chunk_of(number);
         let addresses = self.chunks[chunk].get_or_init(|| {
             let length = (FIRST_CHUNK as usize) << chunk;
             (0..length).map(|_| AtomicPtr::new(null_mut())).collect()
@@ -131,7 +153,7 @@ struct HeapEntry {
     block: Option<Arc<SharedBlock>>,
     /// How many readers use it: it leaves memory with the last, unless it is resident.
     readers: u32,
-    /// Whether it is in memory whoever reads it.
+    /// Whether it is in memory without readers, too.
     is_resident: bool,
     /// Whether rows name it.
     is_named: bool,
@@ -225,7 +247,7 @@ impl Directory {
         }
     }
 
-    /// Keeps a block in memory for a reader: brings it back under its number with `read` when it is
+    /// Pins a block in memory for a reader: brings it back under its number with `read` when it is
     /// in a file. Each success is paired with one [`Self::release`].
     pub(crate) fn load<E>(
         &self,
@@ -253,7 +275,7 @@ impl Directory {
         Ok(())
     }
 
-    /// A reader of [`Self::load`] is done. The last one's release lets go of memory that is not
+    /// A reader of [`Self::load`] is done. The last one's release frees memory that is not
     /// resident, unless a batch that was given out still holds it.
     pub(crate) fn release(&self, number: u32) {
         let mut entries = write_lock(&self.entries);

@@ -11,16 +11,14 @@
 
 use std::collections::HashMap;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BinaryViewArray, BooleanArray};
-use arrow_buffer::{Buffer, NullBuffer, i256};
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{Buffer, NullBuffer};
 use mayfly_memory::StableRanges;
 
 use super::directory::{Directory, TRANSIENT};
 use super::equality::Resolver;
 use super::layout::{Cell, HASH_MASK, RowLayout, View};
+use crate::values::ArrayValues;
 
 /// The buffers that strings on their way in come from.
 #[derive(Debug)]
@@ -30,8 +28,8 @@ pub(crate) struct Sources {
     /// buffers, so an address means the same bytes as long as it is here.
     known: HashMap<usize, (u32, usize)>,
     transient: Vec<*const u8>,
-    /// Keeps the transient buffers while their batch is appended.
-    kept: Vec<Buffer>,
+    /// The transient buffers, while their batch is appended.
+    transient_buffers: Vec<Buffer>,
 }
 
 // SAFETY: the addresses point into buffers that this value keeps alive and that are Send and Sync.
@@ -45,7 +43,7 @@ impl Sources {
             stable,
             known: HashMap::new(),
             transient: Vec::new(),
-            kept: Vec::new(),
+            transient_buffers: Vec::new(),
         }
     }
 
@@ -57,7 +55,7 @@ impl Sources {
     /// Forgets the buffers of the last batch.
     pub(crate) fn begin_batch(&mut self) {
         self.transient.clear();
-        self.kept.clear();
+        self.transient_buffers.clear();
     }
 
     /// Whether any string of the batch is in a buffer that will go away.
@@ -97,24 +95,15 @@ impl Sources {
             return number;
         }
         self.transient.push(buffer.as_ptr());
-        self.kept.push(buffer.clone());
+        self.transient_buffers.push(buffer.clone());
         TRANSIENT | (self.transient.len() - 1) as u32
     }
 }
 
-enum Values<'a> {
-    Words(&'a [u64]),
-    Wide(&'a [i128]),
-    Wider(&'a [i256]),
-    Bools(&'a BooleanArray),
-    Strings {
-        views: &'a [u128],
-        numbers: Vec<u32>,
-    },
-}
-
 struct Column<'a> {
-    values: Values<'a>,
+    values: ArrayValues<'a>,
+    /// The numbers of the buffers that its strings are in.
+    numbers: Vec<u32>,
     nulls: Option<&'a NullBuffer>,
 }
 
@@ -131,25 +120,18 @@ impl<'a> Encoder<'a> {
         directory: &Directory,
     ) -> Self {
         let mut column = |array: &'a ArrayRef| {
-            let values = match array.data_type() {
-                DataType::Int64 => {
-                    Values::Words(as_words(array.as_primitive::<Int64Type>().values()))
+            let values = ArrayValues::new(array);
+            let numbers = match values {
+                ArrayValues::Bytes(strings) => {
+                    let buffers = strings.data_buffers().iter();
+                    let number = |buffer| sources.number(buffer, directory);
+                    buffers.map(number).collect()
                 }
-                DataType::UInt64 => Values::Words(array.as_primitive::<UInt64Type>().values()),
-                DataType::Float64 => {
-                    Values::Words(as_words(array.as_primitive::<Float64Type>().values()))
-                }
-                DataType::Decimal128(..) => {
-                    Values::Wide(array.as_primitive::<Decimal128Type>().values())
-                }
-                DataType::Decimal256(..) => {
-                    Values::Wider(array.as_primitive::<Decimal256Type>().values())
-                }
-                DataType::Boolean => Values::Bools(array.as_boolean()),
-                _ => strings(array.as_binary_view(), sources, directory),
+                _ => Vec::new(),
             };
             Column {
                 values,
+                numbers,
                 nulls: array.nulls().filter(|nulls| nulls.null_count() > 0),
             }
         };
@@ -198,24 +180,19 @@ impl<'a> Encoder<'a> {
             }
             for (column, cell) in self.columns.iter().zip(layout.cells()) {
                 let cells = rows.add(cell.offset);
-                match &column.values {
-                    Values::Words(values) => {
-                        scatter(&values[start..start + count], cells, width, |word| *word);
-                    }
-                    Values::Wide(values) => {
-                        scatter(&values[start..start + count], cells, width, |value| *value);
-                    }
-                    Values::Wider(values) => {
-                        scatter(&values[start..start + count], cells, width, |value| *value);
-                    }
-                    Values::Bools(values) => {
+                let run = start..start + count;
+                match column.values {
+                    ArrayValues::Words(values) => scatter(&values[run], cells, width, |v| *v),
+                    ArrayValues::Decimal128(values) => scatter(&values[run], cells, width, |v| *v),
+                    ArrayValues::Decimal256(values) => scatter(&values[run], cells, width, |v| *v),
+                    ArrayValues::Bools(values) => {
                         for row in 0..count {
                             let value = u64::from(values.value(start + row));
                             cells.add(row * width).cast::<u64>().write_unaligned(value);
                         }
                     }
-                    Values::Strings { views, numbers } => {
-                        scatter_views(&views[start..start + count], numbers, cells, width);
+                    ArrayValues::Bytes(strings) => {
+                        scatter_views(&strings.views()[run], &column.numbers, cells, width);
                     }
                 }
                 if let Some(nulls) = column.nulls {
@@ -224,28 +201,6 @@ impl<'a> Encoder<'a> {
             }
         }
     }
-}
-
-fn strings<'a>(
-    array: &'a BinaryViewArray,
-    sources: &mut Sources,
-    directory: &Directory,
-) -> Values<'a> {
-    let numbers = array
-        .data_buffers()
-        .iter()
-        .map(|buffer| sources.number(buffer, directory))
-        .collect();
-    Values::Strings {
-        views: array.views(),
-        numbers,
-    }
-}
-
-pub(crate) fn as_words<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u64] {
-    assert_eq!(size_of::<T>(), 8);
-    // SAFETY: T is a number of 8 bytes, so any of its bit patterns is a u64; alignments are equal.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 
 /// Writes each value to its row's cell.
@@ -287,7 +242,7 @@ unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: 
     }
 }
 
-/// Sets the NULL bits of a column and makes its NULL cells zero, so that they hold no place of a
+/// Sets the NULL bits of a column and makes its NULL cells zero, so that they refer to no
 /// value.
 unsafe fn set_nulls(
     nulls: &NullBuffer,

@@ -26,6 +26,12 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// A row whose long values are found here.
+    #[inline(always)]
+    pub(crate) fn of(self, row: *const u8) -> RowRef<'a> {
+        RowRef { row, values: self }
+    }
+
     /// The first byte of a long value.
     #[inline(always)]
     pub(crate) fn address(&self, view: View) -> *const u8 {
@@ -54,14 +60,11 @@ impl<'a> Resolver<'a> {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Compare {
-    Word,
-    Float,
-    Wide,
-    Wider,
-    Bytes,
-    Collated(CollatedKeys),
+/// A row, and where its long values are.
+#[derive(Clone, Copy)]
+pub(crate) struct RowRef<'a> {
+    row: *const u8,
+    values: Resolver<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +73,8 @@ struct Key {
     cell: Cell,
     /// The cell in rows that are looked up.
     other: Cell,
-    compare: Compare,
+    /// Of strings that may be equal with other bytes.
+    collated: Option<CollatedKeys>,
     null_safe: bool,
 }
 
@@ -109,35 +113,19 @@ impl RowKeys {
             .enumerate()
             .map(|(index, column)| {
                 let (cell, other) = cells(index, column.column);
-                let compare = match cell.ty {
-                    PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 => {
-                        Compare::Word
-                    }
-                    PhysicalType::Float64 => Compare::Float,
-                    PhysicalType::Decimal128(_) => Compare::Wide,
-                    PhysicalType::Decimal256(_) => Compare::Wider,
-                    PhysicalType::Bytes => match CollatedKeys::of(column.mode) {
-                        None => Compare::Bytes,
-                        Some(collated) => Compare::Collated(collated),
-                    },
-                };
+                let is_text = cell.ty == PhysicalType::Bytes;
                 Key {
                     cell,
                     other,
-                    compare,
+                    collated: CollatedKeys::of(column.mode).filter(|_| is_text),
                     null_safe: column.null_safe,
                 }
             })
             .collect();
         let single_bytes = match keys.as_slice() {
-            [
-                Key {
-                    cell,
-                    other,
-                    compare: Compare::Bytes,
-                    ..
-                },
-            ] => Some((*cell, *other)),
+            [key] if key.cell.ty == PhysicalType::Bytes && key.collated.is_none() => {
+                Some((key.cell, key.other))
+            }
             _ => None,
         };
         let first_string = keys
@@ -162,9 +150,8 @@ impl RowKeys {
     /// `row` is a row of the table's layout.
     pub(crate) unsafe fn has_unsafe_null(&self, row: *const u8) -> bool {
         // SAFETY: as promised by the caller.
-        self.keys
-            .iter()
-            .any(|key| !key.null_safe && unsafe { key.cell.is_null(row) })
+        let is_null = |key: &Key| !key.null_safe && unsafe { key.cell.is_null(row) };
+        self.keys.iter().any(is_null)
     }
 
     /// As [`Self::has_unsafe_null`], for a row that is looked up.
@@ -173,9 +160,8 @@ impl RowKeys {
     /// `row` is a row of the layout of looked-up keys.
     pub(crate) unsafe fn lookup_has_unsafe_null(&self, row: *const u8) -> bool {
         // SAFETY: as promised by the caller.
-        self.keys
-            .iter()
-            .any(|key| !key.null_safe && unsafe { key.other.is_null(row) })
+        let is_null = |key: &Key| !key.null_safe && unsafe { key.other.is_null(row) };
+        self.keys.iter().any(is_null)
     }
 
     /// Asks the memory for what [`Self::equal`] is about to read beside the rows themselves.
@@ -183,24 +169,18 @@ impl RowKeys {
     /// # Safety
     /// As for [`Self::equal`].
     #[inline]
-    pub(crate) unsafe fn prefetch_values(
-        &self,
-        a: *const u8,
-        a_values: Resolver<'_>,
-        b: *const u8,
-        b_values: Resolver<'_>,
-    ) {
+    pub(crate) unsafe fn prefetch_values(&self, a: RowRef<'_>, b: RowRef<'_>) {
         let Some((cell, other)) = &self.first_string else {
             return;
         };
         // SAFETY: both are rows of their layouts, as the caller promises.
-        let (a, b) = unsafe { (cell.view(a), other.view(b)) };
+        let (a_view, b_view) = unsafe { (cell.view(a.row), other.view(b.row)) };
         // Of a NULL or of another length or beginning nothing more is read (as bytes, at least).
-        if a.0 as u64 != b.0 as u64 || a.is_inline() {
+        if a_view.0 as u64 != b_view.0 as u64 || a_view.is_inline() {
             return;
         }
-        for (view, values) in [(a, a_values), (b, b_values)] {
-            let address = values.address(view);
+        for (view, row) in [(a_view, a), (b_view, b)] {
+            let address = row.values.address(view);
             prefetch(address);
             prefetch(address.wrapping_add(view.length() as usize - 1));
         }
@@ -210,39 +190,28 @@ impl RowKeys {
     /// NULL.
     ///
     /// # Safety
-    /// `a` and `b` are rows of their layouts, their values found by `a_values` and `b_values`.
+    /// `a` and `b` are rows of their layouts, with their values in memory.
     #[inline]
-    pub(crate) unsafe fn equal(
-        &self,
-        a: *const u8,
-        a_values: Resolver<'_>,
-        b: *const u8,
-        b_values: Resolver<'_>,
-    ) -> bool {
+    pub(crate) unsafe fn equal(&self, a: RowRef<'_>, b: RowRef<'_>) -> bool {
         // SAFETY: both are rows of this layout, as the caller promises.
         unsafe {
             if let Some((cell, other)) = &self.single_bytes {
-                let (a_null, b_null) = (cell.is_null(a), other.is_null(b));
+                let (a_null, b_null) = (cell.is_null(a.row), other.is_null(b.row));
                 if a_null || b_null {
                     return a_null == b_null;
                 }
-                return equal_bytes(cell.view(a), a_values, other.view(b), b_values);
+                let (a_view, b_view) = (cell.view(a.row), other.view(b.row));
+                return equal_bytes(a_view, a.values, b_view, b.values);
             }
-            self.keys
-                .iter()
-                .all(|key| key.equal(a, a_values, b, b_values))
+            self.keys.iter().all(|key| key.equal(a, b))
         }
     }
 }
 
 impl Key {
-    unsafe fn equal(
-        &self,
-        a: *const u8,
-        a_values: Resolver<'_>,
-        b: *const u8,
-        b_values: Resolver<'_>,
-    ) -> bool {
+    unsafe fn equal(&self, a: RowRef<'_>, b: RowRef<'_>) -> bool {
+        let (a_values, b_values) = (a.values, b.values);
+        let (a, b) = (a.row, b.row);
         let (cell, other) = (&self.cell, &self.other);
         // SAFETY: the rows are of the layouts of these cells; wide reads are of wide cells.
         unsafe {
@@ -250,16 +219,22 @@ impl Key {
             if a_null || b_null {
                 return a_null == b_null;
             }
-            match &self.compare {
-                Compare::Word => cell.word(a) == other.word(b),
-                Compare::Float => f64::from_bits(cell.word(a)) == f64::from_bits(other.word(b)),
-                Compare::Wide => cell.wide(a) == other.wide(b),
-                Compare::Wider => {
+            match cell.ty {
+                PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 => {
+                    cell.word(a) == other.word(b)
+                }
+                PhysicalType::Float64 => {
+                    f64::from_bits(cell.word(a)) == f64::from_bits(other.word(b))
+                }
+                PhysicalType::Decimal128(_) => cell.wide(a) == other.wide(b),
+                PhysicalType::Decimal256(_) => {
                     cell.wide(a) == other.wide(b) && cell.wide(a.add(16)) == other.wide(b.add(16))
                 }
-                Compare::Bytes => equal_bytes(cell.view(a), a_values, other.view(b), b_values),
-                Compare::Collated(collated) => {
+                PhysicalType::Bytes => {
                     let (a, b) = (cell.view(a), other.view(b));
+                    let Some(collated) = &self.collated else {
+                        return equal_bytes(a, a_values, b, b_values);
+                    };
                     a == b && a.is_inline()
                         || collated.equal(a_values.bytes(&a), b_values.bytes(&b))
                 }

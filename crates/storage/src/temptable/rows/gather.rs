@@ -8,31 +8,29 @@
 
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
-    Int64Array, UInt64Array,
-};
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer, i256};
+use arrow_array::{ArrayRef, BinaryViewArray};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use mayfly_types::PhysicalType;
 
 use super::directory::{Directory, SOURCE, is_source};
 use super::equality::Resolver;
 use super::layout::{Cell, RowLayout};
+use crate::values::{decimal128_array, decimal256_array, word_array};
 
 /// Up to this many shared buffers a batch are never worth a copy.
 const SHARED_BUFFERS_MIN: usize = 64;
 /// Values are copied together only up to so many bytes a batch.
 const COPIED_BYTES_MAX: usize = 1 << 20;
 
-/// Which places of a batch's buffer list the buffers of a directory have.
+/// Which number each buffer of a directory has in a batch's list of buffers.
 #[derive(Debug, Default)]
-struct Places {
-    /// By number: the batch that used it last, and its place there.
+struct BufferNumbers {
+    /// By number: the batch that used it last, and its number there.
     slots: Vec<(u32, u32)>,
 }
 
-impl Places {
-    fn place(&mut self, number: u32, batch: u32, next: u32) -> u32 {
+impl BufferNumbers {
+    fn number(&mut self, number: u32, batch: u32, next: u32) -> u32 {
         let index = number as usize;
         if index >= self.slots.len() {
             self.slots.resize((index + 1).next_power_of_two(), (0, 0));
@@ -49,8 +47,8 @@ impl Places {
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
     batch: u32,
-    heap: Places,
-    sources: Places,
+    heap: BufferNumbers,
+    sources: BufferNumbers,
     used: Vec<u32>,
 }
 
@@ -92,35 +90,22 @@ impl Gather {
         let nulls = may_be_null.then(|| unsafe { nulls(cell, rows) }).flatten();
         unsafe {
             match cell.ty {
-                PhysicalType::Int64 => {
-                    let values = words(cell, rows, |word| word as i64);
-                    Arc::new(Int64Array::new(values, nulls))
-                }
-                PhysicalType::UInt64 => {
-                    Arc::new(UInt64Array::new(words(cell, rows, |word| word), nulls))
-                }
-                PhysicalType::Float64 => {
-                    Arc::new(Float64Array::new(words(cell, rows, f64::from_bits), nulls))
-                }
-                PhysicalType::Bool => {
-                    let values =
-                        BooleanBuffer::collect_bool(rows.len(), |row| cell.word(rows[row]) != 0);
-                    Arc::new(BooleanArray::new(values, nulls))
-                }
                 PhysicalType::Decimal128(_) => {
-                    let values: Vec<i128> =
-                        rows.iter().map(|row| cell.wide(*row) as i128).collect();
-                    let array = Decimal128Array::new(ScalarBuffer::from(values), nulls);
-                    Arc::new(array.with_data_type(cell.ty.arrow()))
+                    let values = rows.iter().map(|row| cell.wide(*row).cast_signed());
+                    decimal128_array(cell.ty, values.collect(), nulls)
                 }
                 PhysicalType::Decimal256(_) => {
-                    let read =
-                        |row: &*const u8| row.add(cell.offset).cast::<i256>().read_unaligned();
-                    let values: Vec<i256> = rows.iter().map(read).collect();
-                    let array = Decimal256Array::new(ScalarBuffer::from(values), nulls);
-                    Arc::new(array.with_data_type(cell.ty.arrow()))
+                    let values = rows.iter().map(|row| cell.wider(*row));
+                    decimal256_array(cell.ty, values.collect(), nulls)
                 }
                 PhysicalType::Bytes => self.strings(cell, directory, rows, nulls),
+                PhysicalType::Bool
+                | PhysicalType::Int64
+                | PhysicalType::UInt64
+                | PhysicalType::Float64 => {
+                    let words = rows.iter().map(|row| cell.word(*row));
+                    word_array(cell.ty, words.collect(), nulls)
+                }
             }
         }
     }
@@ -148,15 +133,15 @@ impl Gather {
             let number = view.buffer();
             if number != last.0 {
                 let next = self.used.len() as u32;
-                let place = if is_source(number) {
-                    self.sources.place(number & !SOURCE, self.batch, next)
+                let in_batch = if is_source(number) {
+                    self.sources.number(number & !SOURCE, self.batch, next)
                 } else {
-                    self.heap.place(number, self.batch, next)
+                    self.heap.number(number, self.batch, next)
                 };
-                if place == next {
+                if in_batch == next {
                     self.used.push(number);
                 }
-                last = (number, place);
+                last = (number, in_batch);
             }
             views.push(view.in_buffer(last.1).0);
         }
@@ -177,7 +162,7 @@ impl Gather {
             directory.buffers(&self.used)
         };
         // SAFETY: every view was valid in the array it came from, and names the same bytes in the
-        // buffer at its new place.
+        // buffer at its new number.
         let array = unsafe {
             BinaryViewArray::new_unchecked(ScalarBuffer::from(views), buffers.into(), nulls)
         };
@@ -189,17 +174,4 @@ unsafe fn nulls(cell: &Cell, rows: &[*const u8]) -> Option<NullBuffer> {
     // SAFETY: each pointer is a row of the layout of `cell`.
     let valid = BooleanBuffer::collect_bool(rows.len(), |row| unsafe { !cell.is_null(rows[row]) });
     Some(NullBuffer::new(valid)).filter(|nulls| nulls.null_count() > 0)
-}
-
-unsafe fn words<T: arrow_buffer::ArrowNativeType>(
-    cell: &Cell,
-    rows: &[*const u8],
-    value: impl Fn(u64) -> T,
-) -> ScalarBuffer<T> {
-    // SAFETY: each pointer is a row of the layout of `cell`.
-    let values: Vec<T> = rows
-        .iter()
-        .map(|row| value(unsafe { cell.word(*row) }))
-        .collect();
-    ScalarBuffer::from(values)
 }

@@ -7,8 +7,6 @@
 //! Both words are keyed with numbers that nobody outside of the process can know, so that nobody can
 //! choose keys whose hashes collide. No result depends on a hash.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
@@ -18,6 +16,7 @@ use super::hash_keys::{HashKeys, Raw, fold};
 use super::layout::View;
 use crate::temptable::context::HashFunction;
 use crate::temptable::spec::KeyMode;
+use crate::values::ArrayValues;
 
 const NULL_WORD: u64 = 0x5851_F42D_4C95_7F2D;
 
@@ -87,50 +86,27 @@ fn hash_column(
     combine: impl Fn(u64, u64) -> u64,
 ) {
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
-    match array.data_type() {
-        DataType::Int64 => {
-            let values = array.as_primitive::<Int64Type>().values();
+    match ArrayValues::new(array) {
+        ArrayValues::Words(values) if *array.data_type() == DataType::Float64 => {
             each(hashes, nulls, combine, |row| {
-                keys.hash_word(values[row] as u64)
+                keys.hash_word((f64::from_bits(values[row]) + 0.0).to_bits())
             });
         }
-        DataType::UInt64 => {
-            let values = array.as_primitive::<UInt64Type>().values();
+        ArrayValues::Words(values) => {
             each(hashes, nulls, combine, |row| keys.hash_word(values[row]));
         }
-        DataType::Float64 => {
-            let values = array.as_primitive::<Float64Type>().values();
-            each(hashes, nulls, combine, |row| {
-                keys.hash_word((values[row] + 0.0).to_bits())
-            });
+        ArrayValues::Decimal128(values) => each(hashes, nulls, combine, |row| {
+            keys.hash_inline(values[row] as u128)
+        }),
+        ArrayValues::Decimal256(values) => each(hashes, nulls, combine, |row| {
+            keys.hash_long(&values[row].to_le_bytes(), &mut Raw)
+        }),
+        ArrayValues::Bools(values) => each(hashes, nulls, combine, |row| {
+            keys.hash_word(u64::from(values.value(row)))
+        }),
+        ArrayValues::Bytes(strings) => {
+            hash_strings(strings, collated, keys, hashes, combine, nulls);
         }
-        DataType::Decimal128(..) => {
-            let values = array.as_primitive::<Decimal128Type>().values();
-            each(hashes, nulls, combine, |row| {
-                let value = values[row] as u128;
-                keys.hash_inline(value)
-            });
-        }
-        DataType::Decimal256(..) => {
-            let values = array.as_primitive::<Decimal256Type>().values();
-            each(hashes, nulls, combine, |row| {
-                keys.hash_long(&values[row].to_le_bytes(), &mut Raw)
-            });
-        }
-        DataType::Boolean => {
-            let values = array.as_boolean().values();
-            each(hashes, nulls, combine, |row| {
-                keys.hash_word(u64::from(values.value(row)))
-            });
-        }
-        _ => hash_strings(
-            array.as_binary_view(),
-            collated,
-            keys,
-            hashes,
-            combine,
-            nulls,
-        ),
     }
 }
 

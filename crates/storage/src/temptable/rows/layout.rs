@@ -1,5 +1,6 @@
 //! Where each column of a row stands.
 
+use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
 
 const _: () = assert!(
@@ -21,6 +22,19 @@ pub(crate) struct View(pub(crate) u128);
 impl View {
     /// The longest value that is its own cell.
     pub(crate) const INLINE_MAX: u32 = 12;
+
+    /// A string at an offset of a buffer; a short one is its own cell.
+    #[inline(always)]
+    pub(crate) fn of(text: &[u8], buffer: u32, offset: u32) -> Self {
+        if text.len() <= Self::INLINE_MAX as usize {
+            let mut view = [0; 16];
+            view[0] = text.len() as u8;
+            view[4..4 + text.len()].copy_from_slice(text);
+            return Self(u128::from_le_bytes(view));
+        }
+        let prefix = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
+        Self(text.len() as u128 | u128::from(prefix) << 32).at(buffer, offset)
+    }
 
     pub(crate) fn length(self) -> u32 {
         self.0 as u32
@@ -45,7 +59,7 @@ impl View {
         (self.0 >> 96) as u32
     }
 
-    /// The same value at another place.
+    /// The same value elsewhere.
     pub(crate) fn at(self, buffer: u32, offset: u32) -> Self {
         Self(u128::from(self.0 as u64) | u128::from(buffer) << 64 | u128::from(offset) << 96)
     }
@@ -72,7 +86,7 @@ fn zerocopy_view(view: &u128) -> &[u8; 16] {
     unsafe { &*std::ptr::from_ref(view).cast::<[u8; 16]>() }
 }
 
-/// One column's place.
+/// Where one column is in a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cell {
     pub(crate) ty: PhysicalType,
@@ -100,7 +114,7 @@ impl Cell {
     }
 }
 
-/// The places of all columns.
+/// Where all columns are in a row.
 #[derive(Debug)]
 pub(crate) struct RowLayout {
     cells: Vec<Cell>,
@@ -164,7 +178,7 @@ impl RowLayout {
 /// For all: `row` points to an initialised row of the layout that `cell` is of.
 #[expect(
     unsafe_code,
-    reason = "rows are raw bytes in blocks; one place reads them"
+    reason = "rows are raw bytes in blocks; they are read here alone"
 )]
 impl Cell {
     pub(crate) unsafe fn is_null(&self, row: *const u8) -> bool {
@@ -180,6 +194,11 @@ impl Cell {
     pub(crate) unsafe fn wide(&self, row: *const u8) -> u128 {
         // SAFETY: the caller asks this of cells of at least 16 bytes only.
         unsafe { row.add(self.offset).cast::<u128>().read_unaligned() }
+    }
+
+    pub(crate) unsafe fn wider(&self, row: *const u8) -> i256 {
+        // SAFETY: the caller asks this of cells of 32 bytes only.
+        unsafe { row.add(self.offset).cast::<i256>().read_unaligned() }
     }
 
     pub(crate) unsafe fn view(&self, row: *const u8) -> View {
@@ -206,9 +225,10 @@ mod tests {
 
     #[test]
     fn a_view_can_be_moved() {
-        let inline = View(u128::from_le_bytes(*b"\x05\0\0\0hello\0\0\0\0\0\0\0"));
+        let inline = View::of(b"hello", 7, 9);
+        assert_eq!(inline.0.to_le_bytes(), *b"\x05\0\0\0hello\0\0\0\0\0\0\0");
         assert_eq!(inline.inline_bytes(), b"hello");
-        let long = View(40 | u128::from(u32::from_le_bytes(*b"abcd")) << 32).at(7, 9);
+        let long = View::of(&[b'a'; 40], 7, 9);
         assert_eq!((long.length(), long.buffer(), long.offset()), (40, 7, 9));
         let moved = long.in_buffer(8);
         assert_eq!((moved.length(), moved.buffer(), moved.offset()), (40, 8, 9));

@@ -10,8 +10,8 @@
 //!
 //! Cells are 8 bytes (integers, doubles), 16 (DECIMAL up to 38 digits, every string) or 32 (larger
 //! DECIMAL). A string's cell is an Arrow view: length and, up to 12 bytes, the value itself; else a
-//! 4-byte prefix and the value's place, as the number of a buffer in the table's [`Directory`] and
-//! an offset. Since places are numbers, not addresses, rows and values can be written to a
+//! 4-byte prefix and where the value is, as the number of a buffer in the table's [`Directory`] and
+//! an offset. Since these are numbers, not addresses, rows and values can be written to a
 //! file and read back to another address without a change: overflow is no conversion.
 //!
 //! A headline row (one string key) is 24 bytes.
@@ -27,7 +27,7 @@ mod layout;
 mod values;
 
 pub(crate) use directory::{Directory, SharedBlock, TRANSIENT, is_source};
-pub(crate) use encode::{Encoder, Sources, as_words};
+pub(crate) use encode::{Encoder, Sources};
 pub(crate) use equality::{Resolver, RowKeys};
 pub(crate) use gather::Gather;
 pub(crate) use hash::{KeyHasher, hash_bytes};

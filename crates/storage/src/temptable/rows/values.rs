@@ -1,20 +1,11 @@
 //! Single rows from values and to values, without arrays.
 
-use arrow_buffer::i256;
 use mayfly_types::{PhysicalType, Value};
 
 use super::encode::Sources;
 use super::equality::Resolver;
 use super::layout::{Cell, RowLayout, View};
-
-/// The digits of a decimal at a scale that is not smaller than its own.
-fn rescaled(unscaled: i256, from: u8, to: u8) -> Option<i256> {
-    if from == to {
-        return Some(unscaled);
-    }
-    let power = i256::from(10_i64).checked_pow(u32::from(to.checked_sub(from)?))?;
-    unscaled.checked_mul(power)
-}
+use crate::values::StoredValue;
 
 /// Reads and writes one row's bytes.
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
@@ -24,101 +15,65 @@ impl Cell {
     /// column's type.
     #[inline]
     pub(crate) fn set(&self, row: &mut [u8], value: &Value, sources: &mut Sources) -> bool {
+        let Some(value) = StoredValue::of(self.ty, value) else {
+            return false;
+        };
         let cell = &mut row[self.offset..self.offset + self.byte_width()];
-        match (value, self.ty) {
-            (Value::Null, _) => cell.fill(0),
-            (_, PhysicalType::Int64 | PhysicalType::Bool) => {
-                let word = match value {
-                    Value::Int(value) => *value,
-                    Value::UInt(value) if i64::try_from(*value).is_ok() => value.cast_signed(),
-                    _ => return false,
-                };
-                cell.copy_from_slice(&word.to_le_bytes());
-            }
-            (_, PhysicalType::UInt64) => {
-                let word = match value {
-                    Value::UInt(value) => *value,
-                    Value::Int(value) if *value >= 0 => value.cast_unsigned(),
-                    _ => return false,
-                };
-                cell.copy_from_slice(&word.to_le_bytes());
-            }
-            (Value::Float(value), PhysicalType::Float64) => {
-                cell.copy_from_slice(&value.to_le_bytes());
-            }
-            (Value::Decimal { unscaled, scale }, PhysicalType::Decimal128(its)) => {
-                match rescaled(*unscaled, *scale, its).and_then(i256::to_i128) {
-                    Some(unscaled) => cell.copy_from_slice(&unscaled.to_le_bytes()),
-                    None => return false,
-                }
-            }
-            (Value::Decimal { unscaled, scale }, PhysicalType::Decimal256(its)) => {
-                match rescaled(*unscaled, *scale, its) {
-                    Some(unscaled) => cell.copy_from_slice(&unscaled.to_le_bytes()),
-                    None => return false,
-                }
-            }
-            (Value::Bytes(bytes), PhysicalType::Bytes) => {
+        match value {
+            StoredValue::Null => cell.fill(0),
+            StoredValue::Word(word) => cell.copy_from_slice(&word.to_le_bytes()),
+            StoredValue::Decimal128(unscaled) => cell.copy_from_slice(&unscaled.to_le_bytes()),
+            StoredValue::Decimal256(unscaled) => cell.copy_from_slice(&unscaled.to_le_bytes()),
+            StoredValue::Bytes(bytes) => {
                 let Ok(length) = u32::try_from(bytes.len()) else {
                     return false;
                 };
-                cell[..4].copy_from_slice(&length.to_le_bytes());
-                if length <= View::INLINE_MAX {
-                    cell[4..4 + bytes.len()].copy_from_slice(bytes);
-                    cell[4 + bytes.len()..].fill(0);
+                let buffer = if length > View::INLINE_MAX {
+                    sources.number_of_value(bytes)
                 } else {
-                    cell[4..8].copy_from_slice(&bytes[..4]);
-                    let buffer = sources.number_of_value(bytes);
-                    cell[8..12].copy_from_slice(&buffer.to_le_bytes());
-                    cell[12..].fill(0);
-                }
+                    0
+                };
+                let view = View::of(bytes, buffer, 0);
+                cell.copy_from_slice(&view.0.to_le_bytes());
             }
-            _ => return false,
         }
         match value {
-            Value::Null => row[self.null_byte] |= self.null_mask,
+            StoredValue::Null => row[self.null_byte] |= self.null_mask,
             _ => row[self.null_byte] &= !self.null_mask,
         }
         true
     }
 
-    /// Puts the column of a row into `value`, whose memory is used again.
+    /// The value of the column of a row.
     ///
     /// # Safety
-    /// `row` points to a row of the layout of the cell, whose long values are in memory where
-    /// `resolver` finds them.
-    #[inline]
-    pub(crate) unsafe fn get(&self, row: *const u8, resolver: Resolver<'_>, value: &mut Value) {
-        // SAFETY: as promised by the caller.
+    /// `row` points to a row of the layout of the cell. Row and long values, which are in memory where
+    /// `resolver` finds them, stay there for `'v`.
+    #[inline(always)]
+    pub(crate) unsafe fn get<'v>(&self, row: *const u8, resolver: Resolver<'_>) -> StoredValue<'v> {
+        // SAFETY: as promised by the caller; wide reads are of wide cells.
         unsafe {
             if self.is_null(row) {
-                *value = Value::Null;
-                return;
+                return StoredValue::Null;
             }
             match self.ty {
-                PhysicalType::Bool | PhysicalType::Int64 => {
-                    *value = Value::Int(self.word(row).cast_signed());
+                PhysicalType::Bool
+                | PhysicalType::Int64
+                | PhysicalType::UInt64
+                | PhysicalType::Float64 => StoredValue::Word(self.word(row)),
+                PhysicalType::Decimal128(_) => {
+                    StoredValue::Decimal128(self.wide(row).cast_signed())
                 }
-                PhysicalType::UInt64 => *value = Value::UInt(self.word(row)),
-                PhysicalType::Float64 => *value = Value::Float(f64::from_bits(self.word(row))),
-                PhysicalType::Decimal128(scale) => {
-                    let unscaled = i256::from_i128(self.wide(row).cast_signed());
-                    *value = Value::Decimal { unscaled, scale };
-                }
-                PhysicalType::Decimal256(scale) => {
-                    let unscaled = row.add(self.offset).cast::<i256>().read_unaligned();
-                    *value = Value::Decimal { unscaled, scale };
-                }
+                PhysicalType::Decimal256(_) => StoredValue::Decimal256(self.wider(row)),
                 PhysicalType::Bytes => {
                     let view = self.view(row);
-                    let bytes = resolver.bytes(&view);
-                    match value {
-                        Value::Bytes(before) => {
-                            before.clear();
-                            before.extend_from_slice(bytes);
-                        }
-                        other => *other = Value::Bytes(bytes.to_vec()),
-                    }
+                    let start = if view.is_inline() {
+                        row.add(self.offset + 4)
+                    } else {
+                        resolver.address(view)
+                    };
+                    let length = view.length() as usize;
+                    StoredValue::Bytes(std::slice::from_raw_parts(start, length))
                 }
             }
         }
@@ -138,6 +93,8 @@ impl RowLayout {
 #[cfg(test)]
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 mod tests {
+    use arrow_buffer::i256;
+
     use super::*;
     use crate::temptable::rows::Directory;
 
@@ -175,7 +132,8 @@ mod tests {
             for (cell, value) in layout.cells().iter().zip(values) {
                 let mut got = Value::from("before");
                 // SAFETY: the row was written above, its values live.
-                unsafe { cell.get(row.as_ptr(), sources.resolver(&directory), &mut got) };
+                let stored = unsafe { cell.get(row.as_ptr(), sources.resolver(&directory)) };
+                stored.read_into(cell.ty, &mut got);
                 assert_eq!(got, *value);
             }
         }

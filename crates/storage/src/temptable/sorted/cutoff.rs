@@ -67,7 +67,7 @@ impl Bound {
             Ordering::Greater
         };
         let rows = array.len();
-        let kept = match self.first {
+        let selected = match self.first {
             FirstValue::Unknown => return None,
             FirstValue::Int(bound) => {
                 let values = array.as_primitive_opt::<Int64Type>()?.values();
@@ -88,8 +88,8 @@ impl Bound {
         };
         // What is NULL has no value that could be compared.
         Some(match array.nulls().filter(|nulls| nulls.null_count() > 0) {
-            Some(nulls) => &kept | &!nulls.inner(),
-            None => kept,
+            Some(nulls) => &selected | &!nulls.inner(),
+            None => selected,
         })
     }
 }

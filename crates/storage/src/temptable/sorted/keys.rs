@@ -4,12 +4,10 @@
 
 use std::cmp::Ordering;
 
-use arrow_buffer::i256;
 use mayfly_types::{CollationId, PhysicalType};
 
 use super::cutoff::{Bound, FirstKey, FirstValue, Prefix};
-use crate::temptable::keys::{append_collation_key, collation_compare, is_bytewise_order};
-use crate::temptable::rows::{Cell, Resolver, RowLayout, View, prefetch};
+use crate::temptable::rows::{Cell, Resolver, RowLayout, prefetch};
 use crate::temptable::spec::{KeyMode, SortKey};
 
 /// Bytes of a normalised key that a record holds.
@@ -18,22 +16,11 @@ pub(super) const PREFIX_BYTES: usize = 16;
 const COLLATED_HEAD_BYTES: usize = 64;
 
 #[derive(Debug, Clone, Copy)]
-enum Order {
-    Bool,
-    Int,
-    UInt,
-    Float,
-    Decimal,
-    Wide,
-    Bytes,
-    Collated(CollationId),
-}
-
-#[derive(Debug, Clone, Copy)]
 struct Key {
     column: usize,
     cell: Cell,
-    order: Order,
+    /// Of strings whose order is not that of their bytes.
+    collation: Option<CollationId>,
     descending: bool,
 }
 
@@ -51,24 +38,18 @@ impl SortKeys {
             .iter()
             .map(|key| {
                 let cell = layout.cells()[key.column];
-                let order = match cell.ty {
-                    PhysicalType::Bool => Order::Bool,
-                    PhysicalType::Int64 => Order::Int,
-                    PhysicalType::UInt64 => Order::UInt,
-                    PhysicalType::Float64 => Order::Float,
-                    PhysicalType::Decimal128(_) => Order::Decimal,
-                    PhysicalType::Decimal256(_) => Order::Wide,
-                    PhysicalType::Bytes => match key.mode {
-                        KeyMode::Collated(collation) if !is_bytewise_order(collation) => {
-                            Order::Collated(collation)
-                        }
-                        KeyMode::Binary | KeyMode::Collated(_) => Order::Bytes,
-                    },
+                let collation = match key.mode {
+                    KeyMode::Collated(collation)
+                        if cell.ty == PhysicalType::Bytes && !collation.is_bytewise_equality() =>
+                    {
+                        Some(collation)
+                    }
+                    KeyMode::Binary | KeyMode::Collated(_) => None,
                 };
                 Key {
                     column: key.column,
                     cell,
-                    order,
+                    collation,
                     descending: key.descending,
                 }
             })
@@ -76,7 +57,7 @@ impl SortKeys {
         let mut bytes = 0;
         let mut exact = true;
         for key in &keys {
-            exact &= !matches!(key.order, Order::Bytes | Order::Collated(_));
+            exact &= !key.is_text();
             bytes += 1 + key.cell.byte_width();
         }
         Self {
@@ -91,10 +72,7 @@ impl SortKeys {
         Some(FirstKey {
             column: key.column,
             descending: key.descending,
-            collation: match key.order {
-                Order::Collated(collation) => collation,
-                _ => CollationId::BINARY,
-            },
+            collation: key.collation.unwrap_or(CollationId::BINARY),
         })
     }
 
@@ -105,12 +83,15 @@ impl SortKeys {
     pub(super) unsafe fn bound(&self, prefix: Prefix, row: *const u8) -> Bound {
         // SAFETY: as promised by the caller.
         let first = |key: &Key| unsafe {
-            match key.order {
+            match key.cell.ty {
                 _ if key.cell.is_null(row) => FirstValue::Unknown,
-                Order::Int => FirstValue::Int(key.cell.word(row) as i64),
-                Order::UInt => FirstValue::UInt(key.cell.word(row)),
-                Order::Bytes | Order::Collated(_) => FirstValue::Start(key.cell.view(row).start()),
-                Order::Bool | Order::Float | Order::Decimal | Order::Wide => FirstValue::Unknown,
+                PhysicalType::Int64 => FirstValue::Int(key.cell.word(row) as i64),
+                PhysicalType::UInt64 => FirstValue::UInt(key.cell.word(row)),
+                PhysicalType::Bytes => FirstValue::Start(key.cell.view(row).start()),
+                PhysicalType::Bool
+                | PhysicalType::Float64
+                | PhysicalType::Decimal128(_)
+                | PhysicalType::Decimal256(_) => FirstValue::Unknown,
             }
         };
         Bound {
@@ -124,8 +105,7 @@ impl SortKeys {
     /// # Safety
     /// As for [`Self::prefix`].
     pub(super) unsafe fn prefetch(&self, row: *const u8, values: Resolver<'_>) {
-        let text = |key: &&Key| matches!(key.order, Order::Bytes | Order::Collated(_));
-        let Some(key) = self.keys.iter().find(text) else {
+        let Some(key) = self.keys.iter().find(|key| key.is_text()) else {
             return;
         };
         // SAFETY: as promised by the caller.
@@ -234,6 +214,10 @@ fn float_bits(value: f64) -> u64 {
 }
 
 impl Key {
+    fn is_text(&self) -> bool {
+        self.cell.ty == PhysicalType::Bytes
+    }
+
     /// Puts NULL marker and value; a string fills all that is left.
     #[inline]
     unsafe fn append(
@@ -248,8 +232,7 @@ impl Key {
         unsafe {
             if cell.is_null(row) {
                 // The value's bytes stay zero, so that every NULL has the same prefix.
-                let is_text = matches!(self.order, Order::Bytes | Order::Collated(_));
-                let length = if is_text {
+                let length = if self.is_text() {
                     PREFIX_BYTES
                 } else {
                     1 + cell.byte_width()
@@ -258,19 +241,24 @@ impl Key {
                 return;
             }
             prefix.put(1 << 120, 1);
-            match self.order {
-                Order::Bool | Order::UInt => prefix.put_word(cell.word(row)),
-                Order::Int => prefix.put_word(cell.word(row) ^ 1 << 63),
-                Order::Float => prefix.put_word(float_bits(f64::from_bits(cell.word(row)))),
-                Order::Decimal => prefix.put(cell.wide(row) ^ 1 << 127, 16),
-                Order::Wide => {
-                    let (_, high) = read_wide(cell, row).to_parts();
+            match cell.ty {
+                PhysicalType::Bool | PhysicalType::UInt64 => prefix.put_word(cell.word(row)),
+                PhysicalType::Int64 => prefix.put_word(cell.word(row) ^ 1 << 63),
+                PhysicalType::Float64 => {
+                    prefix.put_word(float_bits(f64::from_bits(cell.word(row))))
+                }
+                PhysicalType::Decimal128(_) => prefix.put(cell.wide(row) ^ 1 << 127, 16),
+                PhysicalType::Decimal256(_) => {
+                    let (_, high) = cell.wider(row).to_parts();
                     prefix.put(high as u128 ^ 1 << 127, 32);
                 }
-                Order::Bytes => prefix.put_last(values.bytes(&cell.view(row))),
-                Order::Collated(collation) => {
+                PhysicalType::Bytes => {
                     let view = cell.view(row);
                     let text = values.bytes(&view);
+                    let Some(collation) = self.collation else {
+                        prefix.put_last(text);
+                        return;
+                    };
                     if let Some(head) = collation.collation().sort_key_head(text) {
                         prefix.put(head, PREFIX_BYTES);
                     } else {
@@ -291,31 +279,26 @@ impl Key {
                 (false, false) => {}
                 (a, b) => return b.cmp(&a),
             }
-            match self.order {
-                Order::Int => (cell.word(a) as i64).cmp(&(cell.word(b) as i64)),
-                Order::Bool | Order::UInt => cell.word(a).cmp(&cell.word(b)),
-                Order::Float => {
+            match cell.ty {
+                PhysicalType::Int64 => (cell.word(a) as i64).cmp(&(cell.word(b) as i64)),
+                PhysicalType::Bool | PhysicalType::UInt64 => cell.word(a).cmp(&cell.word(b)),
+                PhysicalType::Float64 => {
                     let bits = |row| float_bits(f64::from_bits(cell.word(row)));
                     bits(a).cmp(&bits(b))
                 }
-                Order::Decimal => (cell.wide(a) as i128).cmp(&(cell.wide(b) as i128)),
-                Order::Wide => read_wide(cell, a).cmp(&read_wide(cell, b)),
-                Order::Bytes => {
-                    let (a, b): (View, View) = (cell.view(a), cell.view(b));
-                    values.bytes(&a).cmp(values.bytes(&b))
-                }
-                Order::Collated(collation) => {
-                    let (a, b): (View, View) = (cell.view(a), cell.view(b));
-                    collation_compare(collation, values.bytes(&a), values.bytes(&b))
+                PhysicalType::Decimal128(_) => (cell.wide(a) as i128).cmp(&(cell.wide(b) as i128)),
+                PhysicalType::Decimal256(_) => cell.wider(a).cmp(&cell.wider(b)),
+                PhysicalType::Bytes => {
+                    let (a, b) = (cell.view(a), cell.view(b));
+                    let (a, b) = (values.bytes(&a), values.bytes(&b));
+                    match self.collation {
+                        None => a.cmp(b),
+                        Some(collation) => collation.compare(a, b),
+                    }
                 }
             }
         }
     }
-}
-
-unsafe fn read_wide(cell: &Cell, row: *const u8) -> i256 {
-    // SAFETY: the caller asks this of a cell of 32 bytes of one of its rows.
-    unsafe { row.add(cell.offset).cast::<i256>().read_unaligned() }
 }
 
 /// Puts at least `wanted` bytes of a string's sort key into `key`, or all of it.
@@ -328,13 +311,13 @@ fn collated_prefix(collation: CollationId, text: &[u8], wanted: usize, key: &mut
         while end > 0 && text[end] & 0xC0 == 0x80 {
             end -= 1;
         }
-        append_collation_key(collation, &text[..end], key);
+        collation.append_sort_key(&text[..end], key);
         if key.len() >= wanted + COLLATED_HEAD_BYTES / 4 {
             return;
         }
         key.clear();
     }
-    append_collation_key(collation, text, key);
+    collation.append_sort_key(text, key);
 }
 
 #[cfg(test)]
@@ -369,7 +352,7 @@ mod tests {
             for text in texts.map(str::as_bytes) {
                 let (mut prefix, mut whole) = (Vec::new(), Vec::new());
                 collated_prefix(collation, text, PREFIX_BYTES - 1, &mut prefix);
-                append_collation_key(collation, text, &mut whole);
+                collation.append_sort_key(text, &mut whole);
                 prefix.truncate(PREFIX_BYTES - 1);
                 whole.truncate(PREFIX_BYTES - 1);
                 assert_eq!(prefix, whole, "{collation:?} {:?}", text.escape_ascii());

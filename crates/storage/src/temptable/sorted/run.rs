@@ -17,7 +17,7 @@ pub(super) struct Record {
     pub(super) prefix: Prefix,
     /// Which of the memory runs it is of, in the order of their rows' arrival.
     pub(super) run: u32,
-    /// Its row's place in that run, in the order of arrival.
+    /// Its row's number in that run, in the order of arrival.
     pub(super) row: u32,
 }
 
@@ -35,6 +35,18 @@ pub(super) struct MemoryRun {
 
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for MemoryRun {}
+
+impl MemoryRun {
+    /// Sorts the records, unless they are in order.
+    pub(super) fn sort(&mut self, comparer: &Comparer<'_>) {
+        if !self.is_sorted {
+            let row = |record: &Record| self.rows[record.row as usize];
+            self.records
+                .sort_unstable_by(|a, b| comparer.compare(a, b, row));
+            self.is_sorted = true;
+        }
+    }
+}
 
 /// Rows in order, in a temporary file.
 pub(super) type FileRun = Part;

@@ -43,12 +43,16 @@ enum Source {
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for SortedScan {}
 
+impl TempTable {
+    /// The rows of a table with ordered access, in order, from `offset` (counted from 0) and at
+    /// most `limit` of them. Takes the rows out of the table.
+    pub fn sorted(&self, offset: u64, limit: Option<u64>) -> Result<SortedScan> {
+        SortedScan::open(self, offset, limit).map_err(|error| self.error(&error))
+    }
+}
+
 impl SortedScan {
-    pub(crate) fn open(
-        table: &TempTable,
-        offset: u64,
-        limit: Option<u64>,
-    ) -> mayfly_memory::Result<Self> {
+    fn open(table: &TempTable, offset: u64, limit: Option<u64>) -> mayfly_memory::Result<Self> {
         let Access::Ordered { keys, .. } = &table.spec().access else {
             return Ok(Self::over(table, Source::none(), 0));
         };
@@ -70,7 +74,7 @@ impl SortedScan {
         let mut runs = Vec::new();
         for mut writer in writers {
             runs.extend(writer.files.into_iter().map(RunReader::file));
-            sort(&keys, store, &mut writer.memory);
+            writer.memory.sort(&Comparer { keys: &keys, store });
             if !writer.memory.records.is_empty() {
                 runs.push(RunReader::Memory {
                     run: writer.memory,
@@ -135,16 +139,10 @@ impl SortedScan {
             return Ok(None);
         }
         self.left -= self.rows.len() as u64;
+        let columns = 0..store.layout.cells().len();
         // SAFETY: the rows are in blocks of the runs, also of those that were just left.
-        let columns = unsafe {
-            let columns = 0..store.layout.cells().len();
-            self.gather
-                .columns(&store.layout, &store.directory, &self.rows, columns)
-        };
-        store
-            .context
-            .count(|counters| &counters.rows_read, self.rows.len() as u64);
-        Ok(Some(Batch::new(columns, self.rows.len())))
+        let batch = unsafe { store.read(&mut self.gather, &self.rows, columns) };
+        Ok(Some(batch))
     }
 }
 
@@ -155,16 +153,6 @@ impl Source {
             next: 0,
             runs: Vec::new(),
         }
-    }
-}
-
-fn sort(keys: &SortKeys, store: &StoreRef, run: &mut MemoryRun) {
-    if !run.is_sorted {
-        let comparer = Comparer { keys, store };
-        let MemoryRun { records, rows, .. } = run;
-        let row = |record: &Record| rows[record.row as usize];
-        records.sort_unstable_by(|a, b| comparer.compare(a, b, row));
-        run.is_sorted = true;
     }
 }
 
@@ -321,12 +309,12 @@ impl Merge {
             .is_lt()
     }
 
-    /// Whether rows that were given keep so many bytes in memory.
+    /// Whether rows that were returned pin so many bytes in memory.
     fn holds(&self, bytes: usize) -> bool {
         self.retired_bytes >= bytes
     }
 
-    /// The rows that were given are not needed any more.
+    /// The rows that were returned are not needed any more.
     fn release(&mut self) {
         self.retired.clear();
         self.retired_bytes = 0;

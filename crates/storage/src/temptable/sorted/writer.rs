@@ -46,7 +46,7 @@ impl SortState {
         SortWriter::new(store, keys, cutoff)
     }
 
-    /// Adds what a writer has written; writers are kept in the order of their creation.
+    /// Adds what a writer has written; writers are in the order of their creation.
     pub(crate) fn add(&mut self, order: u64, sorted: SortedWriter) {
         let at = self.writers.partition_point(|(other, _)| *other < order);
         self.writers.insert(at, (order, sorted));
@@ -187,16 +187,10 @@ impl SortWriter {
     }
 
     fn sort(&mut self) {
-        if !self.run.is_sorted {
-            let comparer = Comparer {
-                keys: &self.keys,
-                store: &self.store,
-            };
-            let MemoryRun { records, rows, .. } = &mut self.run;
-            let row = |record: &Record| rows[record.row as usize];
-            records.sort_unstable_by(|a, b| comparer.compare(a, b, row));
-            self.run.is_sorted = true;
-        }
+        self.run.sort(&Comparer {
+            keys: &self.keys,
+            store: &self.store,
+        });
     }
 
     fn write_run(&mut self) -> Result<()> {
@@ -237,11 +231,11 @@ impl SortWriter {
                 .records
                 .retain(|record| record.prefix <= bound.prefix);
         }
-        let keep = usize::try_from(cutoff.limit()).unwrap_or(usize::MAX);
-        if self.run.records.len() <= keep {
+        let wanted = usize::try_from(cutoff.limit()).unwrap_or(usize::MAX);
+        if self.run.records.len() <= wanted {
             return self.run.records.len() < self.run.rows.len();
         }
-        if keep == 0 {
+        if wanted == 0 {
             self.run.records.clear();
             return true;
         }
@@ -252,9 +246,9 @@ impl SortWriter {
         let MemoryRun { records, rows, .. } = &mut self.run;
         let row = |record: &Record| rows[record.row as usize];
         let (_, last, _) =
-            records.select_nth_unstable_by(keep - 1, |a, b| comparer.compare(a, b, row));
+            records.select_nth_unstable_by(wanted - 1, |a, b| comparer.compare(a, b, row));
         cutoff.offer(bound_of(&self.keys, rows, last));
-        records.truncate(keep);
+        records.truncate(wanted);
         true
     }
 

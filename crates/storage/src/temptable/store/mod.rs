@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mayfly_memory::{
     Block, BlockPool, Budget, Reservation, Result, SizeClass, TempFile, TempSpace,
 };
-use mayfly_types::PhysicalType;
+use mayfly_types::{Batch, PhysicalType};
 
 use super::context::TempTableContext;
-use super::rows::{Directory, RowLayout};
+use super::rows::{Directory, Gather, RowLayout};
 
 pub(crate) use part::{LoadedBlock, LoadedValues, Part};
 pub(crate) use pending::PendingRows;
@@ -76,8 +76,27 @@ impl Store {
         self.temp_space.file(&self.temp_budget)
     }
 
-    /// Asks whoever is at rest under the limit that refuses `bytes` to let go of memory; whether
-    /// anyone did. Asks for more than is needed now, so that this is rare.
+    /// Columns of rows that a reader of the table is given.
+    ///
+    /// # Safety
+    /// Each of `rows` is a row of the store whose values are in memory.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) unsafe fn read(
+        &self,
+        gather: &mut Gather,
+        rows: &[*const u8],
+        columns: impl Iterator<Item = usize>,
+    ) -> Batch {
+        let count = rows.len();
+        self.context
+            .count(|counters| &counters.rows_read, count as u64);
+        // SAFETY: as promised by the caller.
+        let columns = unsafe { gather.columns(&self.layout, &self.directory, rows, columns) };
+        Batch::new(columns, count)
+    }
+
+    /// Asks holders at rest under the limit that refuses `bytes` to release memory; whether any
+    /// did. Asks for more than is needed now, so that this is rare.
     pub(crate) fn reclaim(&self, bytes: u64) -> bool {
         let Some(refusing) = self.memory.refusing(bytes) else {
             return true;
@@ -108,7 +127,7 @@ impl Store {
     pub(crate) fn take_working_set(&self, bytes: usize) -> Result<Block> {
         let resources = self.context.resources();
         resources.make_room(SizeClass::charged(bytes), &self.memory);
-        self.pool.take_bytes_forced(bytes, &self.memory)
+        self.pool.take_forced(bytes, &self.memory)
     }
 
     /// A reservation of a working set.

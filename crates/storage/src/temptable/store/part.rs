@@ -8,20 +8,20 @@ use mayfly_memory::{Block, Extent, MemoryError, Result, TempFile};
 use super::{Store, StoreRef};
 use crate::temptable::rows::SharedBlock;
 
-/// Where a block of rows is.
+/// Where a block is.
 #[derive(Debug)]
-enum RowHome {
+enum Location<B> {
     /// Shared with readers, so that the part can overflow while it is read.
-    Memory(Arc<Block>),
+    Memory(Arc<B>),
     File(Extent),
-    /// Nobody needs it any more.
-    Gone,
+    /// It was drained.
+    Freed,
 }
 
 /// Rows one after another.
 #[derive(Debug)]
 pub(crate) struct RowBlock {
-    home: RowHome,
+    location: Location<Block>,
     pub(crate) rows: u32,
     /// Which of the part's value blocks its rows refer to.
     values: Range<u32>,
@@ -31,7 +31,7 @@ impl RowBlock {
     pub(crate) fn new(block: Block, first_value_block: usize) -> Self {
         let first = first_value_block as u32;
         Self {
-            home: RowHome::Memory(Arc::new(block)),
+            location: Location::Memory(Arc::new(block)),
             rows: 0,
             values: first..first,
         }
@@ -39,26 +39,17 @@ impl RowBlock {
 
     /// The block of rows, when it is in memory.
     pub(crate) fn in_memory(&self) -> Option<&Block> {
-        match &self.home {
-            RowHome::Memory(block) => Some(block),
-            RowHome::File(_) | RowHome::Gone => None,
+        match &self.location {
+            Location::Memory(block) => Some(block),
+            Location::File(_) | Location::Freed => None,
         }
     }
-}
-
-/// Where a block of values is.
-#[derive(Debug)]
-enum ValueHome {
-    Memory(Arc<SharedBlock>),
-    File(Extent),
-    /// Nobody needs it any more.
-    Gone,
 }
 
 /// A block of values and its number in the directory, which it holds until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ValueBlock {
-    home: ValueHome,
+    location: Location<SharedBlock>,
     pub(crate) number: u32,
     store: StoreRef,
 }
@@ -67,10 +58,10 @@ impl ValueBlock {
     pub(crate) fn new(store: &StoreRef, block: Block) -> (Self, Arc<SharedBlock>) {
         let block = Arc::new(SharedBlock::new(block, 0));
         let number = store.directory.add_heap(Arc::clone(&block));
-        let home = ValueHome::Memory(Arc::clone(&block));
+        let location = Location::Memory(Arc::clone(&block));
         (
             Self {
-                home,
+                location,
                 number,
                 store: Arc::clone(store),
             },
@@ -110,29 +101,29 @@ impl Part {
         block.values.end = end;
     }
 
-    /// Writes all blocks that are in memory to `file`. Who reads some of them keeps those meanwhile.
+    /// Writes all blocks that are in memory to `file`. Those that are being read stay in memory meanwhile.
     pub(crate) fn overflow(&mut self, store: &Store, file: &TempFile) -> Result<()> {
         for index in 0..self.rows.len() {
             let block = &mut self.rows[index];
-            let RowHome::Memory(memory) = &block.home else {
+            let Location::Memory(memory) = &block.location else {
                 continue;
             };
             let length = block.rows as usize * store.layout.width;
             store.context.check_interrupt()?;
             let size = memory.len() as u64;
-            block.home = RowHome::File(file.write(&memory.as_slice()[..length])?);
+            block.location = Location::File(file.write(&memory.as_slice()[..length])?);
             self.memory_bytes -= size;
             self.file_bytes += length as u64;
         }
         for value in &mut self.values {
-            let ValueHome::Memory(memory) = &value.home else {
+            let Location::Memory(memory) = &value.location else {
                 continue;
             };
             store.context.check_interrupt()?;
             let (size, length) = (memory.capacity() as u64, memory.used() as u64);
             let extent = file.write(memory.written())?;
             store.directory.unload(value.number);
-            value.home = ValueHome::File(extent);
+            value.location = Location::File(extent);
             self.memory_bytes -= size;
             self.file_bytes += length;
         }
@@ -163,16 +154,16 @@ impl Part {
             values.add(value)?;
         }
         let mut bytes_read = values.bytes_read;
-        let home = match &block.home {
-            RowHome::Memory(memory) => Arc::clone(memory),
-            RowHome::File(extent) => {
+        let memory = match &block.location {
+            Location::Memory(memory) => Arc::clone(memory),
+            Location::File(extent) => {
                 bytes_read += extent.len();
                 Arc::new(read_extent(extent, store)?)
             }
-            RowHome::Gone => unreachable!("a part is drained once"),
+            Location::Freed => unreachable!("a part is drained once"),
         };
         Ok(LoadedBlock {
-            block: home,
+            block: memory,
             rows: block.rows,
             bytes_read,
             values,
@@ -187,11 +178,11 @@ impl Part {
             values.add(value)?;
         }
         for block in &mut self.rows {
-            if let RowHome::File(extent) = &block.home {
+            if let Location::File(extent) = &block.location {
                 let memory = read_extent(extent, store)?;
                 self.file_bytes -= extent.len() as u64;
                 self.memory_bytes += memory.len() as u64;
-                block.home = RowHome::Memory(Arc::new(memory));
+                block.location = Location::Memory(Arc::new(memory));
             }
         }
         Ok(values)
@@ -218,9 +209,9 @@ impl Part {
                 .rows
                 .get(index + 1)
                 .map_or(part.values.len(), |next| next.values.start as usize);
-            part.rows[index].home = RowHome::Gone;
+            part.rows[index].location = Location::Freed;
             for value in &mut part.values[first_needed..next.max(first_needed)] {
-                value.home = ValueHome::Gone;
+                value.location = Location::Freed;
                 store.directory.unload(value.number);
             }
             first_needed = next.max(first_needed);
@@ -257,16 +248,18 @@ impl LoadedValues {
 
     fn add(&mut self, value: &ValueBlock) -> Result<()> {
         let (store, bytes_read) = (&self.store, &mut self.bytes_read);
-        store.directory.load(value.number, || match &value.home {
-            ValueHome::File(extent) => {
-                *bytes_read += extent.len();
-                let block = read_extent(extent, store)?;
-                Ok::<_, MemoryError>(SharedBlock::new(block, extent.len()))
-            }
-            ValueHome::Memory(_) | ValueHome::Gone => {
-                unreachable!("what is not in the directory is in a file")
-            }
-        })?;
+        store
+            .directory
+            .load(value.number, || match &value.location {
+                Location::File(extent) => {
+                    *bytes_read += extent.len();
+                    let block = read_extent(extent, store)?;
+                    Ok::<_, MemoryError>(SharedBlock::new(block, extent.len()))
+                }
+                Location::Memory(_) | Location::Freed => {
+                    unreachable!("what is not in the directory is in a file")
+                }
+            })?;
         self.numbers.push(value.number);
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(crate) struct PendingRows {
 unsafe impl Send for PendingRows {}
 
 impl PendingRows {
-    /// Lets go of the blocks whose rows were given out; whether more should be added: when fewer
+    /// Releases the blocks whose rows were given out; whether more should be added: when fewer
     /// than `wanted` rows wait, and none or those that were read for less than `bytes_max`.
     pub(crate) fn is_short_of(&mut self, wanted: usize, bytes_max: usize) -> bool {
         if self.rows.len() - self.given >= wanted {

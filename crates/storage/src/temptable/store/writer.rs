@@ -39,7 +39,7 @@ pub(crate) struct PartitionPlan {
     /// No block is larger than this.
     pub(crate) largest: SizeClass,
     /// A row block refers to at most about so many bytes of long values, and no fewer than one row
-    /// has: whoever reads a row block back needs its values with it.
+    /// has: a row block is read back together with its values.
     values_max: usize,
 }
 
@@ -112,10 +112,10 @@ const CLOSED: RowCursor = RowCursor {
 };
 
 /// The open value block of a partition.
+#[derive(Default)]
 struct ValueCursor {
     block: Option<(Arc<SharedBlock>, u32)>,
-    used: usize,
-    /// Its place among the part's value blocks.
+    /// Its index among the part's value blocks.
     index: usize,
     /// The last run that copied a value into this partition, and where its first value went.
     run: u64,
@@ -164,15 +164,7 @@ impl RowWriter {
             plan,
             parts: (0..count).map(|_| Part::default()).collect(),
             row_cursors: vec![CLOSED; count],
-            value_cursors: (0..count)
-                .map(|_| ValueCursor {
-                    block: None,
-                    used: 0,
-                    index: 0,
-                    run: 0,
-                    run_first: 0,
-                })
-                .collect(),
+            value_cursors: (0..count).map(|_| ValueCursor::default()).collect(),
             scratch: Vec::new(),
             sources: Sources::new(stable),
             file: None,
@@ -423,10 +415,6 @@ impl RowWriter {
     }
 
     fn copy_value(&mut self, partition: usize, view: View, value: &[u8]) -> Result<View> {
-        let room = |cursor: &ValueCursor| match &cursor.block {
-            Some((block, _)) => block.capacity() - cursor.used,
-            None => 0,
-        };
         let cursor = &mut self.value_cursors[partition];
         if cursor.run != self.run {
             cursor.run = self.run;
@@ -435,61 +423,45 @@ impl RowWriter {
                 None => self.parts[partition].values.len(),
             };
         }
-        if room(cursor) < value.len() {
+        let room = cursor.block.as_ref().map_or(0, |(block, _)| block.room());
+        self.value_bytes += value.len() as u64;
+        if room < value.len() {
             let class = self.next_class(partition);
-            if value.len() > class.bytes() / 2 {
-                return self.copy_large_value(partition, view, value);
+            // A value that would fill more than half of a block gets its own.
+            let is_large = value.len() > class.bytes() / 2;
+            let length = if is_large { value.len() } else { class.bytes() };
+            let (block, number) = self.add_value_block(partition, length)?;
+            if is_large {
+                // SAFETY: the block is new.
+                return Ok(view.at(number, unsafe { block.append(value) }));
             }
-            let block = self.take_block(class.bytes())?;
-            let part = &mut self.parts[partition];
-            part.memory_bytes += block.len() as u64;
-            let (value_block, shared) = ValueBlock::new(&self.store, block);
-            let number = value_block.number;
-            let index = part.values.len();
-            part.values.push(value_block);
             let cursor = &mut self.value_cursors[partition];
-            cursor.block = Some((shared, number));
-            cursor.used = 0;
-            cursor.index = index;
+            cursor.index = self.parts[partition].values.len() - 1;
+            cursor.block = Some((block, number));
         }
-        let cursor = &mut self.value_cursors[partition];
+        let cursor = &self.value_cursors[partition];
         let (block, number) = cursor
             .block
             .as_ref()
             .expect("opened above when there was none");
-        let offset = cursor.used;
-        // SAFETY: `offset + value.len()` is within the block's capacity; bytes from `used` on are
-        // seen by no reader yet; `value` is in another block.
-        unsafe {
-            block
-                .as_ptr()
-                .add(offset)
-                .copy_from_nonoverlapping(value.as_ptr(), value.len());
-        }
-        cursor.used += value.len();
-        self.value_bytes += value.len() as u64;
-        block.set_used(cursor.used);
-        Ok(view.at(*number, offset as u32))
+        // SAFETY: this writer alone appends to its open blocks.
+        Ok(view.at(*number, unsafe { block.append(value) }))
     }
 
-    /// A value that would fill more than half of a block gets its own.
+    /// Adds a block for long values to a partition.
     #[cold]
-    fn copy_large_value(&mut self, partition: usize, view: View, value: &[u8]) -> Result<View> {
-        let block = self.take_block(value.len())?;
+    fn add_value_block(
+        &mut self,
+        partition: usize,
+        length: usize,
+    ) -> Result<(Arc<SharedBlock>, u32)> {
+        let block = self.take_block(length)?;
         let part = &mut self.parts[partition];
         part.memory_bytes += block.len() as u64;
         let (value_block, shared) = ValueBlock::new(&self.store, block);
-        // SAFETY: the block has at least the value's length and no reader yet.
-        unsafe {
-            shared
-                .as_ptr()
-                .copy_from_nonoverlapping(value.as_ptr(), value.len())
-        };
-        shared.set_used(value.len());
-        self.value_bytes += value.len() as u64;
         let number = value_block.number;
         part.values.push(value_block);
-        Ok(view.at(number, 0))
+        Ok((shared, number))
     }
 
     /// Moves `count` rows to their partitions' row blocks.
@@ -606,7 +578,7 @@ impl RowWriter {
 
     fn take_block(&mut self, bytes: usize) -> Result<Block> {
         loop {
-            let refusal = match self.store.pool.take_bytes(bytes, &self.store.memory) {
+            let refusal = match self.store.pool.take(bytes, &self.store.memory) {
                 Err(error) if error.is_memory_limit() => error,
                 result => return result,
             };

@@ -37,14 +37,14 @@ impl BlobBlock {
         lock(&self.extent)
     }
 
-    /// Counts bytes that come or go; who does it has locked the table to write.
+    /// Counts bytes that come or go; the caller has locked the table to write.
     fn add_live(&self, bytes: i64) {
         let live = self.live.load(Ordering::Relaxed);
         let live = live.wrapping_add_signed(bytes);
         self.live.store(live, Ordering::Relaxed);
     }
 
-    /// Keeps the block in memory until it is released.
+    /// Pins the block in memory until it is released.
     fn load(&self, pager: &Pager) -> Result<()> {
         self.touched.store(true, Ordering::Relaxed);
         self.directory.load(self.number, || {
@@ -108,18 +108,20 @@ impl Blobs {
         self.blocks.get(number as usize)?.as_ref()
     }
 
-    /// Copies a value to a block; `view` with its new place.
+    /// Copies a value to a block; `view` of the copy.
     pub(super) fn append(&mut self, pager: &Pager, view: View, value: &[u8]) -> Result<View> {
         let room = match &self.open {
-            Some((block, _)) => block.capacity() - block.used(),
+            Some((block, _)) => block.room(),
             None => 0,
         };
         let alone = value.len() > BLOCK / 2;
         if room < value.len() || alone {
-            let length = match alone {
-                true => value.len(),
-                false if self.written == 0 => FIRST_BLOCK.max(value.len()),
-                false => BLOCK,
+            let length = if alone {
+                value.len()
+            } else if self.written == 0 {
+                FIRST_BLOCK.max(value.len())
+            } else {
+                BLOCK
             };
             let opened = self.add_block(pager, length)?;
             if alone {
@@ -134,31 +136,20 @@ impl Blobs {
         Ok(view)
     }
 
-    #[expect(
-        unsafe_code,
-        reason = "appends to a block that readers may share already"
-    )]
+    #[expect(unsafe_code, reason = "appends to a block that readers may share")]
     fn append_to(
         &mut self,
         (block, number): &(Arc<SharedBlock>, u32),
         view: View,
         value: &[u8],
     ) -> View {
-        let offset = block.used();
-        // SAFETY: the caller saw that there is room; bytes from `used` on are seen by no reader
-        // yet, and the table is locked to write.
-        unsafe {
-            block
-                .as_ptr()
-                .add(offset)
-                .copy_from_nonoverlapping(value.as_ptr(), value.len());
-        }
-        block.set_used(offset + value.len());
+        // SAFETY: the table is locked to write.
+        let offset = unsafe { block.append(value) };
         if let Some(block) = self.block(*number) {
             block.add_live(value.len() as i64);
         }
         self.live += value.len() as u64;
-        view.at(*number, offset as u32)
+        view.at(*number, offset)
     }
 
     fn add_block(&mut self, pager: &Pager, length: usize) -> Result<(Arc<SharedBlock>, u32)> {
@@ -192,7 +183,7 @@ impl Blobs {
         }
     }
 
-    /// A row lets go of a value.
+    /// Releases a value of a row.
     pub(super) fn free(&mut self, view: View) {
         let number = view.buffer();
         let length = u64::from(view.length());
@@ -229,7 +220,7 @@ impl Blobs {
             })
     }
 
-    /// Keeps the blocks of values in memory.
+    /// Pins the blocks of values in memory.
     pub(super) fn load(&self, pager: &Pager, views: impl Iterator<Item = View>) -> Result<Loaded> {
         let mut loaded = self.loaded();
         self.load_more(pager, views, &mut loaded)?;

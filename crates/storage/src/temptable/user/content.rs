@@ -4,14 +4,16 @@
 //! done first, and where a later index fails the earlier ones are put back. Only when that fails too
 //! is the table lost: [`Failure::Broken`].
 
+use std::convert::Infallible;
+
 use mayfly_memory::{MemoryError, Result};
 use mayfly_types::PhysicalType;
 
 use super::blobs::{Blobs, Loaded};
 use super::heap::Heap;
 use super::pages::Pager;
-use super::tree::{Place, Tree, push_id, shorten_key};
-use crate::key_encoding::{KeyEncoder, StoredValue};
+use super::tree::{Position, Tree, push_id, shorten_key};
+use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexId, IndexSpec};
 use crate::temptable::rows::{Cell, Resolver, RowLayout, View};
 
@@ -90,13 +92,15 @@ pub(super) struct Scratch {
     row: Vec<u8>,
 }
 
-/// The keys in one index of the row that comes, and of the one that goes.
+/// The entries of one index that come and that go when a row is changed: their keys, or empty ones.
 #[derive(Debug)]
 struct Keys {
     new: Vec<u8>,
     old: Vec<u8>,
-    /// Where the index has no entry of the key of the row that comes.
-    place: Place,
+    /// Where the new one is to be, if that is known.
+    new_at: Position,
+    /// Where the old one is, if that is known.
+    old_at: Position,
 }
 
 impl Default for Keys {
@@ -104,7 +108,8 @@ impl Default for Keys {
         Self {
             new: Vec::new(),
             old: Vec::new(),
-            place: Place::UNKNOWN,
+            new_at: Position::UNKNOWN,
+            old_at: Position::UNKNOWN,
         }
     }
 }
@@ -119,55 +124,16 @@ impl Scratch {
 }
 
 /// A key of the row that comes or goes.
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 fn append_key(shape: &Shape, index: usize, row: &[u8], resolver: Resolver<'_>, key: &mut Vec<u8>) {
+    debug_assert_eq!(row.len(), shape.layout.width);
+    let cells = shape.layout.cells();
+    // SAFETY: the row is one of the layout, its long values are in memory where the resolver finds them,
+    // and stay there until the key is made.
+    let value = |column: usize| unsafe { Ok(cells[column].get(row.as_ptr(), resolver)) };
     key.clear();
-    let views = RowValues { shape, row };
-    shape.encoders[index].append_stored(|column| views.value(column, resolver), key);
+    let Ok::<(), Infallible>(()) = shape.encoders[index].append_stored(value, key);
     shorten_key(key);
-}
-
-struct RowValues<'a> {
-    shape: &'a Shape,
-    row: &'a [u8],
-}
-
-impl<'a> RowValues<'a> {
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-    #[inline(always)]
-    fn value(&self, column: usize, resolver: Resolver<'_>) -> StoredValue<'a> {
-        let cell = &self.shape.layout.cells()[column];
-        let row = self.row.as_ptr();
-        debug_assert_eq!(self.row.len(), self.shape.layout.width);
-        // SAFETY: the row is one of the layout, its long values are in memory where the resolver
-        // finds them and stay there while the row is borrowed.
-        unsafe {
-            if cell.is_null(row) {
-                return StoredValue::Null;
-            }
-            match cell.ty {
-                PhysicalType::Bool
-                | PhysicalType::Int64
-                | PhysicalType::UInt64
-                | PhysicalType::Float64 => StoredValue::Word(cell.word(row)),
-                PhysicalType::Decimal128(_) => StoredValue::Wide(cell.wide(row) as i128),
-                PhysicalType::Decimal256(_) => StoredValue::Wider(
-                    row.add(cell.offset)
-                        .cast::<arrow_buffer::i256>()
-                        .read_unaligned(),
-                ),
-                PhysicalType::Bytes => {
-                    let view = cell.view(row);
-                    let length = view.length() as usize;
-                    let start = if view.is_inline() {
-                        row.add(cell.offset + 4)
-                    } else {
-                        resolver.address(view)
-                    };
-                    StoredValue::Bytes(std::slice::from_raw_parts(start, length))
-                }
-            }
-        }
-    }
 }
 
 /// A string's view in a row.
@@ -216,7 +182,7 @@ impl Content {
         }
     }
 
-    /// Keeps the long values of a row in memory.
+    /// Pins the long values of a row in memory.
     pub(super) fn load_values(&self, fixed: Fixed<'_>, row: &[u8]) -> Result<Loaded> {
         let cells = fixed.shape.layout.bytes_cells.iter();
         self.blobs
@@ -247,15 +213,15 @@ impl Content {
 
     /// Where the key of a new row is to be in an index, if that is known: 1062 when another row has
     /// the same unique key.
-    fn place_of_new(
+    fn position_of_new(
         &self,
         fixed: Fixed<'_>,
         row: &[u8],
         index: usize,
         key: &[u8],
-    ) -> Changed<Place> {
+    ) -> Changed<Position> {
         if !fixed.shape.indexes[index].unique {
-            return Ok(Place::UNKNOWN);
+            return Ok(Position::UNKNOWN);
         }
         let is_null = |column: usize| {
             let cell = &fixed.shape.layout.cells()[column];
@@ -263,10 +229,10 @@ impl Content {
         };
         let mut parts = fixed.shape.indexes[index].parts.iter();
         if parts.any(|part| is_null(part.column)) {
-            return Ok(Place::UNKNOWN);
+            return Ok(Position::UNKNOWN);
         }
         match self.trees[index].find(fixed.pager, key)? {
-            (place, None) => Ok(place),
+            (position, None) => Ok(position),
             (_, Some(id)) => Err(Failure::Duplicate(IndexId(index), id)),
         }
     }
@@ -284,17 +250,18 @@ impl Content {
         for (index, keys) in scratch.keys.iter_mut().enumerate() {
             let resolver = self.resolver_of(transient);
             append_key(fixed.shape, index, row, resolver, &mut keys.new);
-            keys.place = if is_checked {
-                self.place_of_new(fixed, row, index, &keys.new)?
+            keys.old.clear();
+            keys.new_at = if is_checked {
+                self.position_of_new(fixed, row, index, &keys.new)?
             } else {
-                Place::UNKNOWN
+                Position::UNKNOWN
             };
         }
         Ok(())
     }
 
     /// Adds a row, whose long values are at `transient`, and gives its number. The row's views are
-    /// changed to the values' places in the table.
+    /// changed to where the values are in the table.
     pub(super) fn insert(
         &mut self,
         fixed: Fixed<'_>,
@@ -303,7 +270,7 @@ impl Content {
         scratch: &mut Scratch,
     ) -> Changed<u64> {
         self.find_new_keys(fixed, row, transient, scratch, true)?;
-        self.keep_values(fixed, None, row, transient)?;
+        self.store_values(fixed, None, row, transient)?;
         let id = match self.heap.insert(fixed.pager, row) {
             Ok(id) => id,
             Err(error) => {
@@ -311,7 +278,7 @@ impl Content {
                 return Err(error.into());
             }
         };
-        if let Err(error) = self.add_entries(fixed.pager, id, scratch) {
+        if let Err(error) = self.change_entries(fixed.pager, id, scratch) {
             self.heap.remove(fixed.pager, id).map_err(Failure::Broken)?;
             self.free_values(fixed.shape, row);
             return Err(error);
@@ -319,28 +286,12 @@ impl Content {
         Ok(id)
     }
 
-    /// Adds a row's new keys to all indexes or to none.
-    fn add_entries(&mut self, pager: &Pager, id: u64, scratch: &mut Scratch) -> Changed<()> {
-        for index in 0..self.trees.len() {
-            let Keys { new, place, .. } = &mut scratch.keys[index];
-            push_id(new, id);
-            if let Err(error) = self.trees[index].insert(pager, new, *place, &mut scratch.page) {
-                for (tree, keys) in self.trees[..index].iter_mut().zip(&scratch.keys) {
-                    let removed = tree.remove(pager, &keys.new, Place::UNKNOWN);
-                    removed.map_err(Failure::Broken)?;
-                }
-                return Err(error.into());
-            }
-        }
-        Ok(())
-    }
-
     /// Deletes a row, which may have been found by an entry of an index; false if there is none.
     /// `before` is called with the row and what finds its values before anything is changed.
     pub(super) fn delete(
         &mut self,
         fixed: Fixed<'_>,
-        (id, found): (u64, Option<(IndexId, Place)>),
+        (id, found): (u64, Option<(IndexId, Position)>),
         scratch: &mut Scratch,
         before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
     ) -> Changed<bool> {
@@ -350,31 +301,25 @@ impl Content {
         scratch.row.clear();
         scratch.row.extend_from_slice(row);
         let loaded = self.load_overflowed(fixed, row)?;
-        let indexes = self.trees.len();
-        scratch.keys.resize_with(indexes, Default::default);
-        for index in 0..indexes {
-            let key = &mut scratch.keys[index].old;
-            append_key(fixed.shape, index, &scratch.row, self.resolver(), key);
-            push_id(key, id);
+        scratch.keys.resize_with(self.trees.len(), Default::default);
+        for (index, keys) in scratch.keys.iter_mut().enumerate() {
+            append_key(
+                fixed.shape,
+                index,
+                &scratch.row,
+                self.resolver(),
+                &mut keys.old,
+            );
+            keys.new.clear();
+            keys.old_at = match found {
+                Some((by, position)) if by.0 == index => position,
+                _ => Position::UNKNOWN,
+            };
         }
         // The page is ours before the row is taken out of the indexes.
         self.heap.write(fixed.pager, id)?;
         before(&scratch.row, self.resolver())?;
-        for index in 0..indexes {
-            let at = match found {
-                Some((by, place)) if by.0 == index => place,
-                _ => Place::UNKNOWN,
-            };
-            if let Err(error) = self.trees[index].remove(fixed.pager, &scratch.keys[index].old, at)
-            {
-                for (tree, keys) in self.trees[..index].iter_mut().zip(&scratch.keys) {
-                    let at = Place::UNKNOWN;
-                    let added = tree.insert(fixed.pager, &keys.old, at, &mut scratch.page);
-                    added.map_err(Failure::Broken)?;
-                }
-                return Err(error.into());
-            }
-        }
+        self.change_entries(fixed.pager, id, scratch)?;
         self.heap.remove(fixed.pager, id).map_err(Failure::Broken)?;
         drop(loaded);
         let row = std::mem::take(&mut scratch.row);
@@ -383,7 +328,7 @@ impl Content {
         Ok(true)
     }
 
-    /// Puts a new row in place of another, from which it may differ in `columns`; false if there is
+    /// Replaces a row by a new one, from which it may differ in `columns`; false if there is
     /// none. `row`, `transient` and its views are as for [`Self::insert`], `before` as for
     /// [`Self::delete`].
     pub(super) fn update(
@@ -400,36 +345,33 @@ impl Content {
         scratch.row.clear();
         scratch.row.extend_from_slice(old);
         let loaded = self.load_overflowed(fixed, old)?;
-        let indexes = self.trees.len();
-        scratch.keys.resize_with(indexes, Default::default);
-        for index in 0..indexes {
-            let Scratch {
-                keys, row: gone, ..
-            } = &mut *scratch;
-            let Keys { new, old, place } = &mut keys[index];
+        scratch.keys.resize_with(self.trees.len(), Default::default);
+        for (index, keys) in scratch.keys.iter_mut().enumerate() {
+            let Keys { new, old, .. } = &mut *keys;
             new.clear();
             old.clear();
             if !fixed.shape.key_columns[index].meets(columns)
-                || has_same_key(fixed.shape, index, row, gone)
+                || has_same_key(fixed.shape, index, row, &scratch.row)
             {
                 continue;
             }
             append_key(fixed.shape, index, row, self.resolver_of(transient), new);
-            append_key(fixed.shape, index, gone, self.resolver(), old);
+            append_key(fixed.shape, index, &scratch.row, self.resolver(), old);
             if new == old {
                 new.clear();
                 old.clear();
             } else {
-                *place = self.place_of_new(fixed, row, index, new)?;
+                keys.old_at = Position::UNKNOWN;
+                keys.new_at = self.position_of_new(fixed, row, index, &keys.new)?;
             }
         }
         self.heap.write(fixed.pager, id)?;
         before(&scratch.row, self.resolver())?;
         let old_row = std::mem::take(&mut scratch.row);
-        let kept = self.keep_values(fixed, Some(&old_row), row, transient);
+        let stored = self.store_values(fixed, Some(&old_row), row, transient);
         drop(loaded);
         scratch.row = old_row;
-        kept?;
+        stored?;
         let changed = self.change_entries(fixed.pager, id, scratch);
         let goes: &[u8] = if changed.is_ok() { &scratch.row } else { row };
         let stays: &[u8] = if changed.is_ok() { row } else { &scratch.row };
@@ -440,14 +382,14 @@ impl Content {
             }
         }
         changed?;
-        let place = self.heap.write(fixed.pager, id).map_err(Failure::Broken)?;
-        place.copy_from_slice(row);
+        let stored = self.heap.write(fixed.pager, id).map_err(Failure::Broken)?;
+        stored.copy_from_slice(row);
         Ok(true)
     }
 
     /// Copies the long values of a new row, which are at `transient`, to blocks of the table; those that
     /// are as in the old row, if there is one, stay where they are.
-    fn keep_values(
+    fn store_values(
         &mut self,
         fixed: Fixed<'_>,
         old: Option<&[u8]>,
@@ -464,12 +406,12 @@ impl Content {
             let value = value_bytes(self.resolver_of(transient), &view);
             let is_same = view.0 as u64 == old_view.0 as u64
                 && value == value_bytes(self.resolver(), &old_view);
-            let kept = if is_same {
+            let stored = if is_same {
                 Ok(old_view)
             } else {
                 self.blobs.append(fixed.pager, view, value)
             };
-            match kept {
+            match stored {
                 Ok(view) => set_view(cell, row, view),
                 Err(error) => {
                     for cell in &cells[..index] {
@@ -485,33 +427,28 @@ impl Content {
         Ok(())
     }
 
-    /// Exchanges a row's old keys for its new ones, in all indexes where they differ or in none.
+    /// Exchanges a row's old entries for its new ones, in all indexes or in none.
     fn change_entries(&mut self, pager: &Pager, id: u64, scratch: &mut Scratch) -> Changed<()> {
+        let Scratch { keys, page, .. } = scratch;
         for index in 0..self.trees.len() {
-            let Keys { new, old, place } = &mut scratch.keys[index];
-            if new.is_empty() && old.is_empty() {
-                continue;
+            let Keys {
+                new,
+                old,
+                new_at,
+                old_at,
+            } = &mut keys[index];
+            for entry in [&mut *new, &mut *old] {
+                if !entry.is_empty() {
+                    push_id(entry, id);
+                }
             }
-            push_id(new, id);
-            push_id(old, id);
-            let inserted = self.trees[index].insert(pager, new, *place, &mut scratch.page);
-            let changed = inserted.and_then(|()| {
-                let removed = self.trees[index].remove(pager, old, Place::UNKNOWN);
-                removed.inspect_err(|_| {
-                    // It went in just now: its page is in memory.
-                    let _ = self.trees[index].remove(pager, new, Place::UNKNOWN);
-                })
-            });
-            if let Err(error) = changed {
-                for before in 0..index {
-                    let Keys { new, old, .. } = &scratch.keys[before];
-                    if new.is_empty() && old.is_empty() {
-                        continue;
-                    }
-                    let tree = &mut self.trees[before];
-                    tree.insert(pager, old, Place::UNKNOWN, &mut scratch.page)
-                        .and_then(|()| tree.remove(pager, new, Place::UNKNOWN))
-                        .map_err(Failure::Broken)?;
+            let (old, new) = ((old.as_slice(), *old_at), (new.as_slice(), *new_at));
+            if let Err(error) = self.trees[index].exchange(pager, old, new, page) {
+                for (tree, keys) in self.trees[..index].iter_mut().zip(keys) {
+                    let old = (keys.new.as_slice(), Position::UNKNOWN);
+                    let new = (keys.old.as_slice(), Position::UNKNOWN);
+                    let undone = tree.exchange(pager, old, new, page);
+                    undone.map_err(Failure::Broken)?;
                 }
                 return Err(error.into());
             }
@@ -528,9 +465,9 @@ impl Content {
         scratch: &mut Scratch,
     ) -> Changed<()> {
         self.find_new_keys(fixed, row, transient, scratch, false)?;
-        self.keep_values(fixed, None, row, transient)?;
+        self.store_values(fixed, None, row, transient)?;
         self.heap.restore(fixed.pager, id, row)?;
-        self.add_entries(fixed.pager, id, scratch)
+        self.change_entries(fixed.pager, id, scratch)
     }
 
     /// Moves long values out of blocks that are mostly of rows that are gone.
@@ -561,9 +498,7 @@ impl Content {
             drop(view);
             for id in &moved {
                 self.move_values(fixed, *id)?;
-                if fixed.pager.is_pressed() {
-                    self.relieve(fixed.pager)?;
-                }
+                self.relieve(fixed.pager)?;
             }
         }
         Ok(())
@@ -592,12 +527,16 @@ impl Content {
         Ok(())
     }
 
-    /// Sends pages away when the limit was passed.
+    /// Sends pages away when the limit was passed. Before each row that is changed, while no page
+    /// is in use.
+    #[inline]
     pub(super) fn relieve(&mut self, pager: &Pager) -> Result<()> {
-        let Some(wanted) = pager.excess() else {
-            return Ok(());
-        };
-        self.evict(pager, wanted).map(|_| ())
+        if pager.is_pressed()
+            && let Some(wanted) = pager.excess()
+        {
+            self.evict(pager, wanted)?;
+        }
+        Ok(())
     }
 
     /// Sends about `wanted` bytes to the file, the coldest first.

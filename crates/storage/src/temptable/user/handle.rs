@@ -26,12 +26,12 @@ use crate::table::{
 use crate::temptable::rows::{Cell, Gather};
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
 
-/// Keeps what a handle sees from changing.
+/// What a handle sees, which does not change.
 #[derive(Debug)]
 pub(super) struct Pin {
-    /// What the handle sees; none as long as nobody has changed the table since it was opened.
+    /// What the handle sees; none until the table is changed for the first time after it was opened.
     snapshot: OnceLock<Arc<Content>>,
-    /// How often rows were looked up: more than once by who goes on reading while it writes.
+    /// How often rows were looked up: more than once by a statement that reads while it writes.
     lookups: AtomicU32,
     /// How often the table was changed before.
     version: u64,
@@ -47,7 +47,7 @@ impl Pin {
         });
         let state = read_lock(&core.state);
         if let Some(published) = &state.published {
-            pin.keep(published);
+            pin.set_snapshot(published);
         }
         let mut pins = lock(&state.pins);
         if pins.len() == pins.capacity() {
@@ -83,7 +83,7 @@ impl Pin {
         reads_on && self.snapshot.get().is_none()
     }
 
-    pub(super) fn keep(&self, snapshot: &Arc<Content>) {
+    pub(super) fn set_snapshot(&self, snapshot: &Arc<Content>) {
         // Only one thread has the table's lock to write.
         let _ = self.snapshot.set(Arc::clone(snapshot));
     }
@@ -145,9 +145,9 @@ pub(super) unsafe fn gather(
             stored.map(|column| column.0),
         )
     };
-    for (place, column) in columns.iter().enumerate() {
+    for (index, column) in columns.iter().enumerate() {
         if *column == ColumnId::POSITION {
-            arrays.insert(place, positions(ids));
+            arrays.insert(index, positions(ids));
         }
     }
     Batch::new(arrays, rows.len())
@@ -240,7 +240,7 @@ impl<'a> Piece<'a> {
     pub(super) fn gather(self, scratch: &mut Gather) -> Batch {
         let (core, content) = (self.core, self.content);
         // SAFETY: the rows are in pages of the content, which is borrowed, or stay in memory as
-        // whoever added them has promised; their values were loaded.
+        // the callers of `add_row` promise; their values were loaded.
         unsafe { gather(core, content, scratch, &self.rows, &self.ids, self.columns) }
     }
 }
@@ -480,7 +480,7 @@ impl Table for Handle {
                     }
                 })
             })?;
-            // Whoever holds the lock already has made all changes since.
+            // Changes since are its own if it held the lock before.
             if is_new && self.core.version.load(Ordering::Relaxed) != self.pin.version {
                 return Ok(Locked::Changed);
             }

@@ -41,7 +41,7 @@ fn number(page: u32, slot: u16) -> u64 {
 }
 
 #[inline(always)]
-fn place(id: u64) -> (u32, usize) {
+fn location(id: u64) -> (u32, usize) {
     ((id >> 16) as u32, usize::from(id as u16))
 }
 
@@ -149,7 +149,7 @@ impl Heap {
     /// A row's bytes, if it exists.
     #[inline]
     pub(super) fn read(&self, pager: &Pager, id: u64) -> Result<Option<&[u8]>> {
-        let (page, slot) = place(id);
+        let (page, slot) = location(id);
         if !self.pages.has(page) {
             return Ok(None);
         }
@@ -164,7 +164,7 @@ impl Heap {
     /// The bytes of a row that exists, to be changed.
     #[inline]
     pub(super) fn write(&mut self, pager: &Pager, id: u64) -> Result<&mut [u8]> {
-        let (page, slot) = place(id);
+        let (page, slot) = location(id);
         let (start, end) = (self.start(slot), self.start(slot + 1));
         Ok(&mut self.pages.write(pager, page)?[start..end])
     }
@@ -218,9 +218,7 @@ impl Heap {
     fn page_with_room(&mut self, pager: &Pager) -> Result<u32> {
         while let Some(&page) = self.with_free.last() {
             if !self.pages.has(page) {
-                let mut block = pager.take(self.page_length)?;
-                clear(block.as_mut_slice(), true);
-                self.pages.put(page, block);
+                self.put_empty(pager, page)?;
                 return Ok(page);
             }
             let capacity = self.capacity(self.pages.read(pager, page)?);
@@ -256,6 +254,14 @@ impl Heap {
         Ok(self.open)
     }
 
+    /// A page whose rows were all deleted is there again; it is still listed.
+    fn put_empty(&mut self, pager: &Pager, page: u32) -> Result<()> {
+        let mut block = pager.take(self.page_length)?;
+        clear(block.as_mut_slice(), true);
+        self.pages.put(page, block);
+        Ok(())
+    }
+
     /// The only page, which is full, gets the size of others.
     fn enlarge_first(&mut self, pager: &Pager) -> Result<()> {
         let mut block: Block = pager.take(self.page_length)?;
@@ -267,7 +273,7 @@ impl Heap {
 
     /// Deletes a row that exists.
     pub(super) fn remove(&mut self, pager: &Pager, id: u64) -> Result<()> {
-        let (page, slot) = place(id);
+        let (page, slot) = location(id);
         let at = self.start(slot);
         let only = self.pages.len() == 1;
         let bytes = self.pages.write(pager, page)?;
@@ -293,12 +299,10 @@ impl Heap {
 
     /// Puts a row back under its number, which no row has now.
     pub(super) fn restore(&mut self, pager: &Pager, id: u64, row: &[u8]) -> Result<()> {
-        let (page, slot) = place(id);
+        let (page, slot) = location(id);
         let slot = slot as u16;
         if !self.pages.has(page) {
-            let mut block = pager.take(self.page_length)?;
-            clear(block.as_mut_slice(), true);
-            self.pages.put(page, block);
+            self.put_empty(pager, page)?;
         }
         let width = self.width;
         let start = |slot: u16| HEADER + usize::from(slot) * width;

@@ -1,11 +1,11 @@
 //! What ENGINE=MEMORY counts of a table: rows of fixed length, and when the table is full.
 //!
-//! The account is the one that MySQL keeps, whatever the rows really need, so that a table is full
+//! The account counts as MySQL's does, whatever the rows really need, so that a table is full
 //! with the same row there and here. Rows and the entries of hash indexes are taken in blocks of a
 //! tenth of the rows that `max_heap_table_size` has room for, but not many more bytes than
 //! `read_buffer_size`: that is why a table of one row is said to take as much. Blocks hang in a tree
 //! whose nodes are counted too. An ordered index counts each entry with the bytes of its values. A
-//! deleted row's place is kept for the next one; only an emptied table gives memory back.
+//! deleted row's slot is reused by the next one; only an emptied table gives memory back.
 
 use std::fmt;
 
@@ -125,7 +125,7 @@ fn starts(value: &[u8]) -> impl Iterator<Item = usize> {
         .iter()
         .enumerate()
         .filter(begins)
-        .map(|(place, _)| place)
+        .map(|(offset, _)| offset)
 }
 
 /// Blocks of things of one length.
@@ -153,7 +153,7 @@ impl Blocks {
         let blocks = count.div_ceil(self.per_block);
         let block = self.per_block.saturating_mul(self.length);
         let mut bytes = blocks.saturating_mul(block);
-        // Every block but the first needs a place in a node, every node but the first another.
+        // Every block but the first needs an address in a node, every node but the first another.
         let mut nodes = blocks.saturating_sub(1);
         while nodes > 0 {
             bytes = bytes.saturating_add(nodes.saturating_mul(NODE_BYTES));
@@ -172,8 +172,8 @@ pub(super) struct Account {
     rows: Blocks,
     entries: Blocks,
     hashes: u64,
-    /// Places of rows that were ever taken at once, and how many are those of deleted rows.
-    places: u64,
+    /// Slots of rows that were ever taken at once, and how many are those of deleted rows.
+    slots: u64,
     free: u64,
     /// The most rows that hash indexes ever held.
     hashed: u64,
@@ -206,7 +206,7 @@ impl Account {
             entries: Blocks::new(HASH_ENTRY, most, limits.step_bytes),
             limits: limits.clone(),
             hashes,
-            places: 0,
+            slots: 0,
             free: 0,
             hashed: 0,
             tree_bytes: 0,
@@ -219,31 +219,31 @@ impl Account {
         let hash_bytes = self.entries.bytes(self.hashed);
         DeclaredSize {
             row_bytes,
-            data_bytes: self.rows.bytes(self.places),
+            data_bytes: self.rows.bytes(self.slots),
             max_data_bytes: self.most_rows.saturating_mul(row_bytes),
             index_bytes: hash_bytes.saturating_mul(self.hashes) + self.tree_bytes,
             free_bytes: self.free.saturating_mul(row_bytes),
         }
     }
 
-    /// Takes a place for a row: that of a deleted one, or a new one; 1114 when a new block is needed
+    /// Takes a slot for a row: that of a deleted one, or a new one; 1114 when a new block is needed
     /// and the table is full.
-    pub(super) fn take_place(&mut self, table: &str) -> Result<(), Error> {
+    pub(super) fn take_slot(&mut self, table: &str) -> Result<(), Error> {
         if self.free > 0 {
             self.free -= 1;
             return Ok(());
         }
-        if self.places.is_multiple_of(self.rows.per_block)
+        if self.slots.is_multiple_of(self.rows.per_block)
             && let Some(full) = self.full()
         {
             return Err(codes::ER_RECORD_FILE_FULL_LIMIT.with(&[&table, &full]));
         }
-        self.places += 1;
+        self.slots += 1;
         Ok(())
     }
 
     /// The row did not come, or is gone.
-    pub(super) fn give_place(&mut self) {
+    pub(super) fn free_slot(&mut self) {
         self.free += 1;
     }
 
@@ -258,12 +258,12 @@ impl Account {
                 used,
             });
         }
-        let is_over = self.most_rows > 0 && self.places > self.most_rows;
+        let is_over = self.most_rows > 0 && self.slots > self.most_rows;
         is_over.then_some(Full {
             setting: "MAX_ROWS",
             limit: self.limits.max_rows,
             unit: "rows",
-            used: self.places,
+            used: self.slots,
         })
     }
 
@@ -291,7 +291,7 @@ impl Account {
 
     /// There are no rows any more.
     pub(super) fn clear(&mut self) {
-        (self.places, self.free, self.hashed, self.tree_bytes) = (0, 0, 0, 0);
+        (self.slots, self.free, self.hashed, self.tree_bytes) = (0, 0, 0, 0);
     }
 }
 
@@ -328,7 +328,7 @@ mod tests {
     fn fill(limits: &MemoryLimits, entry: u64) -> (u64, u64, u64) {
         let mut account = Account::new(limits);
         let mut rows = 0;
-        while account.take_place("t").is_ok() {
+        while account.take_slot("t").is_ok() {
             rows += 1;
             account.change_entries(rows, entry, 0);
         }
@@ -393,21 +393,21 @@ mod tests {
     }
 
     #[test]
-    fn one_row_takes_a_step_and_a_deleted_row_leaves_its_place() {
+    fn one_row_takes_a_step_and_a_deleted_row_leaves_its_slot() {
         let indexes = vec![MemoryIndex::Hash, tree(40, true, true)];
         let mut account = Account::new(&limits(46, indexes, 16 << 20));
         assert_eq!(account.size().data_bytes, 0);
-        account.take_place("t").unwrap();
+        account.take_slot("t").unwrap();
         account.change_entries(1, 35, 0);
         let size = account.size();
         let full = (size.data_bytes, size.index_bytes, size.max_data_bytes);
         assert_eq!(full, (127_008, 126_984 + 35, 5_249_980));
-        account.give_place();
+        account.free_slot();
         account.change_entries(0, 0, 35);
         let size = account.size();
         assert_eq!((size.data_bytes, size.index_bytes), (127_008, 126_984));
         assert_eq!(size.free_bytes, 46);
-        account.take_place("t").unwrap();
+        account.take_slot("t").unwrap();
         assert_eq!(account.size().free_bytes, 0);
         account.clear();
         assert_eq!(account.size().data_bytes, 0);

@@ -105,6 +105,12 @@ struct State {
     pins: Mutex<Vec<Weak<Pin>>>,
 }
 
+impl State {
+    fn check(&self) -> Result<()> {
+        self.broken.clone().map_or(Ok(()), Err)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Core {
     me: Weak<Core>,
@@ -127,18 +133,12 @@ pub(crate) struct Core {
 impl Core {
     fn read(&self) -> Result<RwLockReadGuard<'_, State>> {
         let state = read_lock(&self.state);
-        match &state.broken {
-            None => Ok(state),
-            Some(error) => Err(error.clone()),
-        }
+        state.check().map(|()| state)
     }
 
     fn write(&self) -> Result<RwLockWriteGuard<'_, State>> {
         let state = write_lock(&self.state);
-        match &state.broken {
-            None => Ok(state),
-            Some(error) => Err(error.clone()),
-        }
+        state.check().map(|()| state)
     }
 
     /// What changes of its content need.
@@ -183,7 +183,7 @@ impl Core {
             };
             if pin.needs_snapshot(own) {
                 let shared = shared.get_or_insert_with(|| Arc::new(content.clone()));
-                pin.keep(shared);
+                pin.set_snapshot(shared);
             }
             true
         });
@@ -195,8 +195,8 @@ impl Core {
         self.version.store(changes + 1, Ordering::Relaxed);
     }
 
-    /// Who had locked a MEMORY table needs it no more; after the last of its locks others see what
-    /// it has written.
+    /// Releases a lock of a MEMORY table. After the last of its holder's locks others see what it
+    /// has written.
     fn unlock(&self) {
         if let Some(lock) = &self.write_lock
             && lock.unlock()
@@ -210,7 +210,7 @@ impl Core {
         if self.pager.is_pressed()
             && let Ok(mut state) = self.state.try_write()
         {
-            // What cannot be written now stays, and is tried again by who writes next.
+            // What cannot be written now stays, and is tried again by the next writer.
             let _ = state.content.relieve(&self.pager);
         }
     }

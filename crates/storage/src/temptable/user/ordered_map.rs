@@ -4,6 +4,7 @@
 //! A key has a value, or is known to have none. Changes can be undone by an [`UndoLog`], as those of
 //! any table; [`OrderedMap::snapshot`] sees the map as it is now, whatever is changed later.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, Result, Value};
@@ -14,9 +15,10 @@ use super::tree::Cursor;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
 use super::{Core, UserTable, UserTableContext, point};
-use crate::key_encoding::{ByteRange, KeyEncoder, StoredValue};
+use crate::key_encoding::{ByteRange, KeyEncoder};
 use crate::table::IndexSpec;
 use crate::temptable::rows::Cell;
+use crate::values::StoredValue;
 
 /// A value; `None` is one too.
 pub(crate) type MapValue = Option<Arc<[u8]>>;
@@ -54,7 +56,8 @@ impl MapRange {
 
 fn encode(encoder: &KeyEncoder, key: &[u8], encoded: &mut Vec<u8>) {
     encoded.clear();
-    encoder.append_stored(|_| StoredValue::Bytes(key), encoded);
+    let value = |_| Ok::<_, Infallible>(StoredValue::Bytes(key));
+    let Ok(()) = encoder.append_stored(value, encoded);
 }
 
 impl OrderedMap {
@@ -161,7 +164,7 @@ fn set(change: &mut Change<'_>, row: &mut Vec<u64>, encoded: &[u8], values: &[Va
     let layout = &core.shape.layout;
     row.resize(layout.width / 8, 0);
     let row = point::bytes(row);
-    // Lets go of the values of the row before.
+    // Releases the values of the row before.
     change.sources.begin_batch();
     if !layout.write(row, values, change.sources) {
         return Err(Stopped::Error(crate::table::wrong_type()));
@@ -284,7 +287,7 @@ impl MapSnapshot {
             } else {
                 Some(most)
             };
-            match first_of_part.and_then(|place| ids.get(place)) {
+            match first_of_part.and_then(|index| ids.get(index)) {
                 Some(id) if ids.len() > most => {
                     entry(&self.core, content, *id, |key, _| key.to_vec())
                 }

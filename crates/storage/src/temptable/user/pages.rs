@@ -1,8 +1,8 @@
 //! Pages that are in memory or in a temporary file, and that several snapshots of a table share.
 //!
-//! A [`PageSet`] is a list of pages by number. Cloning it is a snapshot: from then on, who writes a
-//! page of either copies it first. Whether a page is shared is its reference count; a table that
-//! nobody else looks at is changed in place.
+//! A [`PageSet`] is a list of pages by number. Cloning it is a snapshot: from then on, a
+//! page of either is copied before it is written. Whether a page is shared is its reference count; a
+//! table without snapshots is changed in place.
 //!
 //! Locks: pages are read under the table's lock in any mode, and written or sent to a file under it
 //! in write mode. That is why an address that was looked up stays valid as long as the set is
@@ -60,14 +60,14 @@ impl Pager {
 
     /// A block. When the limit refuses it, it is taken as part of the working set and pages will go.
     pub(super) fn take(&self, bytes: usize) -> Result<Block> {
-        match self.resources.pool.take_bytes(bytes, &self.memory) {
+        match self.resources.pool.take(bytes, &self.memory) {
             Err(error) if error.is_memory_limit() && self.may_overflow => {}
             result => return result,
         }
         self.pressure.store(true, Ordering::Relaxed);
         self.forced.fetch_add(1, Ordering::Relaxed);
         self.resources.make_room(bytes as u64, &self.memory);
-        self.resources.pool.take_bytes_forced(bytes, &self.memory)
+        self.resources.pool.take_forced(bytes, &self.memory)
     }
 
     /// The file, made when it is first needed.

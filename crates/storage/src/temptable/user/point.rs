@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mayfly_types::{PhysicalType, Result, Value};
 
 use super::content::{ColumnSet, Content, value_bytes, view_of};
-use super::tree::Place;
+use super::tree::Position;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
 use super::{Core, UserTable};
@@ -29,8 +29,8 @@ fn is_same(cell: &Cell, a: (&[u8], Resolver<'_>), b: (&[u8], Resolver<'_>)) -> b
         let (x, y) = (view_of(cell, a.0), view_of(cell, b.0));
         return x == y || x.0 as u64 == y.0 as u64 && value_bytes(a.1, &x) == value_bytes(b.1, &y);
     }
-    let place = cell.offset..cell.offset + cell.byte_width();
-    a.0[place.clone()] == b.0[place]
+    let bytes = cell.offset..cell.offset + cell.byte_width();
+    a.0[bytes.clone()] == b.0[bytes]
 }
 
 impl UserTable {
@@ -77,7 +77,8 @@ impl UserTable {
             for (value, column) in values.iter_mut().zip(columns) {
                 let cell = &core.shape.layout.cells()[*column];
                 // SAFETY: it is a row of the table, which is locked; its long values were loaded.
-                unsafe { cell.get(row.as_ptr(), content.resolver(), value) };
+                let stored = unsafe { cell.get(row.as_ptr(), content.resolver()) };
+                stored.read_into(cell.ty, value);
             }
             drop(loaded);
             Ok(true)
@@ -152,10 +153,10 @@ impl UserTable {
             let core = change.core;
             let failed = |error| Stopped::Error(core.error(&error));
             let found = find(core, change.content, index, key).map_err(failed)?;
-            let Some((place, id, _)) = found else {
+            let Some((position, id, _)) = found else {
                 return Ok(RowChange::Missing);
             };
-            change.delete(id, Some((index, place)))?;
+            change.delete(id, Some((index, position)))?;
             Ok(RowChange::Done)
         })
     }
@@ -187,10 +188,10 @@ fn find<'c>(
     content: &'c Content,
     index: IndexId,
     key: &[u8],
-) -> mayfly_memory::Result<Option<(Place, u64, &'c [u8])>> {
-    let (place, Some(id)) = content.trees[index.0].find(&core.pager, key)? else {
+) -> mayfly_memory::Result<Option<(Position, u64, &'c [u8])>> {
+    let (position, Some(id)) = content.trees[index.0].find(&core.pager, key)? else {
         return Ok(None);
     };
     let row = content.heap.read(&core.pager, id)?;
-    Ok(row.map(|row| (place, id, row)))
+    Ok(row.map(|row| (position, id, row)))
 }

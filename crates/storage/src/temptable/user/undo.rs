@@ -1,7 +1,7 @@
 //! What a session's transaction has changed in its temporary tables, so that it can be undone.
 //!
 //! Records follow each other in a buffer, each before its trailer, and are undone from the last to the
-//! first. A full buffer is kept in memory while the session's budget has room for it, else in a
+//! first. A full buffer stays in memory while the session's budget has room for it, else in a
 //! temporary file. A savepoint is a number of bytes. Records of a table that was dropped or emptied
 //! since mean nothing and are passed over.
 //!
@@ -326,7 +326,7 @@ impl UndoLog {
         is_used.then(|| self.records())
     }
 
-    /// Keeps what was changed.
+    /// Forgets how to undo what was changed.
     pub(crate) fn forget(&self) {
         if let Some(mut records) = self.used() {
             records.clear();
@@ -346,7 +346,7 @@ impl UndoLog {
         Arc::as_ptr(&self.0) as usize
     }
 
-    /// Keeps a table's lock, which `lock` takes, until the statement ends; whether it had not been
+    /// Holds a table's lock, which `lock` takes, until the statement ends; whether it had not been
     /// held before.
     pub(super) fn hold(
         &self,
@@ -424,7 +424,7 @@ impl Core {
         }
     }
 
-    /// What every later statement is told.
+    /// The error of every later statement.
     pub(super) fn broken_error(&self, error: &MemoryError) -> mayfly_types::Error {
         let reason = self.error(error);
         codes::ER_UNKNOWN_ERROR.with(&[&format!(
@@ -462,36 +462,27 @@ fn undo_in(
         Failure::Memory(error) | Failure::Broken(error) => error,
         Failure::Duplicate(..) => MemoryError::Interrupted,
     };
+    let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
     match record.kind {
         Kind::Inserted => {
             for id in (record.id..record.id + record.length as u64).rev() {
-                if pager.is_pressed() {
-                    content.relieve(pager)?;
-                }
-                let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
+                content.relieve(pager)?;
                 let deleted = content.delete(core.fixed(), (id, None), scratch, nothing);
                 deleted.map_err(failed)?;
             }
         }
         Kind::Updated | Kind::Deleted => {
-            if pager.is_pressed() {
-                content.relieve(pager)?;
-            }
+            content.relieve(pager)?;
             let (row, values) = bytes.split_at_mut(shape.layout.width.min(bytes.len()));
             let transient = [values.as_ptr()];
             place_values(shape, row);
-            match record.kind {
-                Kind::Deleted => {
-                    let restored =
-                        content.restore(core.fixed(), record.id, (row, &transient), scratch);
-                    restored.map_err(failed)?;
-                }
-                _ => {
-                    let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
-                    let row = (row, &transient[..], ColumnSet::ALL);
-                    let updated = content.update(core.fixed(), record.id, row, scratch, nothing);
-                    updated.map_err(failed)?;
-                }
+            if record.kind == Kind::Deleted {
+                let restored = content.restore(core.fixed(), record.id, (row, &transient), scratch);
+                restored.map_err(failed)?;
+            } else {
+                let row = (row, &transient[..], ColumnSet::ALL);
+                let updated = content.update(core.fixed(), record.id, row, scratch, nothing);
+                updated.map_err(failed)?;
             }
         }
     }

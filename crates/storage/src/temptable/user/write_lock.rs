@@ -8,13 +8,13 @@ use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
-/// How often someone who waits for the lock looks whether he was killed.
+/// How often a waiter checks whether its statement was killed.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct WriteLock {
-    /// Who writes, and how often he has taken the lock.
+    /// The session that writes, and how often it has taken the lock.
     owner: Mutex<Option<(usize, u32)>>,
     released: Condvar,
 }

@@ -10,7 +10,7 @@ use mayfly_types::{Batch, Error, Result};
 use super::content::{Changed, ColumnSet, Content, Failure, Scratch};
 use super::handle::{Pin, fetch, number, numbers};
 use super::memory_engine::Account;
-use super::tree::Place;
+use super::tree::Position;
 use super::undo::{Records, UndoLog};
 use super::{Core, State, TempTableContext};
 use crate::table::{ColumnId, Duplicate, IndexId, RowsWritten, TableWriter};
@@ -124,7 +124,7 @@ impl Core {
         if let Some(undo) = undo.filter(|_| stays) {
             undo.note_not_undone();
         }
-        // Lets go of the values of the rows.
+        // Releases the values of the rows.
         sources.begin_batch();
         if !scratch.is_small() {
             *scratch = Scratch::default();
@@ -158,27 +158,19 @@ impl Change<'_> {
         }
     }
 
-    /// Before each row: what has to go to a file goes now, while no page is in use.
-    #[inline]
-    fn relieve(&mut self) -> Changed<()> {
-        if self.core.pager.is_pressed() {
-            self.content.relieve(&self.core.pager)?;
-        }
-        Ok(())
-    }
-
     pub(super) fn insert(&mut self, row: &mut [u8]) -> Done<()> {
         let core = self.core;
         let mut entries = 0;
         if let Some(account) = &mut self.account {
-            account.take_place(&core.name).map_err(Stopped::Error)?;
+            account.take_slot(&core.name).map_err(Stopped::Error)?;
             let resolver = Resolver {
                 directory: &self.content.blobs.directory,
                 transient: self.sources.addresses(),
             };
             entries = account.entry_bytes(&core.shape, row, resolver);
         }
-        let inserted = self.relieve().and_then(|()| {
+        let relieved = self.content.relieve(&core.pager);
+        let inserted = relieved.map_err(Failure::Memory).and_then(|()| {
             if let Some((undo, _)) = &mut self.undo {
                 undo.reserve(core, 0)?;
             }
@@ -189,7 +181,7 @@ impl Change<'_> {
         if let Some(account) = &mut self.account {
             match &inserted {
                 Ok(_) => account.change_entries(self.content.heap.len(), entries, 0),
-                Err(_) => account.give_place(),
+                Err(_) => account.free_slot(),
             }
         }
         let id = inserted.map_err(|failure| self.stopped(failure))?;
@@ -220,7 +212,7 @@ impl Change<'_> {
     }
 
     /// Deletes a row; `found` is the entry by which it was found. False if there is none.
-    pub(super) fn delete(&mut self, id: u64, found: Option<(IndexId, Place)>) -> Done<bool> {
+    pub(super) fn delete(&mut self, id: u64, found: Option<(IndexId, Position)>) -> Done<bool> {
         let fixed = self.core.fixed();
         let deleted = self.change_row(id, true, |content, _, scratch, before| {
             let row = (id, found);
@@ -229,7 +221,7 @@ impl Change<'_> {
             })
         })?;
         if let (Some(gone), Some(account)) = (deleted, &mut self.account) {
-            account.give_place();
+            account.free_slot();
             account.change_entries(self.content.heap.len(), 0, gone);
         }
         Ok(deleted.is_some())
@@ -251,8 +243,8 @@ impl Change<'_> {
         is_delete: bool,
         work: impl FnOnce(&mut Content, &Sources, &mut Scratch, &mut Before<'_>) -> Changed<bool>,
     ) -> Done<Option<u64>> {
-        let relieved = self.relieve();
-        relieved.map_err(|failure| self.stopped(failure))?;
+        let relieved = self.content.relieve(&self.core.pager);
+        relieved.map_err(|error| self.stopped(Failure::Memory(error)))?;
         let start = self
             .undo
             .as_ref()
@@ -286,7 +278,7 @@ impl Change<'_> {
     }
 }
 
-/// What is kept of a row before it is changed or deleted.
+/// What is recorded of a row before it is changed or deleted.
 struct Before<'a> {
     core: &'a Core,
     account: Option<&'a Account>,

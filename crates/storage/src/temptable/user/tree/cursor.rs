@@ -35,7 +35,7 @@ impl Tree {
         most: usize,
         rows: &mut Vec<u64>,
     ) -> Result<()> {
-        if self.entries == 0 || range.end.as_ref().is_some_and(|end| *end <= range.start) {
+        if self.entries == 0 || range.is_empty() {
             *cursor = Cursor::End;
         }
         let (mut leaf, mut index) = match *cursor {
@@ -103,7 +103,7 @@ impl Tree {
 
     /// How many entries lie in a range, about.
     pub(in super::super) fn estimate(&self, pager: &Pager, range: &ByteRange) -> Result<u64> {
-        if self.entries == 0 || range.end.as_ref().is_some_and(|end| *end <= range.start) {
+        if self.entries == 0 || range.is_empty() {
             return Ok(0);
         }
         let (mut leaf, mut index) = self.start_of(pager, range, false)?;
@@ -134,18 +134,16 @@ impl Tree {
 
     /// Which part of all entries is smaller than a key, about: as if all nodes were equally full.
     fn rank(&self, pager: &Pager, key: &[u8]) -> Result<f64> {
-        let (mut number, mut rank, mut width) = (self.root, 0.0, 1.0);
-        loop {
-            let page = self.pages.read(pager, number)?;
-            if node::is_leaf(page) {
-                let position = node::search(page, key) as f64;
-                return Ok(rank + width * position / node::count(page).max(1) as f64);
-            }
+        let (mut rank, mut width) = (0.0, 1.0);
+        let leaf = self.descend(pager, |_, page| {
             let position = node::search_child(page, key);
             width /= (node::count(page) + 1) as f64;
             rank += width * position as f64;
-            number = node::child(page, position);
-        }
+            position
+        })?;
+        let page = self.pages.read(pager, leaf)?;
+        let position = node::search(page, key) as f64;
+        Ok(rank + width * position / node::count(page).max(1) as f64)
     }
 
     /// How many keys are different in their beginnings, about. `beginning` says how long that of a
@@ -192,20 +190,16 @@ impl Tree {
 
     /// One of the sampled leaves, spread over the tree.
     fn leaf_at(&self, pager: &Pager, sample: u64) -> Result<Option<u32>> {
-        let mut number = self.root;
-        if number == NONE {
+        if self.root == NONE {
             return Ok(None);
         }
-        let mut place = sample as f64 / LEAVES_SAMPLED as f64;
-        loop {
-            let page = self.pages.read(pager, number)?;
-            if node::is_leaf(page) {
-                return Ok(Some(number));
-            }
-            let scaled = place * (node::count(page) + 1) as f64;
+        let mut share = sample as f64 / LEAVES_SAMPLED as f64;
+        let leaf = self.descend(pager, |_, page| {
+            let scaled = share * (node::count(page) + 1) as f64;
             let position = (scaled as usize).min(node::count(page));
-            place = scaled - position as f64;
-            number = node::child(page, position);
-        }
+            share = scaled - position as f64;
+            position
+        });
+        leaf.map(Some)
     }
 }

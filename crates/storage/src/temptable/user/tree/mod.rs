@@ -52,16 +52,16 @@ pub(super) fn shorten_key(key: &mut Vec<u8>) {
 
 /// Where an entry is or would be, until the tree changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Position {
     leaf: u32,
-    position: usize,
+    index: usize,
 }
 
-impl Place {
+impl Position {
     /// It is to be looked for.
     pub(super) const UNKNOWN: Self = Self {
         leaf: NONE,
-        position: 0,
+        index: 0,
     };
 }
 
@@ -153,22 +153,30 @@ impl Tree {
         Ok(number)
     }
 
+    /// The leaf to which `choose` leads from the root: it gives the child to take in each node.
+    fn descend(&self, pager: &Pager, mut choose: impl FnMut(u32, &[u8]) -> usize) -> Result<u32> {
+        let mut number = self.root;
+        loop {
+            let page = self.pages.read(pager, number)?;
+            if node::is_leaf(page) {
+                return Ok(number);
+            }
+            number = node::child(page, choose(number, page));
+        }
+    }
+
     fn path_to(&self, pager: &Pager, entry: &[u8]) -> Result<(Path, u32)> {
         let mut path = Path {
             steps: [(NONE, 0); HEIGHT_MAX],
             length: 0,
         };
-        let mut number = self.root;
-        loop {
-            let page = self.pages.read(pager, number)?;
-            if node::is_leaf(page) {
-                return Ok((path, number));
-            }
+        let leaf = self.descend(pager, |number, page| {
             let position = node::search_child(page, entry);
             path.steps[path.length] = (number, position as u32);
             path.length += 1;
-            number = node::child(page, position);
-        }
+            position
+        })?;
+        Ok((path, leaf))
     }
 
     /// The row of the first entry that begins with `key`. Many threads may ask at once.
@@ -178,55 +186,67 @@ impl Tree {
         }
         let leaf = self.leaf_of(pager, key)?;
         let position = node::search(self.pages.read(pager, leaf)?, key);
-        Ok(self.at(pager, Place { leaf, position }, key)?.1)
+        Ok(self
+            .at(
+                pager,
+                Position {
+                    leaf,
+                    index: position,
+                },
+                key,
+            )?
+            .1)
     }
 
     /// Where `key` stands among the entries, and the row of the entry there if it begins with it.
     /// Searches for keys that are near each other are shorter.
     #[inline]
-    pub(super) fn find(&self, pager: &Pager, key: &[u8]) -> Result<(Place, Option<u64>)> {
+    pub(super) fn find(&self, pager: &Pager, key: &[u8]) -> Result<(Position, Option<u64>)> {
         if self.entries == 0 {
-            return Ok((Place::UNKNOWN, None));
+            return Ok((Position::UNKNOWN, None));
         }
-        let place = self.place_of(pager, key)?;
-        let (place, row) = self.at(pager, place, key)?;
-        self.finger.set(place.leaf);
-        Ok((place, row))
+        let at = self.position_of(pager, key)?;
+        let (at, row) = self.at(pager, at, key)?;
+        self.finger.set(at.leaf);
+        Ok((at, row))
     }
 
-    /// The row of the entry at a place, or behind it in the next leaf, if it begins with `key`, and
+    /// The row of the entry at a position, or behind it in the next leaf, if it begins with `key`, and
     /// where it is.
     #[inline]
-    fn at(&self, pager: &Pager, place: Place, key: &[u8]) -> Result<(Place, Option<u64>)> {
-        let page = self.pages.read(pager, place.leaf)?;
-        if place.position < node::count(page) {
-            let found = node::begins_with(page, place.position, key);
-            return Ok((place, found.then(|| node::row_id(page, place.position))));
+    fn at(&self, pager: &Pager, at: Position, key: &[u8]) -> Result<(Position, Option<u64>)> {
+        let page = self.pages.read(pager, at.leaf)?;
+        if at.index < node::count(page) {
+            let found = node::begins_with(page, at.index, key);
+            return Ok((at, found.then(|| node::row_id(page, at.index))));
         }
         let next = node::next(page);
         if next == NONE {
-            return Ok((place, None));
+            return Ok((at, None));
         }
         let page = self.pages.read(pager, next)?;
         if node::begins_with(page, 0, key) {
-            let place = Place {
+            let at = Position {
                 leaf: next,
-                position: 0,
+                index: 0,
             };
-            return Ok((place, Some(node::row_id(page, 0))));
+            return Ok((at, Some(node::row_id(page, 0))));
         }
-        Ok((place, None))
+        Ok((at, None))
     }
 
     /// Behind all entries that are smaller, in a tree with a root.
     #[inline]
-    fn place_of(&self, pager: &Pager, entry: &[u8]) -> Result<Place> {
+    fn position_of(&self, pager: &Pager, entry: &[u8]) -> Result<Position> {
         let leaf = match self.near_finger(pager, entry)? {
             Some(leaf) => leaf,
             None => self.leaf_of(pager, entry)?,
         };
         let position = node::search(self.pages.read(pager, leaf)?, entry);
-        Ok(Place { leaf, position })
+        Ok(Position {
+            leaf,
+            index: position,
+        })
     }
 
     /// The leaf of the last search, if an entry is or would be there. The leaf may have changed since,
@@ -247,7 +267,7 @@ impl Tree {
         &mut self,
         pager: &Pager,
         entry: &[u8],
-        mut at: Place,
+        mut at: Position,
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
         if self.root == NONE {
@@ -255,7 +275,7 @@ impl Tree {
         }
         if entry.len() > node::longest_entry(self.page_length) {
             self.enlarge(pager, scratch)?;
-            at = Place::UNKNOWN;
+            at = Position::UNKNOWN;
         }
         if self.root == NONE {
             let mut block = self.new_page(pager)?;
@@ -263,12 +283,12 @@ impl Tree {
             self.root = self.pages.add(block);
             self.last = self.root;
         }
-        if at == Place::UNKNOWN {
-            at = self.place_of(pager, entry)?;
+        if at == Position::UNKNOWN {
+            at = self.position_of(pager, entry)?;
         }
         let page = self.pages.write(pager, at.leaf)?;
-        if node::insert(page, at.position, entry, NONE, scratch) {
-            self.previous = (at.leaf, at.position);
+        if node::insert(page, at.index, entry, NONE, scratch) {
+            self.previous = (at.leaf, at.index);
             self.finger.set(at.leaf);
         } else {
             self.insert_split(pager, entry, scratch)?;
@@ -363,7 +383,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Splits a leaf at an entry. Gives the number of the right one, and the leaf and place where
+    /// Splits a leaf at an entry. Gives the number of the right one, and the leaf and position where
     /// the entry goes that was to be at `position`.
     fn split(
         &mut self,
@@ -443,12 +463,15 @@ impl Tree {
 
     /// Removes an entry; whether it was there. `at` is where it was found in a tree that has not
     /// changed since.
-    pub(super) fn remove(&mut self, pager: &Pager, entry: &[u8], at: Place) -> Result<bool> {
+    pub(super) fn remove(&mut self, pager: &Pager, entry: &[u8], at: Position) -> Result<bool> {
         if self.entries == 0 {
             return Ok(false);
         }
-        let Place { leaf, position } = match at {
-            Place::UNKNOWN => self.place_of(pager, entry)?,
+        let Position {
+            leaf,
+            index: position,
+        } = match at {
+            Position::UNKNOWN => self.position_of(pager, entry)?,
             at => at,
         };
         let page = self.pages.write(pager, leaf)?;
@@ -463,6 +486,31 @@ impl Tree {
         }
         self.entries -= 1;
         Ok(true)
+    }
+
+    /// Removes an entry and adds another, as [`Self::remove`] and [`Self::insert`] do, or does neither. An
+    /// empty one is none.
+    #[inline]
+    pub(super) fn exchange(
+        &mut self,
+        pager: &Pager,
+        (old, old_at): (&[u8], Position),
+        (new, new_at): (&[u8], Position),
+        scratch: &mut Vec<u8>,
+    ) -> Result<()> {
+        if !new.is_empty() {
+            self.insert(pager, new, new_at, scratch)?;
+        }
+        if !old.is_empty()
+            && let Err(error) = self.remove(pager, old, old_at)
+        {
+            if !new.is_empty() {
+                // It went in just now: its page is in memory.
+                let _ = self.remove(pager, new, Position::UNKNOWN);
+            }
+            return Err(error);
+        }
+        Ok(())
     }
 
     /// Removes the leaf whose only entry this is.
@@ -531,7 +579,7 @@ impl Tree {
                     larger.start(pager, LARGE_PAGE)?;
                     first = false;
                 }
-                larger.insert(pager, &entry, Place::UNKNOWN, scratch)?;
+                larger.insert(pager, &entry, Position::UNKNOWN, scratch)?;
             }
             leaf = node::next(page);
         }
@@ -553,17 +601,10 @@ impl Tree {
     }
 
     fn first_leaf(&self, pager: &Pager) -> Result<u32> {
-        let mut number = self.root;
-        if number == NONE {
+        if self.root == NONE {
             return Ok(NONE);
         }
-        loop {
-            let page = self.pages.read(pager, number)?;
-            if node::is_leaf(page) {
-                return Ok(number);
-            }
-            number = node::child(page, 0);
-        }
+        self.descend(pager, |_, _| 0)
     }
 }
 

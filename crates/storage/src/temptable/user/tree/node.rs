@@ -5,7 +5,7 @@
 //!   +---------+--------+--------+--------+---+------------------+--------+--------+---+
 //!   | header  | prefix | slot 0 | slot 1 |   |  free            | tail n | tail m |   |
 //!   +---------+--------+--------+--------+---+------------------+--------+--------+---+
-//!   slot: first 4 bytes of the entry after the prefix, place of its tail, its length after the prefix
+//!   slot: first 4 bytes of the entry after the prefix, offset of its tail, its length after the prefix
 //! ```
 //!
 //! An entry's *tail* is what follows those 4 bytes and, in inner nodes, the number of the child for
@@ -13,6 +13,7 @@
 //! when the page is full, before it is split, and shrinks when an entry comes that does not have it.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// No page.
 pub(in super::super) const NONE: u32 = u32::MAX;
@@ -35,13 +36,13 @@ pub(super) const SLOTS_BYTES: usize = 2304;
 const HEAD: usize = 4;
 const CHILD: usize = 4;
 
-/// A slot as a number: head, place of the tail, length.
+/// A slot as a number: head, offset of the tail, length.
 #[derive(Clone, Copy)]
 struct Slot(u64);
 
 impl Slot {
-    fn new(head: u32, place: usize, length: usize) -> Self {
-        Self(u64::from(head) << 32 | (place as u64) << 16 | length as u64)
+    fn new(head: u32, offset: usize, length: usize) -> Self {
+        Self(u64::from(head) << 32 | (offset as u64) << 16 | length as u64)
     }
 
     #[inline(always)]
@@ -50,7 +51,7 @@ impl Slot {
     }
 
     #[inline(always)]
-    fn place(self) -> usize {
+    fn offset(self) -> usize {
         usize::from((self.0 >> 16) as u16)
     }
 
@@ -67,7 +68,7 @@ impl Slot {
     }
 }
 
-/// The first four bytes, zeros in place of missing ones.
+/// The first four bytes, zeros for missing ones.
 #[inline(always)]
 fn head(suffix: &[u8]) -> u32 {
     match suffix.first_chunk::<HEAD>() {
@@ -197,7 +198,7 @@ pub(super) fn child(page: &[u8], position: usize) -> u32 {
         None => get32(page, FIRST_CHILD),
         Some(index) => {
             let slot = slot(page, index);
-            get32(page, slot.place() + slot.tail())
+            get32(page, slot.offset() + slot.tail())
         }
     }
 }
@@ -206,7 +207,7 @@ pub(super) fn child(page: &[u8], position: usize) -> u32 {
 #[inline(always)]
 fn compare(page: &[u8], slot: Slot, other: &[u8], other_head: u32) -> Ordering {
     slot.head().cmp(&other_head).then_with(|| {
-        let tail = &page[slot.place()..slot.place() + slot.tail()];
+        let tail = &page[slot.offset()..slot.offset() + slot.tail()];
         tail.cmp(other.get(HEAD..).unwrap_or(&[]))
             .then(slot.length().cmp(&other.len()))
     })
@@ -274,7 +275,7 @@ pub(super) fn begins_with(page: &[u8], index: usize, key: &[u8]) -> bool {
     let rest_tail = &rest[HEAD..];
     slot.head() == head(rest)
         && is_same(
-            &page[slot.place()..slot.place() + rest_tail.len()],
+            &page[slot.offset()..slot.offset() + rest_tail.len()],
             rest_tail,
         )
 }
@@ -333,7 +334,7 @@ pub(super) fn append_entry(page: &[u8], index: usize, entry: &mut Vec<u8>) {
 fn append_suffix(page: &[u8], slot: Slot, entry: &mut Vec<u8>) {
     let in_head = slot.length().min(HEAD);
     entry.extend_from_slice(&slot.head().to_be_bytes()[..in_head]);
-    entry.extend_from_slice(&page[slot.place()..slot.place() + slot.tail()]);
+    entry.extend_from_slice(&page[slot.offset()..slot.offset() + slot.tail()]);
 }
 
 /// The last six bytes of an entry, as a number.
@@ -341,7 +342,7 @@ fn append_suffix(page: &[u8], slot: Slot, entry: &mut Vec<u8>) {
 pub(super) fn row_id(page: &[u8], index: usize) -> u64 {
     const BYTES: usize = super::ID_BYTES;
     let slot = slot(page, index);
-    let end = slot.place() + slot.tail();
+    let end = slot.offset() + slot.tail();
     let mut bytes = [0; 8];
     if slot.tail() >= BYTES {
         bytes[8 - BYTES..].copy_from_slice(&page[end - BYTES..end]);
@@ -349,7 +350,7 @@ pub(super) fn row_id(page: &[u8], index: usize) -> u64 {
     }
     if slot.length() >= BYTES {
         // Its beginning is the end of the head.
-        let tail = &page[slot.place()..end];
+        let tail = &page[slot.offset()..end];
         let number = tail.iter().fold(u64::from(slot.head()), |number, byte| {
             number << 8 | u64::from(*byte)
         });
@@ -362,7 +363,7 @@ pub(super) fn row_id(page: &[u8], index: usize) -> u64 {
         bytes[free - taken..free].copy_from_slice(&part[part.len() - taken..]);
         free -= taken;
     };
-    fill(&page[slot.place()..end]);
+    fill(&page[slot.offset()..end]);
     fill(&slot.head().to_be_bytes()[..slot.length().min(HEAD)]);
     fill(prefix(page));
     u64::from_be_bytes(bytes)
@@ -373,7 +374,7 @@ pub(super) fn has_prefix(page: &[u8], entry: &[u8]) -> bool {
     entry.starts_with(prefix(page))
 }
 
-/// Adds an entry in its place, with its child in an inner node; false when there is no room.
+/// Adds an entry in its position, with its child in an inner node; false when there is no room.
 pub(super) fn insert(
     page: &mut [u8],
     position: usize,
@@ -420,17 +421,17 @@ fn try_insert(page: &mut [u8], position: usize, entry: &[u8], child: u32) -> boo
     if top < end + SLOT + bytes {
         return false;
     }
-    let place = top - bytes;
-    page[place..place + tail.len()].copy_from_slice(tail);
+    let offset = top - bytes;
+    page[offset..offset + tail.len()].copy_from_slice(tail);
     if is_inner {
-        set32(page, place + tail.len(), child);
+        set32(page, offset + tail.len(), child);
     }
     let at = first + SLOT * position;
     page.copy_within(at..end, at + SLOT);
-    let slot = Slot::new(head(suffix), place, suffix.len());
+    let slot = Slot::new(head(suffix), offset, suffix.len());
     page[at..at + SLOT].copy_from_slice(&slot.0.to_le_bytes());
     set16(page, COUNT, count + 1);
-    set16(page, TOP, place);
+    set16(page, TOP, offset);
     true
 }
 
@@ -443,8 +444,8 @@ pub(super) fn remove(page: &mut [u8], index: usize) {
     let at = first + SLOT * index;
     page.copy_within(at + SLOT..first + SLOT * count, at);
     set16(page, COUNT, count - 1);
-    if removed.place() == get16(page, TOP) {
-        set16(page, TOP, removed.place() + bytes);
+    if removed.offset() == get16(page, TOP) {
+        set16(page, TOP, removed.offset() + bytes);
     } else {
         let garbage = get16(page, GARBAGE) + bytes;
         set16(page, GARBAGE, garbage);
@@ -500,9 +501,7 @@ fn rebuild(page: &mut [u8], prefix_length: usize, scratch: &mut Vec<u8>) -> bool
     }
     scratch.clear();
     scratch.extend_from_slice(page);
-    let (old, _) = scratch.split_at(page.len());
-    let is_inner = !is_leaf(old);
-    let length = page.len();
+    let old = scratch.as_slice();
     let mut first = Vec::with_capacity(64);
     if prefix_length <= old_prefix {
         first.extend_from_slice(&prefix(old)[..prefix_length]);
@@ -510,48 +509,38 @@ fn rebuild(page: &mut [u8], prefix_length: usize, scratch: &mut Vec<u8>) -> bool
         append_entry(old, 0, &mut first);
         first.truncate(prefix_length);
     }
+    refill(page, &first, old, 0..count);
+    true
+}
+
+/// Gives a page a prefix and the entries of another of the same kind, which have it, and no others.
+fn refill(page: &mut [u8], prefix: &[u8], from: &[u8], entries: Range<usize>) {
+    let length = page.len();
     set16(page, COUNT, 0);
     set16(page, GARBAGE, 0);
-    set16(page, PREFIX, prefix_length);
+    set16(page, PREFIX, prefix.len());
     set16(page, TOP, length);
-    page[HEADER..HEADER + prefix_length].copy_from_slice(&first);
-    let mut entry = first;
-    for index in 0..count {
+    page[HEADER..HEADER + prefix.len()].copy_from_slice(prefix);
+    let is_inner = !is_leaf(from);
+    let mut entry = Vec::with_capacity(64);
+    for (position, index) in entries.enumerate() {
         entry.clear();
-        append_entry(old, index, &mut entry);
+        append_entry(from, index, &mut entry);
         let child = if is_inner {
-            child(old, index + 1)
+            child(from, index + 1)
         } else {
             NONE
         };
-        let fits = try_insert(page, index, &entry, child);
-        debug_assert!(fits, "a page that is rebuilt is not larger");
+        let fits = try_insert(page, position, &entry, child);
+        debug_assert!(fits, "there is as much room as in the other page");
     }
-    true
 }
 
 /// Moves the entries from `position` on to an empty page of the same kind.
 pub(super) fn move_upper(page: &mut [u8], position: usize, to: &mut [u8], scratch: &mut Vec<u8>) {
-    let (count, is_inner) = (count(page), !is_leaf(page));
-    let prefix_length = get16(page, PREFIX);
-    let length = to.len();
-    set16(to, PREFIX, prefix_length);
-    set16(to, TOP, length);
-    to[HEADER..HEADER + prefix_length].copy_from_slice(prefix(page));
-    let mut entry = Vec::with_capacity(64);
-    for index in position..count {
-        entry.clear();
-        append_entry(page, index, &mut entry);
-        let child = if is_inner {
-            child(page, index + 1)
-        } else {
-            NONE
-        };
-        let fits = try_insert(to, index - position, &entry, child);
-        debug_assert!(fits, "half of a page fits in an empty one");
-    }
+    refill(to, prefix(page), page, position..count(page));
     set16(page, COUNT, position);
-    rebuild(page, prefix_length, scratch);
+    rebuild(page, get16(page, PREFIX), scratch);
 }
 
 /// Where to split a page so that both halves have about the same number of bytes.

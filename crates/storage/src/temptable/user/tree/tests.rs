@@ -53,15 +53,15 @@ fn compare_with_set(limit: u64, key: impl Fn(u64) -> Vec<u8>) {
         let new = entry(&key(id), id);
         if number % 16 < if grows { 13 } else { 2 } {
             if set.insert(new.clone()) {
-                tree.insert(&pager, &new, Place::UNKNOWN, &mut scratch)
+                tree.insert(&pager, &new, Position::UNKNOWN, &mut scratch)
                     .unwrap();
             }
         } else {
             let near = set.range(new..).next().or(set.first()).cloned();
             if let Some(entry) = near {
                 set.remove(&entry);
-                assert!(tree.remove(&pager, &entry, Place::UNKNOWN).unwrap());
-                assert!(!tree.remove(&pager, &entry, Place::UNKNOWN).unwrap());
+                assert!(tree.remove(&pager, &entry, Position::UNKNOWN).unwrap());
+                assert!(!tree.remove(&pager, &entry, Position::UNKNOWN).unwrap());
             }
         }
         if step % 5_000 == 2_500 {
@@ -80,7 +80,7 @@ fn compare_with_set(limit: u64, key: impl Fn(u64) -> Vec<u8>) {
         }
     }
     for entry in &set {
-        assert!(tree.remove(&pager, entry, Place::UNKNOWN).unwrap());
+        assert!(tree.remove(&pager, entry, Position::UNKNOWN).unwrap());
     }
     assert_eq!((tree.len(), tree.pages.page_count()), (0, 1));
     drop(tree);
@@ -175,7 +175,7 @@ fn keys_in_order_fill_pages() {
             tree.insert(
                 &pager,
                 &entry(&key.to_be_bytes(), number),
-                Place::UNKNOWN,
+                Position::UNKNOWN,
                 &mut scratch,
             )
             .unwrap();

@@ -1,9 +1,9 @@
-//! The snapshots that transactions keep from statement to statement, and what is done when there are too
+//! The snapshots that transactions hold from statement to statement, and what is done when there are too
 //! many of them.
 //!
 //! LMDB has a fixed number of readers, and a commit needs one. Transactions that began after the
 //! same commit share one; of more than [`MOST_SNAPSHOTS`], the oldest that no statement is using is taken
-//! away from its transactions, which are told when they want to read again.
+//! away from its transactions, whose next read fails.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -17,13 +17,13 @@ use super::snapshot::Snapshot;
 
 /// The snapshot of a transaction.
 #[derive(Debug, Default)]
-pub(super) struct TransactionSnapshot(Mutex<Kept>);
+pub(super) struct TransactionSnapshot(Mutex<State>);
 
 #[derive(Debug, Default)]
-enum Kept {
+enum State {
     #[default]
-    Nothing,
-    Snapshot(Arc<Snapshot>),
+    None,
+    Held(Arc<Snapshot>),
     /// It was ended because there were too many.
     Expired,
 }
@@ -35,37 +35,39 @@ fn expired() -> mayfly_types::Error {
     )])
 }
 
+impl State {
+    fn get(&self) -> Result<Option<Arc<Snapshot>>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Held(snapshot) => Ok(Some(Arc::clone(snapshot))),
+            Self::Expired => Err(expired()),
+        }
+    }
+}
+
 impl TransactionSnapshot {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.0)
     }
 
     /// The snapshot, if the transaction has one already.
     pub(super) fn get(&self) -> Result<Option<Arc<Snapshot>>> {
-        let kept = self.lock();
-        match &*kept {
-            Kept::Nothing => Ok(None),
-            Kept::Snapshot(snapshot) => Ok(Some(Arc::clone(snapshot))),
-            Kept::Expired => Err(expired()),
-        }
+        self.lock().get()
     }
 
     /// The snapshot of the transaction, which is this one if it has none yet.
     pub(super) fn get_or_set(&self, snapshot: Arc<Snapshot>) -> Result<Arc<Snapshot>> {
-        let mut kept = self.lock();
-        match &*kept {
-            Kept::Nothing => {
-                *kept = Kept::Snapshot(Arc::clone(&snapshot));
-                Ok(snapshot)
-            }
-            Kept::Snapshot(snapshot) => Ok(Arc::clone(snapshot)),
-            Kept::Expired => Err(expired()),
+        let mut state = self.lock();
+        if let Some(snapshot) = state.get()? {
+            return Ok(snapshot);
         }
+        *state = State::Held(Arc::clone(&snapshot));
+        Ok(snapshot)
     }
 
     /// The transaction sees this one from here on.
     pub(super) fn set(&self, snapshot: Arc<Snapshot>) {
-        let before = std::mem::replace(&mut *self.lock(), Kept::Snapshot(snapshot));
+        let before = std::mem::replace(&mut *self.lock(), State::Held(snapshot));
         drop(before);
     }
 
@@ -88,7 +90,7 @@ struct Transactions {
 }
 
 impl TransactionSnapshots {
-    /// The place for the snapshots of a session's transactions.
+    /// An entry for the snapshots of a session's transactions.
     pub(super) fn add(&self) -> Arc<TransactionSnapshot> {
         let added = Arc::new(TransactionSnapshot::default());
         let mut transactions = lock(&self.0);
@@ -107,15 +109,15 @@ impl TransactionSnapshots {
         let all: Vec<Arc<TransactionSnapshot>> =
             transactions.all.iter().filter_map(Weak::upgrade).collect();
         drop(transactions);
-        let mut all: Vec<MutexGuard<'_, Kept>> = all.iter().map(|one| one.lock()).collect();
+        let mut all: Vec<MutexGuard<'_, State>> = all.iter().map(|one| one.lock()).collect();
         let mut keepers: HashMap<*const Snapshot, usize> = HashMap::new();
         for one in &all {
-            if let Kept::Snapshot(snapshot) = &**one {
+            if let State::Held(snapshot) = &**one {
                 *keepers.entry(Arc::as_ptr(snapshot)).or_default() += 1;
             }
         }
         let unused = all.iter().filter_map(|one| match &**one {
-            Kept::Snapshot(snapshot) => Some(snapshot),
+            State::Held(snapshot) => Some(snapshot),
             _ => None,
         });
         let unused = unused.filter(|snapshot| {
@@ -126,8 +128,8 @@ impl TransactionSnapshots {
         };
         let oldest = Arc::as_ptr(oldest);
         for one in &mut all {
-            if matches!(&**one, Kept::Snapshot(snapshot) if Arc::as_ptr(snapshot) == oldest) {
-                **one = Kept::Expired;
+            if matches!(&**one, State::Held(snapshot) if Arc::as_ptr(snapshot) == oldest) {
+                **one = State::Expired;
             }
         }
         true

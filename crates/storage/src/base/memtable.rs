@@ -1,4 +1,4 @@
-//! Records that were changed and are not in the data file yet.
+//! The memtable: records that were changed and are not in the data file yet.
 //!
 //! A small commit, once it is in the redo log, leaves the file alone: the records that it changes are laid
 //! over those of the file, in memory. They get there together, each of them once, when there are many, when
@@ -30,12 +30,12 @@ struct Value {
 
 /// A version of the changed records.
 #[derive(Debug, Clone, Default)]
-pub(super) struct WriteBuffer(RedBlackTreeMapSync<Box<[u8]>, Value>);
+pub(super) struct Memtable(RedBlackTreeMapSync<Box<[u8]>, Value>);
 
 /// A key, and its value unless it is removed.
 pub(super) type Entry<'b> = (&'b [u8], Option<&'b [u8]>);
 
-impl WriteBuffer {
+impl Memtable {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -94,13 +94,13 @@ pub(super) type Record<'t> = (&'t [u8], &'t [u8]);
 pub(super) struct MergedRecords<'t> {
     pub(super) records: Records,
     pub(super) txn: &'t RoTxn<'t, WithoutTls>,
-    pub(super) buffer: &'t WriteBuffer,
+    pub(super) memtable: &'t Memtable,
 }
 
 impl<'t> MergedRecords<'t> {
     /// The value of a key.
     pub(super) fn get(&self, key: &[u8]) -> heed::Result<Option<&'t [u8]>> {
-        match self.buffer.get(key) {
+        match self.memtable.get(key) {
             Some(value) => Ok(value),
             None => self.records.get(self.txn, key),
         }
@@ -108,19 +108,19 @@ impl<'t> MergedRecords<'t> {
 
     /// The last record whose key is not larger.
     pub(super) fn up_to(&self, key: &[u8]) -> heed::Result<Option<Record<'t>>> {
-        let (records, txn, buffer) = (self.records, self.txn, self.buffer);
+        let (records, txn, memtable) = (self.records, self.txn, self.memtable);
         let mut there = records.get_lower_than_or_equal_to(txn, key)?;
-        if buffer.is_empty() {
+        if memtable.is_empty() {
             return Ok(there);
         }
         while let Some((key, _)) = there
-            && buffer.removes(key)
+            && memtable.removes(key)
         {
             there = records.get_lower_than(txn, key)?;
         }
-        let mut here = buffer.up_to(Bound::Included(key));
+        let mut here = memtable.up_to(Bound::Included(key));
         while let Some((key, None)) = here {
-            here = buffer.up_to(Bound::Excluded(key));
+            here = memtable.up_to(Bound::Excluded(key));
         }
         Ok(match (present(here), there) {
             (Some(here), Some(there)) if there.0 > here.0 => Some(there),
@@ -145,18 +145,18 @@ impl<'t> MergedRecords<'t> {
         mut there: Option<Record<'t>>,
         key: Bound<&[u8]>,
     ) -> heed::Result<Option<Record<'t>>> {
-        let (records, txn, buffer) = (self.records, self.txn, self.buffer);
-        if buffer.is_empty() {
+        let (records, txn, memtable) = (self.records, self.txn, self.memtable);
+        if memtable.is_empty() {
             return Ok(there);
         }
         while let Some((key, _)) = there
-            && buffer.removes(key)
+            && memtable.removes(key)
         {
             there = records.get_greater_than(txn, key)?;
         }
-        let mut here = buffer.from(key);
+        let mut here = memtable.from(key);
         while let Some((key, None)) = here {
-            here = buffer.from(Bound::Excluded(key));
+            here = memtable.from(Bound::Excluded(key));
         }
         Ok(match (present(here), there) {
             (Some(here), Some(there)) if there.0 < here.0 => Some(there),
@@ -185,7 +185,7 @@ mod tests {
     use crate::base::record_key::{TreeId, record_key};
     use crate::base::redo::Redo;
     use crate::base::snapshot::Snapshot;
-    use crate::base::{StoreOptions, StorePlace};
+    use crate::base::{StoreLocation, StoreOptions};
     use crate::temptable::Resources;
 
     const TREES: TreeId = 3;
@@ -248,7 +248,7 @@ mod tests {
     type Oracle = BTreeMap<Vec<u8>, Vec<u8>>;
 
     fn pair(tree: TreeId, found: Found<'_>) -> (Vec<u8>, Vec<u8>) {
-        (record_key(tree, found.place), found.block.to_vec())
+        (record_key(tree, found.key), found.block.to_vec())
     }
 
     fn assert_reads(snapshot: &Arc<Snapshot>, oracle: &Oracle) {
@@ -297,7 +297,7 @@ mod tests {
         let space = Resources::with_defaults(std::env::temp_dir(), 1).temp_space;
         let memory = Budget::root(BudgetKind::Memory, "write_buffer_size", limit);
         let options = StoreOptions {
-            place: StorePlace::Temporary(space.make_directory().unwrap()),
+            location: StoreLocation::Temporary(space.make_directory().unwrap()),
             stable: StableRanges::new(),
             write_buffer: memory.clone(),
         };
