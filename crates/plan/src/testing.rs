@@ -9,6 +9,7 @@ use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::catalog::VariableScope;
 use crate::tree::logical::Query;
+use crate::tree::physical::QueryPlan;
 use crate::{
     Catalog, ColumnSource, IndexPartSource, IndexSource, OptimizerSwitches, PlanOptions, TableId,
     TableSource, TableStatistics, ValueRange,
@@ -236,4 +237,33 @@ pub(crate) fn rewritten(sql: &str) -> Query {
     let mut query = bound(sql).expect("the test's SQL binds");
     crate::rules::rewrite(&mut query, &options());
     query
+}
+
+/// A query as it runs.
+pub(crate) fn planned(sql: &str) -> QueryPlan {
+    crate::bind_query(&parsed(sql), &FakeCatalog::new(), &options()).expect("the test's SQL plans")
+}
+
+/// Checks what is found of statements. Below each of them, further to the right, stands what is expected;
+/// statements that stand together expect the same. Lines that begin with `#` are comments.
+#[track_caller]
+pub(crate) fn check_cases(cases: &str, find: impl Fn(&str) -> String) {
+    let lines: Vec<&str> = cases
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#'))
+        .collect();
+    let margin = lines[0].len() - lines[0].trim_start().len();
+    let expected_of = |line: &&str| line[margin..].strip_prefix("  ").map(str::to_owned);
+    let mut rest = lines.as_slice();
+    while !rest.is_empty() {
+        let statements = rest.iter().take_while(|line| expected_of(line).is_none());
+        let (statements, behind) = rest.split_at(statements.count());
+        let expected: Vec<String> = behind.iter().map_while(expected_of).collect();
+        for sql in statements {
+            let found = find(sql.trim());
+            let found: Vec<&str> = found.lines().collect();
+            assert_eq!(found, expected, "{}\n{}", sql.trim(), found.join("\n"));
+        }
+        rest = &behind[expected.len()..];
+    }
 }

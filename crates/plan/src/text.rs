@@ -9,7 +9,7 @@ use mayfly_types::convert::text::format_value;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, SubqueryKind};
-use crate::tree::logical::{self, with_stack};
+use crate::tree::logical::with_stack;
 use crate::tree::physical::{AggregateCall, SortKey};
 
 /// How columns are called.
@@ -298,7 +298,9 @@ fn write_node(out: &mut dyn Write, expression: &Expression, names: &dyn Names) -
         ExpressionKind::Subquery(subquery) => {
             write_subquery(out, &subquery.kind, subquery.select_id, names)
         }
-        ExpressionKind::LogicalSubquery(subquery) => write_logical_subquery(out, subquery, names),
+        ExpressionKind::LogicalSubquery(subquery) => {
+            write_subquery(out, &subquery.kind, subquery.select_id, names)
+        }
     }
 }
 
@@ -392,31 +394,6 @@ fn write_subquery(
             all,
         } => write_quantified(out, left, (*comparison, *all), select_id, names),
         SubqueryKind::Row { left, comparison } => {
-            write_row(out, left, names)?;
-            let symbol = comparison_text(*comparison);
-            write!(out, " {symbol} (select #{select_id}))")
-        }
-    }
-}
-
-fn write_logical_subquery(
-    out: &mut dyn Write,
-    subquery: &logical::Subquery,
-    names: &dyn Names,
-) -> fmt::Result {
-    let select_id = subquery.select_id;
-    match &subquery.kind {
-        logical::SubqueryKind::Scalar => write!(out, "(select #{select_id})"),
-        logical::SubqueryKind::Exists { negated } => {
-            let not = if *negated { "not " } else { "" };
-            write!(out, "{not}exists(select #{select_id})")
-        }
-        logical::SubqueryKind::Quantified {
-            left,
-            comparison,
-            all,
-        } => write_quantified(out, left, (*comparison, *all), select_id, names),
-        logical::SubqueryKind::Row { left, comparison } => {
             write_row(out, left, names)?;
             let symbol = comparison_text(*comparison);
             write!(out, " {symbol} (select #{select_id}))")

@@ -225,6 +225,13 @@ impl<'a> Binder<'a> {
     }
 
     /// The scope of the query block that is being bound.
+    pub(super) fn innermost(&self) -> &Scope {
+        self.scopes
+            .last()
+            .expect("expressions are bound inside a scope")
+    }
+
+    /// The scope of the query block that is being bound, to be changed.
     pub(super) fn scope(&mut self) -> &mut Scope {
         self.scopes
             .last_mut()

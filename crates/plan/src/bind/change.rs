@@ -12,7 +12,6 @@ use mayfly_types::error::codes;
 
 use super::expression::{bare, compound_name, is_descending, position_of};
 use super::scope::{Clause, ColumnPlace, Scope};
-use super::select::extend;
 use super::types::as_value;
 use crate::bind::binder::Binder;
 use crate::bind::block::BlockColumn;
@@ -23,7 +22,7 @@ use crate::options::PlanOptions;
 use crate::predicates::conjuncts;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Computed, Relation, Scan};
-use crate::tree::physical::{ClientType, SortKey, position_type};
+use crate::tree::physical::{SortKey, position_type};
 
 /// The parts that UPDATE and DELETE share.
 struct Found<'q> {
@@ -113,7 +112,7 @@ pub(crate) fn bind_update(
         });
         set.push(column.id);
     }
-    let relation = extend(relation, computed);
+    let relation = relation.extended(computed);
     binder.refuse_own_reads("UPDATE")?;
     Ok(binder.finish_change(relation, change, targets, is_safe))
 }
@@ -155,15 +154,7 @@ pub(crate) fn bind_delete(
 
 /// The column of a table's positions.
 pub(super) fn position_column(scan: &Scan) -> BlockColumn {
-    BlockColumn {
-        id: scan.position(),
-        name: String::new(),
-        ty: position_type(),
-        nullable: true,
-        origin: None,
-        client_type: ClientType::Plain,
-        claim: None,
-    }
+    BlockColumn::new(scan.position(), String::new(), position_type(), true)
 }
 
 /// The columns of a change's query.
@@ -176,15 +167,9 @@ impl ChangeColumns {
         self.0.push(position_column(scan));
         if with_row {
             for (index, column) in scan.table.columns.iter().enumerate() {
-                self.0.push(BlockColumn {
-                    id: scan.first + index,
-                    name: column.name.clone(),
-                    ty: column.ty.clone(),
-                    nullable: true,
-                    origin: None,
-                    client_type: ClientType::Plain,
-                    claim: None,
-                });
+                let (name, ty) = (column.name.clone(), column.ty.clone());
+                self.0
+                    .push(BlockColumn::new(scan.first + index, name, ty, true));
             }
         }
         ChangeTarget {
@@ -209,15 +194,7 @@ impl ChangeColumns {
             }
             true
         });
-        self.0.push(BlockColumn {
-            id,
-            name: String::new(),
-            ty,
-            nullable: true,
-            origin: None,
-            client_type: ClientType::Plain,
-            claim: None,
-        });
+        self.0.push(BlockColumn::new(id, String::new(), ty, true));
         self.0.len() - 1
     }
 }
@@ -309,8 +286,8 @@ impl Binder<'_> {
         let name = compound_name(written)?;
         let scope = self.scope();
         scope.clause = Clause::FieldList;
-        let unknown = || codes::ER_BAD_FIELD_ERROR.with(&[&name, &Clause::FieldList.text()]);
-        scope.find_column(name)?.ok_or_else(unknown)
+        let found = scope.find_column(name)?;
+        found.ok_or_else(|| Clause::FieldList.unknown(&name))
     }
 
     /// The tables that the multi-table forms of DELETE name.
@@ -390,8 +367,7 @@ impl Binder<'_> {
         for key in found.order_by {
             let expr = bare(&key.expr);
             if let Some(position) = position_of(expr) {
-                let clause = Clause::OrderBy.text();
-                return Err(codes::ER_BAD_FIELD_ERROR.with(&[&position, &clause]));
+                return Err(Clause::OrderBy.unknown(&position));
             }
             let expression = self.bind_stored(expr)?;
             if !matches!(expression.kind, ExpressionKind::Literal(_)) {
@@ -405,19 +381,10 @@ impl Binder<'_> {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         }
         if !keys.is_empty() {
-            relation = Relation::Sort {
-                input: Box::new(relation),
-                keys,
-                limit: None,
-                cause: "ORDER BY has no index to follow".to_owned(),
-            };
+            relation = relation.sorted(keys);
         }
         if let Some(limit) = found.limit {
-            relation = Relation::Limit {
-                input: Box::new(relation),
-                offset: 0,
-                count: self.limit_number(limit)?,
-            };
+            relation = relation.limited(0, self.limit_number(limit)?);
         }
         Ok(relation)
     }

@@ -1,7 +1,5 @@
 //! In which type two operands are compared (the manual, "Type Conversion in Expression Evaluation").
 
-use std::sync::Arc;
-
 use mayfly_functions::{Signature, scalar};
 use mayfly_types::common_type::wider_decimal;
 use mayfly_types::decimal::Decimal;
@@ -10,7 +8,7 @@ use mayfly_types::temporal::{DateRules, parse_time};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
-use super::types::{cast, string_of, with_collation};
+use super::types::{cast, is_date, string_of, with_collation};
 use crate::bind::literal;
 use crate::catalog::Catalog;
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -109,19 +107,8 @@ fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
     let Some(function) = mayfly_functions::scalar::by_name(name).filter(|_| is_text) else {
         return Ok(cast(operand, to));
     };
-    Ok(Expression {
-        nullable: operand.nullable,
-        ty: to.clone(),
-        kind: ExpressionKind::Call {
-            function,
-            signature: Arc::new(Signature::new(
-                vec![operand.ty.clone()],
-                to.clone(),
-                operand.nullable,
-            )),
-            arguments: vec![operand],
-        },
-    })
+    let signature = Signature::new(vec![operand.ty.clone()], to.clone(), operand.nullable);
+    Ok(Expression::call(function, vec![operand], signature))
 }
 
 /// CASE and BETWEEN compare documents as their texts, or as numbers where there is one among the operands.
@@ -133,21 +120,15 @@ pub(crate) fn documents_as_scalars(operands: &mut [Expression]) {
         false => string_of(&SqlType::json(), CollationId::UTF8MB4_BIN),
     };
     for operand in operands.iter_mut().filter(|operand| is_document(operand)) {
-        let document = std::mem::replace(operand, literal::null());
-        *operand = cast(document, &target);
+        operand.change(|document| cast(document, &target));
     }
 }
 
 /// `CASE text WHEN date` compares the texts, unlike `=` and a CASE of a date.
 pub(crate) fn dates_as_texts([operand, value]: &mut [Expression; 2]) {
-    let is_date = matches!(
-        value.ty.kind,
-        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
-    );
-    if is_date && has_collation(&operand.ty) {
+    if is_date(&value.ty) && has_collation(&operand.ty) {
         let text = string_of(&value.ty, operand.ty.collation);
-        let date = std::mem::replace(value, literal::null());
-        *value = cast(date, &text);
+        value.change(|date| cast(date, &text));
     }
 }
 
@@ -162,17 +143,8 @@ fn as_json(operand: Expression) -> Expression {
     }
     if is_text && let Some(function) = scalar::by_name("json_quote") {
         let text = SqlType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
-        let signature = Signature::new(vec![operand.ty.clone()], text.clone(), operand.nullable);
-        let quoted = Expression {
-            nullable: operand.nullable,
-            ty: text,
-            kind: ExpressionKind::Call {
-                function,
-                arguments: vec![operand],
-                signature: Arc::new(signature),
-            },
-        };
-        return cast(quoted, &json);
+        let signature = Signature::new(vec![operand.ty.clone()], text, operand.nullable);
+        return cast(Expression::call(function, vec![operand], signature), &json);
     }
     cast(operand, &json)
 }

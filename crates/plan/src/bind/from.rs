@@ -174,14 +174,9 @@ impl Binder<'_> {
             (left, right)
         };
         let relation = Relation::Join(Join {
-            kind,
-            left: Box::new(left),
-            right: Box::new(right),
-            on,
             lateral,
             straight,
-            null_aware: Vec::new(),
-            lookup: None,
+            ..Join::new(kind, left, right, on)
         });
         Ok((relation, seen))
     }
@@ -250,20 +245,13 @@ impl Binder<'_> {
 
     fn single(&mut self, places: &[ColumnPlace], name: &str) -> Result<ColumnPlace> {
         let scope = self.scope();
-        let mut found = None;
-        for place in places {
-            if same_name(scope.tables[place.table].name(place.column), name) {
-                if found.is_some() {
-                    return Err(scope.ambiguous(Name {
-                        database: None,
-                        table: None,
-                        column: name,
-                    }));
-                }
-                found = Some(*place);
-            }
-        }
-        found.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &Clause::From.text()]))
+        let is_named = |place: &ColumnPlace| {
+            let column = scope.tables[place.table].name(place.column);
+            same_name(column, name)
+        };
+        let named = places.iter().copied().filter(is_named);
+        let found = scope.only(Name::unqualified(name), named)?;
+        found.ok_or_else(|| Clause::From.unknown(&name))
     }
 
     fn bind_factor(&mut self, factor: &TableFactor) -> Result<(Relation, Seen)> {
@@ -421,10 +409,7 @@ impl Binder<'_> {
                 expression,
             });
         }
-        Ok(Relation::Extend {
-            input: Box::new(scan(read, Arc::new([]))),
-            columns,
-        })
+        Ok(scan(read, Arc::new([])).extended(columns))
     }
 
     fn bind_derived(
@@ -516,22 +501,14 @@ impl Binder<'_> {
         alias: &str,
         database: Option<&str>,
     ) -> Result<Relation> {
-        for (index, column) in block.columns.iter().enumerate() {
-            if block.columns[..index]
-                .iter()
-                .any(|other| same_name(&other.name, &column.name))
-            {
-                return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
-            }
-        }
+        refuse_same_names(&block.columns)?;
         let merges =
             self.options.switches.derived_merge || (self.merges_views && database.is_some());
         let merged = block.mergeable && merges;
-        let materialize = (block.mergeable && !merged).then(|| TemporaryTable {
-            purpose: Purpose::DerivedTable,
-            cause: format!(
-                "derived table {alias} is not merged: optimizer_switch derived_merge=off"
-            ),
+        let materialize = (block.mergeable && !merged).then(|| {
+            let cause =
+                format!("derived table {alias} is not merged: optimizer_switch derived_merge=off");
+            TemporaryTable::new(Purpose::DerivedTable, cause)
         });
         let relation = if merged {
             block.relation
@@ -553,10 +530,8 @@ impl Binder<'_> {
         };
         self.add_table(ScopeTable {
             database: database.map(str::to_owned),
-            alias: alias.to_owned(),
-            columns: ScopeColumns::Derived(block.columns),
-            null_extended: false,
             unique_keys: block.unique_keys,
+            ..ScopeTable::derived(alias.to_owned(), block.columns)
         })?;
         Ok(relation)
     }
@@ -594,6 +569,17 @@ pub(super) fn view_error((database, name): (&str, &str), error: Error) -> Error 
     }
 }
 
+/// Error 1060 for two columns of one name.
+pub(super) fn refuse_same_names(columns: &[BlockColumn]) -> Result<()> {
+    for (index, column) in columns.iter().enumerate() {
+        let mut before = columns[..index].iter();
+        if before.any(|other| same_name(&other.name, &column.name)) {
+            return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
+        }
+    }
+    Ok(())
+}
+
 /// Gives the columns of a derived table or common table expression the names in its column list.
 pub(super) fn rename_columns(block: &mut Block, names: &[&Ident]) -> Result<()> {
     if names.is_empty() {
@@ -612,14 +598,8 @@ fn cross_join(left: Relation, right: Relation) -> Relation {
     let lateral = crate::tree::logical::free_columns(&right)
         .intersects(&crate::tree::logical::produced(&left));
     Relation::Join(Join {
-        kind: JoinKind::Inner,
-        left: Box::new(left),
-        right: Box::new(right),
-        on: Vec::new(),
         lateral,
-        straight: false,
-        null_aware: Vec::new(),
-        lookup: None,
+        ..Join::new(JoinKind::Inner, left, right, Vec::new())
     })
 }
 

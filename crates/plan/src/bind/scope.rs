@@ -84,6 +84,11 @@ impl Clause {
         }
     }
 
+    /// Error 1054: it names a column that there is not.
+    pub(crate) fn unknown(self, name: &dyn std::fmt::Display) -> Error {
+        codes::ER_BAD_FIELD_ERROR.with(&[name, &self.text()])
+    }
+
     /// Whether aggregates of the query block may stand in it.
     pub(crate) fn allows_aggregates(self) -> bool {
         matches!(self, Self::FieldList | Self::Having | Self::OrderBy)
@@ -115,6 +120,30 @@ pub(crate) struct ScopeTable {
 }
 
 impl ScopeTable {
+    /// A table of these columns that has no database.
+    pub(crate) fn derived(alias: String, columns: Vec<BlockColumn>) -> Self {
+        Self {
+            database: None,
+            alias,
+            columns: ScopeColumns::Derived(columns),
+            null_extended: false,
+            unique_keys: Vec::new(),
+        }
+    }
+
+    /// Whether a qualifier means this table.
+    pub(crate) fn is_called(&self, database: Option<&str>, table: &str) -> bool {
+        self.alias == table
+            && database
+                .is_none_or(|written| self.database.as_deref().is_some_and(|own| own == written))
+    }
+
+    /// Whether the qualifiers of a name, if it has any, mean this table.
+    fn is_meant_by(&self, name: Name<'_>) -> bool {
+        name.table
+            .is_none_or(|written| self.is_called(name.database, written))
+    }
+
     pub(crate) fn len(&self) -> usize {
         match &self.columns {
             ScopeColumns::Base { table, .. } => table.columns.len(),
@@ -295,6 +324,17 @@ pub(crate) struct Name<'n> {
     pub(crate) column: &'n str,
 }
 
+impl<'n> Name<'n> {
+    /// The name of a column alone.
+    pub(crate) fn unqualified(column: &'n str) -> Self {
+        Self {
+            database: None,
+            table: None,
+            column,
+        }
+    }
+}
+
 impl std::fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(database) = self.database {
@@ -347,15 +387,8 @@ impl Scope {
     /// Makes columns nameable whose numbers are their positions.
     pub(crate) fn add_scalar_columns(&mut self, columns: &[ScalarColumn<'_>]) {
         for (id, column) in columns.iter().enumerate() {
-            let block_column = BlockColumn {
-                id,
-                name: column.name.to_owned(),
-                ty: column.ty.clone(),
-                nullable: column.nullable,
-                origin: None,
-                client_type: ClientType::Plain,
-                claim: None,
-            };
+            let (name, ty) = (column.name.to_owned(), column.ty.clone());
+            let block_column = BlockColumn::new(id, name, ty, column.nullable);
             if let Some(database) = column.database
                 && self
                     .tables
@@ -370,13 +403,10 @@ impl Scope {
                     columns: ScopeColumns::Derived(columns),
                     ..
                 }) if alias == column.table => columns.push(block_column),
-                _ => self.tables.push(ScopeTable {
-                    database: None,
-                    alias: column.table.to_owned(),
-                    columns: ScopeColumns::Derived(vec![block_column]),
-                    null_extended: false,
-                    unique_keys: Vec::new(),
-                }),
+                _ => {
+                    let table = ScopeTable::derived(column.table.to_owned(), vec![block_column]);
+                    self.tables.push(table);
+                }
             }
         }
     }
@@ -447,8 +477,7 @@ impl Scope {
     /// several names.
     fn is_named(&self, id: ColumnId, name: Name<'_>) -> bool {
         self.tables.iter().any(|table| {
-            name.table
-                .is_none_or(|written| table.is_called(name.database, written))
+            table.is_meant_by(name)
                 && table
                     .find(name.column)
                     .is_some_and(|column| table.id(column) == id)
@@ -546,64 +575,49 @@ impl Scope {
     /// Looks for a name among the tables.
     pub(crate) fn find_column(&self, name: Name<'_>) -> Result<Option<ColumnPlace>> {
         let range = self.on_range.clone().unwrap_or(0..self.tables.len());
-        if let (None, Some(visible)) = (name.table, &self.visible) {
-            let mut found = None;
-            for place in visible {
-                if range.contains(&place.table)
-                    && same_name(self.tables[place.table].name(place.column), name.column)
-                {
-                    if found.is_some() {
-                        return Err(self.ambiguous(name));
-                    }
-                    found = Some(*place);
-                }
+        let found = match (name.table, &self.visible) {
+            (None, Some(visible)) => {
+                let is_named = |place: &ColumnPlace| {
+                    let column = self.tables[place.table].name(place.column);
+                    range.contains(&place.table) && same_name(column, name.column)
+                };
+                self.only(name, visible.iter().copied().filter(is_named))?
             }
-            return match found {
-                None => self.find_row_id(name, range),
-                found => Ok(found),
-            };
-        }
-        let mut found = None;
-        for table in range.clone() {
-            let candidate = &self.tables[table];
-            if name
-                .table
-                .is_some_and(|written| !candidate.is_called(name.database, written))
-            {
-                continue;
-            }
-            if let Some(column) = candidate.find(name.column) {
-                if found.is_some() {
-                    return Err(self.ambiguous(name));
-                }
-                found = Some(ColumnPlace { table, column });
-            }
-        }
-        match found {
-            None => self.find_row_id(name, range),
-            found => Ok(found),
-        }
-    }
-
-    /// The first table whose row id a name is.
-    fn find_row_id(&self, name: Name<'_>, tables: Range<usize>) -> Result<Option<ColumnPlace>> {
-        if !name.column.eq_ignore_ascii_case("_rowid") {
-            return Ok(None);
-        }
-        let mut found = None;
-        for table in tables {
-            let candidate = &self.tables[table];
-            let is_called = |written| candidate.is_called(name.database, written);
-            if name.table.is_none_or(is_called)
-                && let Some(column) = candidate.row_id()
-            {
-                if found.is_some() {
-                    return Err(self.ambiguous(name));
-                }
-                found = Some(ColumnPlace { table, column });
-            }
+            _ => self.only_of(name, range.clone(), |table| table.find(name.column))?,
+        };
+        // `_rowid` is a name of a column where no column has it.
+        if found.is_none() && name.column.eq_ignore_ascii_case("_rowid") {
+            return self.only_of(name, range, ScopeTable::row_id);
         }
         Ok(found)
+    }
+
+    /// The only column that `find` finds in the tables that the qualifiers of a name mean.
+    fn only_of(
+        &self,
+        name: Name<'_>,
+        tables: Range<usize>,
+        find: impl Fn(&ScopeTable) -> Option<usize>,
+    ) -> Result<Option<ColumnPlace>> {
+        let tables = tables.filter(|table| self.tables[*table].is_meant_by(name));
+        let places = tables.filter_map(|table| {
+            let column = find(&self.tables[table])?;
+            Some(ColumnPlace { table, column })
+        });
+        self.only(name, places)
+    }
+
+    /// The only column among those that a name may mean: error 1052 when there are several.
+    pub(crate) fn only(
+        &self,
+        name: Name<'_>,
+        mut columns: impl Iterator<Item = ColumnPlace>,
+    ) -> Result<Option<ColumnPlace>> {
+        let first = columns.next();
+        match columns.next() {
+            Some(_) => Err(self.ambiguous(name)),
+            None => Ok(first),
+        }
     }
 
     pub(crate) fn ambiguous(&self, name: Name<'_>) -> Error {
@@ -687,14 +701,5 @@ impl Scope {
             }
         }
         Ok(item.map(Found::Item))
-    }
-}
-
-impl ScopeTable {
-    /// Whether a qualifier means this table.
-    pub(crate) fn is_called(&self, database: Option<&str>, table: &str) -> bool {
-        self.alias == table
-            && database
-                .is_none_or(|written| self.database.as_deref().is_some_and(|own| own == written))
     }
 }

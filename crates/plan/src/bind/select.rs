@@ -169,39 +169,25 @@ impl Binder<'_> {
             }
             columns.push(column_of_item(item, *id));
         }
-        relation = extend(relation, first);
+        relation = relation.extended(first);
         if distinct {
             relation = self.distinct(relation, &columns, &mut order)?;
         }
         if !order.is_empty() {
-            relation = Relation::Sort {
-                input: Box::new(relation),
-                keys: order
-                    .into_iter()
-                    .map(|key| SortKey {
-                        expression: key.expression,
-                        descending: key.descending,
-                    })
-                    .collect(),
-                limit: None,
-                cause: "ORDER BY has no index to follow".to_owned(),
-            };
+            let keys = order.into_iter().map(|key| SortKey {
+                expression: key.expression,
+                descending: key.descending,
+            });
+            relation = relation.sorted(keys.collect());
         }
         if let Some((offset, count)) = limit {
-            relation = Relation::Limit {
-                input: Box::new(relation),
-                offset,
-                count,
-            };
+            relation = relation.limited(offset, count);
         }
-        relation = extend(relation, second);
+        relation = relation.extended(second);
         if buffer {
             relation = Relation::Materialize {
                 input: Box::new(relation),
-                temporary: TemporaryTable {
-                    purpose: Purpose::Buffer,
-                    cause: "SQL_BUFFER_RESULT".to_owned(),
-                },
+                temporary: TemporaryTable::new(Purpose::Buffer, "SQL_BUFFER_RESULT"),
             };
         }
         if grouped || distinct {
@@ -330,12 +316,8 @@ impl Binder<'_> {
             let key = match position_of(expr) {
                 Some(position) => {
                     let scope = self.scope();
-                    let item = position
-                        .checked_sub(1)
-                        .and_then(|at| scope.items.get(at))
-                        .ok_or_else(|| {
-                            codes::ER_BAD_FIELD_ERROR.with(&[&position, &Clause::GroupBy.text()])
-                        })?;
+                    let item = position.checked_sub(1).and_then(|at| scope.items.get(at));
+                    let item = item.ok_or_else(|| Clause::GroupBy.unknown(&position))?;
                     if scope.reads_aggregate(&item.expression) {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&item.name]));
                     }
@@ -417,9 +399,7 @@ impl Binder<'_> {
                 Some(position) => {
                     let at = position.wrapping_sub(1);
                     if at >= self.scope().items.len() {
-                        return Err(
-                            codes::ER_BAD_FIELD_ERROR.with(&[&position, &Clause::OrderBy.text()])
-                        );
+                        return Err(Clause::OrderBy.unknown(&position));
                     }
                     Some(at)
                 }
@@ -507,16 +487,9 @@ impl Binder<'_> {
                 seen.insert(id);
             }
         }
-        Ok(Relation::Aggregate(Aggregate {
-            input: Box::new(relation),
-            keys,
-            aggregates,
-            rollup: None,
-            first_groups: None,
-            ordered: false,
-            purpose: Purpose::Distinct,
-            cause: "DISTINCT drops duplicates".to_owned(),
-        }))
+        let cause = "DISTINCT drops duplicates";
+        let distinct = Aggregate::new(relation, keys, aggregates, Purpose::Distinct, cause);
+        Ok(Relation::Aggregate(distinct))
     }
 
     /// Errors 3066 and 3065: what the groups of SELECT DISTINCT are ordered by must be in the select list.
@@ -626,16 +599,6 @@ fn sets_variable(expression: &Expression) -> bool {
     found
 }
 
-pub(super) fn extend(relation: Relation, columns: Vec<Computed>) -> Relation {
-    if columns.is_empty() {
-        return relation;
-    }
-    Relation::Extend {
-        input: Box::new(relation),
-        columns,
-    }
-}
-
 /// The expressions of GROUP BY, and whether it says WITH ROLLUP.
 fn group_by_of(group_by: &GroupByExpr) -> Result<(Vec<&Expr>, bool)> {
     let GroupByExpr::Expressions(expressions, modifiers) = group_by else {
@@ -665,11 +628,7 @@ fn group_by_of(group_by: &GroupByExpr) -> Result<(Vec<&Expr>, bool)> {
 fn name_in(expr: &Expr) -> Option<Name<'_>> {
     match expr {
         Expr::Identifier(ident) if mayfly_syntax::encodings::variable(expr).is_none() => {
-            Some(Name {
-                database: None,
-                table: None,
-                column: &ident.value,
-            })
+            Some(Name::unqualified(&ident.value))
         }
         Expr::CompoundIdentifier(parts) => compound_name(parts).ok(),
         _ => None,

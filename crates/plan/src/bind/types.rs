@@ -1,7 +1,5 @@
 //! Types of expressions: conversions, and what a choice between several gives.
 
-use std::sync::Arc;
-
 use mayfly_functions::{Argument, Coercibility, Signature};
 use mayfly_types::charset::Charset;
 use mayfly_types::common_type::{self, Alternatives, aggregate_types, text_length};
@@ -240,15 +238,13 @@ fn truth(value: &Value) -> Option<bool> {
 /// A comparison of two expressions that are of one type already.
 pub(crate) fn compare(comparison: Comparison, left: Expression, right: Expression) -> Expression {
     let nullable = comparison != Comparison::NullSafeEqual && (left.nullable || right.nullable);
-    Expression {
-        kind: ExpressionKind::Compare {
-            comparison,
-            left: Box::new(left),
-            right: Box::new(right),
-        },
-        ty: SqlType::boolean(),
-        nullable,
-    }
+    let (left, right) = (Box::new(left), Box::new(right));
+    let kind = ExpressionKind::Compare {
+        comparison,
+        left,
+        right,
+    };
+    Expression::predicate(kind, nullable)
 }
 
 /// Negation of a predicate.
@@ -259,30 +255,16 @@ pub(crate) fn not(mut operand: Expression) -> Expression {
     {
         return operand;
     }
+    if let ExpressionKind::InList { negated, .. } = &mut operand.kind {
+        *negated = !*negated;
+        return operand;
+    }
     match operand.kind {
         ExpressionKind::Not(inner) => *inner,
-        ExpressionKind::InList {
-            operand,
-            list,
-            negated,
-        } => Expression {
-            kind: ExpressionKind::InList {
-                operand,
-                list,
-                negated: !negated,
-            },
-            ty: SqlType::boolean(),
-            nullable,
-        },
-        kind => Expression {
-            kind: ExpressionKind::Not(Box::new(Expression {
-                kind,
-                ty: SqlType::boolean(),
-                nullable,
-            })),
-            ty: SqlType::boolean(),
-            nullable,
-        },
+        kind => {
+            let operand = Box::new(Expression::predicate(kind, nullable));
+            Expression::predicate(ExpressionKind::Not(operand), nullable)
+        }
     }
 }
 
@@ -310,11 +292,7 @@ fn negate(kind: &mut SubqueryKind) -> bool {
 
 /// `operand IS NULL`
 pub(crate) fn is_null(operand: Expression) -> Expression {
-    Expression {
-        kind: ExpressionKind::IsNull(Box::new(operand)),
-        ty: SqlType::boolean(),
-        nullable: false,
-    }
+    Expression::predicate(ExpressionKind::IsNull(Box::new(operand)), false)
 }
 
 /// Whether values of `from` are values of `to` as they are.
@@ -329,9 +307,7 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
         (TypeKind::Null, _) | (_, TypeKind::Null) => false,
         (TypeKind::Decimal, TypeKind::Decimal) => from.length <= to.length,
         (TypeKind::Double | TypeKind::Float, TypeKind::Double) => true,
-        (TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp, TypeKind::DateTime) => {
-            from.decimals <= to.decimals
-        }
+        (_, TypeKind::DateTime) if is_date(from) => from.decimals <= to.decimals,
         (TypeKind::Time, TypeKind::Time) => from.decimals <= to.decimals,
         (TypeKind::Enum | TypeKind::Set, _) | (_, TypeKind::Enum | TypeKind::Set) => false,
         (TypeKind::Json, _) | (_, TypeKind::Json) => false,
@@ -350,6 +326,14 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether values of a type are dates, with a time or without.
+pub(crate) fn is_date(ty: &SqlType) -> bool {
+    matches!(
+        ty.kind,
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
+    )
 }
 
 /// Orders integer kinds by their range.
@@ -387,27 +371,20 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
     // A choice is computed as DOUBLE, and shown as FLOAT.
     let is_float = expression.ty.kind == TypeKind::Float && to.is_string();
     if is_float && choices(&expression).is_some() {
-        let double = Expression {
-            ty: SqlType::double(),
-            nullable: expression.nullable,
-            kind: ExpressionKind::Cast(Box::new(expression), None),
-        };
-        let length = to.length.max(DOUBLE_WIDTH);
+        let nullable = expression.nullable;
+        let double = ExpressionKind::Cast(Box::new(expression), None);
         let to = SqlType {
-            length,
+            length: to.length.max(DOUBLE_WIDTH),
             ..to.clone()
         };
-        return cast(double, &to);
+        return cast(Expression::new(double, SqlType::double(), nullable), &to);
     }
     // A string that does not parse becomes a NULL temporal value.
     let nullable = expression.nullable
         || (to.is_temporal() && !expression.ty.is_temporal())
         || to.kind == TypeKind::Json;
-    Expression {
-        kind: ExpressionKind::Cast(Box::new(expression), None),
-        ty: to.clone(),
-        nullable,
-    }
+    let kind = ExpressionKind::Cast(Box::new(expression), None);
+    Expression::new(kind, to.clone(), nullable)
 }
 
 /// [`cast`] where a text gives way to the collation of others: error 3854 in the place of characters that
@@ -430,18 +407,9 @@ pub(crate) fn cast_exactly(expression: Expression, to: &SqlType) -> Expression {
         collation: to.collation,
         ..expression.ty.clone()
     };
-    let types = vec![expression.ty.clone()];
-    let signature = Signature::new(types, ty.clone(), expression.nullable);
-    let converted = Expression {
-        nullable: expression.nullable,
-        kind: ExpressionKind::Call {
-            function,
-            arguments: vec![expression],
-            signature: Arc::new(signature.with_coercibility(Coercibility::Coercible)),
-        },
-        ty,
-    };
-    cast(converted, to)
+    let signature = Signature::new(vec![expression.ty.clone()], ty, expression.nullable)
+        .with_coercibility(Coercibility::Coercible);
+    cast(Expression::call(function, vec![expression], signature), to)
 }
 
 /// The type that a value becomes where it is to be of a type: a column's DOUBLE keeps all of its digits

@@ -25,7 +25,7 @@ use crate::tree::logical::{
     with_stack,
 };
 use crate::tree::physical::{
-    IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
+    Grouping, IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
     SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
 };
 
@@ -149,23 +149,13 @@ impl Lowering {
                 let input = self.relation(*input, &needed)?;
                 let input = narrowed(input, &needed);
                 let keys = self.sort_keys(keys, &input.layout)?;
-                let estimated_rows = estimate::limited(input.plan.estimated_rows, limit);
-                Ok(Lowered {
-                    plan: Plan {
-                        output: input.plan.output.clone(),
-                        estimated_rows,
-                        operator: Operator::Sort {
-                            input: Box::new(input.plan),
-                            keys,
-                            limit,
-                            temporary: TemporaryTable {
-                                purpose: Purpose::OrderBy,
-                                cause,
-                            },
-                        },
-                    },
-                    layout: input.layout,
-                })
+                let rows = estimate::limited(input.plan.estimated_rows, limit);
+                Ok(input.over(rows, |input| Operator::Sort {
+                    input,
+                    keys,
+                    limit,
+                    temporary: TemporaryTable::new(Purpose::OrderBy, cause),
+                }))
             }
             Relation::Limit {
                 input,
@@ -173,21 +163,12 @@ impl Lowering {
                 count,
             } => {
                 let input = self.relation(*input, required)?;
-                Ok(Lowered {
-                    plan: Plan {
-                        output: input.plan.output.clone(),
-                        estimated_rows: estimate::limited(
-                            input.plan.estimated_rows,
-                            Some((offset, count)),
-                        ),
-                        operator: Operator::Limit {
-                            input: Box::new(input.plan),
-                            offset,
-                            count,
-                        },
-                    },
-                    layout: input.layout,
-                })
+                let rows = estimate::limited(input.plan.estimated_rows, Some((offset, count)));
+                Ok(input.over(rows, |input| Operator::Limit {
+                    input,
+                    offset,
+                    count,
+                }))
             }
             Relation::SetOperation {
                 kind,
@@ -230,14 +211,9 @@ impl Lowering {
                 .collect::<Result<Vec<_>>>()?;
             lowered.push(row);
         }
-        Ok(Lowered {
-            plan: Plan {
-                estimated_rows: lowered.len() as f64,
-                operator: Operator::Values { rows: lowered },
-                output: types,
-            },
-            layout: columns,
-        })
+        let count = lowered.len() as f64;
+        let operator = Operator::Values { rows: lowered };
+        Ok(Lowered::new(operator, types, count, columns))
     }
 
     fn scan(&mut self, mut scan: Scan, required: &ColumnSet) -> Result<Lowered> {
@@ -300,14 +276,7 @@ impl Lowering {
                 }))
             }
         };
-        let lowered = Lowered {
-            plan: Plan {
-                operator,
-                output,
-                estimated_rows,
-            },
-            layout,
-        };
+        let lowered = Lowered::new(operator, output, estimated_rows, layout);
         Ok(if never { no_rows(lowered) } else { lowered })
     }
 
@@ -369,10 +338,10 @@ impl Lowering {
                 },
                 all: false,
                 inputs,
-                temporary: Some(TemporaryTable {
-                    purpose: Purpose::Distinct,
-                    cause: "an index merge finds each row once".to_owned(),
-                }),
+                temporary: Some(TemporaryTable::new(
+                    Purpose::Distinct,
+                    "an index merge finds each row once",
+                )),
             },
             output: vec![position_type()],
             estimated_rows: merge.rows,
@@ -397,17 +366,10 @@ impl Lowering {
         let Some(predicate) = self.conjunction(predicates, &input.layout)? else {
             return Ok(input);
         };
-        Ok(Lowered {
-            plan: Plan {
-                output: input.plan.output.clone(),
-                estimated_rows,
-                operator: Operator::Filter {
-                    input: Box::new(input.plan),
-                    predicate,
-                },
-            },
-            layout: input.layout,
-        })
+        Ok(input.over(estimated_rows, |input| Operator::Filter {
+            input,
+            predicate,
+        }))
     }
 
     /// Project and Extend: `keep` says whether columns of the input stay visible.
@@ -455,17 +417,10 @@ impl Lowering {
             output.push(column.expression.ty.clone());
             expressions.push(self.expression(column.expression, &input.layout)?);
         }
-        Ok(Lowered {
-            plan: Plan {
-                output,
-                estimated_rows: input.plan.estimated_rows,
-                operator: Operator::Project {
-                    input: Box::new(input.plan),
-                    expressions,
-                },
-            },
-            layout,
-        })
+        let rows = input.plan.estimated_rows;
+        let input = Box::new(input.plan);
+        let operator = Operator::Project { input, expressions };
+        Ok(Lowered::new(operator, output, rows, layout))
     }
 
     fn aggregate(&mut self, aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
@@ -516,26 +471,20 @@ impl Lowering {
             keys.len(),
             aggregate.first_groups,
         );
-        let temporary = (!keys.is_empty() && !aggregate.ordered).then_some(TemporaryTable {
-            purpose: aggregate.purpose,
-            cause: aggregate.cause,
-        });
-        Ok(Lowered {
-            plan: Plan {
-                operator: Operator::Aggregate {
-                    input: Box::new(input.plan),
-                    keys,
-                    aggregates,
-                    rollup: aggregate.rollup.is_some(),
-                    first_groups: aggregate.first_groups,
-                    ordered: aggregate.ordered,
-                    temporary,
-                },
-                output,
-                estimated_rows,
+        let temporary = (!keys.is_empty() && !aggregate.ordered)
+            .then(|| TemporaryTable::new(aggregate.purpose, aggregate.cause));
+        let operator = Operator::Aggregate {
+            input: Box::new(input.plan),
+            grouping: Grouping {
+                keys,
+                aggregates,
+                rollup: aggregate.rollup.is_some(),
+                first_groups: aggregate.first_groups,
+                ordered: aggregate.ordered,
+                temporary,
             },
-            layout,
-        })
+        };
+        Ok(Lowered::new(operator, output, estimated_rows, layout))
     }
 
     fn set_operation(
@@ -574,23 +523,16 @@ impl Lowering {
             SetOperationKind::Intersect => "INTERSECT matches rows",
             SetOperationKind::Except => "EXCEPT matches rows",
         };
-        let temporary = (!streams).then(|| TemporaryTable {
-            purpose: Purpose::SetOperation,
-            cause: word.to_owned(),
-        });
-        Ok(Lowered {
-            plan: Plan {
-                operator: Operator::SetOperation {
-                    kind,
-                    all,
-                    inputs: plans,
-                    temporary,
-                },
-                output: kept.iter().map(|index| types[*index].clone()).collect(),
-                estimated_rows,
-            },
-            layout: kept.iter().map(|index| columns[*index]).collect(),
-        })
+        let temporary = (!streams).then(|| TemporaryTable::new(Purpose::SetOperation, word));
+        let operator = Operator::SetOperation {
+            kind,
+            all,
+            inputs: plans,
+            temporary,
+        };
+        let output = kept.iter().map(|index| types[*index].clone()).collect();
+        let layout = kept.iter().map(|index| columns[*index]).collect();
+        Ok(Lowered::new(operator, output, estimated_rows, layout))
     }
 
     fn shared_scan(
@@ -607,14 +549,12 @@ impl Lowering {
         } else {
             Operator::SharedScan { shared: id, alias }
         };
-        Ok(Lowered {
-            plan: Plan {
-                operator,
-                output,
-                estimated_rows: estimate::SHARED_ROWS,
-            },
-            layout: columns,
-        })
+        Ok(Lowered::new(
+            operator,
+            output,
+            estimate::SHARED_ROWS,
+            columns,
+        ))
     }
 
     /// Lowers a shared result at its first reading, after those that it reads itself.
@@ -683,10 +623,7 @@ impl Lowering {
         self.results.push(SharedResult {
             source,
             output: types,
-            temporary: TemporaryTable {
-                purpose: Purpose::CommonTableExpression,
-                cause,
-            },
+            temporary: TemporaryTable::new(Purpose::CommonTableExpression, cause),
             name,
             columns: names,
             select_id,

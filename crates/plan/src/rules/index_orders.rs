@@ -8,7 +8,6 @@
 pub(super) mod index_skips;
 
 use super::access_paths::{add_possible, cost, needed_columns};
-use super::rule::Rule;
 use crate::access::path::{self, Path};
 use crate::catalog::{IndexSource, TableSource};
 use crate::estimate::estimate;
@@ -18,24 +17,16 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Aggregate, ColumnId, ColumnSet, Query, Relation, Scan, with_stack};
 use crate::tree::physical::SortKey;
 
-pub(super) struct IndexOrders;
-
-impl Rule for IndexOrders {
-    fn name(&self) -> &'static str {
-        "index_orders"
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    if query.tables.iter().all(|table| table.indexes.is_empty()) {
+        return;
     }
-
-    fn apply(&self, query: &mut Query, options: &PlanOptions) {
-        if query.tables.iter().all(|table| table.indexes.is_empty()) {
-            return;
-        }
-        let rule = Orders::new(query, options);
-        query.for_each_relation_mut(&mut |relation| match relation {
-            Relation::Sort { .. } => rule.sort(relation),
-            Relation::Aggregate(aggregate) => rule.aggregate(aggregate),
-            _ => {}
-        });
-    }
+    let rule = Orders::new(query, options);
+    query.for_each_relation_mut(&mut |relation| match relation {
+        Relation::Sort { .. } => rule.sort(relation),
+        Relation::Aggregate(aggregate) => rule.aggregate(aggregate),
+        _ => {}
+    });
 }
 
 /// What a row costs to sort, for each doubling of how many there are.
@@ -127,11 +118,7 @@ impl<'a> Orders<'a> {
         if let Relation::Sort { input, limit, .. } = relation {
             *relation = match limit {
                 None => input.take(),
-                Some((offset, count)) => Relation::Limit {
-                    offset: *offset,
-                    count: *count,
-                    input: Box::new(input.take()),
-                },
+                Some((offset, count)) => input.take().limited(*offset, *count),
             };
         }
     }

@@ -1,24 +1,8 @@
-//! What a rule is, and what several rules ask of expressions.
+//! What several rules ask of statements and expressions.
 
 use crate::lower::is_never_true;
-use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Query, Relation, SharedRelation};
-
-/// A rule.
-pub(super) trait Rule: Sync {
-    /// Its name, for tests and people.
-    #[cfg_attr(not(test), expect(dead_code, reason = "only tests ask for it"))]
-    fn name(&self) -> &'static str;
-
-    /// Whether `optimizer_switch` leaves it on.
-    fn is_on(&self, _options: &PlanOptions) -> bool {
-        true
-    }
-
-    /// Rewrites a statement.
-    fn apply(&self, query: &mut Query, options: &PlanOptions);
-}
 
 impl Query {
     /// The trees of a statement: its own and those of its shared results (not those of subqueries).

@@ -137,6 +137,80 @@ pub struct Plan {
     pub estimated_rows: f64,
 }
 
+impl Plan {
+    /// The inputs of the operator (not the plans of subqueries in its expressions).
+    pub fn inputs(&self) -> Vec<&Plan> {
+        match &self.operator {
+            Operator::Values { .. }
+            | Operator::TableScan { .. }
+            | Operator::IndexScan(_)
+            | Operator::SharedScan { .. }
+            | Operator::WorkingTable { .. } => Vec::new(),
+            Operator::IndexMerge(merge) => vec![&merge.positions],
+            Operator::IndexLookupJoin(join) => vec![&join.left],
+            Operator::Filter { input, .. }
+            | Operator::Project { input, .. }
+            | Operator::Limit { input, .. }
+            | Operator::Aggregate { input, .. }
+            | Operator::Sort { input, .. }
+            | Operator::Block { input, .. }
+            | Operator::Materialize { input, .. } => vec![input],
+            Operator::SetOperation { inputs, .. } => inputs.iter().collect(),
+            Operator::HashJoin { left, right, .. }
+            | Operator::NestedLoopJoin { left, right, .. }
+            | Operator::Apply { left, right, .. } => vec![left, right],
+        }
+    }
+
+    /// Calls `visit` on each expression of the operator itself, outermost ones only.
+    pub fn for_each_expression<'p>(&'p self, visit: &mut dyn FnMut(&'p Expression)) {
+        match &self.operator {
+            Operator::Values { rows } => rows.iter().flatten().for_each(visit),
+            Operator::TableScan { predicate, .. } => predicate.iter().for_each(visit),
+            Operator::IndexScan(scan) => {
+                scan.predicate.iter().for_each(&mut *visit);
+                if let Some(ranges) = &scan.ranges {
+                    ranges.for_each_expression(visit);
+                }
+            }
+            Operator::IndexMerge(merge) => merge.predicate.iter().for_each(visit),
+            Operator::IndexLookupJoin(join) => {
+                let keys = join.keys.iter().map(|key| &key.value);
+                keys.chain(&join.residual).for_each(visit);
+            }
+            Operator::Filter { predicate, .. } => visit(predicate),
+            Operator::Project { expressions, .. } => expressions.iter().for_each(visit),
+            Operator::Aggregate { grouping, .. } => {
+                grouping.keys.iter().for_each(&mut *visit);
+                for call in &grouping.aggregates {
+                    let order = call.order_by.iter().map(|key| &key.expression);
+                    call.arguments.iter().chain(order).for_each(&mut *visit);
+                }
+            }
+            Operator::Sort { keys, .. } => keys.iter().for_each(|key| visit(&key.expression)),
+            Operator::HashJoin { keys, residual, .. } => {
+                let keys = keys.iter().flat_map(|key| [&key.left, &key.right]);
+                keys.chain(residual).for_each(visit);
+            }
+            Operator::NestedLoopJoin { condition, .. } => condition.iter().for_each(visit),
+            Operator::Apply {
+                parameters,
+                condition,
+                ..
+            } => {
+                let parameters = parameters.iter().map(|(_, value)| value);
+                parameters.chain(condition).for_each(visit);
+            }
+            Operator::SharedScan { .. }
+            | Operator::WorkingTable { .. }
+            | Operator::Limit { .. }
+            | Operator::SetOperation { .. }
+            | Operator::Block { .. }
+            | Operator::Materialize { .. } => {}
+        }
+    }
+}
+
 /// Why a temporary table exists: shown by EXPLAIN, SHOW TEMPORARY TABLES and error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryTable {
@@ -144,6 +218,14 @@ pub struct TemporaryTable {
     pub purpose: Purpose,
     /// The cause, for people: "GROUP BY c is not covered by an index".
     pub cause: String,
+}
+
+impl TemporaryTable {
+    /// A table for a purpose, and why it is needed.
+    pub fn new(purpose: Purpose, cause: impl Into<String>) -> Self {
+        let cause = cause.into();
+        Self { purpose, cause }
+    }
 }
 
 /// What a temporary table is for.
@@ -287,26 +369,12 @@ pub enum Operator {
         /// At most how many are given.
         count: u64,
     },
-    /// Groups and their aggregates: output is the keys, then the aggregates. Without keys: one
-    /// group, also over no rows. Without aggregates: DISTINCT.
+    /// Groups and their aggregates: output is the keys, then the aggregates.
     Aggregate {
         /// Input.
         input: Box<Plan>,
-        /// What rows are grouped by (each compared by its type's collation).
-        keys: Vec<Expression>,
-        /// Aggregate calls.
-        aggregates: Vec<AggregateCall>,
-        /// WITH ROLLUP: super-aggregate rows with NULL keys. The output then has one more column
-        /// at its end, BIGINT: how many trailing keys were rolled up (0 for an ordinary group),
-        /// for GROUPING().
-        rollup: bool,
-        /// `Some(n)`: only n groups are asked for, any of them; the first n seen are given.
-        first_groups: Option<u64>,
-        /// The input gives the rows of each group one after the other: groups are given as they
-        /// come, in that order, and no table is made.
-        ordered: bool,
-        /// Why; `None` when there are no keys.
-        temporary: Option<TemporaryTable>,
+        /// What is made of its rows.
+        grouping: Grouping,
     },
     /// Rows in order.
     Sort {
@@ -391,6 +459,27 @@ pub enum Operator {
         /// Why.
         temporary: TemporaryTable,
     },
+}
+
+/// What [`Operator::Aggregate`] makes of its rows. Without keys: one group, also over no rows. Without
+/// aggregates: DISTINCT.
+#[derive(Debug, Clone, Default)]
+pub struct Grouping {
+    /// What rows are grouped by (each compared by its type's collation).
+    pub keys: Vec<Expression>,
+    /// Aggregate calls.
+    pub aggregates: Vec<AggregateCall>,
+    /// WITH ROLLUP: super-aggregate rows with NULL keys. The output then has one more column
+    /// at its end, BIGINT: how many trailing keys were rolled up (0 for an ordinary group),
+    /// for GROUPING().
+    pub rollup: bool,
+    /// `Some(n)`: only n groups are asked for, any of them; the first n seen are given.
+    pub first_groups: Option<u64>,
+    /// The input gives the rows of each group one after the other: groups are given as they
+    /// come, in that order, and no table is made.
+    pub ordered: bool,
+    /// Why; `None` when there are no keys.
+    pub temporary: Option<TemporaryTable>,
 }
 
 /// What [`Operator::IndexScan`] does.

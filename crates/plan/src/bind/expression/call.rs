@@ -6,13 +6,13 @@ use mayfly_functions::{ScalarFunction, aggregate, scalar};
 use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArguments};
 use mayfly_syntax::encodings::unit_name;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Result, SqlType, Value};
 
 use super::aggregate::has_aggregates;
 use super::argument::plain;
 use crate::bind::binder::Binder;
 use crate::bind::block::same_name;
-use crate::bind::literal::{self, word};
+use crate::bind::literal::{null, word};
 use crate::bind::numbers;
 use crate::bind::scope::{Clause, Name, Scope};
 use crate::bind::types::{argument, cast, cast_exactly};
@@ -155,7 +155,6 @@ impl Binder<'_> {
     /// JSON_VALUE with clauses: the function takes them as a NULL of the type, and for an empty
     /// result and for an error a word with a default.
     fn bind_json_value(&mut self, arguments: &[FunctionArg]) -> Result<Expression> {
-        let null = || crate::bind::literal::null();
         let mut bound = vec![
             self.bind_expression(plain(&arguments[0])?)?,
             self.bind_expression(plain(&arguments[1])?)?,
@@ -194,11 +193,7 @@ impl Binder<'_> {
             return self.column_of_inserted(column, inserted);
         }
         let ty = self.bind_expression(column)?.ty;
-        Ok(Expression {
-            kind: ExpressionKind::Literal(mayfly_types::Value::Null),
-            ty,
-            nullable: true,
-        })
+        Ok(Expression::literal(Value::Null, ty))
     }
 
     fn column_of_inserted(&mut self, column: &Expr, inserted: usize) -> Result<Expression> {
@@ -209,7 +204,7 @@ impl Binder<'_> {
         };
         let written = written.map_or("", |ident| ident.value.as_str());
         let scope = self.scope();
-        let unknown = || codes::ER_BAD_FIELD_ERROR.with(&[&column, &Clause::FieldList.text()]);
+        let unknown = || Clause::FieldList.unknown(&column);
         let place = scope
             .places(0..1.min(scope.tables.len()))
             .find(|place| same_name(scope.tables[place.table].name(place.column), written))
@@ -227,11 +222,7 @@ impl Binder<'_> {
     fn bind_default_of(&mut self, column: &Expr) -> Result<Expression> {
         let name = match column {
             Expr::CompoundIdentifier(parts) => super::compound_name(parts)?,
-            Expr::Identifier(ident) => Name {
-                database: None,
-                table: None,
-                column: &ident.value,
-            },
+            Expr::Identifier(ident) => Name::unqualified(&ident.value),
             other => return Err(not_supported(&other.to_string())),
         };
         let visible = self.scopes.iter().enumerate().rev();
@@ -261,7 +252,7 @@ impl Binder<'_> {
             };
         }
         let clause = self.scope().clause;
-        Err(codes::ER_BAD_FIELD_ERROR.with(&[&name, &clause.text()]))
+        Err(clause.unknown(&name))
     }
 
     /// The default of the table's column that a column of a derived table shows unchanged.
@@ -310,15 +301,13 @@ impl Binder<'_> {
         self.type_parameters(canonical, &mut arguments);
         if let Some((_, numbers)) = INTEGERS_ONLY.iter().find(|(known, _)| *known == canonical) {
             for argument in arguments.iter_mut().take(*numbers) {
-                let written = std::mem::replace(argument, literal::null());
-                *argument = numbers::as_number(written);
+                argument.change(numbers::as_number);
             }
         }
         if DOUBLES_ONLY.contains(&canonical)
             && let Some(argument) = arguments.first_mut()
         {
-            let written = std::mem::replace(argument, literal::null());
-            *argument = numbers::as_double(written);
+            argument.change(numbers::as_double);
         }
         let mut signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();
@@ -337,23 +326,15 @@ impl Binder<'_> {
         signature.nullable |= self.gives_null_when_too_long(&signature.result)
             && !GIVES_ITS_ARGUMENT.contains(&canonical);
         let arguments = arguments.into_iter().zip(&signature.arguments);
-        let arguments = match NAMES_A_CHARSET.contains(&canonical) {
-            true => arguments
-                .map(|(value, wanted)| cast(value, wanted))
-                .collect(),
-            false => arguments
-                .map(|(value, wanted)| cast_exactly(value, wanted))
-                .collect(),
+        let convert = if NAMES_A_CHARSET.contains(&canonical) {
+            cast
+        } else {
+            cast_exactly
         };
-        Ok(Expression {
-            ty: signature.result.clone(),
-            nullable: signature.nullable,
-            kind: ExpressionKind::Call {
-                function,
-                arguments,
-                signature: Arc::new(signature),
-            },
-        })
+        let arguments = arguments
+            .map(|(value, wanted)| convert(value, wanted))
+            .collect();
+        Ok(Expression::call(function, arguments, signature))
     }
 
     /// In strict mode MySQL takes a string that is computed for one that may be NULL: it may become

@@ -59,11 +59,8 @@ impl Binder<'_> {
             as_char
         };
         let text = (has_length && target.is_string()).then(|| name.into());
-        let mut cast = Expression {
-            kind: ExpressionKind::Cast(Box::new(operand), text),
-            ty: target,
-            nullable,
-        };
+        let kind = ExpressionKind::Cast(Box::new(operand), text);
+        let mut cast = Expression::new(kind, target, nullable);
         // Error 1690 shows the call; warning 1264 names the select item, which is not known here.
         if cast.ty.kind == TypeKind::Float {
             let shown = self.shown(&cast);
@@ -147,11 +144,8 @@ impl Binder<'_> {
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, string_of(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
-        Ok(Expression {
-            kind: ExpressionKind::Cast(Box::new(operand), None),
-            ty: target,
-            nullable,
-        })
+        let kind = ExpressionKind::Cast(Box::new(operand), None);
+        Ok(Expression::new(kind, target, nullable))
     }
 
     /// `CHAR(n, … USING charset)`: each number fills whole units of the character set.

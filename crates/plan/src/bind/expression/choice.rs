@@ -168,12 +168,9 @@ fn choice(
         .map(|(condition, result)| (condition, convert(result)))
         .collect();
     let otherwise = otherwise.map(|otherwise| Box::new(convert(otherwise)));
-    Ok(Expression {
-        kind: ExpressionKind::Case {
-            branches,
-            otherwise,
-        },
-        ty,
-        nullable,
-    })
+    let kind = ExpressionKind::Case {
+        branches,
+        otherwise,
+    };
+    Ok(Expression::new(kind, ty, nullable))
 }

@@ -88,11 +88,7 @@ impl Binder<'_> {
                 if let Some(variable) = encodings::variable(expr) {
                     return self.bind_variable(variable);
                 }
-                self.bind_name(Name {
-                    database: None,
-                    table: None,
-                    column: &ident.value,
-                })
+                self.bind_name(Name::unqualified(&ident.value))
             }
             Expr::CompoundIdentifier(parts) => self.bind_name(compound_name(parts)?),
             Expr::Value(value) => self.bind_value(&value.value),
@@ -211,11 +207,8 @@ impl Binder<'_> {
 
     fn bind_truth(&mut self, operand: &Expr, truth: Option<bool>) -> Result<Expression> {
         let operand = self.bind_predicate(operand)?;
-        Ok(Expression {
-            kind: ExpressionKind::IsTruth(Box::new(operand), truth),
-            ty: SqlType::boolean(),
-            nullable: false,
-        })
+        let kind = ExpressionKind::IsTruth(Box::new(operand), truth);
+        Ok(Expression::predicate(kind, false))
     }
 
     fn bind_unary(&mut self, op: UnaryOperator, operand: &Expr) -> Result<Expression> {
@@ -286,7 +279,7 @@ impl Binder<'_> {
             .scopes
             .last()
             .map_or(Clause::FieldList, |scope| scope.clause);
-        Err(codes::ER_BAD_FIELD_ERROR.with(&[&name, &clause.text()]))
+        Err(clause.unknown(&name))
     }
 
     /// The column at a place of a query block, with what its collation claims.
@@ -330,11 +323,7 @@ impl Binder<'_> {
                 parameter_type(None, self.options.collation_connection)
             }
         };
-        Ok(Expression {
-            kind: ExpressionKind::Parameter(index),
-            ty,
-            nullable: true,
-        })
+        Ok(Expression::new(ExpressionKind::Parameter(index), ty, true))
     }
 
     fn bind_like(
@@ -364,11 +353,7 @@ impl Binder<'_> {
 /// The parts of `table.column` or `database.table.column`.
 pub(crate) fn compound_name(parts: &[ast::Ident]) -> Result<Name<'_>> {
     match parts {
-        [column] => Ok(Name {
-            database: None,
-            table: None,
-            column: &column.value,
-        }),
+        [column] => Ok(Name::unqualified(&column.value)),
         [table, column] => Ok(Name {
             database: None,
             table: Some(&table.value),

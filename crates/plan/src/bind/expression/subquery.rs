@@ -179,12 +179,7 @@ impl Binder<'_> {
             });
             unified.push(value);
         }
-        if !computed.is_empty() {
-            block.relation = Relation::Extend {
-                input: Box::new(block.relation.take()),
-                columns: computed,
-            };
-        }
+        block.relation = block.relation.take().extended(computed);
         Ok((unified, columns))
     }
 }
@@ -215,17 +210,15 @@ fn subquery(
         .first()
         .map_or(ClientType::Plain, |column| column.client_type);
     let columns_nullable = columns.iter().any(may_be_null);
-    Expression {
-        kind: ExpressionKind::LogicalSubquery(Box::new(Subquery {
-            kind,
-            relation: block.relation,
-            columns,
-            nullable: columns_nullable,
-            select_id: block.select_id,
-            client_type,
-            claim: None,
-        })),
-        ty,
-        nullable,
-    }
+    let subquery = Subquery {
+        kind,
+        relation: block.relation,
+        columns,
+        nullable: columns_nullable,
+        select_id: block.select_id,
+        client_type,
+        claim: None,
+    };
+    let kind = ExpressionKind::LogicalSubquery(Box::new(subquery));
+    Expression::new(kind, ty, nullable)
 }
