@@ -2,13 +2,13 @@
 
 use std::ops::Bound;
 
-use mayfly_types::Value;
+use mayfly_types::{SqlMode, Value};
 
 use super::analysis::analyse;
 use super::constant::known_value;
 use crate::catalog::ValueRange;
 use crate::explain::traditional;
-use crate::testing::{check_cases, options, planned, rewritten};
+use crate::testing::{check_cases, planned, rewritten};
 use crate::tree::logical::{Relation, Scan};
 
 fn scan_of(relation: &Relation) -> Option<&Scan> {
@@ -64,10 +64,9 @@ fn check(index: &str, condition: &str, expected: &str, covered: bool) {
         assert_eq!("none", expected, "{condition}");
         return;
     };
-    let options = options();
     let ranges = found
         .ranges
-        .resolve(&mut |value| Ok(known_value(value, &[], options.sql_mode)))
+        .resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT)))
         .expect("resolving does not fail")
         .expect("all values are known");
     let text: Vec<String> = ranges.iter().map(range_text).collect();
@@ -180,7 +179,7 @@ fn texts_and_moments() {
         index.expect("kd"),
     );
     let ranges = found.expect("it is used").ranges;
-    let ranges = ranges.resolve(&mut |value| Ok(known_value(value, &[], options().sql_mode)));
+    let ranges = ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT)));
     let ranges = ranges.expect("no failure").expect("literals");
     assert!(matches!(
         ranges.as_slice(),

@@ -115,9 +115,10 @@ fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
 pub(crate) fn documents_as_scalars(operands: &mut [Expression]) {
     let is_document = |operand: &Expression| operand.ty.kind == TypeKind::Json;
     let is_number = |operand: &Expression| operand.ty.is_numeric();
-    let target = match operands.iter().any(is_number) {
-        true => SqlType::double(),
-        false => string_of(&SqlType::json(), CollationId::UTF8MB4_BIN),
+    let target = if operands.iter().any(is_number) {
+        SqlType::double()
+    } else {
+        string_of(&SqlType::json(), CollationId::UTF8MB4_BIN)
     };
     for operand in operands.iter_mut().filter(|operand| is_document(operand)) {
         operand.change(|document| cast(document, &target));
@@ -309,7 +310,9 @@ fn temporal_with_other(operand: &Expression, other: &Expression) -> Target {
     let temporal = &operand.ty;
     let is_date_or_time = match &other.kind {
         // A number that is no date leaves numbers to compare: `d <> 0`.
-        ExpressionKind::Literal(value) => !other.ty.is_numeric() || is_moment(value, temporal),
+        ExpressionKind::Literal(value) => {
+            !other.ty.is_numeric() || is_temporal_number(value, temporal)
+        }
         ExpressionKind::Parameter(_) => true,
         _ => false,
     };
@@ -326,8 +329,8 @@ fn temporal_with_other(operand: &Expression, other: &Expression) -> Target {
 }
 
 /// The literal is converted, not the column; the fraction of a literal counts. A column of text is
-/// converted to what it meets, but times are compared with it as text, and a constant date is the moment
-/// that it begins at.
+/// converted to what it meets, but times are compared with it as text, and a constant date is the instant
+/// at which it begins.
 fn temporal_with_text(operand: &Expression, text: &Expression) -> Target {
     let temporal = &operand.ty;
     let exact = match temporal.kind {
@@ -365,7 +368,7 @@ fn is_constant(expression: &Expression) -> bool {
 }
 
 /// Whether a number is a date (or time, if `temporal` is one) written without delimiters.
-fn is_moment(number: &Value, temporal: &SqlType) -> bool {
+fn is_temporal_number(number: &Value, temporal: &SqlType) -> bool {
     let number = match number {
         Value::Int(number) => Some(*number),
         Value::UInt(number) => i64::try_from(*number).ok(),

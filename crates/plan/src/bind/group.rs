@@ -85,7 +85,7 @@ impl Binder<'_> {
             }
             let id = match key.kind {
                 // A column of an outer query has its number there.
-                ExpressionKind::Column(id) if !rollup && self.scope().place_of(id).is_some() => {
+                ExpressionKind::Column(id) if !rollup && self.scope().slot_of(id).is_some() => {
                     rewriter.kept.insert(id);
                     id
                 }
@@ -104,10 +104,10 @@ impl Binder<'_> {
         let mut aggregates = std::mem::take(&mut self.scope().aggregates);
         for id in std::mem::take(&mut rewriter.others) {
             let scope = self.scope();
-            let Some(place) = scope.place_of(id) else {
+            let Some(slot) = scope.slot_of(id) else {
                 continue;
             };
-            let column = scope.column(place);
+            let column = scope.column(slot);
             aggregates.push((id, self.any_value(column)?));
         }
         let rollup_column = rollup.then(|| self.new_column());
@@ -137,13 +137,13 @@ impl Binder<'_> {
         let strict = self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY);
         let mut items = std::mem::take(&mut self.scope().items);
         let mut dependence: Option<ColumnSet> = None;
-        let mut check = |binder: &Self, others: &[ColumnId], index: usize, place: &str| {
+        let mut check = |binder: &Self, others: &[ColumnId], index: usize, clause: &str| {
             if !strict || others.is_empty() {
                 return Ok(());
             }
             let known = dependence.get_or_insert_with(|| binder.determined(keys, input));
             match others.iter().find(|id| !known.contains(**id)) {
-                Some(id) => Err(binder.not_grouped(*id, index, place, keys.is_empty())),
+                Some(id) => Err(binder.not_grouped(*id, index, clause, keys.is_empty())),
                 None => Ok(()),
             }
         };
@@ -154,27 +154,27 @@ impl Binder<'_> {
             .map(|having| (having, 1, "HAVING clause"));
         let of_order = order.iter_mut().enumerate();
         let of_order = of_order.map(|(at, key)| (&mut key.expression, at + 1, "ORDER BY clause"));
-        for (expression, index, place) in of_items.chain(of_having).chain(of_order) {
+        for (expression, index, clause) in of_items.chain(of_having).chain(of_order) {
             let before = rewriter.others.len();
             let scope = self.innermost();
-            rewriter.rewrite(expression, &|id| scope.place_of(id).is_some());
-            check(self, &rewriter.others[before..], index, place)?;
+            rewriter.rewrite(expression, &|id| scope.slot_of(id).is_some());
+            check(self, &rewriter.others[before..], index, clause)?;
         }
         self.scope().items = items;
         Ok(())
     }
 
-    fn not_grouped(&self, id: ColumnId, index: usize, place: &str, no_keys: bool) -> Error {
+    fn not_grouped(&self, id: ColumnId, index: usize, clause: &str, no_keys: bool) -> Error {
         let scope = self.innermost();
         let name = scope
-            .place_of(id)
-            .map_or_else(String::new, |place| scope.full_name(place));
+            .slot_of(id)
+            .map_or_else(String::new, |slot| scope.full_name(slot));
         let code = if no_keys {
             codes::ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2
         } else {
             codes::ER_WRONG_FIELD_WITH_GROUP
         };
-        code.with(&[&index, &place, &name])
+        code.with(&[&index, &clause, &name])
     }
 
     /// The columns of FROM that have one value in each group.

@@ -18,7 +18,7 @@ use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{Computed, Relation, with_stack};
+use crate::tree::logical::{Relation, with_stack};
 use crate::tree::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
 
 /// ORDER BY and LIMIT of a query expression.
@@ -270,9 +270,10 @@ impl Binder<'_> {
                 ty: ty.clone(),
                 nullable,
                 origin: Some(ColumnOrigin::computed(&name)),
-                client_type: match is_converted_float {
-                    true => ClientType::Computed,
-                    false => computed(arms.iter().map(|arm| arm.columns[index].client_type)),
+                client_type: if is_converted_float {
+                    ClientType::Computed
+                } else {
+                    computed(arms.iter().map(|arm| arm.columns[index].client_type))
                 },
                 name,
                 claim: united_claim(values.iter()),
@@ -317,17 +318,7 @@ impl Binder<'_> {
             } else {
                 unclaimed(cast_exactly(column.value(), ty))
             };
-            ids.push(match converted.kind {
-                ExpressionKind::Column(id) => id,
-                _ => {
-                    let id = self.new_column();
-                    computed.push(Computed {
-                        id,
-                        expression: converted,
-                    });
-                    id
-                }
-            });
+            ids.push(self.column_of(converted, &mut computed));
         }
         (arm.relation.extended(computed), ids)
     }
@@ -457,21 +448,21 @@ impl Binder<'_> {
         self.scopes.push(Scope::new(Clause::FieldList, select_id));
         let relation = self.bind_named_table(table.schema_name.as_deref(), name);
         let relation = relation.and_then(|relation| {
-            let places = self.scope().wildcard();
-            self.check_read_all(&places).map(|()| relation)
+            let slots = self.scope().wildcard();
+            self.check_read_all(&slots).map(|()| relation)
         });
         let block = relation.map(|relation| {
             let scope = self.scope();
             let columns = scope
                 .wildcard()
                 .into_iter()
-                .map(|place| {
-                    let Expression { ty, nullable, .. } = scope.column(place);
-                    let table = &scope.tables[place.table];
-                    let (id, name) = (table.id(place.column), table.name(place.column));
+                .map(|slot| {
+                    let Expression { ty, nullable, .. } = scope.column(slot);
+                    let table = &scope.tables[slot.table];
+                    let (id, name) = (table.id(slot.column), table.name(slot.column));
                     BlockColumn {
-                        origin: scope.origin(place),
-                        claim: table.claim(place.column),
+                        origin: scope.origin(slot),
+                        claim: table.claim(slot.column),
                         ..BlockColumn::new(id, name.to_owned(), ty, nullable)
                     }
                 })
@@ -509,10 +500,11 @@ fn united_claim<'e>(values: impl Iterator<Item = &'e Expression>) -> Option<Coer
     claim.filter(|claim| *claim != Coercibility::Implicit)
 }
 
-/// What clients are told of values of which some are computed.
+/// What is reported to clients of values of which some are computed.
 fn computed(mut values: impl Iterator<Item = ClientType>) -> ClientType {
-    match values.any(|value| value == ClientType::Computed) {
-        true => ClientType::Computed,
-        false => ClientType::Plain,
+    if values.any(|value| value == ClientType::Computed) {
+        ClientType::Computed
+    } else {
+        ClientType::Plain
     }
 }

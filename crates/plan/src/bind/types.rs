@@ -23,10 +23,10 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
     cast(expression, &ty)
 }
 
-/// Functions that make a string of a fixed length, though not a CHAR column, of what is no moment.
+/// Functions that make a string of a fixed length, though not a CHAR column, of what is no date with a time.
 const FIXED_STRINGS: &[&str] = &["date_add", "date_sub", "timestampadd", "addtime", "subtime"];
 
-/// What clients are told of an expression that its type does not say, where something is known of columns.
+/// What is reported to clients of an expression beside its type, where something is known of columns.
 pub(crate) fn client_type(
     expression: &Expression,
     of_column: &dyn Fn(ColumnId) -> ClientType,
@@ -36,7 +36,7 @@ pub(crate) fn client_type(
         ExpressionKind::LogicalSubquery(subquery) => {
             return match subquery.client_type {
                 ClientType::Member(_) => ClientType::Plain,
-                told => told,
+                reported => reported,
             };
         }
         ExpressionKind::Call { function, .. }
@@ -48,9 +48,10 @@ pub(crate) fn client_type(
         _ => {}
     }
     if super::literal::is_hexadecimal(expression) {
-        return match expression.ty.unsigned {
-            true => ClientType::Hexadecimal,
-            false => ClientType::Bits,
+        return if expression.ty.unsigned {
+            ClientType::Hexadecimal
+        } else {
+            ClientType::Bits
         };
     }
     if let Some(results) = choices(expression) {
@@ -62,9 +63,10 @@ pub(crate) fn client_type(
             return ClientType::Choice(kind);
         }
     }
-    match is_computed(expression) {
-        true => ClientType::Computed,
-        false => ClientType::Plain,
+    if is_computed(expression) {
+        ClientType::Computed
+    } else {
+        ClientType::Plain
     }
 }
 
@@ -78,7 +80,7 @@ fn member_kind(text: &Expression) -> Option<TypeKind> {
     }
 }
 
-/// What clients are told of what an aggregate gives.
+/// What is reported to clients of what an aggregate gives.
 pub(crate) fn client_type_of_aggregate(
     call: &AggregateCall,
     of_column: &dyn Fn(ColumnId) -> ClientType,
@@ -89,7 +91,7 @@ pub(crate) fn client_type_of_aggregate(
         }
         ("min" | "max", Some(argument)) => match client_type(argument, of_column) {
             ClientType::Plain if argument.ty.is_blob() => ClientType::Choice(argument.ty.kind),
-            told => told,
+            reported => reported,
         },
         ("group_concat", _) if call.signature.result.is_blob() => ClientType::Collected,
         _ => ClientType::Plain,
@@ -417,12 +419,13 @@ pub(crate) fn cast_exactly(expression: Expression, to: &SqlType) -> Expression {
 pub(crate) fn text_target(expression: &Expression, to: SqlType) -> SqlType {
     let is_column = matches!(expression.kind, ExpressionKind::Column(_));
     let is_text = to.kind == TypeKind::VarChar && to.length == DOUBLE_WIDTH;
-    match is_column && is_text && expression.ty.kind == TypeKind::Double {
-        true => SqlType {
+    if is_column && is_text && expression.ty.kind == TypeKind::Double {
+        SqlType {
             length: WHOLE_DOUBLE_WIDTH,
             ..to
-        },
-        false => to,
+        }
+    } else {
+        to
     }
 }
 
@@ -455,7 +458,7 @@ pub(crate) fn with_collation(mut expression: Expression, collation: CollationId)
     expression
 }
 
-/// What a function is told of an argument.
+/// What a function may know of an argument.
 pub(crate) fn argument(expression: &Expression) -> Argument<'_> {
     Argument {
         ty: &expression.ty,

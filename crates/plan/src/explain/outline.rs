@@ -1,7 +1,6 @@
 //! The steps of a plan in MySQL's words, with the names of columns put back in.
 
-use super::fact::Fact;
-use super::{ChangeKind, Subject, access};
+use super::{ChangeKind, Fact, Subject, access};
 use crate::catalog::TableSource;
 use crate::estimate::selectivity;
 use crate::text::{Names, call_text, expression_text, order_text};
@@ -373,7 +372,7 @@ impl Outliner<'_> {
     }
 
     /// The subqueries of an expression as steps.
-    fn subqueries(&mut self, expression: &Expression, place: &str) -> Vec<Step> {
+    fn subqueries(&mut self, expression: &Expression, clause: &str) -> Vec<Step> {
         let mut found: Vec<std::sync::Arc<Subquery>> = Vec::new();
         visit_expression(expression, &mut |inner| {
             if let ExpressionKind::Subquery(subquery) = &inner.kind {
@@ -397,7 +396,10 @@ impl Outliner<'_> {
                 let mut inputs = vec![plan.step];
                 inputs.extend(inside);
                 let id = subquery.select_id;
-                Step::unestimated(format!("Select #{id} (subquery in {place}; {how})"), inputs)
+                Step::unestimated(
+                    format!("Select #{id} (subquery in {clause}; {how})"),
+                    inputs,
+                )
             })
             .collect()
     }

@@ -221,5 +221,8 @@ fn is_volatile(plan: &Plan) -> bool {
     plan.for_each_expression(&mut |expression| {
         found = found || expression_is_volatile(expression);
     });
-    found || with_stack(|| plan.inputs().into_iter().any(is_volatile))
+    plan.for_each_input(&mut |input| {
+        found = found || with_stack(|| is_volatile(input));
+    });
+    found
 }

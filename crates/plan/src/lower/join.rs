@@ -51,13 +51,9 @@ fn split(
 impl Lowering {
     pub(super) fn join(&mut self, join: Join, required: &ColumnSet) -> Result<Lowered> {
         let mut needed = required.clone();
-        for predicate in &join.on {
-            predicate.collect_columns(&mut needed);
-        }
-        for (left, right) in &join.null_aware {
-            left.collect_columns(&mut needed);
-            right.collect_columns(&mut needed);
-        }
+        needed.add_read_by(&join.on);
+        let pairs = join.null_aware.iter();
+        needed.add_read_by(pairs.flat_map(|(left, right)| [left, right]));
         if join.lateral {
             return self.apply(join, &needed);
         }
@@ -129,12 +125,8 @@ impl Lowering {
         let (Some(lookup), Relation::Scan(mut scan)) = (join.lookup, *join.right) else {
             return Err(internal("a lookup join reads no table"));
         };
-        for key in &lookup.keys {
-            key.value.collect_columns(&mut needed);
-        }
-        for predicate in &scan.predicates {
-            predicate.collect_columns(&mut needed);
-        }
+        needed.add_read_by(lookup.keys.iter().map(|key| &key.value));
+        needed.add_read_by(&scan.predicates);
         let left = self.relation(*join.left, &needed)?;
         let mut both = left.layout.clone();
         let mut output = left.plan.output.clone();

@@ -91,8 +91,8 @@ struct Outer {
 /// The state of lowering one statement.
 pub(super) struct Lowering {
     shared: Vec<Shared>,
-    /// Where each of `shared` went.
-    placed: Vec<Option<SharedId>>,
+    /// The ids of those of `shared` that are lowered.
+    shared_ids: Vec<Option<SharedId>>,
     results: Vec<SharedResult>,
     frames: Vec<Frame>,
     parameter_count: usize,
@@ -106,7 +106,7 @@ pub(super) fn internal(what: &str) -> Error {
 impl Lowering {
     fn new(shared: Vec<Shared>, parameter_count: usize) -> Self {
         Self {
-            placed: vec![None; shared.len()],
+            shared_ids: vec![None; shared.len()],
             shared,
             results: Vec::new(),
             frames: Vec::new(),
@@ -143,9 +143,7 @@ impl Lowering {
                 cause,
             } => {
                 let mut needed = required.clone();
-                for key in &keys {
-                    key.expression.collect_columns(&mut needed);
-                }
+                needed.add_read_by(keys.iter().map(|key| &key.expression));
                 let input = self.relation(*input, &needed)?;
                 let input = narrowed(input, &needed);
                 let keys = self.sort_keys(keys, &input.layout)?;
@@ -223,9 +221,7 @@ impl Lowering {
         scan.predicates
             .retain(|_| !covered.next().copied().unwrap_or(false));
         let mut needed = ColumnSet::new();
-        for predicate in &scan.predicates {
-            predicate.collect_columns(&mut needed);
-        }
+        needed.add_read_by(&scan.predicates);
         let mut columns = Vec::new();
         let mut layout = Vec::new();
         let mut output = Vec::new();
@@ -355,9 +351,7 @@ impl Lowering {
         required: &ColumnSet,
     ) -> Result<Lowered> {
         let mut needed = required.clone();
-        for predicate in &predicates {
-            predicate.collect_columns(&mut needed);
-        }
+        needed.add_read_by(&predicates);
         let input = self.relation(input, &needed)?;
         if predicates.iter().any(is_never_true) {
             return Ok(no_rows(input));
@@ -392,9 +386,7 @@ impl Lowering {
         for column in &columns {
             needed.remove(column.id);
         }
-        for column in &columns {
-            column.expression.collect_columns(&mut needed);
-        }
+        needed.add_read_by(columns.iter().map(|column| &column.expression));
         let input = self.relation(input, &needed)?;
         if columns.is_empty() && keep {
             return Ok(input);
@@ -425,21 +417,15 @@ impl Lowering {
 
     fn aggregate(&mut self, aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
         let mut needed = ColumnSet::new();
-        for key in &aggregate.keys {
-            key.expression.collect_columns(&mut needed);
-        }
+        needed.add_read_by(aggregate.keys.iter().map(|key| &key.expression));
         let calls: Vec<_> = aggregate
             .aggregates
             .into_iter()
             .filter(|(id, _)| required.contains(*id))
             .collect();
         for (_, call) in &calls {
-            for argument in &call.arguments {
-                argument.collect_columns(&mut needed);
-            }
-            for key in &call.order_by {
-                key.expression.collect_columns(&mut needed);
-            }
+            needed.add_read_by(&call.arguments);
+            needed.add_read_by(call.order_by.iter().map(|key| &key.expression));
         }
         let input = self.relation(*aggregate.input, &needed)?;
         let mut layout = Vec::with_capacity(aggregate.keys.len() + calls.len());
@@ -542,7 +528,7 @@ impl Lowering {
         columns: Vec<ColumnId>,
         working: bool,
     ) -> Result<Lowered> {
-        let id = self.place_shared(shared)?;
+        let id = self.lower_shared(shared)?;
         let output = self.shared[shared].types.clone();
         let operator = if working {
             Operator::WorkingTable { shared: id, alias }
@@ -558,8 +544,8 @@ impl Lowering {
     }
 
     /// Lowers a shared result at its first reading, after those that it reads itself.
-    fn place_shared(&mut self, shared: usize) -> Result<SharedId> {
-        if let Some(id) = self.placed[shared] {
+    fn lower_shared(&mut self, shared: usize) -> Result<SharedId> {
+        if let Some(id) = self.shared_ids[shared] {
             return Ok(id);
         }
         let definition = &mut self.shared[shared];
@@ -578,7 +564,7 @@ impl Lowering {
                 outer.extend_from(&logical::free_columns(&relation));
                 let lowered = self.relation(relation, &required)?;
                 let id = SharedId(self.results.len());
-                self.placed[shared] = Some(id);
+                self.shared_ids[shared] = Some(id);
                 SharedSource::Plan(exact(lowered, &columns)?)
             }
             SharedRelation::Recursive {
@@ -592,10 +578,10 @@ impl Lowering {
                 outer.extend_from(&logical::free_columns(&step));
                 let seed = self.relation(seed, &required)?;
                 let seed = exact(seed, &columns)?;
-                // What the step reads must come before: its place is only known after that, so
+                // What the step reads must come before: its id is only known after that, so
                 // the results it needs are placed by lowering them first.
-                self.place_inner_shared(&step)?;
-                self.placed[shared] = Some(SharedId(self.results.len()));
+                self.lower_inner_shared(&step)?;
+                self.shared_ids[shared] = Some(SharedId(self.results.len()));
                 let wanted = step_columns.iter().copied().collect();
                 let step = self.relation(step, &wanted)?;
                 let step = exact(step, &step_columns)?;
@@ -632,11 +618,11 @@ impl Lowering {
         Ok(SharedId(self.results.len() - 1))
     }
 
-    fn place_inner_shared(&mut self, relation: &Relation) -> Result<()> {
+    fn lower_inner_shared(&mut self, relation: &Relation) -> Result<()> {
         let mut inner = Vec::new();
         collect_shared(relation, &mut inner);
         for shared in inner {
-            self.place_shared(shared)?;
+            self.lower_shared(shared)?;
         }
         Ok(())
     }
@@ -675,9 +661,10 @@ pub(super) fn covers(table: &TableSource, index: usize, columns: &[usize]) -> bo
         // Of the rows themselves only their keys.
         columns.iter().all(|column| {
             *column == POSITION
-                || match index.clustered {
-                    true => is_part(*column),
-                    false => index.covers.contains(column),
+                || if index.clustered {
+                    is_part(*column)
+                } else {
+                    index.covers.contains(column)
                 }
         })
     })

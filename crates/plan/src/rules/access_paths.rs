@@ -167,9 +167,7 @@ pub(super) fn target<'r>(
     on: &[Expression],
 ) -> Option<Target<'r>> {
     let mut read = ColumnSet::new();
-    for predicate in on {
-        predicate.collect_columns(&mut read);
-    }
+    read.add_read_by(on);
     target_of(relation, kind, &read)
 }
 
@@ -185,9 +183,7 @@ fn target_of<'r>(relation: &'r Relation, kind: JoinKind, read: &ColumnSet) -> Op
                 return None;
             }
             let mut read = read.clone();
-            for predicate in predicates {
-                predicate.collect_columns(&mut read);
-            }
+            read.add_read_by(predicates);
             let mut target = target_of(input, kind, &read)?;
             target.conditions.extend(predicates);
             Some(target)

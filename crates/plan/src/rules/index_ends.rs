@@ -3,6 +3,7 @@
 //!
 //! Several of them become one aggregation each, every one over a scan of its own.
 
+use super::index_orders::index_skips::extreme_of;
 use super::index_orders::{Orders, Wanted};
 use crate::options::PlanOptions;
 use crate::tree::access::HintPurpose;
@@ -46,10 +47,10 @@ fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) ->
         return None;
     }
     let mut joined: Option<Relation> = None;
-    for (place, (id, call)) in calls.iter().enumerate() {
+    for (at, (id, call)) in calls.iter().enumerate() {
         let mut scan = scan.clone();
         let mut call = call.clone();
-        if place > 0 {
+        if at > 0 {
             let first = *next_column;
             *next_column += scan.table.columns.len() + 1;
             renumber(&mut scan, &mut call, first);
@@ -73,14 +74,7 @@ fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) ->
 
 /// The row of a table that has the least or the greatest value of a column.
 fn end(mut scan: Scan, call: &AggregateCall, orders: &Orders<'_>) -> Option<Relation> {
-    let descending = match call.function.names()[0] {
-        "min" => false,
-        "max" => true,
-        _ => return None,
-    };
-    let [argument] = call.arguments.as_slice() else {
-        return None;
-    };
+    let (argument, descending) = extreme_of(call)?;
     let ExpressionKind::Column(id) = argument.kind else {
         return None;
     };

@@ -82,12 +82,7 @@ impl<'a> Orders<'a> {
             self.end(relation);
             return;
         };
-        let own = match &scan.access {
-            Access::Table => path::table_path(scan).cost,
-            Access::Merge(merge) => merge.cost,
-            Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
-        };
-        let rest = (chosen - own).max(0.0);
+        let rest = (chosen - self.chosen_cost(scan)).max(0.0);
         let is_limited = limit.is_some();
         let Some(best) = self.best(
             scan,
@@ -162,11 +157,7 @@ impl<'a> Orders<'a> {
         if columns.len() != keys.len() {
             return;
         }
-        let own = match &scan.access {
-            Access::Table => path::table_path(scan).cost,
-            Access::Merge(merge) => merge.cost,
-            Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
-        };
+        let own = self.chosen_cost(scan);
         let wanted = Wanted::Groups(&keys);
         let calls = &aggregate.aggregates;
         let ways = self.ways(scan, &wanted, HintPurpose::GroupBy, limit.is_some());
@@ -205,6 +196,15 @@ impl<'a> Orders<'a> {
         let possible = (0..scan.table.indexes.len()).filter(grouped).collect();
         add_possible(scan, possible);
         aggregate.ordered = true;
+    }
+
+    /// What reading a table costs in the way that was chosen.
+    fn chosen_cost(&self, scan: &Scan) -> f64 {
+        match &scan.access {
+            Access::Table => path::table_path(scan).cost,
+            Access::Merge(merge) => merge.cost,
+            Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
+        }
     }
 
     /// The path through an index, with what the conditions leave of it.
@@ -302,9 +302,10 @@ fn direction(
     wanted: &Wanted<'_>,
 ) -> Option<bool> {
     let mut clustered = table.indexes.iter().filter(|index| index.clustered);
-    let behind = match index.clustered {
-        false => clustered.next().map_or(&[][..], |index| &index.parts),
-        true => &[],
+    let behind = if index.clustered {
+        &[]
+    } else {
+        clustered.next().map_or(&[][..], |index| &index.parts)
     };
     let is_end = |position: usize| {
         position >= index.parts.len() + behind.len()

@@ -107,16 +107,12 @@ impl Push {
                 && (is_union_all || same_for_equals(predicate, &merged))
         });
         for (input, ids) in inputs {
-            let values: Vec<(ColumnId, Expression)> = columns
-                .iter()
-                .zip(&*ids)
-                .zip(types)
-                .map(|((column, id), ty)| (*column, Expression::column(*id, ty.clone(), true)))
-                .collect();
-            let replacements: Vec<_> = values.iter().map(|(id, value)| (*id, value)).collect();
-            let mut own = below.clone();
-            own.iter_mut()
-                .for_each(|predicate| substitute(predicate, &replacements));
+            let of_arm = columns.iter().zip(&*ids).zip(types);
+            let of_arm = of_arm.map(|((column, id), ty)| Computed {
+                id: *column,
+                expression: Expression::column(*id, ty.clone(), true),
+            });
+            let own = replaced(below.clone(), &of_arm.collect::<Vec<_>>());
             self.down(input, own);
         }
         above
@@ -218,12 +214,8 @@ fn through_computed(
 
 /// Puts what columns are computed from in their place.
 fn replaced(mut predicates: Vec<Expression>, computed: &[Computed]) -> Vec<Expression> {
-    let replacements: Vec<(ColumnId, &Expression)> = computed
-        .iter()
-        .map(|column| (column.id, &column.expression))
-        .collect();
     for predicate in &mut predicates {
-        substitute(predicate, &replacements);
+        substitute(predicate, computed);
     }
     predicates
 }

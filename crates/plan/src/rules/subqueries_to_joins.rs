@@ -13,8 +13,8 @@ use crate::bind::compare_expression as compare;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
-    ColumnId, ColumnSet, Computed, Join, Query, Relation, Subquery, SubqueryKind, free_columns,
-    has_subquery, produced,
+    ColumnSet, Computed, Join, Query, Relation, Subquery, SubqueryKind, free_columns, has_subquery,
+    produced,
 };
 use crate::tree::physical::{JoinKind, Purpose};
 
@@ -176,7 +176,7 @@ fn finished(
     }
     on.extend(pulled);
     for predicate in &mut on {
-        substitute_computed(predicate, computed);
+        substitute(predicate, computed);
     }
     on
 }
@@ -245,7 +245,7 @@ impl Pulled {
         if has_subquery(&column.expression) || !is_movable(&column.expression) {
             return None;
         }
-        substitute_computed(&mut column.expression, &self.computed);
+        substitute(&mut column.expression, &self.computed);
         self.outer.insert(column.id);
         self.computed.push(column);
         Some(())
@@ -264,16 +264,5 @@ impl Pulled {
             }
         }
         Some(stay)
-    }
-}
-
-/// Puts computed columns' expressions in the place of the columns.
-fn substitute_computed(expression: &mut Expression, computed: &[Computed]) {
-    let replacements: Vec<(ColumnId, &Expression)> = computed
-        .iter()
-        .map(|column| (column.id, &column.expression))
-        .collect();
-    if !replacements.is_empty() {
-        substitute(expression, &replacements);
     }
 }

@@ -241,6 +241,14 @@ impl Expression {
         Self::new(ExpressionKind::Column(column), ty, nullable)
     }
 
+    /// The columns of rows of these types, by position.
+    pub fn columns_of(types: &[SqlType]) -> Vec<Self> {
+        let columns = types.iter().enumerate();
+        columns
+            .map(|(position, ty)| Self::column(position, ty.clone(), true))
+            .collect()
+    }
+
     /// Puts what is made of the expression in its place.
     pub(crate) fn change(&mut self, make: impl FnOnce(Self) -> Self) {
         let nothing = Self::literal(Value::Null, SqlType::null());

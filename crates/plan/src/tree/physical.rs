@@ -18,7 +18,7 @@ pub struct QueryPlan {
     pub root: Plan,
     /// The result's columns, as many as `root.output`.
     pub columns: Vec<OutputColumn>,
-    /// Results that several places read: common table expressions and the like, in an order in
+    /// Results with several readers: common table expressions and the like, in an order in
     /// which each only reads earlier ones (or itself, when recursive).
     pub shared: Vec<SharedResult>,
     /// How many parameters expressions may read ([`crate::ExpressionKind::Parameter`]).
@@ -38,7 +38,7 @@ pub struct StatementLimit {
     pub offset: u64,
     /// At most how many are given.
     pub count: u64,
-    /// SQL_CALC_FOUND_ROWS: the plan gives every row, and whoever runs it counts all of them.
+    /// SQL_CALC_FOUND_ROWS: the plan gives every row, and the execution counts all of them.
     pub counts_all: bool,
 }
 
@@ -53,11 +53,11 @@ pub struct OutputColumn {
     pub nullable: bool,
     /// The column of a table that it shows unchanged, if it does.
     pub origin: Option<ColumnOrigin>,
-    /// What clients are told that its type does not say.
+    /// What is reported to clients beside its type.
     pub client_type: ClientType,
 }
 
-/// Where clients are told something else of a value than a table made of it would be told.
+/// Where the type that is reported to clients is not that of a column of a table made of the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientType {
     /// Nowhere.
@@ -92,7 +92,7 @@ pub struct ColumnOrigin {
     pub alias: String,
     /// Column name.
     pub column: String,
-    /// What else clients are told of it.
+    /// What else is reported to clients.
     pub traits: ColumnTraits,
     /// The view through which it is seen and its name there.
     pub view: Option<ViewColumn>,
@@ -138,27 +138,30 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The inputs of the operator (not the plans of subqueries in its expressions).
-    pub fn inputs(&self) -> Vec<&Plan> {
+    /// Calls `visit` on each input of the operator (not on the plans of subqueries in its expressions).
+    pub fn for_each_input<'p>(&'p self, visit: &mut dyn FnMut(&'p Plan)) {
         match &self.operator {
             Operator::Values { .. }
             | Operator::TableScan { .. }
             | Operator::IndexScan(_)
             | Operator::SharedScan { .. }
-            | Operator::WorkingTable { .. } => Vec::new(),
-            Operator::IndexMerge(merge) => vec![&merge.positions],
-            Operator::IndexLookupJoin(join) => vec![&join.left],
+            | Operator::WorkingTable { .. } => {}
+            Operator::IndexMerge(merge) => visit(&merge.positions),
+            Operator::IndexLookupJoin(join) => visit(&join.left),
             Operator::Filter { input, .. }
             | Operator::Project { input, .. }
             | Operator::Limit { input, .. }
             | Operator::Aggregate { input, .. }
             | Operator::Sort { input, .. }
             | Operator::Block { input, .. }
-            | Operator::Materialize { input, .. } => vec![input],
-            Operator::SetOperation { inputs, .. } => inputs.iter().collect(),
+            | Operator::Materialize { input, .. } => visit(input),
+            Operator::SetOperation { inputs, .. } => inputs.iter().for_each(visit),
             Operator::HashJoin { left, right, .. }
             | Operator::NestedLoopJoin { left, right, .. }
-            | Operator::Apply { left, right, .. } => vec![left, right],
+            | Operator::Apply { left, right, .. } => {
+                visit(left);
+                visit(right);
+            }
         }
     }
 
@@ -489,7 +492,7 @@ pub struct IndexScan {
     pub table: Arc<TableSource>,
     /// The name that the statement gives it.
     pub alias: String,
-    /// The index's place in the table's list.
+    /// The index's position in the table's list.
     pub index: usize,
     /// Which columns, by index in the table, or [`POSITION`].
     pub columns: Vec<usize>,
@@ -569,7 +572,7 @@ pub struct IndexLookupJoin {
     pub table: Arc<TableSource>,
     /// The name that the statement gives it.
     pub alias: String,
-    /// The index's place in the table's list.
+    /// The index's position in the table's list.
     pub index: usize,
     /// Which columns of the right table, by index in it, or [`POSITION`].
     pub columns: Vec<usize>,

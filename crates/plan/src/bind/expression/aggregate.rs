@@ -10,7 +10,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
-use super::argument::plain;
+use super::plain;
 use crate::bind::binder::Binder;
 use crate::bind::numbers;
 use crate::bind::scope::Clause;
@@ -99,7 +99,7 @@ impl Binder<'_> {
             && !function.ignores_duplicates();
         if SUMS.contains(&function.names()[0]) {
             for argument in &mut arguments {
-                self.tell_parameter(argument, &SqlType::double());
+                self.infer_parameter(argument, &SqlType::double());
                 argument.change(numbers::as_number);
             }
         }

@@ -9,7 +9,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
 use super::aggregate::has_aggregates;
-use super::argument::plain;
+use super::plain;
 use crate::bind::binder::Binder;
 use crate::bind::block::same_name;
 use crate::bind::literal::{null, word};
@@ -59,7 +59,7 @@ const GIVES_ITS_ARGUMENT: &[&str] = &[
     "set_user_variable",
 ];
 
-/// Functions that are told which character set to convert to: what it lacks becomes `?`.
+/// Functions with the character set to convert to as an argument: what it lacks becomes `?`.
 const NAMES_A_CHARSET: &[&str] = &["convert using", "binary"];
 
 /// Longer texts are not made: a chain of a thousand operators would be printed a thousand times.
@@ -170,16 +170,16 @@ impl Binder<'_> {
                 continue;
             };
             let name = call.name.to_string();
-            let place = if name.contains("_ON_EMPTY") { 3 } else { 5 };
+            let index = if name.contains("_ON_EMPTY") { 3 } else { 5 };
             let response = ["error", "default"].into_iter().find(|response| {
                 name.to_ascii_lowercase()
                     .contains(&format!("#{response}_on"))
             });
-            bound[place] = word(response.unwrap_or("null"));
+            bound[index] = word(response.unwrap_or("null"));
             if let FunctionArguments::List(list) = &call.args
                 && let Some(default) = list.args.first()
             {
-                bound[place + 1] = self.bind_expression(plain(default)?)?;
+                bound[index + 1] = self.bind_expression(plain(default)?)?;
             }
         }
         self.call_bound("json_value", bound)
@@ -205,13 +205,13 @@ impl Binder<'_> {
         let written = written.map_or("", |ident| ident.value.as_str());
         let scope = self.scope();
         let unknown = || Clause::FieldList.unknown(&column);
-        let place = scope
-            .places(0..1.min(scope.tables.len()))
-            .find(|place| same_name(scope.tables[place.table].name(place.column), written))
+        let slot = scope
+            .slots(0..1.min(scope.tables.len()))
+            .find(|slot| same_name(scope.tables[slot.table].name(slot.column), written))
             .ok_or_else(unknown)?;
         // As MySQL has it, though the value is the statement's own.
-        self.check_read(0, place)?;
-        let mut value = self.scope().column(place);
+        self.check_read(0, slot)?;
+        let mut value = self.scope().column(slot);
         if let ExpressionKind::Column(id) = &mut value.kind {
             *id += inserted;
         }
@@ -227,12 +227,12 @@ impl Binder<'_> {
         };
         let visible = self.scopes.iter().enumerate().rev();
         for (depth, scope) in visible.filter(|(_, scope)| !scope.hidden) {
-            let Some(place) = scope.find_column(name)? else {
+            let Some(slot) = scope.find_column(name)? else {
                 continue;
             };
-            self.check_read(depth, place)?;
-            let Expression { ty, kind, .. } = scope.column(place);
-            let default = match (scope.default_of(place), scope.origin(place), kind) {
+            self.check_read(depth, slot)?;
+            let Expression { ty, kind, .. } = scope.column(slot);
+            let default = match (scope.default_of(slot), scope.origin(slot), kind) {
                 (Some(default), ..) => default.clone(),
                 (None, Some(origin), _) if origin.is_of_table() => {
                     self.default_of_origin(&origin)?
@@ -356,8 +356,8 @@ impl Binder<'_> {
     }
 
     fn shown_column(&self, id: usize) -> String {
-        let place = |scope: &Scope| Some(scope.quoted_name(scope.place_of(id)?));
-        self.scopes.iter().rev().find_map(place).unwrap_or_default()
+        let slot = |scope: &Scope| Some(scope.quoted_name(scope.slot_of(id)?));
+        self.scopes.iter().rev().find_map(slot).unwrap_or_default()
     }
 
     /// `@name := value`
@@ -427,10 +427,8 @@ impl Binder<'_> {
         expr: &Expr,
     ) -> Result<Expression> {
         let operand = self.bind_expression(expr)?;
-        let removed = match removed {
-            Some(removed) => Some(self.bind_expression(removed)?),
-            None => None,
-        };
+        let removed = removed.map(|removed| self.bind_expression(removed));
+        let removed = removed.transpose()?;
         let name = match (side, &removed) {
             (Some(ast::TrimWhereField::Leading), None) => "ltrim",
             (Some(ast::TrimWhereField::Leading), Some(_)) => "trim leading",

@@ -62,7 +62,7 @@ impl Binder<'_> {
     /// elsewhere, as in `WHERE document`, it is unless it is the number 0.
     fn bind_choice_condition(&mut self, expr: &Expr) -> Result<Expression> {
         let mut condition = self.bind_expression(expr)?;
-        self.tell_parameter(&mut condition, &SqlType::bigint());
+        self.infer_parameter(&mut condition, &SqlType::bigint());
         if condition.ty.kind == TypeKind::Json {
             condition = cast(condition, &SqlType::double());
         }

@@ -363,9 +363,10 @@ impl Binder<'_> {
         value: Expression,
         make: impl FnOnce(&mut Self, Expression) -> Result<Expression>,
     ) -> Result<Expression> {
-        match expression_is_volatile(&value) {
-            true => self.with_local(value, make),
-            false => make(self, value),
+        if expression_is_volatile(&value) {
+            self.with_local(value, make)
+        } else {
+            make(self, value)
         }
     }
 

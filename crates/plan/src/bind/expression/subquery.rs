@@ -11,7 +11,7 @@ use crate::bind::block::{Block, BlockColumn};
 use crate::bind::comparison::unify_for_comparison;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, Computed, Relation, Subquery, SubqueryKind};
+use crate::tree::logical::{ColumnId, Relation, Subquery, SubqueryKind};
 use crate::tree::physical::ClientType;
 
 impl Binder<'_> {
@@ -166,17 +166,7 @@ impl Binder<'_> {
         for (value, column) in left.into_iter().zip(&block.columns) {
             let text = comparison_text(comparison);
             let (value, right) = unify_for_comparison(self.catalog, value, column.value(), text)?;
-            columns.push(match right.kind {
-                ExpressionKind::Column(id) => id,
-                _ => {
-                    let id = self.new_column();
-                    computed.push(Computed {
-                        id,
-                        expression: right,
-                    });
-                    id
-                }
-            });
+            columns.push(self.column_of(right, &mut computed));
             unified.push(value);
         }
         block.relation = block.relation.take().extended(computed);

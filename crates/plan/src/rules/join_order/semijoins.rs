@@ -86,9 +86,10 @@ fn keyed(
     else {
         return None;
     };
-    let side = match right.columns().is_subset(inner) {
-        true => right,
-        false => left,
+    let side = if right.columns().is_subset(inner) {
+        right
+    } else {
+        left
     };
     let id = match side.kind {
         // A text may be compared by another collation than the column's.

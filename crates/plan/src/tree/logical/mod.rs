@@ -58,9 +58,9 @@ pub enum Relation {
     },
     /// A base table.
     Scan(Scan),
-    /// A result that several places read (see [`Shared`]).
+    /// A result with several readers (see [`Shared`]).
     SharedScan {
-        /// Its place among the statement's shared results.
+        /// Its index among the statement's shared results.
         shared: usize,
         /// The name that the statement gives it.
         alias: String,
@@ -240,13 +240,13 @@ pub struct Subquery {
     pub nullable: bool,
     /// `select#` of its query block.
     pub select_id: usize,
-    /// What clients are told of its one value.
+    /// What is reported to clients of its one value.
     pub client_type: ClientType,
     /// What the collation of its one value claims, if not what columns of tables claim.
     pub claim: Option<Coercibility>,
 }
 
-/// A common table expression, or another result that several places may read.
+/// A common table expression, or another result that may have several readers.
 #[derive(Debug, Clone)]
 pub struct Shared {
     /// Its name.
@@ -259,7 +259,7 @@ pub struct Shared {
     pub columns: Vec<ColumnId>,
     /// Their types.
     pub types: Vec<SqlType>,
-    /// How many places read it.
+    /// How many readers it has.
     pub readers: usize,
     /// Whether it has the shape of a derived table that is merged.
     pub mergeable: bool,
