@@ -1,5 +1,5 @@
 //! Times of whole plans over `gtest(i int unsigned, c char(50))`: the statements that the project
-//! promises figures for, without SQL on top, each under several memory limits.
+//! promises figures for, without sessions on top, each under several memory limits.
 //!
 //! `cargo bench -p mayfly-exec --bench targets -- [rows] [filter] [runs] [threads]`
 #![expect(
@@ -16,24 +16,23 @@ use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array, UInt64Array};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use mayfly_exec::{Counters, ExecutionContext, ExecutionOptions, Progress, TableOpener, execute};
-use mayfly_functions::{Argument, Coercibility, EvaluationContext, SignatureContext, aggregate};
+use mayfly_functions::EvaluationContext;
 use mayfly_memory::{Budget, BudgetKind};
-use mayfly_plan::physical::{
-    AggregateCall, ClientType, JoinKey, JoinKind, Operator, OutputColumn, Plan, Purpose, QueryPlan,
-    SetOperationKind, SortKey, TemporaryTable,
-};
-use mayfly_plan::{ColumnSource, Expression, TableId, TableSource};
+use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::physical::QueryPlan;
+use mayfly_plan::{Catalog, ColumnSource, PlanOptions, TableId, TableSource, TableStatistics};
 use mayfly_storage::{
     BatchTable, Resources, StatementOwner, Table, TempTableContext, TempTableOptions,
 };
+use mayfly_syntax::ast::Statement;
+use mayfly_syntax::{ParseOptions, parse_one};
 use mayfly_types::sql_type::TypeKind;
-use mayfly_types::{Batch, CollationId, Diagnostics, Interrupt, Result, SqlMode, SqlType, Value};
+use mayfly_types::{
+    Batch, CollationId, Diagnostics, Error, Interrupt, Result, SqlMode, SqlType, Value,
+};
 
 const CHUNK_ROWS: usize = 64 << 10;
 const BATCH_ROWS: usize = 8192;
-const I: usize = 0;
-const C: usize = 1;
-const FEW: usize = 2;
 
 fn hex(number: u64, out: &mut Vec<u8>) {
     // As long and as random as SHA-1 in hexadecimal, much cheaper to make.
@@ -116,28 +115,9 @@ impl World {
         }
         let table = BatchTable::new(types().iter().map(SqlType::physical).collect(), batches);
         let columns = ["i", "c", "few"].into_iter().zip(types());
-        let source = TableSource {
-            id: TableId(0),
-            database: "test".into(),
-            name: "gtest".into(),
-            columns: columns
-                .map(|(name, ty)| ColumnSource {
-                    name: name.into(),
-                    ty,
-                    nullable: true,
-                    invisible: false,
-                    hidden: false,
-                    generated: None,
-                    default: mayfly_plan::DefaultSource::None,
-                    traits: mayfly_plan::ColumnTraits::default(),
-                })
-                .collect(),
-            unique_keys: Vec::new(),
-            indexes: Vec::new(),
-            row_count: rows as u64,
-            temporary: false,
-            partitioned: false,
-        };
+        let columns = columns.map(|(name, ty)| ColumnSource::new(name, ty, true));
+        let columns = columns.collect();
+        let source = TableSource::new(TableId(0), "test", "gtest", columns, rows as u64);
         Self {
             resources,
             table: Arc::new(table),
@@ -163,7 +143,7 @@ impl World {
         let diagnostics = Arc::new(Diagnostics::new(64));
         Arc::new(ExecutionContext {
             evaluation: Arc::new(EvaluationContext::new(SqlMode::DEFAULT, diagnostics, 0)),
-            signature: signature_context(),
+            signature: PlanOptions::default().signature_context(),
             options: ExecutionOptions::new(self.threads),
             temp,
             tables: Arc::new(Tables(Arc::clone(&self.table))),
@@ -172,190 +152,44 @@ impl World {
         })
     }
 
-    fn scan(&self, columns: &[usize]) -> Plan {
-        let output = columns.iter().map(|column| types()[*column].clone());
-        Plan {
-            output: output.collect(),
-            estimated_rows: self.source.row_count as f64,
-            operator: Operator::TableScan {
-                table: Arc::clone(&self.source),
-                alias: "gtest".into(),
-                columns: columns.to_vec(),
-                predicate: None,
-                possible: Vec::new(),
-            },
-        }
+    /// A statement as it runs; `first_groups`: GROUP BY stops once a LIMIT has its groups.
+    fn planned(&self, sql: &str, first_groups: bool) -> Arc<QueryPlan> {
+        let mut options = PlanOptions::default();
+        options.switches.group_by_limit_pushdown = first_groups;
+        let parsed = parse_one(sql, &ParseOptions::MYSQL_DEFAULT).unwrap();
+        let Statement::Query(query) = parsed.statement else {
+            panic!("not a query: {sql}");
+        };
+        Arc::new(mayfly_plan::bind_query(&query, self, &options).unwrap())
     }
 }
 
-fn signature_context() -> SignatureContext {
-    SignatureContext {
-        sql_mode: SqlMode::DEFAULT,
-        div_precision_increment: 4,
-        group_concat_max_len: 1024,
-        collation_connection: CollationId::default(),
+impl Catalog for World {
+    fn current_database(&self) -> Option<&str> {
+        Some("test")
     }
-}
 
-fn temporary(purpose: Purpose) -> TemporaryTable {
-    TemporaryTable {
-        purpose,
-        cause: "bench".into(),
+    fn table(&self, _database: Option<&str>, _name: &str) -> Result<Arc<TableSource>> {
+        Ok(Arc::clone(&self.source))
     }
-}
 
-fn columns(plan: &Plan) -> Vec<Expression> {
-    let types = plan.output.iter().enumerate();
-    types
-        .map(|(column, ty)| Expression::column(column, ty.clone(), true))
-        .collect()
-}
-
-fn plan(output: Vec<SqlType>, operator: Operator) -> Plan {
-    Plan {
-        operator,
-        output,
-        estimated_rows: 1e6,
+    fn statistics(&self, _id: TableId) -> Option<Arc<dyn TableStatistics>> {
+        None
     }
-}
 
-fn call(name: &str, argument: Option<Expression>, distinct: bool) -> AggregateCall {
-    let function = aggregate::by_name(name).unwrap();
-    let arguments: Vec<Argument<'_>> = argument
-        .iter()
-        .map(|argument| Argument {
-            ty: &argument.ty,
-            nullable: argument.nullable,
-            constant: None,
-            coercibility: Coercibility::Implicit,
-        })
-        .collect();
-    AggregateCall {
-        function,
-        signature: function
-            .signature(&arguments, &signature_context())
-            .unwrap(),
-        arguments: argument.into_iter().collect(),
-        options: Vec::new(),
-        distinct,
-        order_by: Vec::new(),
-        text: name.into(),
+    fn system_variable(
+        &self,
+        _scope: Option<VariableScope>,
+        _name: &str,
+    ) -> Result<(Value, SqlType)> {
+        unreachable!("no statement reads a variable")
     }
-}
 
-/// Groups by all columns of the input.
-fn group(input: Plan, calls: Vec<AggregateCall>, first_groups: Option<u64>) -> Plan {
-    let keys = columns(&input);
-    let results = calls.iter().map(|call| call.signature.result.clone());
-    let output = input.output.iter().cloned().chain(results).collect();
-    plan(
-        output,
-        Operator::Aggregate {
-            input: Box::new(input),
-            keys,
-            aggregates: calls,
-            rollup: false,
-            first_groups,
-            ordered: false,
-            temporary: Some(temporary(Purpose::GroupBy)),
-        },
-    )
-}
+    fn user_variable_type(&self, _name: &str) -> SqlType {
+        unreachable!("no statement reads a variable")
+    }
 
-fn total(input: Plan, call: AggregateCall) -> Plan {
-    plan(
-        vec![call.signature.result.clone()],
-        Operator::Aggregate {
-            input: Box::new(input),
-            keys: Vec::new(),
-            aggregates: vec![call],
-            rollup: false,
-            first_groups: None,
-            ordered: false,
-            temporary: None,
-        },
-    )
-}
-
-fn limit(input: Plan, count: u64) -> Plan {
-    plan(
-        input.output.clone(),
-        Operator::Limit {
-            input: Box::new(input),
-            offset: 0,
-            count,
-        },
-    )
-}
-
-fn sort(input: Plan, range: Option<(u64, u64)>) -> Plan {
-    let keys = columns(&input).into_iter().map(|expression| SortKey {
-        expression,
-        descending: false,
-    });
-    plan(
-        input.output.clone(),
-        Operator::Sort {
-            keys: keys.collect(),
-            input: Box::new(input),
-            limit: range,
-            temporary: temporary(Purpose::OrderBy),
-        },
-    )
-}
-
-fn self_join(world: &World) -> Plan {
-    let (left, right) = (world.scan(&[C]), world.scan(&[C]));
-    let key = JoinKey {
-        left: columns(&left).remove(0),
-        right: columns(&right).remove(0),
-        null_safe: false,
-    };
-    let output = left.output.iter().chain(&right.output).cloned().collect();
-    plan(
-        output,
-        Operator::HashJoin {
-            kind: JoinKind::Inner,
-            left: Box::new(left),
-            right: Box::new(right),
-            keys: vec![key],
-            residual: None,
-            build_left: false,
-            temporary: temporary(Purpose::Join),
-        },
-    )
-}
-
-fn union(world: &World) -> Plan {
-    let inputs = vec![world.scan(&[C]), world.scan(&[C])];
-    plan(
-        inputs[0].output.clone(),
-        Operator::SetOperation {
-            kind: SetOperationKind::Union,
-            all: false,
-            inputs,
-            temporary: Some(temporary(Purpose::SetOperation)),
-        },
-    )
-}
-
-fn query(root: Plan) -> Arc<QueryPlan> {
-    let columns = root.output.iter().map(|ty| OutputColumn {
-        name: String::new(),
-        ty: ty.clone(),
-        nullable: true,
-        origin: None,
-        client_type: ClientType::Plain,
-    });
-    Arc::new(QueryPlan {
-        columns: columns.collect(),
-        root,
-        shared: Vec::new(),
-        parameter_count: 0,
-        date_parameters: Vec::new(),
-        tables: Vec::new(),
-        limit: None,
-    })
+    fn warn(&self, _warning: Error) {}
 }
 
 /// Rows of the result, and its first number.
@@ -398,62 +232,54 @@ fn main() {
     let runs = number(5).1;
     let threads = number(2).1;
     let world = World::new(rows, threads);
-    let count = || call("count", None, false);
-    let column = |ty: usize| Expression::column(0, types()[ty].clone(), true);
-    let one_row = plan(vec![], Operator::Values { rows: vec![vec![]] });
-    let one = plan(
-        vec![SqlType::bigint()],
-        Operator::Project {
-            input: Box::new(one_row),
-            expressions: vec![Expression::literal(Value::Int(1), SqlType::bigint())],
-        },
-    );
-    let of = |columns: &[usize]| world.scan(columns);
     let statements = [
-        ("headline", limit(group(of(&[C]), vec![count()], None), 10)),
+        (
+            "headline",
+            "SELECT COUNT(*), c FROM gtest GROUP BY c LIMIT 10",
+        ),
         (
             "headline, first groups",
-            limit(group(of(&[C]), vec![count()], Some(10)), 10),
+            "SELECT COUNT(*), c FROM gtest GROUP BY c LIMIT 10",
         ),
         (
             "group by c, every group",
-            group(of(&[C]), vec![count()], None),
+            "SELECT COUNT(*), c FROM gtest GROUP BY c",
         ),
-        ("group by i", group(of(&[I]), vec![count()], None)),
-        ("group by 500 texts", group(of(&[FEW]), vec![count()], None)),
-        ("select distinct c", group(of(&[C]), vec![], None)),
+        ("group by i", "SELECT COUNT(*), i FROM gtest GROUP BY i"),
+        (
+            "group by 500 texts",
+            "SELECT COUNT(*), few FROM gtest GROUP BY few",
+        ),
+        ("select distinct c", "SELECT DISTINCT c FROM gtest"),
         (
             "count of distinct c",
-            total(group(of(&[C]), vec![], None), count()),
+            "SELECT COUNT(*) FROM (SELECT DISTINCT c FROM gtest) d",
         ),
+        ("count(distinct c)", "SELECT COUNT(DISTINCT c) FROM gtest"),
+        ("count(distinct i)", "SELECT COUNT(DISTINCT i) FROM gtest"),
         (
-            "count(distinct c)",
-            total(of(&[C]), call("count", Some(column(C)), true)),
+            "count of union",
+            "SELECT COUNT(*) FROM (SELECT c FROM gtest UNION SELECT c FROM gtest) d",
         ),
-        (
-            "count(distinct i)",
-            total(of(&[I]), call("count", Some(column(I)), true)),
-        ),
-        ("count of union", total(union(&world), count())),
         (
             "order by c, i limit 500000, 10",
-            sort(of(&[C, I]), Some((500_000, 10))),
-        ),
-        ("order by c, i limit 10", sort(of(&[C, I]), Some((0, 10)))),
-        ("order by c, i", sort(of(&[C, I]), None)),
-        ("order by i, c", sort(of(&[I, C]), None)),
-        ("self-join", total(self_join(&world), count())),
-        ("count(*)", total(of(&[I]), count())),
-        (
-            "sum(i)",
-            total(of(&[I]), call("sum", Some(column(I)), false)),
+            "SELECT c, i FROM gtest ORDER BY c, i LIMIT 500000, 10",
         ),
         (
-            "max(c)",
-            total(of(&[C]), call("max", Some(column(C)), false)),
+            "order by c, i limit 10",
+            "SELECT c, i FROM gtest ORDER BY c, i LIMIT 10",
         ),
-        ("select c", of(&[C])),
-        ("select 1", one),
+        ("order by c, i", "SELECT c, i FROM gtest ORDER BY c, i"),
+        ("order by i, c", "SELECT i, c FROM gtest ORDER BY i, c"),
+        (
+            "self-join",
+            "SELECT COUNT(*) FROM gtest a JOIN gtest b ON a.c = b.c",
+        ),
+        ("count(*)", "SELECT COUNT(*) FROM gtest"),
+        ("sum(i)", "SELECT SUM(i) FROM gtest"),
+        ("max(c)", "SELECT MAX(c) FROM gtest"),
+        ("select c", "SELECT c FROM gtest"),
+        ("select 1", "SELECT 1"),
     ];
     let unlimited = u64::MAX;
     let limits = [
@@ -462,7 +288,8 @@ fn main() {
         ("1 MiB of 8", 1 << 20, 8 << 20),
     ];
     for (limit, table, all) in limits {
-        for (name, plan) in &statements {
+        for (name, sql) in &statements {
+            let query = world.planned(sql, name.contains("first groups"));
             let name = if limit.is_empty() {
                 (*name).to_owned()
             } else {
@@ -472,7 +299,6 @@ fn main() {
             if !name.contains(&filter) || (!filter.contains('@') && !limit.is_empty()) {
                 continue;
             }
-            let query = query(plan.clone());
             let tiny = name.starts_with("select 1");
             let mut times = Vec::new();
             let mut note = String::new();

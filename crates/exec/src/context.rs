@@ -1,8 +1,8 @@
 //! What a running statement carries: everything injected, nothing global.
 //!
 //! [`ExecutionContext`] is made once a statement by the engine. [`RunContext`] is this crate's view
-//! of one run of a plan: the same statement, the parameters' values at the moment, and the results
-//! that several places of the plan share. A correlated subquery runs under a [`RunContext`] that
+//! of one run of a plan: the same statement, the current values of the parameters, and the results
+//! that several parts of the plan share. A correlated subquery runs under a [`RunContext`] that
 //! differs from its parent's only in the parameters.
 
 use std::fmt;
@@ -190,7 +190,7 @@ impl RunContext {
     }
 
     /// The same run with other parameters, without threads.
-    pub(crate) fn with_parameters(&self, parameters: Arc<[Value]>) -> Self {
+    fn with_parameters(&self, parameters: Arc<[Value]>) -> Self {
         Self {
             statement: Arc::clone(&self.statement),
             parameters,
@@ -198,6 +198,18 @@ impl RunContext {
             build: self.build,
             serial: true,
         }
+    }
+
+    /// The same run with some parameters set from a row of an outer query, without threads.
+    pub(crate) fn with_outer_row(&self, row: impl Iterator<Item = (usize, Value)>) -> Self {
+        let mut values = self.parameters.to_vec();
+        for (parameter, value) in row {
+            if values.len() <= parameter {
+                values.resize(parameter + 1, Value::Null);
+            }
+            values[parameter] = value;
+        }
+        self.with_parameters(values.into())
     }
 
     /// The value of a parameter; one that was never set is NULL.
@@ -225,7 +237,7 @@ pub(crate) trait Node: Send + Sync {
     /// threads are worth their start.
     fn rows_hint(&self) -> u64;
 
-    /// Tells that no more than the first rows of one cursor will be read. Called before any is opened.
+    /// Says that no more than the first rows of one cursor will be read. Called before any is opened.
     fn first_rows(&self, rows: u64) {
         let _ = rows;
     }

@@ -97,7 +97,7 @@ fn work<S: Sink>(
     sink: &mut S,
     stop: Option<&AtomicBool>,
 ) -> Result<()> {
-    /// Tells the others when this worker ends early, by an error or a panic.
+    /// Stops the others when this worker ends early, by an error or a panic.
     struct StopOthers<'a>(Option<&'a AtomicBool>);
     impl Drop for StopOthers<'_> {
         fn drop(&mut self) {

@@ -14,6 +14,7 @@ pub mod expression;
 mod operators;
 mod parameters;
 mod representation;
+mod rows;
 mod run;
 mod state;
 mod stream;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mayfly_plan::expression::{Subquery, SubqueryKind};
+use mayfly_plan::expression::Subquery;
 use mayfly_plan::logical::visit_expression;
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
 use mayfly_plan::{Expression, ExpressionKind};
@@ -48,80 +48,6 @@ impl Walk<'_> {
 
     fn operator(&mut self, plan: &Plan) {
         match &plan.operator {
-            Operator::Values { rows } => self.expressions(rows.iter().flatten()),
-            Operator::TableScan { predicate, .. } => self.expressions(predicate),
-            Operator::IndexScan(scan) => {
-                self.expressions(&scan.predicate);
-                if let Some(ranges) = &scan.ranges {
-                    ranges.for_each_expression(&mut |value| self.expression(value));
-                }
-            }
-            Operator::IndexMerge(merge) => {
-                self.expressions(&merge.predicate);
-                self.plan(&merge.positions);
-            }
-            Operator::IndexLookupJoin(join) => {
-                self.plan(&join.left);
-                self.expressions(join.keys.iter().map(|key| &key.value));
-                self.expressions(&join.residual);
-            }
-            Operator::SharedScan { shared, .. } => self.shared(shared.0),
-            Operator::WorkingTable { .. } => {}
-            Operator::Filter { input, predicate } => {
-                self.plan(input);
-                self.expression(predicate);
-            }
-            Operator::Project { input, expressions } => {
-                self.plan(input);
-                self.expressions(expressions);
-            }
-            Operator::Limit { input, .. }
-            | Operator::Block { input, .. }
-            | Operator::Materialize { input, .. } => {
-                self.plan(input);
-            }
-            Operator::Aggregate {
-                input,
-                keys,
-                aggregates,
-                ..
-            } => {
-                self.plan(input);
-                self.expressions(keys);
-                for call in aggregates {
-                    self.expressions(&call.arguments);
-                    self.expressions(call.order_by.iter().map(|key| &key.expression));
-                }
-            }
-            Operator::Sort { input, keys, .. } => {
-                self.plan(input);
-                self.expressions(keys.iter().map(|key| &key.expression));
-            }
-            Operator::SetOperation { inputs, .. } => {
-                inputs.iter().for_each(|input| self.plan(input));
-            }
-            Operator::HashJoin {
-                left,
-                right,
-                keys,
-                residual,
-                ..
-            } => {
-                self.plan(left);
-                self.plan(right);
-                self.expressions(keys.iter().flat_map(|key| [&key.left, &key.right]));
-                self.expressions(residual);
-            }
-            Operator::NestedLoopJoin {
-                left,
-                right,
-                condition,
-                ..
-            } => {
-                self.plan(left);
-                self.plan(right);
-                self.expressions(condition);
-            }
             Operator::Apply {
                 left,
                 right,
@@ -132,6 +58,11 @@ impl Walk<'_> {
                 self.plan(left);
                 self.expressions(condition);
                 self.with_bound(parameters, |walk| walk.plan(right));
+            }
+            Operator::SharedScan { shared, .. } => self.shared(shared.0),
+            _ => {
+                plan.for_each_expression(&mut |expression| self.expression(expression));
+                plan.for_each_input(&mut |input| self.plan(input));
             }
         }
     }
@@ -175,12 +106,7 @@ impl Walk<'_> {
     }
 
     fn subquery(&mut self, subquery: &Subquery) {
-        match &subquery.kind {
-            SubqueryKind::Scalar | SubqueryKind::Exists { .. } => {}
-            SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } => {
-                self.expressions(left);
-            }
-        }
+        self.expressions(subquery.kind.left());
         self.with_bound(&subquery.parameters, |walk| walk.plan(&subquery.plan));
     }
 }

@@ -8,7 +8,7 @@ use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use mayfly_types::{PhysicalType, SqlType};
 
-/// The physical type in which a column travels between operators.
+/// The physical type of a column between operators.
 pub(crate) fn column_type(ty: &SqlType) -> PhysicalType {
     match ty.physical() {
         PhysicalType::Bool => PhysicalType::Int64,
@@ -16,12 +16,12 @@ pub(crate) fn column_type(ty: &SqlType) -> PhysicalType {
     }
 }
 
-/// The column_type types of an operator's output.
+/// The physical types of the columns of an operator's output.
 pub(crate) fn column_types(types: &[SqlType]) -> Vec<PhysicalType> {
     types.iter().map(column_type).collect()
 }
 
-/// An expression's result in the form in which it travels.
+/// An expression's result as a column between operators.
 pub(crate) fn to_column(array: ArrayRef) -> ArrayRef {
     if *array.data_type() != DataType::Boolean {
         return array;
@@ -31,7 +31,7 @@ pub(crate) fn to_column(array: ArrayRef) -> ArrayRef {
     Arc::new(Int64Array::new(values.into(), array.nulls().cloned()))
 }
 
-/// A column_type column as a predicate's result.
+/// A column between operators as a predicate's result.
 pub(crate) fn to_boolean(array: &ArrayRef) -> ArrayRef {
     match array.as_primitive_opt::<arrow_array::types::Int64Type>() {
         None => Arc::clone(array),

@@ -1,5 +1,5 @@
 //! What a plan reads, for the status variables `Select_scan` and `Select_full_join`: they count tables
-//! by their place in a join, whatever the operators then do with them.
+//! by their position in a join, whatever the operators then do with them.
 
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
 
@@ -21,9 +21,13 @@ pub(crate) fn tally(plan: &QueryPlan, counters: &Counters) {
 
 /// `is_first`: nothing stands before it in a join.
 fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
-    let scan_all = || match is_first {
-        true => count(&counters.select_scan, 1),
-        false => count(&counters.select_full_join, 1),
+    let scan_all = || {
+        let scans = if is_first {
+            &counters.select_scan
+        } else {
+            &counters.select_full_join
+        };
+        count(scans, 1);
     };
     stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &plan.operator {
         Operator::TableScan { .. } | Operator::SharedScan { .. } => scan_all(),
@@ -34,20 +38,12 @@ fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
         Operator::IndexScan(_) | Operator::IndexMerge(_) => {
             count(&counters.select_full_range_join, 1)
         }
-        Operator::IndexLookupJoin(join) => visit(&join.left, is_first, counters),
-        Operator::Values { .. } | Operator::WorkingTable { .. } => {}
-        Operator::Filter { input, .. }
-        | Operator::Project { input, .. }
-        | Operator::Limit { input, .. }
-        | Operator::Sort { input, .. }
-        | Operator::Aggregate { input, .. } => visit(input, is_first, counters),
         Operator::Block { input, table, .. } => {
             if table.is_some() {
                 scan_all();
             }
             visit(input, true, counters);
         }
-        Operator::Materialize { input, .. } => visit(input, is_first, counters),
         Operator::SetOperation {
             inputs, temporary, ..
         } => {
@@ -58,11 +54,13 @@ fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
                 scan_all();
             }
         }
-        Operator::HashJoin { left, right, .. }
-        | Operator::NestedLoopJoin { left, right, .. }
-        | Operator::Apply { left, right, .. } => {
-            visit(left, is_first, counters);
-            visit(right, false, counters);
+        // Of a join only the left input may be read first.
+        _ => {
+            let mut is_first = is_first;
+            plan.for_each_input(&mut |input| {
+                visit(input, is_first, counters);
+                is_first = false;
+            });
         }
     });
 }

@@ -1,30 +1,33 @@
-//! What the tests of operators share: tables in memory, three small aggregate functions, plans by
-//! hand, and runs under configurations that must not change a result.
+//! What the tests of operators share: tables in memory, plans by hand, and runs under configurations
+//! that must not change a result.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
+use arrow_array::ArrayRef;
+use arrow_buffer::i256;
 use mayfly_functions::{
-    Accumulator, AggregateFunction, AggregateSignature, Binding, EvaluationContext,
-    SignatureContext,
+    Accumulator, AggregateFunction, AggregateSignature, Argument, Coercibility, EvaluationContext,
+    SignatureContext, aggregate,
 };
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::physical::{
-    AggregateCall, ClientType, Operator, OutputColumn, Plan, Purpose, QueryPlan, SharedResult,
-    SortKey, TemporaryTable,
+    AggregateCall, ClientType, Grouping, Operator, OutputColumn, Plan, Purpose, QueryPlan,
+    SharedResult, SortKey, TemporaryTable,
 };
-use mayfly_plan::{ColumnSource, Comparison, Expression, ExpressionKind, TableId, TableSource};
+use mayfly_plan::{
+    ColumnSource, Comparison, Expression, ExpressionKind, PlanOptions, TableId, TableSource,
+};
 use mayfly_storage::{
     BatchTable, HashFunction, Resources, StatementOwner, Table, TempTableContext, TempTableOptions,
 };
+use mayfly_types::convert::array_value;
 use mayfly_types::{
     Batch, CollationId, Diagnostics, Interrupt, PhysicalType, Result, SqlMode, SqlType, Value,
 };
 
 use crate::context::{Counters, ExecutionContext, ExecutionOptions, Progress, TableOpener};
-use crate::expression::values::{array_of, value_at};
+use crate::expression::values::array_of;
 use crate::representation::column_type;
 
 pub(crate) type Row = Vec<Value>;
@@ -42,44 +45,26 @@ pub(crate) struct Config {
 
 /// Configurations under which every result must be the same.
 pub(crate) fn configs() -> Vec<Config> {
-    let base = Config {
-        name: "default",
-        threads: 1,
-        batch_rows: 8192,
-        memory: u64::MAX,
-        hash: HashFunction::Standard,
-        force_overflow: false,
+    use HashFunction::{Colliding, Standard};
+    const ROWS: usize = 8192;
+    const ALL: u64 = u64::MAX;
+    let configs = [
+        ("default", 1, ROWS, ALL, Standard, false),
+        ("threads", 3, ROWS, ALL, Standard, false),
+        ("batches of 3", 1, 3, ALL, Standard, false),
+        ("colliding", 1, ROWS, ALL, Colliding, false),
+        ("overflow", 1, ROWS, ALL, Standard, true),
+        ("tiny", 2, 64, 1 << 20, Standard, false),
+    ];
+    let config = |(name, threads, batch_rows, memory, hash, force_overflow)| Config {
+        name,
+        threads,
+        batch_rows,
+        memory,
+        hash,
+        force_overflow,
     };
-    vec![
-        base.clone(),
-        Config {
-            name: "threads",
-            threads: 3,
-            ..base.clone()
-        },
-        Config {
-            name: "batches of 3",
-            batch_rows: 3,
-            ..base.clone()
-        },
-        Config {
-            name: "colliding",
-            hash: HashFunction::Colliding,
-            ..base.clone()
-        },
-        Config {
-            name: "overflow",
-            force_overflow: true,
-            ..base.clone()
-        },
-        Config {
-            name: "tiny",
-            threads: 2,
-            batch_rows: 64,
-            memory: 1 << 20,
-            ..base
-        },
-    ]
+    configs.into_iter().map(config).collect()
 }
 
 struct Tables(Vec<Arc<dyn Table>>);
@@ -102,7 +87,6 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let directory =
@@ -125,27 +109,11 @@ impl World {
         let table = BatchTable::new(physical.clone(), batches.collect::<Vec<_>>());
         let id = self.tables.len() as u64;
         self.tables.push(Arc::new(table));
-        let columns = types.iter().enumerate().map(|(n, ty)| ColumnSource {
-            name: format!("c{n}"),
-            ty: ty.clone(),
-            nullable: true,
-            invisible: false,
-            hidden: false,
-            generated: None,
-            default: mayfly_plan::DefaultSource::None,
-            traits: mayfly_plan::ColumnTraits::default(),
-        });
-        let source = Arc::new(TableSource {
-            id: TableId(id),
-            database: "test".into(),
-            name: format!("t{id}"),
-            columns: columns.collect(),
-            unique_keys: Vec::new(),
-            indexes: Vec::new(),
-            row_count: rows.len() as u64,
-            temporary: false,
-            partitioned: false,
-        });
+        let columns = types.iter().enumerate();
+        let columns = columns.map(|(n, ty)| ColumnSource::new(&format!("c{n}"), ty.clone(), true));
+        let (name, rows) = (format!("t{id}"), rows.len() as u64);
+        let source = TableSource::new(TableId(id), "test", &name, columns.collect(), rows);
+        let source = Arc::new(source);
         self.sources.push(Arc::clone(&source));
         source
     }
@@ -190,28 +158,15 @@ impl World {
             let mut rows = Vec::new();
             while let Some(batch) = stream.next_batch()? {
                 assert!(!batch.is_empty());
-                rows.extend(rows_of(&batch, &query.root.output));
+                rows.extend(rows_of(&batch));
             }
             Ok(rows)
         })();
         drop(statement);
-        assert_eq!(
-            self.memory.used(),
-            0,
-            "{}: memory was given back",
-            config.name
-        );
-        assert_eq!(
-            self.temp_space.used(),
-            0,
-            "{}: files were given back",
-            config.name
-        );
-        assert!(
-            self.resources.registry.is_empty(),
-            "{}: tables are gone",
-            config.name
-        );
+        let (name, registry) = (config.name, &self.resources.registry);
+        assert_eq!(self.memory.used(), 0, "{name}: memory was given back");
+        assert_eq!(self.temp_space.used(), 0, "{name}: files were given back");
+        assert!(registry.is_empty(), "{name}: tables are gone");
         result
     }
 
@@ -226,12 +181,32 @@ impl World {
 
     /// Runs under every configuration and compares with `expected`, in any order.
     pub(crate) fn check(&self, query: QueryPlan, expected: &[Row]) {
+        self.check_under(configs(), query, expected);
+    }
+
+    /// The same with many keys, for which it would take too long that their hashes are all equal.
+    pub(crate) fn check_many_keys(&self, query: QueryPlan, expected: &[Row]) {
+        let mut configs = configs();
+        configs.retain(|config| config.hash != HashFunction::Colliding);
+        self.check_under(configs, query, expected);
+    }
+
+    fn check_under(&self, configs: Vec<Config>, query: QueryPlan, expected: &[Row]) {
         let query = Arc::new(query);
         let expected = sorted(expected.to_vec());
-        for config in configs() {
+        for config in configs {
             let rows = self.run(&query, &config).unwrap();
             assert_eq!(sorted(rows), expected, "{}", config.name);
         }
+    }
+
+    /// How many rows of tables a query reads.
+    pub(crate) fn rows_examined(&self, query: QueryPlan) -> u64 {
+        let statement = self.statement(&configs()[0]);
+        let mut stream = crate::execute(&Arc::new(query), &statement, &[]).unwrap();
+        while stream.next_batch().unwrap().is_some() {}
+        let counters = &statement.counters;
+        counters.rows_examined.load(Ordering::Relaxed)
     }
 }
 
@@ -241,13 +216,8 @@ impl Drop for World {
     }
 }
 
-pub(crate) fn signature_context() -> SignatureContext {
-    SignatureContext {
-        sql_mode: SqlMode::DEFAULT,
-        div_precision_increment: 4,
-        group_concat_max_len: 1024,
-        collation_connection: CollationId::default(),
-    }
+fn signature_context() -> SignatureContext {
+    PlanOptions::default().signature_context()
 }
 
 /// Rows in an order of their own, for comparison.
@@ -264,12 +234,13 @@ pub(crate) fn batch(types: &[PhysicalType], rows: &[Row]) -> Batch {
     Batch::new(columns.collect(), rows.len())
 }
 
-pub(crate) fn rows_of(batch: &Batch, types: &[SqlType]) -> Vec<Row> {
+pub(crate) fn rows_of(batch: &Batch) -> Vec<Row> {
+    let columns = batch.columns();
     (0..batch.row_count())
         .map(|row| {
-            let columns = batch.columns().iter().zip(types);
             columns
-                .map(|(array, ty)| value_at(array, row, ty.physical()))
+                .iter()
+                .map(|column| array_value(column, row))
                 .collect()
         })
         .collect()
@@ -291,6 +262,14 @@ pub(crate) fn n(value: i64) -> Value {
     Value::Int(value)
 }
 
+/// A sum.
+pub(crate) fn d(value: i64) -> Value {
+    Value::Decimal {
+        unscaled: i256::from_i128(value.into()),
+        scale: 0,
+    }
+}
+
 pub(crate) fn s(value: &str) -> Value {
     Value::from(value)
 }
@@ -306,19 +285,11 @@ pub(crate) fn literal(value: Value, ty: SqlType) -> Expression {
 }
 
 pub(crate) fn parameter(index: usize, ty: SqlType) -> Expression {
-    Expression {
-        kind: ExpressionKind::Parameter(index),
-        ty,
-        nullable: true,
-    }
+    Expression::new(ExpressionKind::Parameter(index), ty, true)
 }
 
 pub(crate) fn boolean(kind: ExpressionKind) -> Expression {
-    Expression {
-        kind,
-        ty: SqlType::boolean(),
-        nullable: true,
-    }
+    Expression::predicate(kind, true)
 }
 
 pub(crate) fn compare(comparison: Comparison, left: Expression, right: Expression) -> Expression {
@@ -330,10 +301,7 @@ pub(crate) fn compare(comparison: Comparison, left: Expression, right: Expressio
 }
 
 pub(crate) fn why(purpose: Purpose) -> TemporaryTable {
-    TemporaryTable {
-        purpose,
-        cause: "a test".into(),
-    }
+    TemporaryTable::new(purpose, "a test")
 }
 
 pub(crate) fn plan(operator: Operator, output: &[SqlType]) -> Plan {
@@ -396,63 +364,92 @@ pub(crate) fn key(expression: Expression, descending: bool) -> SortKey {
     }
 }
 
+/// One row.
+pub(crate) fn values(row: Vec<Expression>) -> Plan {
+    let output: Vec<SqlType> = row.iter().map(|value| value.ty.clone()).collect();
+    plan(Operator::Values { rows: vec![row] }, &output)
+}
+
+/// An operator that gives the columns of its input.
+pub(crate) fn over(input: Plan, operator: impl FnOnce(Box<Plan>) -> Operator) -> Plan {
+    let output = input.output.clone();
+    plan(operator(Box::new(input)), &output)
+}
+
+pub(crate) fn filter(input: Plan, predicate: Expression) -> Plan {
+    over(input, |input| Operator::Filter { input, predicate })
+}
+
+pub(crate) fn project(input: Plan, expressions: Vec<Expression>) -> Plan {
+    let output: Vec<SqlType> = expressions.iter().map(|value| value.ty.clone()).collect();
+    let input = Box::new(input);
+    plan(Operator::Project { input, expressions }, &output)
+}
+
+pub(crate) fn limit(input: Plan, offset: u64, count: u64) -> Plan {
+    over(input, |input| Operator::Limit {
+        input,
+        offset,
+        count,
+    })
+}
+
 pub(crate) fn group(input: Plan, keys: Vec<Expression>, aggregates: Vec<AggregateCall>) -> Plan {
-    let output: Vec<SqlType> = keys
-        .iter()
-        .map(|key| key.ty.clone())
-        .chain(aggregates.iter().map(|call| call.signature.result.clone()))
-        .collect();
-    let temporary = (!keys.is_empty()).then(|| why(Purpose::GroupBy));
-    plan(
-        Operator::Aggregate {
-            input: Box::new(input),
+    group_by(
+        input,
+        Grouping {
+            temporary: (!keys.is_empty()).then(|| why(Purpose::GroupBy)),
             keys,
             aggregates,
-            rollup: false,
-            first_groups: None,
-            ordered: false,
-            temporary,
+            ..Grouping::default()
         },
-        &output,
     )
+}
+
+pub(crate) fn group_by(input: Plan, grouping: Grouping) -> Plan {
+    let calls = grouping.aggregates.iter();
+    let results = calls.map(|call| call.signature.result.clone());
+    let keys = grouping.keys.iter().map(|key| key.ty.clone());
+    let level = grouping.rollup.then(SqlType::bigint);
+    let output: Vec<SqlType> = keys.chain(results).chain(level).collect();
+    let input = Box::new(input);
+    plan(Operator::Aggregate { input, grouping }, &output)
 }
 
 /// COUNT(argument) or COUNT(*).
 pub(crate) fn count(argument: Option<Expression>) -> AggregateCall {
-    call(&COUNT, argument, &[int()], int())
+    call("count", argument)
 }
 
 pub(crate) fn sum(argument: Expression) -> AggregateCall {
-    call(&SUM, Some(argument), &[int()], int())
+    call("sum", Some(argument))
 }
 
 /// Values joined by commas: depends on order and has no partial state.
 pub(crate) fn concat(argument: Expression) -> AggregateCall {
-    call(&CONCAT, Some(argument), &[], binary())
+    call("group_concat", Some(argument))
 }
 
 /// A call with a bug.
 pub(crate) fn panicking(argument: Expression) -> AggregateCall {
-    call(&PANICKING, Some(argument), &[int()], int())
+    AggregateCall {
+        function: &Panicking,
+        ..count(Some(argument))
+    }
 }
 
-fn call(
-    function: &'static AggregateFunction,
-    argument: Option<Expression>,
-    state: &[SqlType],
-    result: SqlType,
-) -> AggregateCall {
+fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
+    let function = aggregate::by_name(name).unwrap();
+    let arguments = argument.iter().map(|argument| Argument {
+        ty: &argument.ty,
+        nullable: argument.nullable,
+        constant: None,
+        coercibility: Coercibility::Implicit,
+    });
+    let signature = function.signature(&arguments.collect::<Vec<_>>(), &signature_context());
     AggregateCall {
         function,
-        signature: AggregateSignature {
-            arguments: argument
-                .iter()
-                .map(|argument| argument.ty.clone())
-                .collect(),
-            state: state.to_vec(),
-            result,
-            nullable: true,
-        },
+        signature: signature.unwrap(),
         arguments: argument.into_iter().collect(),
         options: Vec::new(),
         distinct: false,
@@ -461,161 +458,31 @@ fn call(
     }
 }
 
-static COUNT: AggregateFunction = AggregateFunction::new(&["count"], 0..=1, unbound, |_, _, _| {
-    Ok(Box::new(CountStates::default()))
-});
-static SUM: AggregateFunction = AggregateFunction::new(&["sum"], 1..=1, unbound, |_, _, _| {
-    Ok(Box::new(SumStates::default()))
-});
-static PANICKING: AggregateFunction =
-    AggregateFunction::new(&["panicking"], 1..=1, unbound, |_, _, _| {
-        Ok(Box::new(PanickingStates::default()))
-    });
-static CONCAT: AggregateFunction =
-    AggregateFunction::new(&["concat"], 1..=1, unbound, |_, _, _| {
-        Ok(Box::new(ConcatStates::default()))
-    })
-    .order_sensitive();
+struct Panicking;
 
-fn unbound(_: &Binding<'_>) -> Result<AggregateSignature> {
-    unreachable!("plans of tests bring their signatures")
-}
-
-#[derive(Default)]
-struct CountStates(Vec<i64>);
-
-impl Accumulator for CountStates {
-    fn resize(&mut self, group_count: usize) {
-        self.0.resize(group_count.max(self.0.len()), 0);
+impl AggregateFunction for Panicking {
+    fn names(&self) -> &'static [&'static str] {
+        &["panicking"]
     }
 
-    fn update(
-        &mut self,
-        groups: &[u32],
-        arguments: &[ArrayRef],
-        _: &EvaluationContext,
-    ) -> Result<()> {
-        for (row, group) in groups.iter().enumerate() {
-            let counts = arguments.iter().all(|argument| argument.is_valid(row));
-            self.0[*group as usize] += i64::from(counts);
-        }
-        Ok(())
+    fn arity(&self) -> std::ops::RangeInclusive<usize> {
+        1..=1
     }
 
-    fn merge(&mut self, groups: &[u32], state: &[ArrayRef], _: &EvaluationContext) -> Result<()> {
-        for (group, n) in groups
-            .iter()
-            .zip(state[0].as_primitive::<Int64Type>().values())
-        {
-            self.0[*group as usize] += n;
-        }
-        Ok(())
+    fn signature(&self, _: &[Argument<'_>], _: &SignatureContext) -> Result<AggregateSignature> {
+        unreachable!("it has that of COUNT")
     }
 
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        Ok(vec![Arc::new(Int64Array::from(std::mem::take(
-            &mut self.0,
-        )))])
-    }
-
-    fn take_result(&mut self, _: &EvaluationContext) -> Result<ArrayRef> {
-        Ok(Arc::new(Int64Array::from(std::mem::take(&mut self.0))))
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.0.capacity() * 8
+    fn accumulator(
+        &self,
+        _: &AggregateSignature,
+        _: &[Value],
+        _: &SignatureContext,
+    ) -> Result<Box<dyn Accumulator>> {
+        Ok(Box::new(PanickingStates))
     }
 }
 
-#[derive(Default)]
-struct SumStates(Vec<Option<i64>>);
-
-impl Accumulator for SumStates {
-    fn resize(&mut self, group_count: usize) {
-        self.0.resize(group_count.max(self.0.len()), None);
-    }
-
-    fn update(
-        &mut self,
-        groups: &[u32],
-        arguments: &[ArrayRef],
-        context: &EvaluationContext,
-    ) -> Result<()> {
-        self.merge(groups, arguments, context)
-    }
-
-    fn merge(&mut self, groups: &[u32], state: &[ArrayRef], _: &EvaluationContext) -> Result<()> {
-        for (group, n) in groups.iter().zip(state[0].as_primitive::<Int64Type>()) {
-            if let Some(n) = n {
-                *self.0[*group as usize].get_or_insert(0) += n;
-            }
-        }
-        Ok(())
-    }
-
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        Ok(vec![Arc::new(Int64Array::from(std::mem::take(
-            &mut self.0,
-        )))])
-    }
-
-    fn take_result(&mut self, _: &EvaluationContext) -> Result<ArrayRef> {
-        Ok(Arc::new(Int64Array::from(std::mem::take(&mut self.0))))
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.0.capacity() * 16
-    }
-}
-
-#[derive(Default)]
-struct ConcatStates(Vec<Option<Vec<u8>>>);
-
-impl Accumulator for ConcatStates {
-    fn resize(&mut self, group_count: usize) {
-        self.0.resize(group_count.max(self.0.len()), None);
-    }
-
-    fn update(
-        &mut self,
-        groups: &[u32],
-        arguments: &[ArrayRef],
-        _: &EvaluationContext,
-    ) -> Result<()> {
-        for (group, value) in groups.iter().zip(arguments[0].as_binary_view()) {
-            if let Some(value) = value {
-                match &mut self.0[*group as usize] {
-                    Some(all) => {
-                        all.push(b',');
-                        all.extend_from_slice(value);
-                    }
-                    empty => *empty = Some(value.to_vec()),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, _: &[u32], _: &[ArrayRef], _: &EvaluationContext) -> Result<()> {
-        unreachable!("it has no partial states")
-    }
-
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        unreachable!("it has no partial states")
-    }
-
-    fn take_result(&mut self, _: &EvaluationContext) -> Result<ArrayRef> {
-        let values = std::mem::take(&mut self.0);
-        let values = values.iter().map(|value| value.as_deref());
-        Ok(Arc::new(values.collect::<BinaryViewArray>()))
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.0.capacity() * 24
-    }
-}
-
-#[derive(Default)]
 struct PanickingStates;
 
 impl Accumulator for PanickingStates {

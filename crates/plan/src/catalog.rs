@@ -30,11 +30,27 @@ pub struct ColumnSource {
     pub generated: Option<Arc<Expr>>,
     /// What `DEFAULT(column)` gives.
     pub default: DefaultSource,
-    /// What clients are told of its keys and of how it gets values.
+    /// What is reported to clients of its keys and of how it gets values.
     pub traits: ColumnTraits,
 }
 
-/// What clients are told of a table's column besides its type.
+impl ColumnSource {
+    /// A visible column without a default.
+    pub fn new(name: &str, ty: SqlType, nullable: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            ty,
+            nullable,
+            invisible: false,
+            hidden: false,
+            generated: None,
+            default: DefaultSource::None,
+            traits: ColumnTraits::default(),
+        }
+    }
+}
+
+/// What is reported to clients of a table's column besides its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ColumnTraits {
     /// It is a part of the primary key.
@@ -101,19 +117,43 @@ pub struct TableSource {
     pub partitioned: bool,
 }
 
+impl TableSource {
+    /// A table without indexes.
+    pub fn new(
+        id: TableId,
+        database: &str,
+        name: &str,
+        columns: Vec<ColumnSource>,
+        row_count: u64,
+    ) -> Self {
+        Self {
+            id,
+            database: database.to_owned(),
+            name: name.to_owned(),
+            columns,
+            unique_keys: Vec::new(),
+            indexes: Vec::new(),
+            row_count,
+            temporary: false,
+            partitioned: false,
+        }
+    }
+}
+
 /// What refuses `PARTITION (…)` behind the name of a table: rows are not kept by partitions, so that
 /// a statement about some of them would be one about all.
 pub fn refuse_partitions(partitioned: bool) -> Error {
-    match partitioned {
-        true => codes::ER_NOT_SUPPORTED_YET.with(&[&"PARTITION (…)"]),
-        false => codes::ER_PARTITION_CLAUSE_ON_NONPARTITIONED.error(),
+    if partitioned {
+        codes::ER_NOT_SUPPORTED_YET.with(&[&"PARTITION (…)"])
+    } else {
+        codes::ER_PARTITION_CLAUSE_ON_NONPARTITIONED.error()
     }
 }
 
 /// An index as the planner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSource {
-    /// Its place among the indexes of the stored table; none when the store keeps nothing that rows
+    /// Its position among the indexes of the stored table; none when the store keeps nothing that rows
     /// could be found by (FULLTEXT, SPATIAL, expressions).
     pub id: Option<usize>,
     /// Its name; `PRIMARY` for the primary key.
@@ -122,7 +162,7 @@ pub struct IndexSource {
     pub parts: Vec<IndexPartSource>,
     /// PRIMARY or UNIQUE.
     pub unique: bool,
-    /// The rows themselves are in its order: whoever reads it reads the table.
+    /// The rows themselves are in its order: to read it is to read the table.
     pub clustered: bool,
     /// HASH: finds equal keys only.
     pub hash: bool,

@@ -5,7 +5,7 @@
 //! serves it, and it is read to its end before the first change, so that no change is seen by it.
 //!
 //! An assignment that reads a column that an assignment before it has set cannot be part of that
-//! query, since it sees the value as it was stored: whoever makes the change computes it.
+//! query, since it sees the value as it was stored: the operation that makes the change computes it.
 
 use std::sync::Arc;
 
@@ -183,11 +183,12 @@ mod tests {
     use mayfly_types::Result;
 
     use super::{ChangePlan, LockingPlan, NewValue};
-    use crate::testing::{FakeCatalog, options, parsed};
+    use crate::options::PlanOptions;
+    use crate::testing::{FakeCatalog, parsed};
 
     fn planned(sql: &str) -> Result<ChangePlan> {
         let parsed = parse_one(sql, &ParseOptions::MYSQL_DEFAULT).expect("the test's SQL parses");
-        let (catalog, options) = (FakeCatalog::new(), options());
+        let (catalog, options) = (FakeCatalog::new(), PlanOptions::default());
         match parsed.statement {
             Statement::Update(update) => crate::bind_update(&update, &catalog, &options),
             Statement::Delete(delete) => crate::bind_delete(&delete, &catalog, &options),
@@ -200,7 +201,7 @@ mod tests {
     }
 
     fn locking(sql: &str) -> Option<LockingPlan> {
-        let (catalog, options) = (FakeCatalog::new(), options());
+        let (catalog, options) = (FakeCatalog::new(), PlanOptions::default());
         crate::bind_locking(&parsed(sql), &catalog, &options).expect("the test's SQL binds")
     }
 
@@ -221,8 +222,8 @@ mod tests {
     fn each_target_of_a_join_has_a_position() {
         let sql = "UPDATE t JOIN u ON t.id = u.c SET t.a = u.a, u.c = DEFAULT";
         let plan = planned(sql).expect("it binds");
-        let places: Vec<_> = plan.targets.iter().map(|target| target.position).collect();
-        assert_eq!(places, [0, 4]);
+        let positions: Vec<_> = plan.targets.iter().map(|target| target.position).collect();
+        assert_eq!(positions, [0, 4]);
         let plan = planned("DELETE t FROM t JOIN u ON t.id = u.c").expect("it binds");
         assert_eq!(plan.query.columns.len(), 1, "positions are enough");
     }

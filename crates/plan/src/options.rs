@@ -53,9 +53,43 @@ pub struct OptimizerSwitches {
     pub prefer_ordering_index: bool,
 }
 
+/// MySQL's defaults.
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self {
+            sql_mode: SqlMode::DEFAULT,
+            collation_connection: CollationId::default(),
+            utf8mb4_collation: CollationId::UTF8MB4_0900_AI_CI,
+            div_precision_increment: 4,
+            group_concat_max_len: 1024,
+            sql_select_limit: u64::MAX,
+            parameters: Vec::new(),
+            switches: OptimizerSwitches::default(),
+            optimizer: true,
+        }
+    }
+}
+
+impl Default for OptimizerSwitches {
+    fn default() -> Self {
+        Self {
+            derived_merge: true,
+            derived_condition_pushdown: true,
+            semijoin: true,
+            group_by_limit_pushdown: true,
+            index_merge: true,
+            index_merge_union: true,
+            index_merge_sort_union: true,
+            index_merge_intersection: true,
+            use_invisible_indexes: false,
+            prefer_ordering_index: true,
+        }
+    }
+}
+
 impl PlanOptions {
     /// What functions need to know to derive their types.
-    pub(crate) fn signature_context(&self) -> SignatureContext {
+    pub fn signature_context(&self) -> SignatureContext {
         SignatureContext {
             sql_mode: self.sql_mode,
             div_precision_increment: self.div_precision_increment,

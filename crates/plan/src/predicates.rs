@@ -1,14 +1,39 @@
 //! Parts of predicates.
 
-use mayfly_types::SqlType;
-
-use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::ColumnSet;
 
 /// The operands of a conjunction.
 pub(crate) fn conjuncts(predicate: Expression) -> Vec<Expression> {
     match predicate.kind {
         ExpressionKind::And(operands) => operands,
         _ => vec![predicate],
+    }
+}
+
+/// Whether a predicate is an equality of a value of the left columns and one of the right columns, and if so,
+/// whether the right one is written first.
+pub(crate) fn sides_of_equality(
+    predicate: &Expression,
+    left: &ColumnSet,
+    right: &ColumnSet,
+) -> Option<bool> {
+    let ExpressionKind::Compare {
+        comparison: Comparison::Equal | Comparison::NullSafeEqual,
+        left: a,
+        right: b,
+    } = &predicate.kind
+    else {
+        return None;
+    };
+    let (a, b) = (a.columns(), b.columns());
+    let sides = |a: &ColumnSet, b: &ColumnSet| {
+        !a.is_empty() && !b.is_empty() && a.is_subset(left) && b.is_subset(right)
+    };
+    if sides(&a, &b) {
+        Some(false)
+    } else {
+        sides(&b, &a).then_some(true)
     }
 }
 
@@ -46,13 +71,10 @@ fn junction(operands: Vec<Expression>, conjunction: bool) -> Expression {
         return only;
     }
     let nullable = flat.iter().any(|operand| operand.nullable);
-    Expression {
-        kind: if conjunction {
-            ExpressionKind::And(flat)
-        } else {
-            ExpressionKind::Or(flat)
-        },
-        ty: SqlType::boolean(),
-        nullable,
-    }
+    let junction = if conjunction {
+        ExpressionKind::And
+    } else {
+        ExpressionKind::Or
+    };
+    Expression::predicate(junction(flat), nullable)
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use mayfly_syntax::ast::{self, Statement};
 use mayfly_syntax::{ParseOptions, parse_one};
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::catalog::VariableScope;
 use crate::tree::logical::Query;
+use crate::tree::physical::QueryPlan;
 use crate::{
-    Catalog, ColumnSource, IndexPartSource, IndexSource, OptimizerSwitches, PlanOptions, TableId,
-    TableSource, TableStatistics, ValueRange,
+    Catalog, ColumnSource, IndexPartSource, IndexSource, PlanOptions, TableId, TableSource,
+    TableStatistics, ValueRange,
 };
 
 /// `t (a int, b varchar(10), id int primary key)`, 1000 rows; `u (a int, c int)`, 10 rows;
@@ -59,28 +60,12 @@ fn table(
     columns: &[(&str, SqlType, bool)],
     unique_keys: &[&[usize]],
 ) -> Arc<TableSource> {
+    let columns = columns.iter();
+    let columns =
+        columns.map(|(name, ty, nullable)| ColumnSource::new(name, ty.clone(), *nullable));
     Arc::new(TableSource {
-        id: TableId(id),
-        database: "test".to_owned(),
-        name: name.to_owned(),
-        columns: columns
-            .iter()
-            .map(|(name, ty, nullable)| ColumnSource {
-                name: (*name).to_owned(),
-                ty: ty.clone(),
-                nullable: *nullable,
-                invisible: false,
-                hidden: false,
-                generated: None,
-                default: crate::catalog::DefaultSource::None,
-                traits: crate::catalog::ColumnTraits::default(),
-            })
-            .collect(),
-        indexes: Vec::new(),
         unique_keys: unique_keys.iter().map(|key| key.to_vec()).collect(),
-        row_count,
-        temporary: false,
-        partitioned: false,
+        ..TableSource::new(TableId(id), "test", name, columns.collect(), row_count)
     })
 }
 
@@ -191,32 +176,6 @@ impl Catalog for FakeCatalog {
     }
 }
 
-/// MySQL's defaults.
-pub(crate) fn options() -> PlanOptions {
-    PlanOptions {
-        sql_mode: SqlMode::DEFAULT,
-        collation_connection: CollationId::default(),
-        utf8mb4_collation: CollationId::UTF8MB4_0900_AI_CI,
-        div_precision_increment: 4,
-        group_concat_max_len: 1024,
-        sql_select_limit: u64::MAX,
-        parameters: Vec::new(),
-        switches: OptimizerSwitches {
-            derived_merge: true,
-            derived_condition_pushdown: true,
-            semijoin: true,
-            group_by_limit_pushdown: true,
-            index_merge: true,
-            index_merge_union: true,
-            index_merge_sort_union: true,
-            index_merge_intersection: true,
-            use_invisible_indexes: false,
-            prefer_ordering_index: true,
-        },
-        optimizer: true,
-    }
-}
-
 /// The tree of a query.
 pub(crate) fn parsed(sql: &str) -> Box<ast::Query> {
     let parsed = parse_one(sql, &ParseOptions::MYSQL_DEFAULT).expect("the test's SQL parses");
@@ -228,12 +187,42 @@ pub(crate) fn parsed(sql: &str) -> Box<ast::Query> {
 
 /// A query bound and not yet rewritten.
 pub(crate) fn bound(sql: &str) -> Result<Query> {
-    crate::bind::bind(&parsed(sql), &FakeCatalog::new(), &options())
+    crate::bind::bind(&parsed(sql), &FakeCatalog::new(), &PlanOptions::default())
 }
 
 /// A query as the rules leave it.
 pub(crate) fn rewritten(sql: &str) -> Query {
     let mut query = bound(sql).expect("the test's SQL binds");
-    crate::rules::rewrite(&mut query, &options());
+    crate::rules::rewrite(&mut query, &PlanOptions::default());
     query
+}
+
+/// A query as it runs.
+pub(crate) fn planned(sql: &str) -> QueryPlan {
+    crate::bind_query(&parsed(sql), &FakeCatalog::new(), &PlanOptions::default())
+        .expect("the test's SQL plans")
+}
+
+/// Checks what is found of statements. Below each of them, further to the right, stands what is expected;
+/// statements that stand together expect the same. Lines that begin with `#` are comments.
+#[track_caller]
+pub(crate) fn check_cases(cases: &str, find: impl Fn(&str) -> String) {
+    let lines: Vec<&str> = cases
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#'))
+        .collect();
+    let margin = lines[0].len() - lines[0].trim_start().len();
+    let expected_of = |line: &&str| line[margin..].strip_prefix("  ").map(str::to_owned);
+    let mut rest = lines.as_slice();
+    while !rest.is_empty() {
+        let statements = rest.iter().take_while(|line| expected_of(line).is_none());
+        let (statements, behind) = rest.split_at(statements.count());
+        let expected: Vec<String> = behind.iter().map_while(expected_of).collect();
+        for sql in statements {
+            let found = find(sql.trim());
+            let found: Vec<&str> = found.lines().collect();
+            assert_eq!(found, expected, "{}\n{}", sql.trim(), found.join("\n"));
+        }
+        rest = &behind[expected.len()..];
+    }
 }

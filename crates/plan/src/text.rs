@@ -3,13 +3,14 @@
 //!
 //! Conversions between numbers are not shown, since MySQL does them inside its operators.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use mayfly_types::convert::text::format_value;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, SubqueryKind};
-use crate::tree::logical::{self, with_stack};
+use crate::tree::logical::with_stack;
 use crate::tree::physical::{AggregateCall, SortKey};
 
 /// How columns are called.
@@ -44,10 +45,7 @@ const INFIX: &[(&str, &str)] = &[
 
 /// The text of an expression.
 pub(crate) fn expression_text(expression: &Expression, names: &dyn Names) -> String {
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = write_expression(&mut text, expression, names);
-    text
+    Text { expression, names }.to_string()
 }
 
 /// The text of an expression, unless it is longer than `bytes_max`.
@@ -56,11 +54,8 @@ pub(crate) fn bounded_text(
     names: &dyn Names,
     bytes_max: usize,
 ) -> Option<String> {
-    let mut bounded = Bounded {
-        text: String::new(),
-        bytes_max,
-    };
-    write_expression(&mut bounded, expression, names).ok()?;
+    let mut bounded = Bounded::new(bytes_max);
+    write!(bounded, "{}", Text { expression, names }).ok()?;
     Some(bounded.text)
 }
 
@@ -71,10 +66,7 @@ pub(crate) fn bounded_call_text(
     names: &dyn Names,
     bytes_max: usize,
 ) -> Option<String> {
-    let mut bounded = Bounded {
-        text: String::new(),
-        bytes_max,
-    };
+    let mut bounded = Bounded::new(bytes_max);
     write_call(&mut bounded, name, arguments, names).ok()?;
     Some(bounded.text)
 }
@@ -83,6 +75,13 @@ pub(crate) fn bounded_call_text(
 struct Bounded {
     text: String,
     bytes_max: usize,
+}
+
+impl Bounded {
+    fn new(bytes_max: usize) -> Self {
+        let text = String::new();
+        Self { text, bytes_max }
+    }
 }
 
 impl Write for Bounded {
@@ -130,7 +129,7 @@ pub(crate) fn order_text(keys: &[SortKey], names: &dyn Names) -> String {
         if index > 0 {
             text.push_str(", ");
         }
-        let _ = write_expression(&mut text, &key.expression, names);
+        text.push_str(&expression_text(&key.expression, names));
         if key.descending {
             text.push_str(" DESC");
         }
@@ -168,7 +167,7 @@ fn write_list<'e>(
         if index > 0 {
             out.write_str(separator)?;
         }
-        write_expression(out, expression, names)?;
+        write!(out, "{}", Text { expression, names })?;
     }
     Ok(())
 }
@@ -186,119 +185,101 @@ pub(crate) fn comparison_text(comparison: Comparison) -> &'static str {
     }
 }
 
-fn write_expression(
-    out: &mut dyn Write,
-    expression: &Expression,
-    names: &dyn Names,
-) -> fmt::Result {
-    with_stack(|| write_node(out, expression, names))
+/// An expression as it is written.
+struct Text<'a> {
+    expression: &'a Expression,
+    names: &'a dyn Names,
 }
 
-fn write_node(out: &mut dyn Write, expression: &Expression, names: &dyn Names) -> fmt::Result {
-    match &expression.kind {
-        ExpressionKind::Literal(value) => out.write_str(&literal_text(value, &expression.ty)),
-        ExpressionKind::Column(column) => out.write_str(&names.column(*column)),
-        ExpressionKind::Parameter(_) => out.write_char('?'),
-        ExpressionKind::Local(local) => write!(out, "<value {local}>"),
-        ExpressionKind::Let { values, body } => {
-            out.write_char('(')?;
-            for (local, value) in values {
-                write!(out, "<value {local}> := ")?;
-                write_expression(out, value, names)?;
-                out.write_str("; ")?;
-            }
-            write_expression(out, body, names)?;
-            out.write_char(')')
-        }
-        ExpressionKind::Call {
-            function,
-            arguments,
-            ..
-        } => write_call(out, function.names()[0], arguments, names),
-        ExpressionKind::Cast(operand, _) => {
-            if is_silent(&operand.ty, &expression.ty) {
-                return write_expression(out, operand, names);
-            }
-            out.write_str("cast(")?;
-            write_expression(out, operand, names)?;
-            write!(out, " as {})", cast_target(&expression.ty))
-        }
-        ExpressionKind::Compare {
-            comparison,
-            left,
-            right,
-        } => {
-            out.write_char('(')?;
-            write_expression(out, left, names)?;
-            write!(out, " {} ", comparison_text(*comparison))?;
-            write_expression(out, right, names)?;
-            out.write_char(')')
-        }
-        ExpressionKind::And(operands) => write_junction(out, operands, " and ", names),
-        ExpressionKind::Or(operands) => write_junction(out, operands, " or ", names),
-        ExpressionKind::Not(operand) => match &operand.kind {
-            ExpressionKind::IsNull(inner) => {
-                out.write_char('(')?;
-                write_expression(out, inner, names)?;
-                out.write_str(" is not null)")
-            }
-            _ => {
-                out.write_str("(not ")?;
-                write_expression(out, operand, names)?;
-                out.write_char(')')
-            }
-        },
-        ExpressionKind::IsNull(operand) => {
-            out.write_char('(')?;
-            write_expression(out, operand, names)?;
-            out.write_str(" is null)")
-        }
-        ExpressionKind::IsTruth(operand, truth) => {
-            out.write_char('(')?;
-            write_expression(out, operand, names)?;
-            out.write_str(match truth {
-                Some(true) => " is true)",
-                Some(false) => " is false)",
-                None => " is unknown)",
-            })
-        }
-        ExpressionKind::Case {
-            branches,
-            otherwise,
-        } => {
-            out.write_str("(case")?;
-            for (condition, result) in branches {
-                out.write_str(" when ")?;
-                write_expression(out, condition, names)?;
-                out.write_str(" then ")?;
-                write_expression(out, result, names)?;
-            }
-            if let Some(otherwise) = otherwise {
-                out.write_str(" else ")?;
-                write_expression(out, otherwise, names)?;
-            }
-            out.write_str(" end)")
-        }
-        ExpressionKind::InList {
-            operand,
-            list,
-            negated,
-        } => {
-            out.write_char('(')?;
-            write_expression(out, operand, names)?;
-            out.write_str(if *negated { " not in (" } else { " in (" })?;
-            for (index, value) in list.iter().enumerate() {
-                if index > 0 {
-                    out.write_char(',')?;
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_stack(|| self.write(f))
+    }
+}
+
+impl Text<'_> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ty, names) = (&self.expression.ty, self.names);
+        let text = |expression| Text { expression, names };
+        match &self.expression.kind {
+            ExpressionKind::Literal(value) => f.write_str(&literal_text(value, ty)),
+            ExpressionKind::Column(column) => f.write_str(&names.column(*column)),
+            ExpressionKind::Parameter(_) => f.write_char('?'),
+            ExpressionKind::Local(local) => write!(f, "<value {local}>"),
+            ExpressionKind::Let { values, body } => {
+                f.write_char('(')?;
+                for (local, value) in values {
+                    write!(f, "<value {local}> := {}; ", text(value))?;
                 }
-                out.write_str(&value_text(value, &operand.ty))?;
+                write!(f, "{})", text(body))
             }
-            out.write_str("))")
+            ExpressionKind::Call {
+                function,
+                arguments,
+                ..
+            } => write_call(f, function.names()[0], arguments, names),
+            ExpressionKind::Cast(operand, _) if is_silent(&operand.ty, ty) => {
+                write!(f, "{}", text(operand))
+            }
+            ExpressionKind::Cast(operand, _) => {
+                write!(f, "cast({} as {})", text(operand), cast_target(ty))
+            }
+            ExpressionKind::Compare {
+                comparison,
+                left,
+                right,
+            } => {
+                let sign = comparison_text(*comparison);
+                write!(f, "({} {sign} {})", text(left), text(right))
+            }
+            ExpressionKind::And(operands) => write_junction(f, operands, " and ", names),
+            ExpressionKind::Or(operands) => write_junction(f, operands, " or ", names),
+            ExpressionKind::Not(operand) => match &operand.kind {
+                ExpressionKind::IsNull(inner) => write!(f, "({} is not null)", text(inner)),
+                _ => write!(f, "(not {})", text(operand)),
+            },
+            ExpressionKind::IsNull(operand) => write!(f, "({} is null)", text(operand)),
+            ExpressionKind::IsTruth(operand, truth) => {
+                let truth = match truth {
+                    Some(true) => "true",
+                    Some(false) => "false",
+                    None => "unknown",
+                };
+                write!(f, "({} is {truth})", text(operand))
+            }
+            ExpressionKind::Case {
+                branches,
+                otherwise,
+            } => {
+                f.write_str("(case")?;
+                for (condition, result) in branches {
+                    write!(f, " when {} then {}", text(condition), text(result))?;
+                }
+                if let Some(otherwise) = otherwise {
+                    write!(f, " else {}", text(otherwise))?;
+                }
+                f.write_str(" end)")
+            }
+            ExpressionKind::InList {
+                operand,
+                list,
+                negated,
+            } => {
+                let not = if *negated { "not " } else { "" };
+                write!(f, "({} {not}in (", text(operand))?;
+                for (index, value) in list.iter().enumerate() {
+                    let separator = if index > 0 { "," } else { "" };
+                    write!(f, "{separator}{}", value_text(value, &operand.ty))?;
+                }
+                f.write_str("))")
+            }
+            ExpressionKind::Subquery(subquery) => {
+                write_subquery(f, &subquery.kind, subquery.select_id, names)
+            }
+            ExpressionKind::LogicalSubquery(subquery) => {
+                write_subquery(f, &subquery.kind, subquery.select_id, names)
+            }
         }
-        ExpressionKind::Subquery(subquery) => {
-            write_subquery(out, &subquery.kind, subquery.select_id, names)
-        }
-        ExpressionKind::LogicalSubquery(subquery) => write_logical_subquery(out, subquery, names),
     }
 }
 
@@ -336,44 +317,34 @@ fn write_call(
     arguments: &[Expression],
     names: &dyn Names,
 ) -> fmt::Result {
+    let text = |expression| Text { expression, names };
     let infix = INFIX.iter().find(|(known, _)| *known == name);
     if let (Some((_, symbol)), [left, right, ..]) = (infix, arguments) {
-        out.write_char('(')?;
-        write_expression(out, left, names)?;
-        write!(out, " {symbol} ")?;
-        write_expression(out, right, names)?;
-        return out.write_char(')');
+        return write!(out, "({} {symbol} {})", text(left), text(right));
     }
-    if let ("negate", [operand]) = (name, arguments) {
-        out.write_str("-(")?;
-        write_expression(out, operand, names)?;
-        return out.write_char(')');
+    match (name, arguments) {
+        ("negate", [operand]) => write!(out, "-({})", text(operand)),
+        ("get_user_variable", [variable]) => write!(out, "(@{})", word(variable)),
+        ("set_user_variable", [variable, value]) => {
+            write!(out, "(@{}:={})", word(variable), text(value))
+        }
+        _ => {
+            write!(out, "{name}(")?;
+            write_list(out, arguments, ",", names)?;
+            out.write_char(')')
+        }
     }
-    if let ("get_user_variable", [variable]) = (name, arguments) {
-        out.write_str("(@")?;
-        write_word(out, variable)?;
-        return out.write_char(')');
-    }
-    if let ("set_user_variable", [variable, value]) = (name, arguments) {
-        out.write_str("(@")?;
-        write_word(out, variable)?;
-        out.write_str(":=")?;
-        write_expression(out, value, names)?;
-        return out.write_char(')');
-    }
-    write!(out, "{name}(")?;
-    write_list(out, arguments, ",", names)?;
-    out.write_char(')')
 }
 
 /// A constant that is a name.
-fn write_word(out: &mut dyn Write, word: &Expression) -> fmt::Result {
-    match word.as_literal() {
-        Some(Value::Bytes(bytes)) => out.write_str(&String::from_utf8_lossy(bytes)),
-        _ => Ok(()),
+fn word(constant: &Expression) -> Cow<'_, str> {
+    match constant.as_literal() {
+        Some(Value::Bytes(bytes)) => String::from_utf8_lossy(bytes),
+        _ => Cow::default(),
     }
 }
 
+/// `(a in (select #2))`
 fn write_subquery(
     out: &mut dyn Write,
     kind: &SubqueryKind,
@@ -390,7 +361,18 @@ fn write_subquery(
             left,
             comparison,
             all,
-        } => write_quantified(out, left, (*comparison, *all), select_id, names),
+        } => {
+            write_row(out, left, names)?;
+            match (comparison, all) {
+                (Comparison::Equal, false) => write!(out, " in (select #{select_id}))"),
+                (Comparison::NotEqual, true) => write!(out, " not in (select #{select_id}))"),
+                _ => {
+                    let word = if *all { "all" } else { "any" };
+                    let symbol = comparison_text(*comparison);
+                    write!(out, " {symbol} {word} (select #{select_id}))")
+                }
+            }
+        }
         SubqueryKind::Row { left, comparison } => {
             write_row(out, left, names)?;
             let symbol = comparison_text(*comparison);
@@ -399,55 +381,10 @@ fn write_subquery(
     }
 }
 
-fn write_logical_subquery(
-    out: &mut dyn Write,
-    subquery: &logical::Subquery,
-    names: &dyn Names,
-) -> fmt::Result {
-    let select_id = subquery.select_id;
-    match &subquery.kind {
-        logical::SubqueryKind::Scalar => write!(out, "(select #{select_id})"),
-        logical::SubqueryKind::Exists { negated } => {
-            let not = if *negated { "not " } else { "" };
-            write!(out, "{not}exists(select #{select_id})")
-        }
-        logical::SubqueryKind::Quantified {
-            left,
-            comparison,
-            all,
-        } => write_quantified(out, left, (*comparison, *all), select_id, names),
-        logical::SubqueryKind::Row { left, comparison } => {
-            write_row(out, left, names)?;
-            let symbol = comparison_text(*comparison);
-            write!(out, " {symbol} (select #{select_id}))")
-        }
-    }
-}
-
-/// `(a in (select #2))`; the comparison comes with whether it is ALL.
-fn write_quantified(
-    out: &mut dyn Write,
-    left: &[Expression],
-    (comparison, all): (Comparison, bool),
-    select_id: usize,
-    names: &dyn Names,
-) -> fmt::Result {
-    write_row(out, left, names)?;
-    match (comparison, all) {
-        (Comparison::Equal, false) => write!(out, " in (select #{select_id}))"),
-        (Comparison::NotEqual, true) => write!(out, " not in (select #{select_id}))"),
-        _ => {
-            let word = if all { "all" } else { "any" };
-            let symbol = comparison_text(comparison);
-            write!(out, " {symbol} {word} (select #{select_id}))")
-        }
-    }
-}
-
 fn write_row(out: &mut dyn Write, left: &[Expression], names: &dyn Names) -> fmt::Result {
     out.write_char('(')?;
     match left {
-        [only] => write_expression(out, only, names),
+        [expression] => write!(out, "{}", Text { expression, names }),
         several => write_junction(out, several, ",", names),
     }
 }

@@ -26,18 +26,6 @@ pub(crate) struct Comparer {
     pub(crate) collation: CollationId,
 }
 
-/// Whether an ordering of the two sides makes the comparison true.
-pub(crate) fn holds(comparison: Comparison, ordering: Ordering) -> bool {
-    match comparison {
-        Comparison::Equal | Comparison::NullSafeEqual => ordering.is_eq(),
-        Comparison::NotEqual => ordering.is_ne(),
-        Comparison::Less => ordering.is_lt(),
-        Comparison::LessOrEqual => ordering.is_le(),
-        Comparison::Greater => ordering.is_gt(),
-        Comparison::GreaterOrEqual => ordering.is_ge(),
-    }
-}
-
 impl Comparer {
     /// Compares two columns of `row_count` rows.
     pub(crate) fn compare(
@@ -55,7 +43,7 @@ impl Comparer {
         }
         match (left, right) {
             (Column::Constant(left), Column::Constant(right)) => {
-                Truth::Constant(Some(holds(comparison, self.order_values(left, right))))
+                Truth::Constant(Some(comparison.holds(self.order_values(left, right))))
             }
             (Column::Array(left), Column::Constant(right)) => with_nulls(
                 self.array_with_value(comparison, left, right),
@@ -136,7 +124,7 @@ impl Comparer {
                 let right = as_i64(right) != 0;
                 let left = left.as_boolean();
                 BooleanBuffer::collect_bool(left.len(), |row| {
-                    holds(comparison, left.value(row).cmp(&right))
+                    comparison.holds(left.value(row).cmp(&right))
                 })
             }
             PhysicalType::Int64 => native_with_value::<Int64Type>(comparison, left, as_i64(right)),
@@ -156,7 +144,7 @@ impl Comparer {
                     } else {
                         Ordering::Less
                     };
-                    if holds(comparison, ordering) {
+                    if comparison.holds(ordering) {
                         BooleanBuffer::new_set(left.len())
                     } else {
                         BooleanBuffer::new_unset(left.len())
@@ -198,7 +186,7 @@ impl Comparer {
                 BooleanBuffer::collect_bool(rows, |row| !collation.equals(left.value(row), right))
             }
             _ => BooleanBuffer::collect_bool(rows, |row| {
-                holds(comparison, collation.compare(left.value(row), right))
+                comparison.holds(collation.compare(left.value(row), right))
             }),
         }
     }
@@ -213,7 +201,7 @@ impl Comparer {
             PhysicalType::Bool => {
                 let (left, right) = (left.as_boolean(), right.as_boolean());
                 BooleanBuffer::collect_bool(left.len(), |row| {
-                    holds(comparison, left.value(row).cmp(&right.value(row)))
+                    comparison.holds(left.value(row).cmp(&right.value(row)))
                 })
             }
             PhysicalType::Int64 => natives::<Int64Type>(comparison, left, right),
@@ -231,10 +219,7 @@ impl Comparer {
                         })
                     }
                     _ => BooleanBuffer::collect_bool(rows, |row| {
-                        holds(
-                            comparison,
-                            collation.compare(left.value(row), right.value(row)),
-                        )
+                        comparison.holds(collation.compare(left.value(row), right.value(row)))
                     }),
                 }
             }
@@ -340,7 +325,7 @@ mod tests {
             return Some(a == b);
         }
         let (a, b) = (a?, b?);
-        Some(holds(comparison, a.partial_cmp(&b)?))
+        Some(comparison.holds(a.partial_cmp(&b)?))
     }
 
     fn listed(truth: Truth, rows: usize) -> Vec<Option<bool>> {

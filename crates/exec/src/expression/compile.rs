@@ -21,6 +21,7 @@ pub(super) fn compile(expression: &Expression) -> Program {
     let mut compiler = Compiler {
         nodes: Vec::new(),
         wide: false,
+        partial: 0,
     };
     let root = compiler.node(expression);
     let assigns = compiler.nodes.iter().any(|node| match &node.operation {
@@ -42,12 +43,15 @@ struct Compiler {
     nodes: Vec<Node>,
     /// Something is computed that may be long.
     wide: bool,
+    /// How many nodes may fail, warn or have side effects by themselves.
+    partial: usize,
 }
 
 impl Compiler {
     fn node(&mut self, expression: &Expression) -> NodeId {
         stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
-            let (operation, total) = self.operation(expression);
+            let before = self.partial;
+            let operation = self.operation(expression);
             let computes = match &operation {
                 Operation::Call { .. } | Operation::Subquery(_) => true,
                 // It is padded.
@@ -55,151 +59,105 @@ impl Compiler {
                 _ => false,
             };
             self.wide |= computes && is_wide(&expression.ty);
+            let is_partial = matches!(
+                operation,
+                Operation::Call { .. }
+                    | Operation::Cast { .. }
+                    | Operation::Subquery(_)
+                    | Operation::Unplanned
+            );
+            self.partial += usize::from(is_partial);
             let id = self.nodes.len();
             self.nodes.push(Node {
                 operation,
                 physical: expression.ty.physical(),
-                total,
+                // Neither it nor anything below it is partial.
+                total: self.partial == before,
             });
             NodeId::try_from(id).expect("an expression has fewer than 2^32 nodes")
         })
     }
 
-    fn is_total(&self, node: NodeId) -> bool {
-        self.nodes[node as usize].total
-    }
-
-    fn operation(&mut self, expression: &Expression) -> (Operation, bool) {
+    fn operation(&mut self, expression: &Expression) -> Operation {
         match &expression.kind {
-            ExpressionKind::Literal(value) => (Operation::Constant(value.clone()), true),
-            ExpressionKind::Column(column) => (Operation::Column(*column), true),
-            ExpressionKind::Parameter(index) => (Operation::Parameter(*index), true),
+            ExpressionKind::Literal(value) => Operation::Constant(value.clone()),
+            ExpressionKind::Column(column) => Operation::Column(*column),
+            ExpressionKind::Parameter(index) => Operation::Parameter(*index),
+            ExpressionKind::Local(local) => Operation::Local(*local),
             ExpressionKind::Call {
                 function,
                 arguments,
                 signature,
-            } => {
-                let arguments = arguments
-                    .iter()
-                    .map(|argument| self.node(argument))
-                    .collect();
-                let operation = Operation::Call {
-                    function,
-                    arguments,
-                    signature: Arc::clone(signature),
-                    volatile: function.volatility() == Volatility::Volatile,
-                };
-                (operation, false)
-            }
-            ExpressionKind::Cast(input, text) => {
-                let operation = Operation::Cast {
-                    from: Box::new(input.ty.clone()),
-                    to: Box::new(expression.ty.clone()),
-                    text: text.clone(),
-                    input: self.node(input),
-                };
-                (operation, false)
-            }
+            } => Operation::Call {
+                function,
+                arguments: arguments.iter().map(|value| self.node(value)).collect(),
+                signature: Arc::clone(signature),
+                volatile: function.volatility() == Volatility::Volatile,
+            },
+            ExpressionKind::Cast(input, text) => Operation::Cast {
+                from: Box::new(input.ty.clone()),
+                to: Box::new(expression.ty.clone()),
+                text: text.clone(),
+                input: self.node(input),
+            },
             ExpressionKind::Compare {
                 comparison,
                 left,
                 right,
-            } => {
-                let comparer = Comparer {
+            } => Operation::Compare {
+                comparison: *comparison,
+                comparer: Comparer {
                     physical: left.ty.physical(),
                     collation: left.ty.comparison_collation(),
-                };
-                let (left, right) = (self.node(left), self.node(right));
-                let operation = Operation::Compare {
-                    comparison: *comparison,
-                    left,
-                    right,
-                    comparer,
-                };
-                (operation, self.is_total(left) && self.is_total(right))
-            }
+                },
+                left: self.node(left),
+                right: self.node(right),
+            },
             ExpressionKind::And(terms) => self.logic(true, terms),
             ExpressionKind::Or(terms) => self.logic(false, terms),
-            ExpressionKind::Not(input) => {
-                let input = self.node(input);
-                (Operation::Not(input), self.is_total(input))
-            }
-            ExpressionKind::IsNull(input) => {
-                let input = self.node(input);
-                (Operation::IsNull(input), self.is_total(input))
-            }
-            ExpressionKind::IsTruth(input, wanted) => {
-                let input = self.node(input);
-                (Operation::IsTruth(input, *wanted), self.is_total(input))
-            }
+            ExpressionKind::Not(input) => Operation::Not(self.node(input)),
+            ExpressionKind::IsNull(input) => Operation::IsNull(self.node(input)),
+            ExpressionKind::IsTruth(input, wanted) => Operation::IsTruth(self.node(input), *wanted),
             ExpressionKind::Case {
                 branches,
                 otherwise,
-            } => {
-                let branches: Box<[_]> = branches
+            } => Operation::Case {
+                branches: branches
                     .iter()
                     .map(|(condition, result)| (self.lazy(condition), self.lazy(result)))
-                    .collect();
-                let otherwise = otherwise.as_deref().map(|otherwise| self.lazy(otherwise));
-                let total = branches
-                    .iter()
-                    .all(|(a, b)| self.is_total(a.node) && self.is_total(b.node))
-                    && otherwise
-                        .as_ref()
-                        .is_none_or(|lazy| self.is_total(lazy.node));
-                (
-                    Operation::Case {
-                        branches,
-                        otherwise,
-                    },
-                    total,
-                )
-            }
+                    .collect(),
+                otherwise: otherwise.as_deref().map(|otherwise| self.lazy(otherwise)),
+            },
             ExpressionKind::InList {
                 operand,
                 list,
                 negated,
             } => {
-                let operation = Operation::InList {
-                    list: InList::new(
-                        list,
-                        operand.ty.physical(),
-                        operand.ty.comparison_collation(),
-                    ),
+                let (physical, collation) =
+                    (operand.ty.physical(), operand.ty.comparison_collation());
+                Operation::InList {
+                    list: InList::new(list, physical, collation),
                     operand: self.node(operand),
                     negated: *negated,
-                };
-                let total = match operation {
-                    Operation::InList { operand, .. } => self.is_total(operand),
-                    _ => false,
-                };
-                (operation, total)
+                }
             }
-            ExpressionKind::Let { values, body } => {
-                let values: Box<[_]> = values
+            ExpressionKind::Let { values, body } => Operation::Let {
+                values: values
                     .iter()
                     .map(|(local, value)| (*local, self.node(value)))
-                    .collect();
-                let body = self.node(body);
-                let is_total = values.iter().all(|(_, value)| self.is_total(*value));
-                (
-                    Operation::Let { values, body },
-                    is_total && self.is_total(body),
-                )
+                    .collect(),
+                body: self.node(body),
+            },
+            ExpressionKind::LogicalSubquery(_) => Operation::Unplanned,
+            ExpressionKind::Subquery(subquery) => {
+                Operation::Subquery(Box::new(SubqueryNode::compile(subquery)))
             }
-            ExpressionKind::Local(local) => (Operation::Local(*local), true),
-            ExpressionKind::LogicalSubquery(_) => (Operation::Unplanned, false),
-            ExpressionKind::Subquery(subquery) => (
-                Operation::Subquery(Box::new(SubqueryNode::compile(subquery))),
-                false,
-            ),
         }
     }
 
-    fn logic(&mut self, conjunction: bool, terms: &[Expression]) -> (Operation, bool) {
-        let terms: Box<[_]> = terms.iter().map(|term| self.lazy(term)).collect();
-        let total = terms.iter().all(|term| self.is_total(term.node));
-        (Operation::Logic { conjunction, terms }, total)
+    fn logic(&mut self, conjunction: bool, terms: &[Expression]) -> Operation {
+        let terms = terms.iter().map(|term| self.lazy(term)).collect();
+        Operation::Logic { conjunction, terms }
     }
 
     fn lazy(&mut self, expression: &Expression) -> Lazy {

@@ -7,12 +7,13 @@ use arrow_buffer::BooleanBuffer;
 use arrow_select::filter::{FilterBuilder, FilterPredicate};
 use arrow_select::interleave::interleave;
 use mayfly_functions::Column;
+use mayfly_types::convert::array_value;
 use mayfly_types::{Error, PhysicalType, Result, Value};
 
 use super::cast::cast;
 use super::compile::{STACK_RED_ZONE, STACK_SEGMENT};
 use super::truth::Truth;
-use super::values::{repeat, value_at};
+use super::values::repeat;
 use super::{Lazy, NodeId, Operation, Program};
 use crate::context::RunContext;
 use crate::representation::to_boolean;
@@ -26,6 +27,16 @@ struct Rows<'a> {
     count: usize,
 }
 
+impl<'a> Rows<'a> {
+    fn of(columns: &'a [ArrayRef], count: usize) -> Self {
+        Self {
+            columns,
+            locals: &[],
+            count,
+        }
+    }
+}
+
 impl Program {
     pub(super) fn evaluate_rows(
         &self,
@@ -33,15 +44,10 @@ impl Program {
         count: usize,
         run: &RunContext,
     ) -> Result<Column> {
-        let rows = Rows {
-            columns,
-            locals: &[],
-            count,
-        };
-        self.node(self.root, rows, run)
+        self.node(self.root, Rows::of(columns, count), run)
     }
 
-    /// The root's truth for a filter, which does not tell false from unknown: terms of a top-level
+    /// The root's truth for a filter, which does not distinguish false from unknown: terms of a top-level
     /// AND are evaluated only where all before them are true.
     pub(super) fn filter_truth(
         &self,
@@ -49,11 +55,7 @@ impl Program {
         count: usize,
         run: &RunContext,
     ) -> Result<Truth> {
-        let rows = Rows {
-            columns,
-            locals: &[],
-            count,
-        };
+        let rows = Rows::of(columns, count);
         match &self.nodes[self.root as usize].operation {
             Operation::Logic {
                 conjunction: true,
@@ -142,7 +144,7 @@ impl Program {
                     signature.result
                 );
                 Ok(if constant {
-                    Column::Constant(value_at(&result, 0, physical))
+                    Column::Constant(array_value(&result, 0))
                 } else {
                     Column::Array(result)
                 })
@@ -364,12 +366,12 @@ fn combine(
     rows: usize,
 ) -> Result<Column> {
     // A constant is one row, read as often as needed.
-    let mut places = vec![(0_usize, 0_usize); rows];
+    let mut indices = vec![(0_usize, 0_usize); rows];
     let mut arrays = Vec::with_capacity(results.len());
     for (index, (column, selection)) in results.into_iter().enumerate() {
         let constant = matches!(column, Column::Constant(_));
         for (nth, row) in selection.set_indices().enumerate() {
-            places[row] = (index, if constant { 0 } else { nth });
+            indices[row] = (index, if constant { 0 } else { nth });
         }
         arrays.push(match column {
             Column::Constant(value) => repeat(&value, physical, 1),
@@ -377,7 +379,7 @@ fn combine(
         });
     }
     let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
-    let array = interleave(&arrays, &places).map_err(crate::error::arrow)?;
+    let array = interleave(&arrays, &indices).map_err(crate::error::arrow)?;
     Ok(Column::Array(array))
 }
 

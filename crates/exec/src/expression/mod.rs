@@ -29,9 +29,8 @@ pub mod values;
 use std::sync::Arc;
 
 use arrow_array::builder::BooleanBufferBuilder;
-use arrow_array::{Array, ArrayRef, new_empty_array};
+use arrow_array::{ArrayRef, new_empty_array};
 use arrow_buffer::BooleanBuffer;
-use arrow_select::concat::concat;
 use compare::Comparer;
 use in_list::InList;
 use mayfly_functions::{Column, ScalarFunction, Signature};
@@ -40,7 +39,7 @@ use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 use subquery::SubqueryNode;
 
 use crate::context::RunContext;
-use crate::error::arrow;
+use crate::rows::joined;
 pub(crate) use cast::cast_context;
 pub(crate) use slices::{SliceRows, Taken};
 
@@ -195,8 +194,7 @@ impl Program {
             let rows = (0..batch.row_count())
                 .map(|row| self.evaluate_array(&batch.slice(row, 1), run))
                 .collect::<Result<Vec<_>>>()?;
-            let rows: Vec<&dyn Array> = rows.iter().map(AsRef::as_ref).collect();
-            return concat(&rows).map_err(arrow);
+            return joined(&rows);
         }
         if self.is_sliced(batch.row_count()) {
             let mut parts = Vec::new();
@@ -206,8 +204,7 @@ impl Program {
                 parts.push(values::into_array(column, self.physical, rows));
                 Ok(())
             })?;
-            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
-            return concat(&parts).map_err(arrow);
+            return joined(&parts);
         }
         let column = self.evaluate(batch, run)?;
         Ok(values::into_array(column, self.physical, batch.row_count()))
@@ -299,6 +296,31 @@ pub enum Selection {
     Some(BooleanBuffer, usize),
 }
 
+impl Selection {
+    /// Of a condition that may be there.
+    pub(crate) fn of(condition: Option<&Program>, batch: &Batch, run: &RunContext) -> Result<Self> {
+        condition.map_or(Ok(Self::All), |condition| condition.select(batch, run))
+    }
+
+    /// Whether it has a row.
+    pub(crate) fn contains(&self, row: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Some(selection, _) => selection.value(row),
+        }
+    }
+
+    /// The rows of a batch that it has, if there are any.
+    pub(crate) fn rows_of(&self, batch: Batch) -> Option<Batch> {
+        match self {
+            Self::All => Some(batch),
+            Self::None => None,
+            Self::Some(selection, count) => Some(filter_batch(&batch, selection, *count)),
+        }
+    }
+}
+
 /// The selected rows of a batch, `count` of them.
 pub fn filter_batch(batch: &Batch, selection: &BooleanBuffer, count: usize) -> Batch {
     if count == batch.row_count() {
@@ -321,8 +343,9 @@ pub fn evaluate(expression: &Expression, batch: &Batch, run: &RunContext) -> Res
 
 /// How many rows are worth threads: none, where one row reads what the one before it has assigned.
 pub(crate) fn rows_of<'p>(programs: impl IntoIterator<Item = &'p Program>, rows: u64) -> u64 {
-    match programs.into_iter().any(Program::assigns) {
-        true => 0,
-        false => rows,
+    if programs.into_iter().any(Program::assigns) {
+        0
+    } else {
+        rows
     }
 }

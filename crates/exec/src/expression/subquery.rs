@@ -18,15 +18,17 @@ use mayfly_memory::Reservation;
 use mayfly_plan::expression::{Subquery, SubqueryKind};
 use mayfly_plan::logical::visit_expression;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
-use mayfly_storage::{Access, GroupIndex, KeyMode, Purpose, TempTable, TempTableSpec};
+use mayfly_storage::{Access, GroupIndex, KeyMode, Purpose, TempTable};
+use mayfly_types::convert::array_value;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, PhysicalType, Result, SqlType, Value};
 
 use super::Program;
 use super::compare::Comparer;
 use super::truth::Truth;
-use super::values::{array_of, value_at};
+use super::values::{array_of, into_array};
 use crate::context::RunContext;
+use crate::operators::tables::create_for;
 use crate::parameters::free_parameters;
 use crate::representation::{column_type, column_types, to_column};
 use crate::state::lock;
@@ -48,12 +50,6 @@ pub(crate) struct SubqueryState {
     single: Mutex<Option<Cache>>,
     /// The caches that no worker uses.
     idle: Mutex<Vec<Cache>>,
-}
-
-impl std::fmt::Debug for SubqueryState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SubqueryState").finish_non_exhaustive()
-    }
 }
 
 impl SubqueryState {
@@ -163,10 +159,7 @@ impl Answer {
 
 impl SubqueryNode {
     pub(super) fn compile(subquery: &Arc<Subquery>) -> Self {
-        let left: &[Expression] = match &subquery.kind {
-            SubqueryKind::Scalar | SubqueryKind::Exists { .. } => &[],
-            SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } => left,
-        };
+        let left = subquery.kind.left();
         let mut columns = Vec::new();
         for expression in left
             .iter()
@@ -218,25 +211,15 @@ impl SubqueryNode {
         let state = run.state.subquery(&self.subquery, || {
             SubqueryState::new(Arc::clone(&self.subquery))
         });
-        let parameters = self
-            .parameters
-            .iter()
-            .map(|(_, program, physical)| {
-                let column = program.evaluate_rows(columns, row_count, run)?;
-                let array = super::values::into_array(column, program.physical(), row_count);
-                debug_assert_eq!(to_column(array.clone()).data_type(), &physical.arrow());
-                Ok(to_column(array))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let left = self
-            .left
-            .iter()
-            .map(|(program, _)| {
-                let column = program.evaluate_rows(columns, row_count, run)?;
-                let array = super::values::into_array(column, program.physical(), row_count);
-                Ok(to_column(array))
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let evaluate = |program: &Program| {
+            let column = program.evaluate_rows(columns, row_count, run)?;
+            Ok(to_column(into_array(column, program.physical(), row_count)))
+        };
+        let parameters = self.parameters.iter();
+        let parameters = parameters.map(|(_, program, _)| evaluate(program));
+        let parameters = parameters.collect::<Result<Vec<_>>>()?;
+        let left = self.left.iter().map(|(program, _)| evaluate(program));
+        let left = left.collect::<Result<Vec<_>>>()?;
         let constant = parameters.is_empty() && left.is_empty() && self.subquery.cacheable;
         let rows = if constant { 1 } else { row_count };
         // No cache is kept when this ends early: keys would be known whose answers were not found.
@@ -253,7 +236,7 @@ impl SubqueryNode {
             (column, None)
         };
         if constant {
-            return Ok(Column::Constant(value_at(&column, 0, self.physical)));
+            return Ok(Column::Constant(array_value(&column, 0)));
         }
         Ok(Column::Array(column))
     }
@@ -382,21 +365,21 @@ impl SubqueryNode {
         let inner = if self.parameters.is_empty() {
             run.clone()
         } else {
-            let mut values = run.parameters.to_vec();
-            for ((parameter, _, physical), array) in self.parameters.iter().zip(parameters) {
-                if values.len() <= *parameter {
-                    values.resize(*parameter + 1, Value::Null);
-                }
-                values[*parameter] = value_at(array, row, *physical);
-            }
-            run.with_parameters(values.into())
+            let parameters = self.parameters.iter().zip(parameters);
+            run.with_outer_row(parameters.map(|((parameter, ..), array)| {
+                let value = array_value(array, row);
+                (*parameter, value)
+            }))
         };
         let plan = &self.subquery.plan;
         let node = inner.build(plan)?;
+        let open = || {
+            node.prepare(&inner)?;
+            node.open(&inner)
+        };
         match &self.subquery.kind {
             SubqueryKind::Scalar | SubqueryKind::Row { .. } => {
-                node.prepare(&inner)?;
-                let mut cursor = node.open(&inner)?;
+                let mut cursor = open()?;
                 let mut answer = None;
                 while let Some(batch) = cursor.next(&inner)? {
                     match batch.row_count() {
@@ -404,18 +387,13 @@ impl SubqueryNode {
                         1 if answer.is_none() => {}
                         _ => return Err(codes::ER_SUBQUERY_NO_1_ROW.error()),
                     }
-                    let values = batch
-                        .columns()
-                        .iter()
-                        .zip(&plan.output)
-                        .map(|(array, ty)| value_at(array, 0, column_type(ty)));
-                    answer = Some(values.collect());
+                    let values = batch.columns().iter();
+                    answer = Some(values.map(|array| array_value(array, 0)).collect());
                 }
                 Ok(Answer::Row(answer))
             }
             SubqueryKind::Exists { .. } => {
-                node.prepare(&inner)?;
-                let mut cursor = node.open(&inner)?;
+                let mut cursor = open()?;
                 while let Some(batch) = cursor.next(&inner)? {
                     if !batch.is_empty() {
                         return Ok(Answer::Found(true));
@@ -424,18 +402,11 @@ impl SubqueryNode {
                 Ok(Answer::Found(false))
             }
             SubqueryKind::Quantified { .. } => {
-                let table = TempTable::create(
-                    &run.statement.temp,
-                    TempTableSpec {
-                        purpose: Purpose::Subquery,
-                        cause: format!("rows of subquery #{}", self.subquery.select_id),
-                        columns: column_types(&plan.output),
-                        access: Access::Plain,
-                    },
-                )?;
+                let cause = format!("rows of subquery #{}", self.subquery.select_id);
+                let columns = column_types(&plan.output);
+                let table = create_for(Purpose::Subquery, &cause, columns, Access::Plain, run)?;
                 let mut writer = table.writer();
-                node.prepare(&inner)?;
-                let mut cursor = node.open(&inner)?;
+                let mut cursor = open()?;
                 while let Some(batch) = cursor.next(&inner)? {
                     inner.statement.check_interrupt()?;
                     writer.append(&batch)?;
@@ -492,12 +463,8 @@ impl SubqueryNode {
     ) -> Option<bool> {
         let pairs = self.left.iter().zip(left).zip(right);
         let sides = pairs.map(|(((_, comparer), left), right)| {
-            let left = value_at(left, row, comparer.physical);
-            (
-                *comparer,
-                Column::Constant(left),
-                Column::Constant(right.clone()),
-            )
+            let left = Column::Constant(array_value(left, row));
+            (*comparer, left, Column::Constant(right.clone()))
         });
         row_comparison(comparison, sides, 1).constant()
     }
@@ -514,16 +481,11 @@ impl SubqueryNode {
         let mut unknown = false;
         let mut scan = table.scan(None);
         while let Some(batch) = scan.next_batch()? {
-            let sides = self.left.iter().zip(left).zip(batch.columns()).map(
-                |(((_, comparer), left), right)| {
-                    let left = value_at(left, row, comparer.physical);
-                    (
-                        *comparer,
-                        Column::Constant(left),
-                        Column::Array(Arc::clone(right)),
-                    )
-                },
-            );
+            let sides = self.left.iter().zip(left).zip(batch.columns());
+            let sides = sides.map(|(((_, comparer), left), right)| {
+                let left = Column::Constant(array_value(left, row));
+                (*comparer, left, Column::Array(Arc::clone(right)))
+            });
             let truth = row_comparison(comparison, sides, batch.row_count());
             let truth = if all { truth.negate() } else { truth };
             match truth {

@@ -7,7 +7,9 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
+};
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, i256};
 use arrow_schema::DataType;
@@ -48,26 +50,11 @@ impl Truth {
         let rows = array.len();
         let values = match array.data_type() {
             DataType::Boolean => array.as_boolean().values().clone(),
-            DataType::Int64 => {
-                let values = array.as_primitive::<Int64Type>().values();
-                BooleanBuffer::collect_bool(rows, |row| values[row] != 0)
-            }
-            DataType::UInt64 => {
-                let values = array.as_primitive::<UInt64Type>().values();
-                BooleanBuffer::collect_bool(rows, |row| values[row] != 0)
-            }
-            DataType::Float64 => {
-                let values = array.as_primitive::<Float64Type>().values();
-                BooleanBuffer::collect_bool(rows, |row| values[row] != 0.0)
-            }
-            DataType::Decimal128(..) => {
-                let values = array.as_primitive::<Decimal128Type>().values();
-                BooleanBuffer::collect_bool(rows, |row| values[row] != 0)
-            }
-            DataType::Decimal256(..) => {
-                let values = array.as_primitive::<Decimal256Type>().values();
-                BooleanBuffer::collect_bool(rows, |row| values[row] != i256::ZERO)
-            }
+            DataType::Int64 => not_zero::<Int64Type>(array),
+            DataType::UInt64 => not_zero::<UInt64Type>(array),
+            DataType::Float64 => not_zero::<Float64Type>(array),
+            DataType::Decimal128(..) => not_zero::<Decimal128Type>(array),
+            DataType::Decimal256(..) => not_zero::<Decimal256Type>(array),
             _ => BooleanBuffer::collect_bool(rows, |row| array.is_valid(row)),
         };
         match array.nulls().filter(|nulls| nulls.null_count() > 0) {
@@ -185,10 +172,7 @@ impl Truth {
                 yes: no.unwrap_or_else(|| yes.not()),
                 no: None,
             },
-            (Self::Rows { yes, no: None }, None) => {
-                let _ = yes;
-                Self::Constant(Some(false))
-            }
+            (Self::Rows { no: None, .. }, None) => Self::Constant(Some(false)),
             (Self::Rows { yes, no: Some(no) }, None) => Self::Rows {
                 yes: yes.bitor(&no).not(),
                 no: None,
@@ -202,18 +186,11 @@ impl Truth {
         let (yes, no) = match self {
             Self::Constant(truth) => {
                 let none = BooleanBuffer::new_unset(selection.len());
-                (
-                    if truth == Some(true) {
-                        selection.clone()
-                    } else {
-                        none.clone()
-                    },
-                    if truth == Some(false) {
-                        selection.clone()
-                    } else {
-                        none
-                    },
-                )
+                match truth {
+                    Some(true) => (selection.clone(), none),
+                    Some(false) => (none, selection.clone()),
+                    None => (none.clone(), none),
+                }
             }
             Self::Rows { yes, no } => {
                 let no = no.unwrap_or_else(|| yes.not());
@@ -233,6 +210,12 @@ impl Truth {
             }
         }
     }
+}
+
+/// The rows whose number is not zero.
+fn not_zero<T: ArrowPrimitiveType>(array: &ArrayRef) -> BooleanBuffer {
+    let (values, zero) = (array.as_primitive::<T>().values(), T::Native::default());
+    BooleanBuffer::collect_bool(values.len(), |row| values[row] != zero)
 }
 
 fn spread_bits(bits: &BooleanBuffer, selection: &BooleanBuffer) -> BooleanBuffer {

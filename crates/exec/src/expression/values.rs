@@ -3,42 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryViewBuilder;
-use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BinaryViewArray, BooleanArray, PrimitiveArray, new_null_array};
-use arrow_buffer::{BooleanBuffer, NullBuffer, i256};
+use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, new_null_array};
+use arrow_buffer::{BooleanBuffer, i256};
 use mayfly_functions::Column;
+use mayfly_types::convert::array_of_values;
 use mayfly_types::{PhysicalType, Value};
-
-/// The value of one row of an array of physical type `physical`.
-pub fn value_at(array: &dyn Array, row: usize, physical: PhysicalType) -> Value {
-    if array.is_null(row) {
-        return Value::Null;
-    }
-    match physical {
-        PhysicalType::Bool => match array.as_boolean_opt() {
-            Some(array) => Value::Int(i64::from(array.value(row))),
-            None => Value::Int(array.as_primitive::<Int64Type>().value(row)),
-        },
-        PhysicalType::Int64 => match array.as_primitive_opt::<Int64Type>() {
-            Some(array) => Value::Int(array.value(row)),
-            None => Value::Int(i64::from(array.as_boolean().value(row))),
-        },
-        PhysicalType::UInt64 => Value::UInt(array.as_primitive::<UInt64Type>().value(row)),
-        PhysicalType::Float64 => Value::Float(array.as_primitive::<Float64Type>().value(row)),
-        PhysicalType::Decimal128(scale) => Value::Decimal {
-            unscaled: i256::from_i128(array.as_primitive::<Decimal128Type>().value(row)),
-            scale,
-        },
-        PhysicalType::Decimal256(scale) => Value::Decimal {
-            unscaled: array.as_primitive::<Decimal256Type>().value(row),
-            scale,
-        },
-        PhysicalType::Bytes => Value::Bytes(array.as_binary_view().value(row).to_vec()),
-    }
-}
 
 /// An array of `row_count` times the same value.
 pub fn repeat(value: &Value, physical: PhysicalType, row_count: usize) -> ArrayRef {
@@ -99,58 +71,7 @@ pub fn array_of(values: &[Value], physical: PhysicalType) -> ArrayRef {
     if let [value] = values {
         return repeat(value, physical, 1);
     }
-    let nulls = values.iter().any(Value::is_null).then(|| {
-        NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |row| {
-            !values[row].is_null()
-        }))
-    });
-    match physical {
-        PhysicalType::Bool => Arc::new(BooleanArray::new(
-            BooleanBuffer::collect_bool(values.len(), |row| as_i64(&values[row]) != 0),
-            nulls,
-        )),
-        PhysicalType::Int64 => natives::<Int64Type>(values, nulls, as_i64),
-        PhysicalType::UInt64 => natives::<UInt64Type>(values, nulls, as_u64),
-        PhysicalType::Float64 => natives::<Float64Type>(values, nulls, as_f64),
-        PhysicalType::Decimal128(scale) => Arc::new(
-            PrimitiveArray::<Decimal128Type>::new(
-                values
-                    .iter()
-                    .map(|value| as_decimal(value, scale).to_i128().unwrap_or(i128::MAX))
-                    .collect(),
-                nulls,
-            )
-            .with_data_type(physical.arrow()),
-        ),
-        PhysicalType::Decimal256(scale) => Arc::new(
-            PrimitiveArray::<Decimal256Type>::new(
-                values
-                    .iter()
-                    .map(|value| as_decimal(value, scale))
-                    .collect(),
-                nulls,
-            )
-            .with_data_type(physical.arrow()),
-        ),
-        PhysicalType::Bytes => {
-            let bytes = values.iter().map(|value| match value {
-                Value::Bytes(bytes) => Some(bytes.as_slice()),
-                _ => None,
-            });
-            Arc::new(bytes.collect::<BinaryViewArray>())
-        }
-    }
-}
-
-fn natives<T: ArrowPrimitiveType>(
-    values: &[Value],
-    nulls: Option<NullBuffer>,
-    native: impl Fn(&Value) -> T::Native,
-) -> ArrayRef {
-    Arc::new(PrimitiveArray::<T>::new(
-        values.iter().map(native).collect(),
-        nulls,
-    ))
+    array_of_values(values, physical)
 }
 
 /// The column as an array.
@@ -209,6 +130,9 @@ pub fn as_decimal(value: &Value, scale: u8) -> i256 {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::Array;
+    use mayfly_types::convert::array_value;
+
     use super::*;
 
     #[test]
@@ -233,14 +157,14 @@ mod tests {
                 assert_eq!(array.len(), rows);
                 assert_eq!(array.data_type(), &physical.arrow());
                 for row in 0..rows {
-                    assert_eq!(value_at(&array, row, physical), value);
+                    assert_eq!(array_value(&array, row), value);
                 }
             }
             let array = array_of(&[value.clone(), Value::Null, value.clone()], physical);
             assert_eq!(array.data_type(), &physical.arrow());
-            assert_eq!(value_at(&array, 0, physical), value);
-            assert_eq!(value_at(&array, 1, physical), Value::Null);
-            assert_eq!(value_at(&array, 2, physical), value);
+            assert_eq!(array_value(&array, 0), value);
+            assert_eq!(array_value(&array, 1), Value::Null);
+            assert_eq!(array_value(&array, 2), value);
         }
     }
 

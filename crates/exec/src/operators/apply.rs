@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, UInt32Array, new_null_array};
+use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_plan::Expression;
 use mayfly_plan::physical::{JoinKind, Plan};
-use mayfly_types::{Batch, PhysicalType, Result, Value};
+use mayfly_types::convert::array_value;
+use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::context::{Cursor, Node, RunContext};
-use crate::expression::values::value_at;
-use crate::expression::{Program, Selection, filter_batch};
-use crate::representation::{column_type, column_types, to_column};
+use crate::expression::{Program, Selection};
+use crate::representation::{column_types, to_column};
+use crate::rows::{null_columns, take_rows};
 
 struct Apply {
     kind: JoinKind,
     left: Arc<dyn Node>,
     right: Plan,
     right_types: Vec<PhysicalType>,
-    parameters: Vec<(usize, Program, PhysicalType)>,
+    parameters: Vec<(usize, Program)>,
     condition: Option<Program>,
 }
 
@@ -28,10 +29,9 @@ pub(super) fn build(
     parameters: &[(usize, Expression)],
     condition: Option<&Expression>,
 ) -> Arc<dyn Node> {
-    let parameters = parameters.iter().map(|(parameter, expression)| {
-        let physical = column_type(&expression.ty);
-        (*parameter, Program::compile(expression), physical)
-    });
+    let parameters = parameters.iter();
+    let parameters =
+        parameters.map(|(parameter, expression)| (*parameter, Program::compile(expression)));
     Arc::new(Apply {
         kind,
         left,
@@ -101,7 +101,7 @@ impl Cursor for ApplyCursor {
                 .node
                 .parameters
                 .iter()
-                .map(|(_, program, _)| Ok(to_column(program.evaluate_array(&left, run)?)))
+                .map(|(_, program)| Ok(to_column(program.evaluate_array(&left, run)?)))
                 .collect::<Result<_>>()?;
             self.block = Some(Block {
                 left,
@@ -133,16 +133,8 @@ impl Apply {
                 Some(batch) if batch.is_empty() => None,
                 Some(batch) => {
                     let pairs = self.pairs(&block.left, row, &batch)?;
-                    let pairs = match &self.condition {
-                        None => Some(pairs),
-                        Some(condition) => match condition.select(&pairs, run)? {
-                            Selection::All => Some(pairs),
-                            Selection::None => None,
-                            Selection::Some(selection, count) => {
-                                Some(filter_batch(&pairs, &selection, count))
-                            }
-                        },
-                    };
+                    let selection = Selection::of(self.condition.as_ref(), &pairs, run)?;
+                    let pairs = selection.rows_of(pairs);
                     right.matched |= pairs.is_some();
                     match self.kind {
                         JoinKind::Inner | JoinKind::Left => pairs,
@@ -173,15 +165,12 @@ impl Apply {
     }
 
     fn start(&self, block: &Block, run: &RunContext) -> Result<Right> {
-        let row = block.next_row;
-        let mut values = run.parameters.to_vec();
-        for ((parameter, _, physical), array) in self.parameters.iter().zip(&block.parameters) {
-            if values.len() <= *parameter {
-                values.resize(*parameter + 1, Value::Null);
-            }
-            values[*parameter] = value_at(array, row, *physical);
-        }
-        let run = run.with_parameters(values.into());
+        let parameters = self.parameters.iter().zip(&block.parameters);
+        let values = parameters.map(|((parameter, _), array)| {
+            let value = array_value(array, block.next_row);
+            (*parameter, value)
+        });
+        let run = run.with_outer_row(values);
         let node = run.build(&self.right)?;
         node.prepare(&run)?;
         Ok(Right {
@@ -194,21 +183,14 @@ impl Apply {
     fn pairs(&self, left: &Batch, row: usize, right: &Batch) -> Result<Batch> {
         let rows = right.row_count();
         let index = UInt32Array::from(vec![row as u32; rows]);
-        let mut columns = left
-            .columns()
-            .iter()
-            .map(|column| {
-                arrow_select::take::take(column, &index, None).map_err(crate::error::arrow)
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let mut columns = take_rows(left.columns(), &index)?;
         columns.extend_from_slice(right.columns());
         Ok(Batch::new(columns, rows))
     }
 
     fn alone(&self, left: &Batch, row: usize) -> Batch {
         let mut columns = left.slice(row, 1).into_columns();
-        let nulls = self.right_types.iter();
-        columns.extend(nulls.map(|physical| new_null_array(&physical.arrow(), 1)));
+        columns.extend(null_columns(&self.right_types, 1));
         Batch::new(columns, 1)
     }
 }

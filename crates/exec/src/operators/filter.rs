@@ -6,7 +6,7 @@ use mayfly_plan::Expression;
 use mayfly_types::{Batch, Result};
 
 use crate::context::{Cursor, Node, RunContext};
-use crate::expression::{Program, Selection, filter_batch, rows_of};
+use crate::expression::{Program, rows_of};
 
 struct Filter {
     input: Arc<dyn Node>,
@@ -43,12 +43,10 @@ struct FilterCursor {
 impl Cursor for FilterCursor {
     fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         while let Some(batch) = self.input.next(run)? {
-            match self.node.predicate.select(&batch, run)? {
-                Selection::All => return Ok(Some(batch)),
-                Selection::None => run.statement.check_interrupt()?,
-                Selection::Some(selection, count) => {
-                    return Ok(Some(filter_batch(&batch, &selection, count)));
-                }
+            let selection = self.node.predicate.select(&batch, run)?;
+            match selection.rows_of(batch) {
+                None => run.statement.check_interrupt()?,
+                found => return Ok(found),
             }
         }
         Ok(None)

@@ -37,27 +37,19 @@ pub(super) fn passed(
 ) -> Result<(Option<Batch>, usize)> {
     let rows = batch.row_count();
     let enough = usize::try_from(wanted).unwrap_or(usize::MAX);
-    let selection = match predicate {
-        Some(predicate) => predicate.select(&batch, run)?,
-        None => Selection::All,
-    };
+    let selection = Selection::of(predicate, &batch, run)?;
     Ok(match selection {
         Selection::None => (None, rows),
         Selection::All if rows > enough => (Some(batch.slice(0, enough)), enough),
         Selection::All => (Some(batch), rows),
         Selection::Some(selection, count) => {
-            let last = match count > enough {
-                true => selection.set_indices().nth(enough.saturating_sub(1)),
-                false => None,
-            };
-            match last {
+            let end = || selection.set_indices().nth(enough.saturating_sub(1));
+            match (count > enough).then(end).flatten() {
                 Some(last) => {
                     let used = last + 1;
                     let kept = selection.slice(0, used);
-                    (
-                        Some(filter_batch(&batch.slice(0, used), &kept, enough)),
-                        used,
-                    )
+                    let first = filter_batch(&batch.slice(0, used), &kept, enough);
+                    (Some(first), used)
                 }
                 None => (Some(filter_batch(&batch, &selection, count)), rows),
             }

@@ -13,13 +13,15 @@ use arrow_buffer::BooleanBuffer;
 use mayfly_plan::physical::{self, JoinKind};
 use mayfly_plan::{TableSource, key_value};
 use mayfly_storage::{ColumnId, IndexId, Table};
+use mayfly_types::convert::array_value;
 use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use super::index_scan::index_of;
 use crate::context::{Cursor, Node, RunContext, count};
-use crate::expression::values::{array_of, value_at};
-use crate::expression::{Program, Selection, filter_batch};
-use crate::representation::to_column;
+use crate::expression::values::array_of;
+use crate::expression::{Program, Selection};
+use crate::representation::{column_type, to_column};
+use crate::rows::{rows_where, take_rows};
 use crate::state::lock;
 
 struct LookupJoin {
@@ -49,11 +51,9 @@ pub(super) fn build(
 ) -> Result<Arc<dyn Node>> {
     let (index, _) = index_of(&join.table, join.index)?;
     let keys = join.keys.iter().zip(&index.parts).map(|(key, part)| {
-        let value = crate::representation::column_type(&key.value.ty);
+        let value = column_type(&key.value.ty);
         let column = join.table.columns.get(part.column);
-        let column = column.map_or(value, |column| {
-            crate::representation::column_type(&column.ty)
-        });
+        let column = column.map_or(value, |column| column_type(&column.ty));
         Key {
             program: Program::compile(&key.value),
             types: (value, column),
@@ -205,7 +205,7 @@ impl LookupJoin {
                     return Ok(values);
                 }
                 let converted: Vec<Value> = (0..values.len())
-                    .map(|row| key_value(&value_at(&values, row, from), to))
+                    .map(|row| key_value(&array_value(&values, row), to))
                     .collect();
                 Ok(array_of(&converted, to))
             })
@@ -228,17 +228,9 @@ impl LookupJoin {
             Some(residual) => residual.select(&pairs, run)?,
         };
         if self.kind == JoinKind::Inner {
-            return Ok(match selection {
-                Selection::None => None,
-                Selection::All => Some(pairs),
-                Selection::Some(selection, count) => Some(filter_batch(&pairs, &selection, count)),
-            });
+            return Ok(selection.rows_of(pairs));
         }
-        let kept = |pair: usize| match &selection {
-            Selection::All => true,
-            Selection::None => false,
-            Selection::Some(selection, _) => selection.value(pair),
-        };
+        let kept = |pair: usize| selection.contains(pair);
         let mut matched = vec![false; left.row_count()];
         for (pair, row) in found.values().iter().enumerate() {
             matched[*row as usize] |= kept(pair);
@@ -249,16 +241,15 @@ impl LookupJoin {
                 .map(Some);
         }
         let wanted = self.kind == JoinKind::Semi;
-        let selection = BooleanBuffer::collect_bool(matched.len(), |row| matched[row] == wanted);
-        let count = selection.count_set_bits();
-        Ok((count > 0).then(|| filter_batch(&left, &selection, count)))
+        let rows = rows_where(&left, |row| matched[row] == wanted);
+        Ok((!rows.is_empty()).then_some(rows))
     }
 
     fn pairs(&self, left: &Batch, right: &Batch, found: &UInt32Array) -> Result<Batch> {
         if self.kind.is_left_only() && self.residual.is_none() {
             return Ok(Batch::new(Vec::new(), found.len()));
         }
-        let mut columns = take_all(left.columns(), found)?;
+        let mut columns = take_rows(left.columns(), found)?;
         columns.extend_from_slice(right.columns());
         Ok(Batch::new(columns, found.len()))
     }
@@ -292,15 +283,8 @@ impl LookupJoin {
             }
         }
         let count = left_rows.len();
-        let mut columns = take_all(left.columns(), &UInt32Array::from(left_rows))?;
-        columns.extend(take_all(right.columns(), &UInt32Array::from(right_rows))?);
+        let mut columns = take_rows(left.columns(), &UInt32Array::from(left_rows))?;
+        columns.extend(take_rows(right.columns(), &UInt32Array::from(right_rows))?);
         Ok(Batch::new(columns, count))
     }
-}
-
-fn take_all(columns: &[ArrayRef], rows: &UInt32Array) -> Result<Vec<ArrayRef>> {
-    columns
-        .iter()
-        .map(|column| arrow_select::take::take(column, rows, None).map_err(crate::error::arrow))
-        .collect()
 }

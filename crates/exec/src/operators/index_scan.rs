@@ -1,26 +1,25 @@
 //! The rows of a base table that an index leads to.
 //!
 //! Which ranges are read is computed when the scan is prepared, of the values that the statement and
-//! its outer rows have at the moment; so a plan is good for all of them. A scan whose order matters is
-//! read by one cursor, whoever opens it first.
+//! its outer rows have then; so a plan is good for all of them. A scan whose order matters is
+//! read by one cursor, the first that is opened.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use arrow_array::Array;
 use mayfly_plan::{
     Expression, ExpressionKind, GroupRows, IndexSource, KeyRanges, TableSource, ValueRange,
     physical,
 };
 use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, Table, TableScan};
+use mayfly_types::convert::array_value;
 use mayfly_types::{Batch, Error, Result, Value};
 
 use super::first_rows::{FirstRows, passed};
 use crate::context::{Cursor, Node, RunContext, count};
-use crate::error::arrow;
 use crate::expression::Program;
-use crate::expression::values::value_at;
+use crate::rows::joined_batches;
 use crate::state::lock;
 
 struct IndexScan {
@@ -69,7 +68,7 @@ pub(super) fn build(scan: &physical::IndexScan) -> Arc<dyn Node> {
     })
 }
 
-/// The index that a plan names, and its place in the store.
+/// The index that a plan names, and its id in the store.
 pub(super) fn index_of(table: &TableSource, index: usize) -> Result<(&IndexSource, IndexId)> {
     let found = table.indexes.get(index);
     match found.and_then(|index| Some((index, IndexId(index.id?)))) {
@@ -87,7 +86,7 @@ fn constant(expression: &Expression, run: &RunContext) -> Result<Value> {
     }
     let program = Program::compile(expression);
     let array = program.evaluate_array(&Batch::new(Vec::new(), 1), run)?;
-    Ok(value_at(&array, 0, program.physical()))
+    Ok(array_value(&array, 0))
 }
 
 fn stored(range: ValueRange) -> KeyRange {
@@ -140,14 +139,12 @@ impl Node for IndexScan {
             KeyBound::Excluded(values) => !has_null && values.as_slice() == [Value::Null],
             KeyBound::Included(_) => false,
         };
-        match self.reverse {
-            false if ranges.iter().any(|range| at_end(&range.start)) => {
-                count(&counters.handler_read_first, 1);
-            }
-            true if ranges.iter().any(|range| at_end(&range.end)) => {
+        if self.reverse {
+            if ranges.iter().any(|range| at_end(&range.end)) {
                 count(&counters.handler_read_last, 1);
             }
-            _ => {}
+        } else if ranges.iter().any(|range| at_end(&range.start)) {
+            count(&counters.handler_read_first, 1);
         }
         let parts = source.parts.len();
         let single = source.unique && ranges.iter().all(|range| is_one_key(range, parts));
@@ -167,11 +164,8 @@ impl Node for IndexScan {
     }
 
     fn rows_hint(&self) -> u64 {
-        match self.ordered {
-            // One thread reads them.
-            true => 0,
-            false => self.rows,
-        }
+        // One thread reads what is ordered.
+        if self.ordered { 0 } else { self.rows }
     }
 
     fn first_rows(&self, rows: u64) {
@@ -217,9 +211,10 @@ impl Cursor for IndexScanCursor {
             return Ok(None);
         };
         let counters = &run.statement.counters;
-        let read = match self.node.reverse {
-            false => &counters.handler_read_next,
-            true => &counters.handler_read_prev,
+        let read = if self.node.reverse {
+            &counters.handler_read_prev
+        } else {
+            &counters.handler_read_next
         };
         while self.wanted > 0
             && let Some(batch) = scan.next_batch()?
@@ -259,7 +254,7 @@ struct GroupCursor {
     /// What is read: the node's columns, and behind them what else makes a group.
     columns: Vec<ColumnId>,
     /// Where the values of the first parts stand in a row.
-    places: Vec<usize>,
+    positions: Vec<usize>,
     /// The part behind those that make a group: where it stands in a row, and whether it is descending.
     next_part: Option<(usize, bool)>,
     /// What is still to be read, the next one last.
@@ -277,7 +272,7 @@ impl GroupCursor {
     ) -> Result<Self> {
         let (source, index) = index_of(&node.table, node.index)?;
         let mut columns = node.columns.clone();
-        let mut place = |column: usize| {
+        let mut position_of = |column: usize| {
             let known = columns.iter().position(|known| known.0 == column);
             known.unwrap_or_else(|| {
                 columns.push(ColumnId(column));
@@ -285,10 +280,10 @@ impl GroupCursor {
             })
         };
         let parts = source.parts.iter().take(groups.parts);
-        let places: Vec<usize> = parts.map(|part| place(part.column)).collect();
+        let positions = parts.map(|part| position_of(part.column)).collect();
         let next = source.parts.get(groups.parts);
         let next = next.filter(|_| groups.least || groups.greatest);
-        let next_part = next.map(|part| (place(part.column), part.descending));
+        let next_part = next.map(|part| (position_of(part.column), part.descending));
         if !node.reverse {
             ranges.reverse();
         }
@@ -299,7 +294,7 @@ impl GroupCursor {
             index,
             groups,
             columns,
-            places,
+            positions,
             next_part,
             ranges,
         })
@@ -315,13 +310,9 @@ impl GroupCursor {
         Ok(scan.next_batch()?.map(|batch| batch.slice(0, 1)))
     }
 
-    fn value(&self, row: &Batch, place: usize) -> Value {
-        let column = self.columns.get(place).map_or(0, |column| column.0);
-        let ty = self.node.table.columns.get(column).map(|column| &column.ty);
-        match (row.columns().get(place), ty) {
-            (Some(array), Some(ty)) => value_at(array, 0, ty.physical()),
-            _ => Value::Null,
-        }
+    fn value(row: &Batch, position: usize) -> Value {
+        let column = row.columns().get(position);
+        column.map_or(Value::Null, |array| array_value(array, 0))
     }
 
     /// A row of the next group, and the values that make it one.
@@ -332,13 +323,16 @@ impl GroupCursor {
                 self.ranges.pop();
                 continue;
             };
-            let places = self.places.iter();
-            let values: Vec<Value> = places.map(|place| self.value(&row, *place)).collect();
+            let positions = self.positions.iter();
+            let values: Vec<Value> = positions
+                .map(|position| Self::value(&row, *position))
+                .collect();
             if let Some(range) = self.ranges.last_mut() {
                 let behind = KeyBound::Excluded(values.clone());
-                match reverse {
-                    false => range.start = behind,
-                    true => range.end = behind,
+                if reverse {
+                    range.end = behind;
+                } else {
+                    range.start = behind;
                 }
             }
             return Ok(Some((row, values)));
@@ -348,7 +342,7 @@ impl GroupCursor {
 
     /// The rows of a group that are asked for beside the one that was found first.
     fn other_ends(&self, found: &Batch, values: &[Value]) -> Result<Vec<Batch>> {
-        let Some((place, descending)) = self.next_part else {
+        let Some((position, descending)) = self.next_part else {
             return Ok(Vec::new());
         };
         let all = || KeyBound::Included(values.to_vec());
@@ -356,28 +350,22 @@ impl GroupCursor {
         let is_least = self.node.reverse == descending;
         let mut rows = Vec::new();
         if self.groups.greatest && is_least {
-            let range = KeyRange {
-                start: all(),
-                end: all(),
-            };
+            let (start, end) = (all(), all());
+            let range = KeyRange { start, end };
             rows.extend(self.first(&range, !descending)?);
         }
-        if self.groups.least && (!is_least || self.value(found, place).is_null()) {
+        if self.groups.least && (!is_least || Self::value(found, position).is_null()) {
             // NULL comes before all values.
             let nulls = || {
                 let null = values.iter().cloned().chain([Value::Null]);
                 KeyBound::Excluded(null.collect())
             };
-            let range = match descending {
-                false => KeyRange {
-                    start: nulls(),
-                    end: all(),
-                },
-                true => KeyRange {
-                    start: all(),
-                    end: nulls(),
-                },
+            let (start, end) = if descending {
+                (all(), nulls())
+            } else {
+                (nulls(), all())
             };
+            let range = KeyRange { start, end };
             rows.extend(self.first(&range, descending)?);
         }
         Ok(rows)
@@ -395,7 +383,7 @@ impl Cursor for GroupCursor {
             rows.insert(0, row);
             count(&counters.handler_read_key, rows.len() as u64);
             count(&counters.rows_examined, rows.len() as u64);
-            let rows = joined(&rows, shown)?;
+            let rows = joined_batches(&rows, shown)?;
             let predicate = self.node.predicate.as_ref();
             match passed(rows, predicate, u64::MAX, run)? {
                 (Some(rows), _) => {
@@ -407,21 +395,4 @@ impl Cursor for GroupCursor {
         }
         Ok(None)
     }
-}
-
-/// The first columns of some batches as one batch.
-fn joined(batches: &[Batch], columns: usize) -> Result<Batch> {
-    let joined = (0..columns)
-        .map(|column| {
-            let pieces = batches
-                .iter()
-                .filter_map(|batch| batch.columns().get(column));
-            let pieces: Vec<&dyn Array> = pieces.map(AsRef::as_ref).collect();
-            arrow_select::concat::concat(&pieces).map_err(arrow)
-        })
-        .collect::<Result<Vec<_>>>()?;
-    Ok(Batch::new(
-        joined,
-        batches.iter().map(Batch::row_count).sum(),
-    ))
 }

@@ -1,10 +1,9 @@
-//! From the plan's types and purposes to those of the temporary table.
+//! From the plan's types and expressions to the keys and columns of a temporary table.
 
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_plan::Expression;
-use mayfly_plan::physical::Purpose;
 use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
@@ -18,22 +17,6 @@ pub(super) fn key_mode(ty: &SqlType) -> KeyMode {
     match ty.physical() {
         PhysicalType::Bytes => KeyMode::Collated(ty.comparison_collation()),
         _ => KeyMode::Binary,
-    }
-}
-
-/// The storage crate's name of a purpose.
-pub(super) fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
-    use mayfly_storage::Purpose as Storage;
-    match purpose {
-        Purpose::GroupBy => Storage::GroupBy,
-        Purpose::Distinct | Purpose::Aggregate => Storage::Distinct,
-        Purpose::SetOperation => Storage::SetOperation,
-        Purpose::OrderBy => Storage::OrderBy,
-        Purpose::Join => Storage::Join,
-        Purpose::DerivedTable => Storage::DerivedTable,
-        Purpose::CommonTableExpression => Storage::CommonTableExpression,
-        Purpose::Subquery => Storage::Subquery,
-        Purpose::Buffer => Storage::Buffer,
     }
 }
 
@@ -58,7 +41,7 @@ impl Layout {
     }
 
     /// The column that holds an expression's value.
-    pub(super) fn place(&mut self, expression: &Expression) -> usize {
+    pub(super) fn column_of(&mut self, expression: &Expression) -> usize {
         let program = Program::compile(expression);
         if let Some(column) = program.as_column() {
             return column;

@@ -8,7 +8,7 @@
 //! Between operators no column is of the physical type Bool: a predicate that leaves an expression
 //! is an Int64 of 0 and 1.
 
-pub(crate) mod aggregate;
+mod aggregate;
 mod apply;
 mod filter;
 mod first_rows;
@@ -18,17 +18,17 @@ mod index_merge;
 mod index_scan;
 mod keys;
 mod limit;
-pub(crate) mod materialize;
+mod materialize;
 mod nested_loop;
 mod partition_groups;
 mod project;
-pub(crate) mod recursive;
+mod recursive;
 mod scan;
 mod set_operation;
 mod shared;
 mod sliced;
 mod sort;
-mod table_reader;
+pub(crate) mod tables;
 mod union_all;
 mod values;
 mod wanted;
@@ -64,8 +64,8 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
         Operator::IndexScan(scan) => index_scan::build(scan),
         Operator::IndexMerge(merge) => index_merge::build(merge, build(&merge.positions, run)?),
         Operator::IndexLookupJoin(join) => index_lookup_join::build(join, build(&join.left, run)?)?,
-        Operator::SharedScan { shared, .. } => Arc::new(shared::SharedScan::new(*shared)),
-        Operator::WorkingTable { shared, .. } => Arc::new(shared::WorkingTable::new(*shared)),
+        Operator::SharedScan { shared, .. } => shared::scan(*shared),
+        Operator::WorkingTable { shared, .. } => shared::working_table(*shared),
         Operator::Filter { input, predicate } => {
             let wanted = wanted.and_then(|wanted| wanted::also(wanted, input, [predicate]));
             filter::build(build_for(input, wanted.as_ref(), run)?, predicate)
@@ -79,30 +79,10 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             offset,
             count,
         } => limit::build(build_for(input, wanted, run)?, *offset, *count),
-        Operator::Aggregate {
-            input,
-            keys,
-            aggregates,
-            rollup,
-            first_groups,
-            ordered,
-            temporary,
-        } => aggregate::build(
-            build_for(
-                input,
-                wanted::by_aggregate(input, keys, aggregates).as_ref(),
-                run,
-            )?,
-            aggregate::Specification {
-                keys,
-                aggregates,
-                rollup: *rollup,
-                first_groups: *first_groups,
-                ordered: *ordered,
-                temporary: temporary.as_ref(),
-            },
-            run,
-        )?,
+        Operator::Aggregate { input, grouping } => {
+            let wanted = wanted::by_grouping(input, grouping);
+            aggregate::build(build_for(input, wanted.as_ref(), run)?, grouping, run)?
+        }
         Operator::Sort {
             input,
             keys,

@@ -6,18 +6,17 @@
 
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, UInt32Array, new_null_array};
-use arrow_buffer::BooleanBuffer;
+use arrow_array::UInt32Array;
 use mayfly_plan::Expression;
 use mayfly_plan::physical::{JoinKind, TemporaryTable};
 use mayfly_storage::{Scan, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
-use super::materialize::{AppendSink, plain_table};
+use super::materialize;
 use crate::context::{Cursor, Node, RunContext};
-use crate::driver::drain;
-use crate::expression::{Program, Selection, filter_batch};
+use crate::expression::{Program, Selection};
 use crate::representation::column_types;
+use crate::rows::{null_columns, rows_where, take_rows};
 use crate::state::lock;
 
 struct NestedLoop {
@@ -51,10 +50,7 @@ pub(super) fn build(
 
 impl Node for NestedLoop {
     fn prepare(&self, run: &RunContext) -> Result<()> {
-        let table = plain_table(&self.right_types, &self.temporary, run)?;
-        for sink in drain(&self.right, run, 1, || Ok(AppendSink(table.writer())))? {
-            sink.0.finish()?;
-        }
+        let table = materialize::fill(&self.right, &self.right_types, &self.temporary, run)?;
         *lock(&self.table) = Some(table);
         self.left.prepare(run)
     }
@@ -155,19 +151,16 @@ impl LoopCursor {
         let left_index: UInt32Array = (first..first + left_rows)
             .flat_map(|row| std::iter::repeat_n(row as u32, right_rows))
             .collect();
-        let mut columns = take_all(block.left.columns(), &left_index)?;
+        let mut columns = take_rows(block.left.columns(), &left_index)?;
         if left_rows == 1 {
             columns.extend_from_slice(right.columns());
         } else {
             let right_index: UInt32Array =
                 (0..count).map(|pair| (pair % right_rows) as u32).collect();
-            columns.extend(take_all(right.columns(), &right_index)?);
+            columns.extend(take_rows(right.columns(), &right_index)?);
         }
         let pairs = Batch::new(columns, count);
-        let selection = match &self.node.condition {
-            None => Selection::All,
-            Some(condition) => condition.select(&pairs, run)?,
-        };
+        let selection = Selection::of(self.node.condition.as_ref(), &pairs, run)?;
         if self.node.kind != JoinKind::Inner {
             let mark = |pair: usize| block.matched[first + pair / right_rows] = true;
             match &selection {
@@ -179,11 +172,7 @@ impl LoopCursor {
         if !matches!(self.node.kind, JoinKind::Inner | JoinKind::Left) {
             return Ok(None);
         }
-        Ok(match selection {
-            Selection::All => Some(pairs),
-            Selection::None => None,
-            Selection::Some(selection, count) => Some(filter_batch(&pairs, &selection, count)),
-        })
+        Ok(selection.rows_of(pairs))
     }
 
     /// What a block still gives when it has met every right row.
@@ -193,26 +182,16 @@ impl LoopCursor {
             JoinKind::Semi => true,
             JoinKind::Left | JoinKind::Anti | JoinKind::NullAwareAnti => false,
         };
-        let selection =
-            BooleanBuffer::collect_bool(block.matched.len(), |row| block.matched[row] == wanted);
-        let count = selection.count_set_bits();
+        let left = rows_where(&block.left, |row| block.matched[row] == wanted);
+        let count = left.row_count();
         if count == 0 {
             return None;
         }
-        let left = filter_batch(&block.left, &selection, count);
         if self.node.kind != JoinKind::Left {
             return Some(left);
         }
         let mut columns = left.into_columns();
-        let nulls = self.right_types.iter();
-        columns.extend(nulls.map(|physical| new_null_array(&physical.arrow(), count)));
+        columns.extend(null_columns(&self.right_types, count));
         Some(Batch::new(columns, count))
     }
-}
-
-fn take_all(columns: &[ArrayRef], rows: &UInt32Array) -> Result<Vec<ArrayRef>> {
-    columns
-        .iter()
-        .map(|column| arrow_select::take::take(column, rows, None).map_err(crate::error::arrow))
-        .collect()
 }

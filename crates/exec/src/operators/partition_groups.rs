@@ -4,16 +4,13 @@
 //! few: its rows are read from the file, and an index of the keys numbers them.
 
 use arrow_array::UInt32Array;
-use arrow_buffer::BooleanBuffer;
-use arrow_select::take::take;
 use mayfly_storage::temptable::Groups;
 use mayfly_storage::{GroupIndex, Partition, Taken};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result};
 
 use crate::context::RunContext;
-use crate::error::arrow;
-use crate::expression::filter_batch;
+use crate::rows::{rows_where, take_rows};
 
 /// Reads a partition from its first row to its last.
 pub(super) struct PartitionGroups {
@@ -124,9 +121,7 @@ impl PartitionGroups {
             How::Streamed { index, .. } => {
                 let keys = index.keys(0..index.group_count())?;
                 let wanted = UInt32Array::from(groups_wanted.to_vec());
-                let columns = keys.columns().iter();
-                let columns = columns.map(|column| take(column, &wanted, None).map_err(arrow));
-                let columns = columns.collect::<Result<_>>()?;
+                let columns = take_rows(keys.columns(), &wanted)?;
                 Ok(Batch::new(columns, groups_wanted.len()))
             }
         }
@@ -141,10 +136,10 @@ impl PartitionGroups {
             let firsts = &groups.first_rows()[*next..];
             let firsts = &firsts[..firsts.len().min(run.statement.options.batch_rows)];
             *next += firsts.len();
-            return match firsts.is_empty() {
-                true => Ok(None),
-                false => self.partition.gather(&columns, firsts).map(Some),
-            };
+            if firsts.is_empty() {
+                return Ok(None);
+            }
+            return self.partition.gather(&columns, firsts).map(Some);
         }
         loop {
             let known = self.group_count();
@@ -153,14 +148,13 @@ impl PartitionGroups {
             };
             // A row is the first of its group when it is the first to carry the next number.
             let mut next = known;
-            let selection = BooleanBuffer::collect_bool(batch.row_count(), |row| {
+            let firsts = rows_where(&batch, |row| {
                 let first = ids[row] as usize == next;
                 next += usize::from(first);
                 first
             });
-            let count = selection.count_set_bits();
-            if count > 0 {
-                return Ok(Some(filter_batch(&batch, &selection, count)));
+            if !firsts.is_empty() {
+                return Ok(Some(firsts));
             }
         }
     }

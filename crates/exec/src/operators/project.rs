@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::Array;
-use arrow_select::concat::concat;
 use mayfly_plan::Expression;
 use mayfly_types::{Batch, Result};
 
 use super::sliced;
 use crate::context::{Cursor, Node, RunContext};
-use crate::error::arrow;
 use crate::expression::{Program, rows_of};
 use crate::representation::to_column;
+use crate::rows::joined_batches;
 
 struct Project {
     input: Arc<dyn Node>,
@@ -77,14 +75,5 @@ fn project_by_row(expressions: &[Program], batch: &Batch, run: &RunContext) -> R
     for row in 0..batch.row_count() {
         rows.push(project(expressions, &batch.slice(row, 1), run)?);
     }
-    let columns = (0..expressions.len())
-        .map(|column| {
-            let values: Vec<&dyn Array> = rows
-                .iter()
-                .map(|row| row.column(column).as_ref() as &dyn Array)
-                .collect();
-            concat(&values).map_err(arrow)
-        })
-        .collect::<Result<_>>()?;
-    Ok(Batch::new(columns, batch.row_count()))
+    joined_batches(&rows, expressions.len())
 }

@@ -7,14 +7,11 @@
 
 use std::sync::Arc;
 
-use arrow_array::Int64Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use mayfly_functions::EvaluationContext;
 use mayfly_plan::physical::{Plan, SharedId, SharedResult};
-use mayfly_storage::{
-    Access, GroupIndex, KeyColumn, Purpose, TempTable, TempTableSpec, TempTableWriter,
-};
+use mayfly_storage::{Access, GroupIndex, Purpose, TempTable, TempTableWriter};
 use mayfly_types::convert::{StoreContext, store_array};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, PhysicalType, Result, SqlType};
@@ -22,12 +19,15 @@ use mayfly_types::{Batch, Diagnostics, PhysicalType, Result, SqlType};
 use super::keys::key_mode;
 use super::materialize::plain_table;
 use super::partition_groups::PartitionGroups;
+use super::set_operation::numbered;
+use super::tables::{self, key_columns};
 use crate::context::{Node, RunContext, count};
 use crate::driver::{Sink, drain};
-use crate::expression::{cast_context, filter_batch};
+use crate::expression::cast_context;
 use crate::representation::column_types;
+use crate::rows::rows_where;
 
-pub(crate) fn run(
+pub(super) fn run(
     id: SharedId,
     result: &SharedResult,
     (seed, step): (&Plan, &Plan),
@@ -36,13 +36,12 @@ pub(crate) fn run(
     run: &RunContext,
 ) -> Result<TempTable> {
     let all = plain_table(&result.output, &result.temporary, run)?;
-    let known = match distinct {
-        false => Known::Anything,
-        true => Known::Index(GroupIndex::new(
-            &run.statement.temp,
-            column_types(&result.output),
-            result.output.iter().map(key_mode).collect(),
-        )?),
+    let known = if distinct {
+        let types = column_types(&result.output);
+        let modes = result.output.iter().map(key_mode).collect();
+        Known::Index(GroupIndex::new(&run.statement.temp, types, modes)?)
+    } else {
+        Known::Anything
     };
     let mut whole = Whole {
         writer: Some(all.writer()),
@@ -72,7 +71,7 @@ pub(crate) fn run(
 /// Everything added so far.
 struct Whole<'a> {
     all: TempTable,
-    /// Present but for moments at which all rows are read.
+    /// Absent only while all rows are read.
     writer: Option<TempTableWriter>,
     known: Known,
     ids: Vec<u32>,
@@ -102,25 +101,26 @@ const FOUND: i64 = 1;
 
 impl RoundRows {
     fn append(&mut self, batch: Batch, mark: i64) -> Result<()> {
-        let rows = batch.row_count();
-        let mut columns = batch.into_columns();
-        columns.push(Arc::new(Int64Array::from(vec![mark; rows])));
-        self.writer.append(&Batch::new(columns, rows))
+        self.writer.append(&numbered(batch, mark))
     }
 }
 
 impl Whole<'_> {
+    /// An empty table for a round.
+    fn table(
+        &self,
+        columns: Vec<PhysicalType>,
+        access: Access,
+        run: &RunContext,
+    ) -> Result<TempTable> {
+        let cause = &self.result.temporary.cause;
+        tables::create_for(Purpose::RecursionRound, cause, columns, access, run)
+    }
+
     /// Runs a part; its new rows become part of the whole and are returned as a table.
     fn add(&mut self, plan: &Plan, run: &RunContext) -> Result<TempTable> {
-        let added = TempTable::create(
-            &run.statement.temp,
-            TempTableSpec {
-                purpose: Purpose::RecursionRound,
-                cause: self.result.temporary.cause.clone(),
-                columns: column_types(&self.result.output),
-                access: Access::Plain,
-            },
-        )?;
+        let columns = column_types(&self.result.output);
+        let added = self.table(columns, Access::Plain, run)?;
         let input: Arc<dyn Node> = run.build(plan)?;
         if matches!(self.known, Known::Nothing) {
             self.begin_round(run)?;
@@ -165,13 +165,11 @@ impl Whole<'_> {
                 let taken = index.find_or_insert(batch.columns(), rows, &mut self.ids)?;
                 // A row is new when it is the first to carry the next number.
                 let mut next = known;
-                let selection = arrow_buffer::BooleanBuffer::collect_bool(taken, |row| {
+                let new = rows_where(&batch.slice(0, taken), |row| {
                     let new = self.ids[row] == next;
                     next += u32::from(new);
                     new
                 });
-                let count = selection.count_set_bits();
-                let new = filter_batch(&batch.slice(0, taken), &selection, count);
                 self.append(&new, added)?;
                 taken
             }
@@ -192,21 +190,10 @@ impl Whole<'_> {
         if let Some(writer) = self.writer.take() {
             writer.finish()?;
         }
-        let keys = self.result.output.iter().enumerate();
-        let keys = keys.map(|(column, ty)| KeyColumn {
-            column,
-            mode: key_mode(ty),
-            null_safe: true,
-        });
+        let keys = key_columns(self.result.output.iter().map(key_mode));
         let mut columns = column_types(&self.result.output);
         columns.push(PhysicalType::Int64);
-        let spec = TempTableSpec {
-            purpose: Purpose::RecursionRound,
-            cause: self.result.temporary.cause.clone(),
-            columns,
-            access: Access::Hash(keys.collect()),
-        };
-        let table = TempTable::create(&run.statement.temp, spec)?;
+        let table = self.table(columns, Access::Hash(keys), run)?;
         let writer = table.writer();
         let mut round = RoundRows { table, writer };
         let mut scan = self.all.scan(None);
@@ -218,7 +205,7 @@ impl Whole<'_> {
         Ok(())
     }
 
-    /// Adds what a round found and was not there, when the index is too large to tell at once.
+    /// Adds what a round found and was not there, when the index was too large to decide at once.
     fn end_round(&mut self, added: &mut TempTableWriter, run: &RunContext) -> Result<()> {
         let RoundRows { table, writer } = match std::mem::replace(&mut self.known, Known::Nothing) {
             Known::Round(round) => round,

@@ -11,17 +11,15 @@ use arrow_array::Int64Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use mayfly_plan::Expression;
-use mayfly_plan::physical::{Plan, SetOperationKind, TemporaryTable};
-use mayfly_storage::{
-    Access, KeyColumn, PartitionQueue, TempTable, TempTableSpec, TempTableWriter,
-};
+use mayfly_plan::physical::{Grouping, Plan, Purpose, SetOperationKind, TemporaryTable};
+use mayfly_storage::{Access, KeyColumn, PartitionQueue, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
-use super::keys::{key_mode, storage_purpose};
+use super::keys::key_mode;
 use super::partition_groups::PartitionGroups;
-use super::{aggregate, union_all};
+use super::tables::key_columns;
+use super::{aggregate, tables, union_all};
 use crate::context::{Cursor, Node, RunContext};
-use crate::driver::{Sink, drain};
 use crate::representation::column_types;
 use crate::state::lock;
 
@@ -42,39 +40,24 @@ pub(super) fn build(
         if all {
             return Ok(rows);
         }
-        let keys: Vec<_> = output
-            .iter()
-            .enumerate()
-            .map(|(column, ty)| Expression::column(column, ty.clone(), true))
-            .collect();
-        return aggregate::build(
-            rows,
-            aggregate::Specification {
-                keys: &keys,
-                aggregates: &[],
-                rollup: false,
-                first_groups: None,
-                ordered: false,
-                temporary,
-            },
-            run,
-        );
+        let distinct = Grouping {
+            keys: Expression::columns_of(output),
+            temporary: temporary.cloned(),
+            ..Grouping::default()
+        };
+        return aggregate::build(rows, &distinct, run);
     }
+    let temporary = temporary.cloned().unwrap_or_else(|| {
+        let cause = "a set operation compares rows of several inputs";
+        TemporaryTable::new(Purpose::SetOperation, cause)
+    });
     Ok(Arc::new(SetOperation {
         kind,
         all,
         inputs: nodes,
-        temporary: temporary.cloned(),
+        temporary,
         columns: column_types(output),
-        keys: output
-            .iter()
-            .enumerate()
-            .map(|(column, ty)| KeyColumn {
-                column,
-                mode: key_mode(ty),
-                null_safe: true,
-            })
-            .collect(),
+        keys: key_columns(output.iter().map(key_mode)),
         state: Mutex::new(None),
     }))
 }
@@ -83,7 +66,7 @@ struct SetOperation {
     kind: SetOperationKind,
     all: bool,
     inputs: Vec<Arc<dyn Node>>,
-    temporary: Option<TemporaryTable>,
+    temporary: TemporaryTable,
     columns: Vec<PhysicalType>,
     keys: Vec<KeyColumn>,
     state: Mutex<Option<(PartitionQueue, TempTable)>>,
@@ -93,33 +76,13 @@ impl Node for SetOperation {
     fn prepare(&self, run: &RunContext) -> Result<()> {
         let mut columns = self.columns.clone();
         columns.push(PhysicalType::Int64);
-        let table = TempTable::create(
-            &run.statement.temp,
-            TempTableSpec {
-                purpose: self
-                    .temporary
-                    .as_ref()
-                    .map_or(mayfly_storage::Purpose::SetOperation, |temporary| {
-                        storage_purpose(temporary.purpose)
-                    }),
-                cause: match &self.temporary {
-                    Some(temporary) => temporary.cause.clone(),
-                    None => "a set operation compares rows of several inputs".to_owned(),
-                },
-                columns,
-                access: Access::Hash(self.keys.clone()),
-            },
-        )?;
+        let access = Access::Hash(self.keys.clone());
+        let table = tables::create(&self.temporary, columns, access, run)?;
         for (number, input) in (0_i64..).zip(&self.inputs) {
-            let sinks = drain(input, run, usize::MAX, || {
-                Ok(NumberSink {
-                    number,
-                    writer: table.writer(),
-                })
+            input.prepare(run)?;
+            tables::fill(&table, input, usize::MAX, run, |batch, _| {
+                Ok(numbered(batch, number))
             })?;
-            for sink in sinks {
-                sink.writer.finish()?;
-            }
         }
         *lock(&self.state) = Some((table.partitions(), table));
         Ok(())
@@ -141,19 +104,12 @@ impl Node for SetOperation {
     }
 }
 
-/// Appends rows with the number of their input.
-struct NumberSink {
-    number: i64,
-    writer: TempTableWriter,
-}
-
-impl Sink for NumberSink {
-    fn consume(&mut self, batch: Batch, _run: &RunContext) -> Result<()> {
-        let rows = batch.row_count();
-        let mut columns = batch.into_columns();
-        columns.push(Arc::new(Int64Array::from(vec![self.number; rows])));
-        self.writer.append(&Batch::new(columns, rows))
-    }
+/// Rows with a number behind their columns.
+pub(super) fn numbered(batch: Batch, number: i64) -> Batch {
+    let rows = batch.row_count();
+    let mut columns = batch.into_columns();
+    columns.push(Arc::new(Int64Array::from(vec![number; rows])));
+    Batch::new(columns, rows)
 }
 
 struct SetCursor {
@@ -211,10 +167,8 @@ impl SetOperation {
             SetOperationKind::Except if self.all => others
                 .iter()
                 .fold(*first, |left, n| left.saturating_sub(*n)),
-            SetOperationKind::Except => match others.iter().all(|n| *n == 0) {
-                true => *first,
-                false => 0,
-            },
+            SetOperationKind::Except if others.iter().any(|n| *n > 0) => 0,
+            SetOperationKind::Except => *first,
             SetOperationKind::Union => counts.iter().sum(),
         };
         if self.all { times } else { times.min(1) }

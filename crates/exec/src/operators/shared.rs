@@ -1,81 +1,40 @@
-//! Rows that are kept: a shared result read by any number of places, and the working table of a
+//! Rows with several readers: a shared result, and the working table of a
 //! recursive common table expression.
 
 use std::sync::Arc;
 
 use mayfly_plan::physical::{SharedId, SharedResult, SharedSource};
+use mayfly_storage::TempTable;
 use mayfly_types::Result;
 
-use super::table_reader::TableReader;
-use super::{materialize, recursive};
-use crate::context::{Cursor, Node, RunContext};
+use super::{materialize, recursive, tables};
+use crate::context::{Node, RunContext};
 
-pub(super) struct SharedScan {
-    id: SharedId,
-    reader: TableReader,
-}
-
-impl SharedScan {
-    pub(super) fn new(id: SharedId) -> Self {
-        Self {
-            id,
-            reader: TableReader::default(),
-        }
-    }
-}
-
-impl Node for SharedScan {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+/// The rows of a shared result, which the first of its readers makes.
+pub(super) fn scan(id: SharedId) -> Arc<dyn Node> {
+    tables::read(move |run| {
         let parameter = |index: usize| run.parameter(index);
-        let make = |result: &SharedResult| match &result.source {
-            SharedSource::Plan(plan) => {
-                materialize::materialize(plan, &result.output, &result.temporary, run)
-            }
-            SharedSource::Recursive {
-                seed,
-                step,
-                distinct,
-                enough,
-            } => recursive::run(self.id, result, (seed, step), *distinct, *enough, run),
-        };
-        self.reader.set(run.state.shared(self.id, parameter, make)?);
-        Ok(())
-    }
-
-    fn rows_hint(&self) -> u64 {
-        self.reader.rows()
-    }
-
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
-        self.reader.open()
-    }
+        run.state
+            .shared(id, parameter, |result| make(id, result, run))
+    })
 }
 
-pub(super) struct WorkingTable {
-    id: SharedId,
-    reader: TableReader,
+/// The rows that the round before added to a recursive result.
+pub(super) fn working_table(id: SharedId) -> Arc<dyn Node> {
+    tables::read(move |run| run.state.working(id))
 }
 
-impl WorkingTable {
-    pub(super) fn new(id: SharedId) -> Self {
-        Self {
-            id,
-            reader: TableReader::default(),
+fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<TempTable> {
+    match &result.source {
+        SharedSource::Plan(plan) => {
+            let input = run.build(plan)?;
+            materialize::fill(&input, &result.output, &result.temporary, run)
         }
-    }
-}
-
-impl Node for WorkingTable {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
-        self.reader.set(run.state.working(self.id)?);
-        Ok(())
-    }
-
-    fn rows_hint(&self) -> u64 {
-        self.reader.rows()
-    }
-
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
-        self.reader.open()
+        SharedSource::Recursive {
+            seed,
+            step,
+            distinct,
+            enough,
+        } => recursive::run(id, result, (seed, step), *distinct, *enough, run),
     }
 }

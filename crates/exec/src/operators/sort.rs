@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use mayfly_plan::physical::{SortKey, TemporaryTable};
-use mayfly_storage::{Access, SortedScan, TempTable, TempTableSpec, TempTableWriter};
+use mayfly_storage::{Access, SortedScan, TempTable};
 use mayfly_types::{Batch, Result, SqlType};
 
-use super::keys::{Layout, key_mode, storage_purpose};
+use super::keys::{Layout, key_mode};
+use super::tables;
 use crate::context::{Cursor, Node, RunContext, count};
-use crate::driver::{Sink, drain};
 use crate::state::lock;
 
 struct Sort {
@@ -38,7 +38,7 @@ pub(super) fn build(
     let keys = keys
         .iter()
         .map(|key| mayfly_storage::SortKey {
-            column: layout.place(&key.expression),
+            column: layout.column_of(&key.expression),
             mode: key_mode(&key.expression.ty),
             descending: key.descending,
         })
@@ -60,27 +60,15 @@ impl Node for Sort {
             Some((offset, count)) => (offset, Some(count)),
             None => (0, None),
         };
-        let table = TempTable::create(
-            &run.statement.temp,
-            TempTableSpec {
-                purpose: storage_purpose(self.temporary.purpose),
-                cause: self.temporary.cause.clone(),
-                columns: self.layout.columns.clone(),
-                access: Access::Ordered {
-                    keys: self.keys.clone(),
-                    limit: count_max.map(|count| offset.saturating_add(count)),
-                },
-            },
-        )?;
-        let sinks = drain(&self.input, run, usize::MAX, || {
-            Ok(SortSink {
-                layout: &self.layout,
-                writer: table.writer(),
-            })
+        let access = Access::Ordered {
+            keys: self.keys.clone(),
+            limit: count_max.map(|count| offset.saturating_add(count)),
+        };
+        let table = tables::create(&self.temporary, self.layout.columns.clone(), access, run)?;
+        self.input.prepare(run)?;
+        tables::fill(&table, &self.input, usize::MAX, run, |batch, run| {
+            self.layout.extend(batch, run)
         })?;
-        for sink in sinks {
-            sink.writer.finish()?;
-        }
         let counters = &run.statement.counters;
         count(&counters.sort_scan, 1);
         let rows = table.row_count();
@@ -102,17 +90,6 @@ impl Node for Sort {
 
     fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         Ok(Box::new(SortCursor(self)))
-    }
-}
-
-struct SortSink<'a> {
-    layout: &'a Layout,
-    writer: TempTableWriter,
-}
-
-impl Sink for SortSink<'_> {
-    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
-        self.writer.append(&self.layout.extend(batch, run)?)
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::ArrayRef;
 use mayfly_plan::Expression;
+use mayfly_types::convert::array_value;
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::expression::Program;
-use crate::expression::values::{array_of, value_at};
+use crate::expression::values::array_of;
 use crate::representation::{column_types, to_column};
 
 struct Values {
@@ -58,8 +59,8 @@ impl Cursor for ValuesCursor {
         }
         let mut columns: Vec<Vec<_>> = vec![Vec::new(); values.types.len()];
         for row in &values.rows {
-            for ((program, physical), column) in row.iter().zip(&values.types).zip(&mut columns) {
-                column.push(value_at(&evaluate(program)?, 0, *physical));
+            for (program, column) in row.iter().zip(&mut columns) {
+                column.push(array_value(&evaluate(program)?, 0));
             }
         }
         let columns = columns

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use mayfly_plan::Expression;
-use mayfly_plan::physical::{AggregateCall, Operator, Plan};
+use mayfly_plan::physical::{Grouping, Operator, Plan};
 
 use crate::expression::Program;
 
@@ -38,16 +38,12 @@ pub(super) fn also<'e>(
 }
 
 /// What an aggregation wants of its input.
-pub(super) fn by_aggregate(
-    input: &Plan,
-    keys: &[Expression],
-    calls: &[AggregateCall],
-) -> Option<BTreeSet<usize>> {
-    let arguments = calls.iter().flat_map(|call| {
+pub(super) fn by_grouping(input: &Plan, grouping: &Grouping) -> Option<BTreeSet<usize>> {
+    let arguments = grouping.aggregates.iter().flat_map(|call| {
         let order = call.order_by.iter().map(|key| &key.expression);
         call.arguments.iter().chain(order)
     });
-    only(input, keys.iter().chain(arguments))
+    only(input, grouping.keys.iter().chain(arguments))
 }
 
 fn leads_to_join(mut plan: &Plan) -> bool {

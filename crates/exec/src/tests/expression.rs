@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::ArrayRef;
 use mayfly_functions::{Binding, Call, ScalarFunction, Signature};
 use mayfly_plan::expression::{Subquery, SubqueryKind};
-use mayfly_plan::physical::{Operator, Plan};
+use mayfly_plan::physical::Plan;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
+use mayfly_types::convert::array_value;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
@@ -20,33 +21,32 @@ static SEEN: AtomicU64 = AtomicU64::new(0);
 static WATCHED: ScalarFunction =
     ScalarFunction::new(&["watched"], 1..=1, unbound, watch).volatile();
 
-fn unbound(_: &Binding<'_>) -> Result<Signature> {
-    unreachable!("tests bring their signatures")
-}
-
-/// Gives its argument back, counts the rows that it sees, and fails on 13.
-fn watch(call: &Call<'_>) -> Result<ArrayRef> {
-    SEEN.fetch_add(call.rows as u64, Ordering::Relaxed);
-    let physical = call.signature.result.physical();
-    let array = into_array(call.arguments[0].clone(), physical, call.rows);
-    use arrow_array::cast::AsArray;
-    let values = array.as_primitive::<arrow_array::types::Int64Type>();
-    if values.iter().flatten().any(|value| value == 13) {
-        return Err(codes::ER_DIVISION_BY_ZERO.error());
+impl ScalarKernel for Watched {
+    fn signature(&self, _: &[Argument<'_>], _: &SignatureContext) -> Result<Signature> {
+        unreachable!("tests bring their signatures")
+    }
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        _: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        SEEN.fetch_add(row_count as u64, Ordering::Relaxed);
+        let array = into_array(arguments[0].clone(), signature.result.physical(), row_count);
+        use arrow_array::cast::AsArray;
+        let values = array.as_primitive::<arrow_array::types::Int64Type>();
+        if values.iter().flatten().any(|value| value == 13) {
+            return Err(codes::ER_DIVISION_BY_ZERO.error());
+        }
+        Ok(array)
     }
     Ok(array)
 }
 
 fn watched(argument: Expression) -> Expression {
-    Expression {
-        kind: ExpressionKind::Call {
-            function: &WATCHED,
-            arguments: vec![argument],
-            signature: Arc::new(Signature::new(vec![int()], int(), true)),
-        },
-        ty: int(),
-        nullable: true,
-    }
+    let signature = Signature::new(vec![int()], int(), true);
+    Expression::call(&WATCHED, vec![argument], signature)
 }
 
 fn evaluate(expression: &Expression, types: &[SqlType], rows: &[Row]) -> Result<Vec<Value>> {
@@ -57,10 +57,8 @@ fn evaluate(expression: &Expression, types: &[SqlType], rows: &[Row]) -> Result<
         .map(crate::representation::column_type)
         .collect();
     let array = Program::compile(expression).evaluate_array(&batch(&physical, rows), &run)?;
-    let physical = expression.ty.physical();
-    Ok((0..rows.len())
-        .map(|row| crate::expression::values::value_at(&array, row, physical))
-        .collect())
+    let rows = 0..rows.len();
+    Ok(rows.map(|row| array_value(&array, row)).collect())
 }
 
 fn numbers(values: &[i64]) -> Vec<Row> {
@@ -103,17 +101,14 @@ fn later_terms_see_only_undecided_rows() {
 
 #[test]
 fn case_evaluates_a_branch_for_its_rows_only() {
-    let case = Expression {
-        kind: ExpressionKind::Case {
-            branches: vec![
-                (is(13), literal(n(-1), int())),
-                (is(2), watched(column(0, int()))),
-            ],
-            otherwise: Some(Box::new(literal(NULL, int()))),
-        },
-        ty: int(),
-        nullable: true,
+    let kind = ExpressionKind::Case {
+        branches: vec![
+            (is(13), literal(n(-1), int())),
+            (is(2), watched(column(0, int()))),
+        ],
+        otherwise: Some(Box::new(literal(NULL, int()))),
     };
+    let case = Expression::new(kind, int(), true);
     assert_eq!(
         evaluate(&case, &[int()], &numbers(&[13, 2, 3, 13])).unwrap(),
         [n(-1), n(2), NULL, n(-1)]
@@ -151,20 +146,8 @@ fn in_lists() {
 
 /// A plan of one column: the rows of a table whose first column equals parameter 0.
 fn correlated(input: Plan) -> Plan {
-    let filter = plan(
-        Operator::Filter {
-            input: Box::new(input),
-            predicate: compare(Comparison::Equal, column(0, int()), parameter(0, int())),
-        },
-        &[int(), int()],
-    );
-    plan(
-        Operator::Project {
-            input: Box::new(filter),
-            expressions: vec![column(1, int())],
-        },
-        &[int()],
-    )
+    let predicate = compare(Comparison::Equal, column(0, int()), parameter(0, int()));
+    project(filter(input, predicate), vec![column(1, int())])
 }
 
 fn subquery(kind: SubqueryKind, plan: Plan, parameters: Vec<(usize, Expression)>) -> Expression {
@@ -172,17 +155,14 @@ fn subquery(kind: SubqueryKind, plan: Plan, parameters: Vec<(usize, Expression)>
         SubqueryKind::Scalar => int(),
         _ => SqlType::boolean(),
     };
-    Expression {
-        kind: ExpressionKind::Subquery(Arc::new(Subquery {
-            kind,
-            plan,
-            parameters,
-            cacheable: true,
-            select_id: 2,
-        })),
-        ty,
-        nullable: true,
-    }
+    let subquery = Subquery {
+        kind,
+        plan,
+        parameters,
+        cacheable: true,
+        select_id: 2,
+    };
+    Expression::new(ExpressionKind::Subquery(Arc::new(subquery)), ty, true)
 }
 
 #[test]
@@ -192,40 +172,27 @@ fn subqueries_by_parameter() {
     let inner: Vec<Row> = (0..8).map(|i| vec![n(i), n(i * 100)]).collect();
     let outer = world.table(&[int()], &outer);
     let inner = world.table(&[int(), int()], &inner);
-    let project = |expression: Expression| {
-        let output = [int(), expression.ty.clone()];
-        plan(
-            Operator::Project {
-                input: Box::new(scan(&outer)),
-                expressions: vec![column(0, int()), expression],
-            },
-            &output,
-        )
+    let over_outer = |expression: Expression| {
+        let project = project(scan(&outer), vec![column(0, int()), expression]);
+        query_with(project, Vec::new(), 1)
     };
     let own = vec![(0, column(0, int()))];
     let scalar = subquery(SubqueryKind::Scalar, correlated(scan(&inner)), own.clone());
     let expected: Vec<Row> = (0..200)
         .map(|i| vec![n(i % 10), if i % 10 < 8 { n(i % 10 * 100) } else { NULL }])
         .collect();
-    world.check(query_with(project(scalar), Vec::new(), 1), &expected);
+    world.check(over_outer(scalar), &expected);
     for negated in [false, true] {
         let kind = SubqueryKind::Exists { negated };
         let exists = subquery(kind, correlated(scan(&inner)), own.clone());
         let expected: Vec<Row> = (0..200)
             .map(|i| vec![n(i % 10), n(i64::from((i % 10 < 8) != negated))])
             .collect();
-        world.check(query_with(project(exists), Vec::new(), 1), &expected);
+        world.check(over_outer(exists), &expected);
     }
     // 200 outer rows, 10 combinations: the plan runs 10 times over 8 rows, and one outer scan.
     let counted = subquery(SubqueryKind::Scalar, correlated(scan(&inner)), own);
-    let statement = world.statement(&configs()[0]);
-    let query = Arc::new(query_with(project(counted), Vec::new(), 1));
-    let mut stream = crate::execute(&query, &statement, &[]).unwrap();
-    while stream.next_batch().unwrap().is_some() {}
-    assert_eq!(
-        statement.counters.rows_examined.load(Ordering::Relaxed),
-        200 + 80
-    );
+    assert_eq!(world.rows_examined(over_outer(counted)), 200 + 80);
 }
 
 #[test]
@@ -233,13 +200,7 @@ fn a_scalar_subquery_of_two_rows_is_an_error() {
     let mut world = World::new();
     let two = world.table(&[int()], &numbers(&[1, 2]));
     let scalar = subquery(SubqueryKind::Scalar, scan(&two), Vec::new());
-    let values = plan(
-        Operator::Values {
-            rows: vec![vec![scalar]],
-        },
-        &[int()],
-    );
-    let query = Arc::new(query(values));
+    let query = Arc::new(query(values(vec![scalar])));
     for config in configs() {
         assert_eq!(world.run(&query, &config).unwrap_err().errno(), 1242);
     }
@@ -269,13 +230,7 @@ fn any_and_all_know_nulls() {
             all,
         };
         let quantified = subquery(kind, scan(&table), Vec::new());
-        let values = plan(
-            Operator::Values {
-                rows: vec![vec![quantified]],
-            },
-            &[SqlType::boolean()],
-        );
-        world.check(query(values), &[vec![expected]]);
+        world.check(query(values(vec![quantified])), &[vec![expected]]);
     }
 }
 
@@ -298,27 +253,17 @@ fn row_values_compare_column_by_column() {
             .iter()
             .map(|value| literal(value.clone(), int()))
             .collect();
-        let row = subquery(
-            SubqueryKind::Row { left, comparison },
-            scan(&table),
-            Vec::new(),
-        );
-        let values = plan(
-            Operator::Values {
-                rows: vec![vec![row]],
-            },
-            &[SqlType::boolean()],
-        );
-        world.check(query(values), &[vec![expected]]);
+        let kind = SubqueryKind::Row { left, comparison };
+        let row = subquery(kind, scan(&table), Vec::new());
+        world.check(query(values(vec![row])), &[vec![expected]]);
     }
 }
 
 #[test]
 fn casts_are_those_of_the_types() {
-    let cast = |input: Expression, ty: &SqlType| Expression {
-        kind: ExpressionKind::Cast(Box::new(input), None),
-        ty: ty.clone(),
-        nullable: true,
+    let cast = |input: Expression, ty: &SqlType| {
+        let kind = ExpressionKind::Cast(Box::new(input), None);
+        Expression::new(kind, ty.clone(), true)
     };
     let rows = [vec![s("12abc")], vec![NULL], vec![s(" -7")]];
     let to_int = cast(column(0, text()), &int());
@@ -347,15 +292,8 @@ fn a_row_sees_the_variable_that_the_row_before_set() {
     let call = |name: &str, arguments: Vec<Expression>| {
         let types = arguments.iter().map(|argument| argument.ty.clone());
         let signature = Signature::new(types.collect(), int(), true);
-        Expression {
-            kind: ExpressionKind::Call {
-                function: mayfly_functions::scalar::by_name(name).unwrap(),
-                arguments,
-                signature: Arc::new(signature),
-            },
-            ty: int(),
-            nullable: true,
-        }
+        let function = mayfly_functions::scalar::by_name(name).unwrap();
+        Expression::call(function, arguments, signature)
     };
     // @total := IFNULL(@total, 0) + column
     let name = || literal(s("total"), text());
@@ -365,13 +303,7 @@ fn a_row_sees_the_variable_that_the_row_before_set() {
     let total = call("set_user_variable", vec![name(), sum]);
     let mut world = World::new();
     let table = world.table(&[int()], &numbers(&[1, 2, 3, 4]));
-    let project = plan(
-        Operator::Project {
-            input: Box::new(scan(&table)),
-            expressions: vec![total],
-        },
-        &[int()],
-    );
+    let project = project(scan(&table), vec![total]);
     let rows = world.run(&Arc::new(query(project)), &configs()[0]);
     assert_eq!(rows.unwrap(), numbers(&[1, 3, 6, 10]));
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use mayfly_plan::physical::{
-    Operator, Purpose, SetOperationKind, SharedId, SharedResult, SharedSource,
+    JoinKey, JoinKind, Operator, Plan, Purpose, SetOperationKind, SharedId, SharedResult,
+    SharedSource,
 };
 use mayfly_plan::{Comparison, ExpressionKind};
-use mayfly_types::{SqlType, Value};
+use mayfly_types::Value;
 
 use crate::testing::*;
 
-fn numbers(world: &mut World, count: i64) -> mayfly_plan::physical::Plan {
+fn numbers(world: &mut World, count: i64) -> Plan {
     let rows: Vec<Row> = (0..count)
         .map(|i| vec![n(i), s(&format!("row {i}"))])
         .collect();
@@ -18,31 +19,10 @@ fn numbers(world: &mut World, count: i64) -> mayfly_plan::physical::Plan {
     scan(&table)
 }
 
-fn limit(
-    input: mayfly_plan::physical::Plan,
-    offset: u64,
-    count: u64,
-) -> mayfly_plan::physical::Plan {
-    let output = input.output.clone();
-    plan(
-        Operator::Limit {
-            input: Box::new(input),
-            offset,
-            count,
-        },
-        &output,
-    )
-}
-
 #[test]
 fn values_project_filter_limit() {
     let mut world = World::new();
-    let one = plan(
-        Operator::Values {
-            rows: vec![vec![literal(n(1), int()), literal(NULL, text())]],
-        },
-        &[int(), text()],
-    );
+    let one = values(vec![literal(n(1), int()), literal(NULL, text())]);
     world.check(query(one), &[vec![n(1), NULL]]);
 
     let input = numbers(&mut world, 1000);
@@ -51,20 +31,8 @@ fn values_project_filter_limit() {
         column(0, int()),
         literal(n(500), int()),
     );
-    let filter = plan(
-        Operator::Filter {
-            input: Box::new(input),
-            predicate: predicate.clone(),
-        },
-        &[int(), text()],
-    );
-    let project = plan(
-        Operator::Project {
-            input: Box::new(filter),
-            expressions: vec![column(0, int()), predicate],
-        },
-        &[int(), SqlType::boolean()],
-    );
+    let filtered = filter(input, predicate.clone());
+    let project = project(filtered, vec![column(0, int()), predicate]);
     let expected: Vec<Row> = (510..515).map(|i| vec![n(i), n(1)]).collect();
     world.check_ordered(query(limit(project, 10, 5)), &expected);
 }
@@ -73,14 +41,7 @@ fn values_project_filter_limit() {
 fn limit_reads_no_more_than_it_needs() {
     let mut world = World::new();
     let input = numbers(&mut world, 1000);
-    let query = Arc::new(query(limit(input, 0, 5)));
-    let statement = world.statement(&configs()[0]);
-    let mut stream = crate::execute(&query, &statement, &[]).unwrap();
-    while stream.next_batch().unwrap().is_some() {}
-    let read = statement
-        .counters
-        .rows_examined
-        .load(std::sync::atomic::Ordering::Relaxed);
+    let read = world.rows_examined(query(limit(input, 0, 5)));
     assert!(read < 1000, "{read}");
 }
 
@@ -98,18 +59,15 @@ fn sorts_give_ranges() {
         .collect();
     let table = world.table(&[int(), text()], &rows);
     let sort = |limit, descending| {
-        plan(
-            Operator::Sort {
-                input: Box::new(scan(&table)),
-                keys: vec![
-                    key(column(1, text()), descending),
-                    key(column(0, int()), false),
-                ],
-                limit,
-                temporary: why(Purpose::OrderBy),
-            },
-            &[int(), text()],
-        )
+        query(over(scan(&table), |input| Operator::Sort {
+            input,
+            keys: vec![
+                key(column(1, text()), descending),
+                key(column(0, int()), false),
+            ],
+            limit,
+            temporary: why(Purpose::OrderBy),
+        }))
     };
     for descending in [false, true] {
         let mut expected = rows.clone();
@@ -127,15 +85,17 @@ fn sorts_give_ranges() {
             };
             by_text.then(number(a).cmp(&number(b)))
         });
-        world.check_ordered(query(sort(None, descending)), &expected);
-        world.check_ordered(query(sort(Some((0, 7)), descending)), &expected[..7]);
-        world.check_ordered(
-            query(sort(Some((500, 10)), descending)),
-            &expected[500..510],
-        );
-        world.check_ordered(query(sort(Some((990, 100)), descending)), &expected[990..]);
-        world.check_ordered(query(sort(Some((5000, 10)), descending)), &[]);
-        world.check_ordered(query(sort(Some((0, 0)), descending)), &[]);
+        let ranges = [
+            (None, &expected[..]),
+            (Some((0, 7)), &expected[..7]),
+            (Some((500, 10)), &expected[500..510]),
+            (Some((990, 100)), &expected[990..]),
+            (Some((5000, 10)), &[]),
+            (Some((0, 0)), &[]),
+        ];
+        for (range, expected) in ranges {
+            world.check_ordered(sort(range, descending), expected);
+        }
     }
 }
 
@@ -183,22 +143,9 @@ fn set_operations_count_duplicates() {
     );
 }
 
-fn recursive(distinct: bool, modulus: i64) -> SharedResult {
-    // WITH RECURSIVE r(a) AS (SELECT 0 UNION [ALL] SELECT next FROM r JOIN steps ON …)
-    let seed = plan(
-        Operator::Values {
-            rows: vec![vec![literal(n(0), int())]],
-        },
-        &[int()],
-    );
-    let _ = modulus;
+fn shared(source: SharedSource) -> SharedResult {
     SharedResult {
-        source: SharedSource::Recursive {
-            step: seed.clone(),
-            seed,
-            distinct,
-            enough: None,
-        },
+        source,
         output: vec![int()],
         name: "r".into(),
         columns: vec!["a".into()],
@@ -208,7 +155,7 @@ fn recursive(distinct: bool, modulus: i64) -> SharedResult {
     }
 }
 
-fn shared_scan() -> mayfly_plan::physical::Plan {
+fn shared_scan() -> Plan {
     plan(
         Operator::SharedScan {
             shared: SharedId(0),
@@ -224,19 +171,17 @@ fn recursion_ends_when_a_round_adds_nothing() {
     // Edges of a ring: from i to (i + 3) % 10.
     let edges: Vec<Row> = (0..10).map(|i| vec![n(i), n((i + 3) % 10)]).collect();
     let edges = world.table(&[int(), int()], &edges);
-    let mut shared = recursive(true, 10);
+    // WITH RECURSIVE r(a) AS (SELECT 0 UNION [ALL] SELECT next FROM r JOIN edges ON …)
+    let working = Operator::WorkingTable {
+        shared: SharedId(0),
+        alias: "r".into(),
+    };
     let join = plan(
         Operator::HashJoin {
-            kind: mayfly_plan::physical::JoinKind::Inner,
-            left: Box::new(plan(
-                Operator::WorkingTable {
-                    shared: SharedId(0),
-                    alias: "r".into(),
-                },
-                &[int()],
-            )),
+            kind: JoinKind::Inner,
+            left: Box::new(plan(working, &[int()])),
             right: Box::new(scan(&edges)),
-            keys: vec![mayfly_plan::physical::JoinKey {
+            keys: vec![JoinKey {
                 left: column(0, int()),
                 right: column(0, int()),
                 null_safe: false,
@@ -247,27 +192,21 @@ fn recursion_ends_when_a_round_adds_nothing() {
         },
         &[int(), int(), int()],
     );
-    let step = plan(
-        Operator::Project {
-            input: Box::new(join),
-            expressions: vec![column(2, int())],
-        },
-        &[int()],
-    );
-    if let SharedSource::Recursive { step: place, .. } = &mut shared.source {
-        *place = step.clone();
-    }
+    let step = project(join, vec![column(2, int())]);
+    let recursive = |distinct| {
+        let source = SharedSource::Recursive {
+            seed: values(vec![literal(n(0), int())]),
+            step: step.clone(),
+            distinct,
+            enough: None,
+        };
+        query_with(shared_scan(), vec![shared(source)], 0)
+    };
     let expected: Vec<Row> = (0..10).map(|i| vec![n(i * 3 % 10)]).collect();
-    world.check_ordered(
-        query_with(shared_scan(), vec![shared.clone()], 0),
-        &expected,
-    );
+    world.check_ordered(recursive(true), &expected);
 
     // Without DISTINCT the ring never ends: 3636.
-    if let SharedSource::Recursive { distinct, .. } = &mut shared.source {
-        *distinct = false;
-    }
-    let endless = Arc::new(query_with(shared_scan(), vec![shared], 0));
+    let endless = Arc::new(recursive(false));
     for config in configs() {
         let error = world.run(&endless, &config).unwrap_err();
         assert_eq!(error.errno(), 3636);
@@ -279,22 +218,7 @@ fn recursion_ends_when_a_round_adds_nothing() {
 fn a_shared_result_is_made_once_and_read_twice() {
     let mut world = World::new();
     let input = numbers(&mut world, 300);
-    let project = plan(
-        Operator::Project {
-            input: Box::new(input),
-            expressions: vec![column(0, int())],
-        },
-        &[int()],
-    );
-    let shared = SharedResult {
-        source: SharedSource::Plan(project),
-        output: vec![int()],
-        name: "r".into(),
-        columns: vec!["a".into()],
-        select_id: 1,
-        temporary: why(Purpose::CommonTableExpression),
-        parameters: Vec::new(),
-    };
+    let first = project(input, vec![column(0, int())]);
     let twice = plan(
         Operator::SetOperation {
             kind: SetOperationKind::Union,
@@ -305,39 +229,21 @@ fn a_shared_result_is_made_once_and_read_twice() {
         &[int()],
     );
     let expected: Vec<Row> = (0..300).chain(0..300).map(|i| vec![n(i)]).collect();
-    let query = Arc::new(query_with(twice, vec![shared], 0));
-    for config in configs() {
-        assert_eq!(
-            world.run(&query, &config).unwrap(),
-            expected,
-            "{}",
-            config.name
-        );
-    }
-    let statement = world.statement(&configs()[0]);
-    let mut stream = crate::execute(&query, &statement, &[]).unwrap();
-    while stream.next_batch().unwrap().is_some() {}
-    let read = statement
-        .counters
-        .rows_examined
-        .load(std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(read, 300);
+    let query = query_with(twice, vec![shared(SharedSource::Plan(first))], 0);
+    world.check_ordered(query.clone(), &expected);
+    assert_eq!(world.rows_examined(query), 300);
 }
 
 #[test]
 fn a_killed_statement_ends_with_1317() {
     let mut world = World::new();
     let input = numbers(&mut world, 1000);
-    let output = input.output.clone();
-    let sort = plan(
-        Operator::Sort {
-            input: Box::new(input),
-            keys: vec![key(column(0, int()), true)],
-            limit: None,
-            temporary: why(Purpose::OrderBy),
-        },
-        &output,
-    );
+    let sort = over(input, |input| Operator::Sort {
+        input,
+        keys: vec![key(column(0, int()), true)],
+        limit: None,
+        temporary: why(Purpose::OrderBy),
+    });
     let query = Arc::new(query(sort));
     for config in configs() {
         let statement = world.statement(&config);
@@ -357,29 +263,20 @@ fn a_killed_statement_ends_with_1317() {
 fn materialize_keeps_order() {
     let mut world = World::new();
     let input = numbers(&mut world, 1000);
-    let output = input.output.clone();
     let expected: Vec<Row> = (0..1000)
         .map(|i| vec![n(i), s(&format!("row {i}"))])
         .collect();
-    let plan = plan(
-        Operator::Materialize {
-            input: Box::new(input),
-            temporary: why(Purpose::DerivedTable),
-        },
-        &output,
-    );
+    let plan = over(input, |input| Operator::Materialize {
+        input,
+        temporary: why(Purpose::DerivedTable),
+    });
     world.check_ordered(query(plan), &expected);
 }
 
 #[test]
 fn a_long_chain_of_operators_does_not_overflow_the_stack() {
     let world = World::new();
-    let mut input = plan(
-        Operator::Values {
-            rows: vec![vec![literal(n(1), int())]],
-        },
-        &[int()],
-    );
+    let mut input = values(vec![literal(n(1), int())]);
     for _ in 0..300 {
         input = limit(input, 0, 10);
     }
@@ -391,14 +288,7 @@ fn a_long_chain_of_operators_does_not_overflow_the_stack() {
     for _ in 0..20_000 {
         predicate = boolean(ExpressionKind::Not(Box::new(predicate)));
     }
-    let filter = plan(
-        Operator::Filter {
-            input: Box::new(input),
-            predicate,
-        },
-        &[int()],
-    );
-    let query = Arc::new(query(filter));
+    let query = Arc::new(query(filter(input, predicate)));
     assert_eq!(world.run(&query, &configs()[0]).unwrap(), [vec![n(1)]]);
     // The plan's own tree is dropped recursively, which is the planner's affair.
     std::mem::forget(query);

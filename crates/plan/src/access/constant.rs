@@ -3,15 +3,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef};
-use arrow_buffer::i256;
+use arrow_array::Array;
 use mayfly_functions::scalar::Volatility;
 use mayfly_functions::{Column, EvaluationContext};
-use mayfly_types::convert::{CastContext, cast_value};
+use mayfly_types::convert::{CastContext, array_value, cast_value};
 use mayfly_types::temporal::DateTime;
-use mayfly_types::{Diagnostics, PhysicalType, SqlMode, Value};
+use mayfly_types::{Diagnostics, SqlMode, Value};
 
 use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS};
 use crate::tree::logical::with_stack;
@@ -67,33 +64,17 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
                 .iter()
                 .map(|argument| known_value(argument, parameters, sql_mode).map(Column::Constant))
                 .collect::<Option<Vec<_>>>()?;
-            let result = function
-                .evaluate(&arguments, 1, signature, &context())
-                .ok()?;
-            first(&result, expression.ty.physical())
+            let result = function.evaluate(&arguments, 1, signature, &context());
+            result.ok().map(|array| first(&array))
         }
         _ => None,
     }
 }
 
 /// The first value of an array.
-fn first(array: &ArrayRef, physical: PhysicalType) -> Option<Value> {
-    if array.is_empty() || array.is_null(0) {
-        return Some(Value::Null);
+fn first(array: &dyn Array) -> Value {
+    if array.is_empty() {
+        return Value::Null;
     }
-    Some(match physical {
-        PhysicalType::Bool => Value::Int(i64::from(array.as_boolean_opt()?.value(0))),
-        PhysicalType::Int64 => Value::Int(array.as_primitive_opt::<Int64Type>()?.value(0)),
-        PhysicalType::UInt64 => Value::UInt(array.as_primitive_opt::<UInt64Type>()?.value(0)),
-        PhysicalType::Float64 => Value::Float(array.as_primitive_opt::<Float64Type>()?.value(0)),
-        PhysicalType::Decimal128(scale) => Value::Decimal {
-            unscaled: i256::from_i128(array.as_primitive_opt::<Decimal128Type>()?.value(0)),
-            scale,
-        },
-        PhysicalType::Decimal256(scale) => Value::Decimal {
-            unscaled: array.as_primitive_opt::<Decimal256Type>()?.value(0),
-            scale,
-        },
-        PhysicalType::Bytes => Value::Bytes(array.as_binary_view_opt()?.value(0).to_vec()),
-    })
+    array_value(array, 0)
 }

@@ -163,7 +163,7 @@ pub(crate) enum Fit {
     AfterAll,
 }
 
-/// Finds the place of a value, which is not NULL, among those of a physical type that it may be
+/// Finds the position of a value, which is not NULL, among those of a physical type that it may be
 /// compared with.
 pub(crate) fn fit(value: &Value, physical: PhysicalType) -> Fit {
     match (value, physical) {
@@ -190,9 +190,10 @@ pub(crate) fn fit(value: &Value, physical: PhysicalType) -> Fit {
                 _ => 0,
             };
             let Some(below) = scaled_down(number, scale) else {
-                return match number.is_negative() {
-                    true => Fit::BeforeAll,
-                    false => Fit::AfterAll,
+                return if number.is_negative() {
+                    Fit::BeforeAll
+                } else {
+                    Fit::AfterAll
                 };
             };
             let exact = below.compare(number) == Ordering::Equal;
@@ -210,9 +211,10 @@ fn scaled_down(number: Decimal, scale: u8) -> Option<Decimal> {
     let divisor = power_of_ten(number.scale - scale)?;
     let quotient = number.unscaled.checked_div(divisor)?;
     let rest = number.unscaled.checked_rem(divisor)?;
-    let floor = match rest.is_negative() {
-        true => quotient.checked_sub(i256::ONE)?,
-        false => quotient,
+    let floor = if rest.is_negative() {
+        quotient.checked_sub(i256::ONE)?
+    } else {
+        quotient
     };
     Some(Decimal::new(floor, scale))
 }
@@ -222,9 +224,10 @@ fn power_of_ten(exponent: u8) -> Option<i256> {
 }
 
 fn among_numbers(below: Decimal, exact: bool, physical: PhysicalType) -> Fit {
-    let beyond = match below.is_negative() {
-        true => Fit::BeforeAll,
-        false => Fit::AfterAll,
+    let beyond = if below.is_negative() {
+        Fit::BeforeAll
+    } else {
+        Fit::AfterAll
     };
     let value = match physical {
         PhysicalType::Int64 => below

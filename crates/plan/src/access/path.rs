@@ -127,18 +127,23 @@ pub(crate) fn range_path(
         + read * row_cost(scan, index, needed)
         + read * check_cost(covered.iter().filter(|covered| !**covered).count());
     Some(Path {
-        access: Access::Index(Box::new(IndexAccess {
-            index: position,
-            ranges: Some(ranges),
-            rows: read,
-            reverse: false,
-            ordered: false,
-            groups: None,
-            covered: covered.clone(),
-        })),
+        access: through(position, Some(ranges), read, covered),
         cost,
         rows: rest(scan, read, &counted),
     })
+}
+
+/// Access through an index of which so many rows are read.
+fn through(index: usize, ranges: Option<KeyRanges>, rows: f64, covered: Vec<bool>) -> Access {
+    Access::Index(Box::new(IndexAccess {
+        index,
+        ranges,
+        rows,
+        reverse: false,
+        ordered: false,
+        groups: None,
+        covered,
+    }))
 }
 
 /// All of an index, in its order.
@@ -154,15 +159,7 @@ pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Op
         cost: START_COST
             + read * (row_cost(scan, index, needed) + check_cost(scan.predicates.len())),
         rows: rest(scan, read, &covered),
-        access: Access::Index(Box::new(IndexAccess {
-            index: position,
-            ranges: None,
-            rows: read,
-            reverse: false,
-            ordered: false,
-            groups: None,
-            covered,
-        })),
+        access: through(position, None, read, covered),
     })
 }
 
@@ -213,7 +210,7 @@ pub(super) fn fetch_cost(scan: &Scan) -> f64 {
     FETCH_COST_OF_DOUBLING * doublings(scan)
 }
 
-/// How often a thousand rows are doubled before they are as many as a table's: what makes a place in
+/// How often a thousand rows are doubled before they are as many as a table's: what makes a position in
 /// it harder to find.
 pub(crate) fn doublings(scan: &Scan) -> f64 {
     (1.0 + scan.table.row_count as f64 / 1000.0).log2()
@@ -242,9 +239,12 @@ fn estimate(
             Some(statistics) => {
                 let seen = ranges.iter().take(DIVES_MAX);
                 let rows: f64 = seen
-                    .map(|range| match is_one_row(index, range) {
-                        true => 1.0,
-                        false => id.map_or(all, |id| statistics.rows_in_range(id, range) as f64),
+                    .map(|range| {
+                        if is_one_row(index, range) {
+                            1.0
+                        } else {
+                            id.map_or(all, |id| statistics.rows_in_range(id, range) as f64)
+                        }
                     })
                     .sum();
                 // No range at all sums up to minus zero.
@@ -252,9 +252,12 @@ fn estimate(
             }
             None => ranges
                 .iter()
-                .map(|range| match is_one_row(index, range) {
-                    true => 1.0,
-                    false => all * 0.1,
+                .map(|range| {
+                    if is_one_row(index, range) {
+                        1.0
+                    } else {
+                        all * 0.1
+                    }
                 })
                 .sum(),
         };

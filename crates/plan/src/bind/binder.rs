@@ -10,8 +10,8 @@ use super::scope::{IndexHint, Scope};
 use crate::catalog::{Catalog, DefaultSource, TableId, TableSource, Usage};
 use crate::date_parameter::DateParameter;
 use crate::options::PlanOptions;
-use crate::tree::expression::Expression;
-use crate::tree::logical::{ColumnId, Query, Shared};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, Computed, Query, Shared};
 use crate::tree::physical::{OutputColumn, StatementLimit};
 
 /// The state of binding one statement.
@@ -48,7 +48,7 @@ pub(crate) struct Binder<'a> {
     pub(super) views: Vec<(String, String)>,
     /// What WITH CHECK OPTION asks of them.
     pub(super) view_checks: ViewChecks,
-    /// A statement that changes rows: views are merged whatever the optimizer is told.
+    /// A statement that changes rows: views are merged whatever `optimizer_switch` says.
     pub(super) merges_views: bool,
     /// Index hints about query blocks that are named in them.
     pub(super) block_hints: Vec<IndexHint>,
@@ -69,7 +69,7 @@ pub(crate) struct Binder<'a> {
 #[derive(Debug)]
 pub(crate) struct VisibleCte {
     pub(super) name: String,
-    /// Its place among the statement's shared results.
+    /// Its index among the statement's shared results.
     pub(super) shared: usize,
     pub(super) columns: Vec<BlockColumn>,
     /// While its own recursive part is bound.
@@ -218,6 +218,20 @@ impl<'a> Binder<'a> {
         self.next_column - 1
     }
 
+    /// The number of a value's column, which is computed if the value is none yet.
+    pub(super) fn column_of(
+        &mut self,
+        expression: Expression,
+        computed: &mut Vec<Computed>,
+    ) -> ColumnId {
+        if let ExpressionKind::Column(id) = expression.kind {
+            return id;
+        }
+        let id = self.new_column();
+        computed.push(Computed { id, expression });
+        id
+    }
+
     /// The first of `count` fresh column numbers.
     pub(super) fn new_columns(&mut self, count: usize) -> ColumnId {
         self.next_column += count;
@@ -225,6 +239,13 @@ impl<'a> Binder<'a> {
     }
 
     /// The scope of the query block that is being bound.
+    pub(super) fn innermost(&self) -> &Scope {
+        self.scopes
+            .last()
+            .expect("expressions are bound inside a scope")
+    }
+
+    /// The scope of the query block that is being bound, to be changed.
     pub(super) fn scope(&mut self) -> &mut Scope {
         self.scopes
             .last_mut()

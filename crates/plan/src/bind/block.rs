@@ -22,6 +22,19 @@ pub(crate) struct BlockColumn {
 }
 
 impl BlockColumn {
+    /// A column that is none of a table.
+    pub(crate) fn new(id: ColumnId, name: String, ty: SqlType, nullable: bool) -> Self {
+        Self {
+            id,
+            name,
+            ty,
+            nullable,
+            origin: None,
+            client_type: ClientType::Plain,
+            claim: None,
+        }
+    }
+
     /// Its value, with its claim.
     pub(crate) fn value(&self) -> Expression {
         let column = Expression::column(self.id, self.ty.clone(), self.nullable);

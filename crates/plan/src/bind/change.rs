@@ -11,8 +11,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::expression::{bare, compound_name, is_descending, position_of};
-use super::scope::{Clause, ColumnPlace, Scope};
-use super::select::extend;
+use super::scope::{Clause, ColumnSlot, Scope};
 use super::types::as_value;
 use crate::bind::binder::Binder;
 use crate::bind::block::BlockColumn;
@@ -23,7 +22,7 @@ use crate::options::PlanOptions;
 use crate::predicates::conjuncts;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Computed, Relation, Scan};
-use crate::tree::physical::{ClientType, SortKey, position_type};
+use crate::tree::physical::{SortKey, position_type};
 
 /// The parts that UPDATE and DELETE share.
 struct Found<'q> {
@@ -50,21 +49,22 @@ pub(crate) fn bind_update(
     }
     let usage = Usage::ReadOrUpdate;
     let relation = binder.begin_change(update.with.as_ref(), &update.tables, usage)?;
-    let mut places: Vec<ColumnPlace> = Vec::with_capacity(update.assignments.len());
+    let mut slots: Vec<ColumnSlot> = Vec::with_capacity(update.assignments.len());
     for assignment in &update.assignments {
-        places.push(binder.assigned_column(&assignment.column)?);
+        slots.push(binder.assigned_column(&assignment.column)?);
     }
-    let written = binder.written_columns(&places, &relation)?;
+    let written = binder.written_columns(&slots, &relation)?;
     let scans = binder.update_targets(&written)?;
     refuse_moving_keys(&scans, &written)?;
 
     let relation = binder.filter(relation, update.selection.as_ref())?;
-    let mut values = Vec::with_capacity(places.len());
+    let mut values = Vec::with_capacity(slots.len());
     binder.scope().clause = Clause::FieldList;
-    for (assignment, place) in update.assignments.iter().zip(&places) {
-        values.push(match encodings::is_default(&assignment.value) {
-            true => None,
-            false => Some(binder.assigned_value(&assignment.value, *place)?),
+    for (assignment, slot) in update.assignments.iter().zip(&slots) {
+        values.push(if encodings::is_default(&assignment.value) {
+            None
+        } else {
+            Some(binder.assigned_value(&assignment.value, *slot)?)
         });
     }
     let found = Found {
@@ -113,7 +113,7 @@ pub(crate) fn bind_update(
         });
         set.push(column.id);
     }
-    let relation = extend(relation, computed);
+    let relation = relation.extended(computed);
     binder.refuse_own_reads("UPDATE")?;
     Ok(binder.finish_change(relation, change, targets, is_safe))
 }
@@ -125,14 +125,16 @@ pub(crate) fn bind_delete(
     options: &PlanOptions,
 ) -> Result<BoundChange> {
     let mut binder = Binder::new(catalog, options);
-    let usage = match delete.targets.is_empty() {
-        true => Usage::ReadOrDelete,
-        false => Usage::Read,
+    let usage = if delete.targets.is_empty() {
+        Usage::ReadOrDelete
+    } else {
+        Usage::Read
     };
     let relation = binder.begin_change(delete.with.as_ref(), &delete.from, usage)?;
-    let tables = match delete.targets.is_empty() {
-        true => vec![0],
-        false => binder.named_targets(&delete.targets)?,
+    let tables = if delete.targets.is_empty() {
+        vec![0]
+    } else {
+        binder.named_targets(&delete.targets)?
     };
     let scans = binder.targets(&tables, &relation, "DELETE")?;
     let found = Found {
@@ -155,15 +157,7 @@ pub(crate) fn bind_delete(
 
 /// The column of a table's positions.
 pub(super) fn position_column(scan: &Scan) -> BlockColumn {
-    BlockColumn {
-        id: scan.position(),
-        name: String::new(),
-        ty: position_type(),
-        nullable: true,
-        origin: None,
-        client_type: ClientType::Plain,
-        claim: None,
-    }
+    BlockColumn::new(scan.position(), String::new(), position_type(), true)
 }
 
 /// The columns of a change's query.
@@ -176,15 +170,9 @@ impl ChangeColumns {
         self.0.push(position_column(scan));
         if with_row {
             for (index, column) in scan.table.columns.iter().enumerate() {
-                self.0.push(BlockColumn {
-                    id: scan.first + index,
-                    name: column.name.clone(),
-                    ty: column.ty.clone(),
-                    nullable: true,
-                    origin: None,
-                    client_type: ClientType::Plain,
-                    claim: None,
-                });
+                let (name, ty) = (column.name.clone(), column.ty.clone());
+                self.0
+                    .push(BlockColumn::new(scan.first + index, name, ty, true));
             }
         }
         ChangeTarget {
@@ -197,10 +185,10 @@ impl ChangeColumns {
         }
     }
 
-    /// The place of a column that an expression reads or is.
+    /// The position of a column that an expression reads or is.
     fn add(&mut self, id: ColumnId, read_by: &Expression) -> usize {
-        if let Some(place) = self.0.iter().position(|column| column.id == id) {
-            return place;
+        if let Some(position) = self.0.iter().position(|column| column.id == id) {
+            return position;
         }
         let mut ty = read_by.ty.clone();
         crate::tree::logical::visit_expression(read_by, &mut |inner| {
@@ -209,15 +197,7 @@ impl ChangeColumns {
             }
             true
         });
-        self.0.push(BlockColumn {
-            id,
-            name: String::new(),
-            ty,
-            nullable: true,
-            origin: None,
-            client_type: ClientType::Plain,
-            claim: None,
-        });
+        self.0.push(BlockColumn::new(id, String::new(), ty, true));
         self.0.len() - 1
     }
 }
@@ -246,23 +226,23 @@ impl Binder<'_> {
     /// What is written when these columns are.
     fn written_columns(
         &mut self,
-        places: &[ColumnPlace],
+        slots: &[ColumnSlot],
         relation: &Relation,
     ) -> Result<Vec<WrittenColumn>> {
-        let mut written: Vec<WrittenColumn> = Vec::with_capacity(places.len());
-        for place in places {
-            let (scan, column) = self.written_column(*place, relation, "UPDATE")?;
-            self.check_written(*place, &scan, column, Usage::Update)?;
-            let other = written.iter().find(|other| other.table == place.table);
+        let mut written: Vec<WrittenColumn> = Vec::with_capacity(slots.len());
+        for slot in slots {
+            let (scan, column) = self.written_column(*slot, relation, "UPDATE")?;
+            self.check_written(*slot, &scan, column, Usage::Update)?;
+            let other = written.iter().find(|other| other.table == slot.table);
             if other.is_some_and(|other| other.position != scan.position())
-                && let Some(view) = self.view_at(place.table)
+                && let Some(view) = self.view_at(slot.table)
             {
                 return Err(codes::ER_VIEW_MULTIUPDATE.with(&[&view.database, &view.name]));
             }
             written.push(WrittenColumn {
-                table: place.table,
+                table: slot.table,
                 position: scan.position(),
-                id: self.scope().tables[place.table].id(place.column),
+                id: self.scope().tables[slot.table].id(slot.column),
                 column,
                 scan,
             });
@@ -270,7 +250,7 @@ impl Binder<'_> {
         Ok(written)
     }
 
-    /// The tables that are changed, by their places in FROM.
+    /// The tables that are changed, by their positions in FROM.
     fn update_targets(&mut self, written: &[WrittenColumn]) -> Result<Vec<(usize, Scan)>> {
         let mut scans: Vec<(usize, Scan)> = Vec::new();
         for column in written {
@@ -305,12 +285,12 @@ impl Binder<'_> {
     }
 
     /// The column that an assignment names.
-    fn assigned_column(&mut self, written: &[mayfly_syntax::ast::Ident]) -> Result<ColumnPlace> {
+    fn assigned_column(&mut self, written: &[mayfly_syntax::ast::Ident]) -> Result<ColumnSlot> {
         let name = compound_name(written)?;
         let scope = self.scope();
         scope.clause = Clause::FieldList;
-        let unknown = || codes::ER_BAD_FIELD_ERROR.with(&[&name, &Clause::FieldList.text()]);
-        scope.find_column(name)?.ok_or_else(unknown)
+        let found = scope.find_column(name)?;
+        found.ok_or_else(|| Clause::FieldList.unknown(&name))
     }
 
     /// The tables that the multi-table forms of DELETE name.
@@ -361,7 +341,7 @@ impl Binder<'_> {
         Ok(relation.filtered(conjuncts(predicate)))
     }
 
-    fn assigned_value(&mut self, value: &Expr, place: ColumnPlace) -> Result<Expression> {
+    fn assigned_value(&mut self, value: &Expr, slot: ColumnSlot) -> Result<Expression> {
         let kept = std::mem::replace(&mut self.keeps_value, true);
         let bound = self.bind_expression(value);
         self.keeps_value = kept;
@@ -369,13 +349,14 @@ impl Binder<'_> {
         if !self.scope().aggregates.is_empty() {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         }
-        let column = self.scope().column(place);
+        let column = self.scope().column(slot);
         if let ExpressionKind::Parameter(index) = bound.kind {
             self.catalog.parameter_meets(index, &column.ty);
         }
-        Ok(match column.ty.is_numeric() {
-            true => numbers::as_number(bound),
-            false => bound,
+        Ok(if column.ty.is_numeric() {
+            numbers::as_number(bound)
+        } else {
+            bound
         })
     }
 
@@ -390,8 +371,7 @@ impl Binder<'_> {
         for key in found.order_by {
             let expr = bare(&key.expr);
             if let Some(position) = position_of(expr) {
-                let clause = Clause::OrderBy.text();
-                return Err(codes::ER_BAD_FIELD_ERROR.with(&[&position, &clause]));
+                return Err(Clause::OrderBy.unknown(&position));
             }
             let expression = self.bind_stored(expr)?;
             if !matches!(expression.kind, ExpressionKind::Literal(_)) {
@@ -405,24 +385,15 @@ impl Binder<'_> {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         }
         if !keys.is_empty() {
-            relation = Relation::Sort {
-                input: Box::new(relation),
-                keys,
-                limit: None,
-                cause: "ORDER BY has no index to follow".to_owned(),
-            };
+            relation = relation.sorted(keys);
         }
         if let Some(limit) = found.limit {
-            relation = Relation::Limit {
-                input: Box::new(relation),
-                offset: 0,
-                count: self.limit_number(limit)?,
-            };
+            relation = relation.limited(0, self.limit_number(limit)?);
         }
         Ok(relation)
     }
 
-    /// The place of a new value among the columns of the query.
+    /// The position of a new value among the columns of the query.
     fn value_column(
         &mut self,
         value: Expression,
@@ -433,12 +404,12 @@ impl Binder<'_> {
             return change.add(id, &value);
         }
         let id = self.new_column();
-        let place = change.add(id, &value);
+        let position = change.add(id, &value);
         computed.push(Computed {
             id,
             expression: value,
         });
-        place
+        position
     }
 
     fn finish_change(

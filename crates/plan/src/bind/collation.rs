@@ -1,7 +1,5 @@
 //! Whose collation wins when strings meet (the manual, "Collation Coercibility in Expressions").
 
-use std::sync::Arc;
-
 use mayfly_functions::{Coercibility, Signature};
 use mayfly_types::collation::CollationMix;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
@@ -128,15 +126,7 @@ fn named(name: &str, value: Expression, claim: Coercibility) -> Expression {
     let types = vec![name.ty.clone(), value.ty.clone()];
     let signature =
         Signature::new(types, value.ty.clone(), value.nullable).with_coercibility(claim);
-    Expression {
-        ty: value.ty.clone(),
-        nullable: value.nullable,
-        kind: ExpressionKind::Call {
-            function,
-            arguments: vec![name, value],
-            signature: Arc::new(signature),
-        },
-    }
+    Expression::call(function, vec![name, value], signature)
 }
 
 /// The column itself, where [`claimed`] has done its work.

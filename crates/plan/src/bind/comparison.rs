@@ -1,7 +1,5 @@
 //! In which type two operands are compared (the manual, "Type Conversion in Expression Evaluation").
 
-use std::sync::Arc;
-
 use mayfly_functions::{Signature, scalar};
 use mayfly_types::common_type::wider_decimal;
 use mayfly_types::decimal::Decimal;
@@ -10,7 +8,7 @@ use mayfly_types::temporal::{DateRules, parse_time};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
-use super::types::{cast, string_of, with_collation};
+use super::types::{cast, is_date, string_of, with_collation};
 use crate::bind::literal;
 use crate::catalog::Catalog;
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -109,45 +107,29 @@ fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
     let Some(function) = mayfly_functions::scalar::by_name(name).filter(|_| is_text) else {
         return Ok(cast(operand, to));
     };
-    Ok(Expression {
-        nullable: operand.nullable,
-        ty: to.clone(),
-        kind: ExpressionKind::Call {
-            function,
-            signature: Arc::new(Signature::new(
-                vec![operand.ty.clone()],
-                to.clone(),
-                operand.nullable,
-            )),
-            arguments: vec![operand],
-        },
-    })
+    let signature = Signature::new(vec![operand.ty.clone()], to.clone(), operand.nullable);
+    Ok(Expression::call(function, vec![operand], signature))
 }
 
 /// CASE and BETWEEN compare documents as their texts, or as numbers where there is one among the operands.
 pub(crate) fn documents_as_scalars(operands: &mut [Expression]) {
     let is_document = |operand: &Expression| operand.ty.kind == TypeKind::Json;
     let is_number = |operand: &Expression| operand.ty.is_numeric();
-    let target = match operands.iter().any(is_number) {
-        true => SqlType::double(),
-        false => string_of(&SqlType::json(), CollationId::UTF8MB4_BIN),
+    let target = if operands.iter().any(is_number) {
+        SqlType::double()
+    } else {
+        string_of(&SqlType::json(), CollationId::UTF8MB4_BIN)
     };
     for operand in operands.iter_mut().filter(|operand| is_document(operand)) {
-        let document = std::mem::replace(operand, literal::null());
-        *operand = cast(document, &target);
+        operand.change(|document| cast(document, &target));
     }
 }
 
 /// `CASE text WHEN date` compares the texts, unlike `=` and a CASE of a date.
 pub(crate) fn dates_as_texts([operand, value]: &mut [Expression; 2]) {
-    let is_date = matches!(
-        value.ty.kind,
-        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
-    );
-    if is_date && has_collation(&operand.ty) {
+    if is_date(&value.ty) && has_collation(&operand.ty) {
         let text = string_of(&value.ty, operand.ty.collation);
-        let date = std::mem::replace(value, literal::null());
-        *value = cast(date, &text);
+        value.change(|date| cast(date, &text));
     }
 }
 
@@ -162,17 +144,8 @@ fn as_json(operand: Expression) -> Expression {
     }
     if is_text && let Some(function) = scalar::by_name("json_quote") {
         let text = SqlType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
-        let signature = Signature::new(vec![operand.ty.clone()], text.clone(), operand.nullable);
-        let quoted = Expression {
-            nullable: operand.nullable,
-            ty: text,
-            kind: ExpressionKind::Call {
-                function,
-                arguments: vec![operand],
-                signature: Arc::new(signature),
-            },
-        };
-        return cast(quoted, &json);
+        let signature = Signature::new(vec![operand.ty.clone()], text, operand.nullable);
+        return cast(Expression::call(function, vec![operand], signature), &json);
     }
     cast(operand, &json)
 }
@@ -337,7 +310,9 @@ fn temporal_with_other(operand: &Expression, other: &Expression) -> Target {
     let temporal = &operand.ty;
     let is_date_or_time = match &other.kind {
         // A number that is no date leaves numbers to compare: `d <> 0`.
-        ExpressionKind::Literal(value) => !other.ty.is_numeric() || is_moment(value, temporal),
+        ExpressionKind::Literal(value) => {
+            !other.ty.is_numeric() || is_temporal_number(value, temporal)
+        }
         ExpressionKind::Parameter(_) => true,
         _ => false,
     };
@@ -354,8 +329,8 @@ fn temporal_with_other(operand: &Expression, other: &Expression) -> Target {
 }
 
 /// The literal is converted, not the column; the fraction of a literal counts. A column of text is
-/// converted to what it meets, but times are compared with it as text, and a constant date is the moment
-/// that it begins at.
+/// converted to what it meets, but times are compared with it as text, and a constant date is the instant
+/// at which it begins.
 fn temporal_with_text(operand: &Expression, text: &Expression) -> Target {
     let temporal = &operand.ty;
     let exact = match temporal.kind {
@@ -393,7 +368,7 @@ fn is_constant(expression: &Expression) -> bool {
 }
 
 /// Whether a number is a date (or time, if `temporal` is one) written without delimiters.
-fn is_moment(number: &Value, temporal: &SqlType) -> bool {
+fn is_temporal_number(number: &Value, temporal: &SqlType) -> bool {
     let number = match number {
         Value::Int(number) => Some(*number),
         Value::UInt(number) => i64::try_from(*number).ok(),

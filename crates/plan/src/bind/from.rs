@@ -10,7 +10,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, TypeKind};
 
-use super::scope::{Clause, ColumnPlace, Name, Scope, ScopeColumns, ScopeTable};
+use super::scope::{Clause, ColumnSlot, Name, Scope, ScopeColumns, ScopeTable};
 use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::bind::literal;
@@ -26,28 +26,28 @@ use crate::tree::physical::{ColumnOrigin, JoinKind, Purpose, TemporaryTable, Vie
 struct Seen {
     tables: Range<usize>,
     /// Where NATURAL or USING made one column of two: which there are, in order.
-    places: Option<Vec<ColumnPlace>>,
+    slots: Option<Vec<ColumnSlot>>,
 }
 
 impl Seen {
-    fn list(&self, scope: &Scope) -> Vec<ColumnPlace> {
-        match &self.places {
-            Some(places) => places.clone(),
-            None => scope.places(self.tables.clone()).collect(),
+    fn list(&self, scope: &Scope) -> Vec<ColumnSlot> {
+        match &self.slots {
+            Some(slots) => slots.clone(),
+            None => scope.slots(self.tables.clone()).collect(),
         }
     }
 
     /// Those of this part and of the one behind it.
     fn beside(self, right: &Self, scope: &Scope) -> Self {
-        let merges = self.places.is_some() || right.places.is_some();
-        let places = merges.then(|| {
+        let merges = self.slots.is_some() || right.slots.is_some();
+        let slots = merges.then(|| {
             let mut all = self.list(scope);
             all.extend(right.list(scope));
             all
         });
         Self {
             tables: self.tables.start..right.tables.end,
-            places,
+            slots,
         }
     }
 }
@@ -62,13 +62,13 @@ impl Binder<'_> {
         let mut relation: Option<Relation> = None;
         let mut seen = Seen {
             tables: 0..0,
-            places: None,
+            slots: None,
         };
         for item in from {
             let (right, columns) = self.bind_joined(item)?;
             let scope = self.scope();
             seen = seen.beside(&columns, scope);
-            scope.visible.clone_from(&seen.places);
+            scope.visible.clone_from(&seen.slots);
             relation = Some(match relation {
                 None => right,
                 Some(left) => cross_join(left, right),
@@ -127,7 +127,7 @@ impl Binder<'_> {
                 let scope = self.scope();
                 let seen = left_seen.beside(&right_seen, scope);
                 let outer_clause = std::mem::replace(&mut scope.clause, Clause::On);
-                let outer_visible = std::mem::replace(&mut scope.visible, seen.places.clone());
+                let outer_visible = std::mem::replace(&mut scope.visible, seen.slots.clone());
                 let outer_range = scope.on_range.replace(first..end);
                 let bound = self.bind_predicate(condition);
                 let scope = self.scope();
@@ -146,14 +146,14 @@ impl Binder<'_> {
             JoinConstraint::Natural => {
                 let scope = self.scope();
                 let (left, right) = (left_seen.list(scope), right_seen.list(scope));
-                let name_of = |place: &ColumnPlace| scope.tables[place.table].name(place.column);
+                let name_of = |slot: &ColumnSlot| scope.tables[slot.table].name(slot.column);
                 let is_hidden =
-                    |place: &&ColumnPlace| scope.tables[place.table].is_hidden(place.column);
+                    |slot: &&ColumnSlot| scope.tables[slot.table].is_hidden(slot.column);
                 let names: Vec<String> = left
                     .iter()
-                    .filter(|place| !is_hidden(place))
+                    .filter(|slot| !is_hidden(slot))
                     .map(name_of)
-                    .filter(|name| right.iter().any(|place| same_name(name_of(place), name)))
+                    .filter(|name| right.iter().any(|slot| same_name(name_of(slot), name)))
                     .map(str::to_owned)
                     .collect();
                 self.join_using(&left_seen, &right_seen, &names, swapped)?
@@ -174,26 +174,21 @@ impl Binder<'_> {
             (left, right)
         };
         let relation = Relation::Join(Join {
-            kind,
-            left: Box::new(left),
-            right: Box::new(right),
-            on,
             lateral,
             straight,
-            null_aware: Vec::new(),
-            lookup: None,
+            ..Join::new(kind, left, right, on)
         });
         Ok((relation, seen))
     }
 
     /// Lets a lateral table see the left side of its join too; gives what was seen before.
-    fn see_also(&mut self, left: &Seen) -> Option<Vec<ColumnPlace>> {
+    fn see_also(&mut self, left: &Seen) -> Option<Vec<ColumnSlot>> {
         let scope = self.scope();
         let outer = scope.visible.clone();
-        if outer.is_some() || left.places.is_some() {
+        if outer.is_some() || left.slots.is_some() {
             let mut all = match &outer {
                 Some(visible) => visible.clone(),
-                None => scope.places(0..left.tables.start).collect(),
+                None => scope.slots(0..left.tables.start).collect(),
             };
             all.extend(left.list(scope));
             scope.visible = Some(all);
@@ -216,54 +211,47 @@ impl Binder<'_> {
         let (left, right) = (left.list(scope), right.list(scope));
         let clause = std::mem::replace(&mut scope.clause, Clause::From);
         let mut on = Vec::with_capacity(names.len());
-        let mut common: Vec<(ColumnPlace, ColumnPlace)> = Vec::with_capacity(names.len());
+        let mut common: Vec<(ColumnSlot, ColumnSlot)> = Vec::with_capacity(names.len());
         for name in names {
-            let left_place = self.single(&left, name)?;
-            let right_place = self.single(&right, name)?;
-            if common.contains(&(left_place, right_place)) {
+            let left_slot = self.single(&left, name)?;
+            let right_slot = self.single(&right, name)?;
+            if common.contains(&(left_slot, right_slot)) {
                 continue;
             }
             let depth = self.scopes.len() - 1;
-            self.check_read(depth, left_place)?;
-            self.check_read(depth, right_place)?;
-            let left_column = self.claimed_column(depth, left_place);
-            let right_column = self.claimed_column(depth, right_place);
+            self.check_read(depth, left_slot)?;
+            self.check_read(depth, right_slot)?;
+            let left_column = self.claimed_column(depth, left_slot);
+            let right_column = self.claimed_column(depth, right_slot);
             on.push(self.compare_bound(left_column, Comparison::Equal, right_column)?);
-            common.push((left_place, right_place));
+            common.push((left_slot, right_slot));
         }
         self.scope().clause = clause;
-        let is_common = |place: &ColumnPlace| {
+        let is_common = |slot: &ColumnSlot| {
             let mut pairs = common.iter();
-            pairs.any(|(a, b)| a == place || b == place)
+            pairs.any(|(a, b)| a == slot || b == slot)
         };
         let (first, second) = if swapped {
             (right, left)
         } else {
             (left, right)
         };
-        let (mut places, rest): (Vec<_>, Vec<_>) = first.into_iter().partition(is_common);
-        places.extend(rest);
-        places.extend(second.into_iter().filter(|place| !is_common(place)));
-        let places = Some(places);
-        Ok((on, Seen { tables, places }))
+        let (mut slots, rest): (Vec<_>, Vec<_>) = first.into_iter().partition(is_common);
+        slots.extend(rest);
+        slots.extend(second.into_iter().filter(|slot| !is_common(slot)));
+        let slots = Some(slots);
+        Ok((on, Seen { tables, slots }))
     }
 
-    fn single(&mut self, places: &[ColumnPlace], name: &str) -> Result<ColumnPlace> {
+    fn single(&mut self, slots: &[ColumnSlot], name: &str) -> Result<ColumnSlot> {
         let scope = self.scope();
-        let mut found = None;
-        for place in places {
-            if same_name(scope.tables[place.table].name(place.column), name) {
-                if found.is_some() {
-                    return Err(scope.ambiguous(Name {
-                        database: None,
-                        table: None,
-                        column: name,
-                    }));
-                }
-                found = Some(*place);
-            }
-        }
-        found.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &Clause::From.text()]))
+        let is_named = |slot: &ColumnSlot| {
+            let column = scope.tables[slot.table].name(slot.column);
+            same_name(column, name)
+        };
+        let named = slots.iter().copied().filter(is_named);
+        let found = scope.only(Name::unqualified(name), named)?;
+        found.ok_or_else(|| Clause::From.unknown(&name))
     }
 
     fn bind_factor(&mut self, factor: &TableFactor) -> Result<(Relation, Seen)> {
@@ -298,7 +286,7 @@ impl Binder<'_> {
         };
         let seen = Seen {
             tables: before..self.scope().tables.len(),
-            places: None,
+            slots: None,
         };
         Ok((relation, seen))
     }
@@ -350,17 +338,19 @@ impl Binder<'_> {
         alias: &str,
         hints: &[TableIndexHints],
     ) -> Result<Relation> {
-        let usage = match self.views.is_empty() {
-            true => self.table_usage,
-            false => Usage::Read,
+        let usage = if self.views.is_empty() {
+            self.table_usage
+        } else {
+            Usage::Read
         };
         self.catalog.check_table(database, name, usage)?;
         if let Some(view) = self.catalog.view(database, name) {
             return self.bind_view(&view, alias);
         }
-        let table = match self.views.is_empty() {
-            true => self.catalog.table_as(database, name, alias)?,
-            false => self.catalog.table_of_view(database, name)?,
+        let table = if self.views.is_empty() {
+            self.catalog.table_as(database, name, alias)?
+        } else {
+            self.catalog.table_of_view(database, name)?
         };
         self.note_read(table.id, alias);
         let statistics = self.catalog.statistics(table.id);
@@ -421,10 +411,7 @@ impl Binder<'_> {
                 expression,
             });
         }
-        Ok(Relation::Extend {
-            input: Box::new(scan(read, Arc::new([]))),
-            columns,
-        })
+        Ok(scan(read, Arc::new([])).extended(columns))
     }
 
     fn bind_derived(
@@ -516,22 +503,14 @@ impl Binder<'_> {
         alias: &str,
         database: Option<&str>,
     ) -> Result<Relation> {
-        for (index, column) in block.columns.iter().enumerate() {
-            if block.columns[..index]
-                .iter()
-                .any(|other| same_name(&other.name, &column.name))
-            {
-                return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
-            }
-        }
+        refuse_same_names(&block.columns)?;
         let merges =
             self.options.switches.derived_merge || (self.merges_views && database.is_some());
         let merged = block.mergeable && merges;
-        let materialize = (block.mergeable && !merged).then(|| TemporaryTable {
-            purpose: Purpose::DerivedTable,
-            cause: format!(
-                "derived table {alias} is not merged: optimizer_switch derived_merge=off"
-            ),
+        let materialize = (block.mergeable && !merged).then(|| {
+            let cause =
+                format!("derived table {alias} is not merged: optimizer_switch derived_merge=off");
+            TemporaryTable::new(Purpose::DerivedTable, cause)
         });
         let relation = if merged {
             block.relation
@@ -553,10 +532,8 @@ impl Binder<'_> {
         };
         self.add_table(ScopeTable {
             database: database.map(str::to_owned),
-            alias: alias.to_owned(),
-            columns: ScopeColumns::Derived(block.columns),
-            null_extended: false,
             unique_keys: block.unique_keys,
+            ..ScopeTable::derived(alias.to_owned(), block.columns)
         })?;
         Ok(relation)
     }
@@ -588,10 +565,22 @@ pub(super) fn view_error((database, name): (&str, &str), error: Error) -> Error 
         &codes::ER_COLUMNACCESS_DENIED_ERROR,
         &codes::ER_DBACCESS_DENIED_ERROR,
     ];
-    match codes.iter().any(|code| error.is(code)) {
-        true => codes::ER_VIEW_INVALID.with(&[&database, &name]),
-        false => error,
+    if codes.iter().any(|code| error.is(code)) {
+        codes::ER_VIEW_INVALID.with(&[&database, &name])
+    } else {
+        error
     }
+}
+
+/// Error 1060 for two columns of one name.
+pub(super) fn refuse_same_names(columns: &[BlockColumn]) -> Result<()> {
+    for (index, column) in columns.iter().enumerate() {
+        let mut before = columns[..index].iter();
+        if before.any(|other| same_name(&other.name, &column.name)) {
+            return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
+        }
+    }
+    Ok(())
 }
 
 /// Gives the columns of a derived table or common table expression the names in its column list.
@@ -612,14 +601,8 @@ fn cross_join(left: Relation, right: Relation) -> Relation {
     let lateral = crate::tree::logical::free_columns(&right)
         .intersects(&crate::tree::logical::produced(&left));
     Relation::Join(Join {
-        kind: JoinKind::Inner,
-        left: Box::new(left),
-        right: Box::new(right),
-        on: Vec::new(),
         lateral,
-        straight: false,
-        null_aware: Vec::new(),
-        lookup: None,
+        ..Join::new(JoinKind::Inner, left, right, Vec::new())
     })
 }
 

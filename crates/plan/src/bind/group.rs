@@ -9,7 +9,7 @@ use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, Value};
 
-use super::select::{OrderKey, extend};
+use super::select::OrderKey;
 use super::types::{argument, compare};
 use crate::bind::binder::Binder;
 use crate::bind::literal;
@@ -85,7 +85,7 @@ impl Binder<'_> {
             }
             let id = match key.kind {
                 // A column of an outer query has its number there.
-                ExpressionKind::Column(id) if !rollup && self.scope().place_of(id).is_some() => {
+                ExpressionKind::Column(id) if !rollup && self.scope().slot_of(id).is_some() => {
                     rewriter.kept.insert(id);
                     id
                 }
@@ -104,30 +104,24 @@ impl Binder<'_> {
         let mut aggregates = std::mem::take(&mut self.scope().aggregates);
         for id in std::mem::take(&mut rewriter.others) {
             let scope = self.scope();
-            let Some(place) = scope.place_of(id) else {
+            let Some(slot) = scope.slot_of(id) else {
                 continue;
             };
-            let column = scope.column(place);
+            let column = scope.column(slot);
             aggregates.push((id, self.any_value(column)?));
         }
         let rollup_column = rollup.then(|| self.new_column());
         let groupings = self.groupings(&keys, rollup_column)?;
         let cause = if keys.is_empty() {
-            String::new()
+            ""
         } else {
-            "GROUP BY has no index to follow".to_owned()
+            "GROUP BY has no index to follow"
         };
         let aggregate = Relation::Aggregate(Aggregate {
-            input: Box::new(input),
-            keys: computed,
-            aggregates,
             rollup: rollup_column,
-            first_groups: None,
-            ordered: false,
-            purpose: Purpose::GroupBy,
-            cause,
+            ..Aggregate::new(input, computed, aggregates, Purpose::GroupBy, cause)
         });
-        Ok(extend(aggregate, groupings))
+        Ok(aggregate.extended(groupings))
     }
 
     /// Rewrites the select list, HAVING and ORDER BY; error 1055 or 1140 for a column that a group
@@ -143,59 +137,49 @@ impl Binder<'_> {
         let strict = self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY);
         let mut items = std::mem::take(&mut self.scope().items);
         let mut dependence: Option<ColumnSet> = None;
-        let mut check = |binder: &Self, others: &[ColumnId], index: usize, place: &str| {
+        let mut check = |binder: &Self, others: &[ColumnId], index: usize, clause: &str| {
             if !strict || others.is_empty() {
                 return Ok(());
             }
             let known = dependence.get_or_insert_with(|| binder.determined(keys, input));
             match others.iter().find(|id| !known.contains(**id)) {
-                Some(id) => Err(binder.not_grouped(*id, index, place, keys.is_empty())),
+                Some(id) => Err(binder.not_grouped(*id, index, clause, keys.is_empty())),
                 None => Ok(()),
             }
         };
-        for (index, item) in items.iter_mut().enumerate() {
+        let of_items = items.iter_mut().enumerate();
+        let of_items = of_items.map(|(at, item)| (&mut item.expression, at + 1, "SELECT list"));
+        let of_having = having
+            .into_iter()
+            .map(|having| (having, 1, "HAVING clause"));
+        let of_order = order.iter_mut().enumerate();
+        let of_order = of_order.map(|(at, key)| (&mut key.expression, at + 1, "ORDER BY clause"));
+        for (expression, index, clause) in of_items.chain(of_having).chain(of_order) {
             let before = rewriter.others.len();
-            let scope = self.scopes.last().expect("grouping happens inside a scope");
-            rewriter.rewrite(&mut item.expression, &|id| scope.place_of(id).is_some());
-            check(self, &rewriter.others[before..], index + 1, "SELECT list")?;
-        }
-        if let Some(having) = having {
-            let before = rewriter.others.len();
-            let scope = self.scopes.last().expect("grouping happens inside a scope");
-            rewriter.rewrite(having, &|id| scope.place_of(id).is_some());
-            check(self, &rewriter.others[before..], 1, "HAVING clause")?;
-        }
-        for (index, key) in order.iter_mut().enumerate() {
-            let before = rewriter.others.len();
-            let scope = self.scopes.last().expect("grouping happens inside a scope");
-            rewriter.rewrite(&mut key.expression, &|id| scope.place_of(id).is_some());
-            check(
-                self,
-                &rewriter.others[before..],
-                index + 1,
-                "ORDER BY clause",
-            )?;
+            let scope = self.innermost();
+            rewriter.rewrite(expression, &|id| scope.slot_of(id).is_some());
+            check(self, &rewriter.others[before..], index, clause)?;
         }
         self.scope().items = items;
         Ok(())
     }
 
-    fn not_grouped(&self, id: ColumnId, index: usize, place: &str, no_keys: bool) -> Error {
-        let scope = self.scopes.last().expect("grouping happens inside a scope");
+    fn not_grouped(&self, id: ColumnId, index: usize, clause: &str, no_keys: bool) -> Error {
+        let scope = self.innermost();
         let name = scope
-            .place_of(id)
-            .map_or_else(String::new, |place| scope.full_name(place));
+            .slot_of(id)
+            .map_or_else(String::new, |slot| scope.full_name(slot));
         let code = if no_keys {
             codes::ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2
         } else {
             codes::ER_WRONG_FIELD_WITH_GROUP
         };
-        code.with(&[&index, &place, &name])
+        code.with(&[&index, &clause, &name])
     }
 
     /// The columns of FROM that have one value in each group.
     fn determined(&self, keys: &[Expression], input: &Relation) -> ColumnSet {
-        let scope = self.scopes.last().expect("grouping happens inside a scope");
+        let scope = self.innermost();
         let mut known: ColumnSet = keys
             .iter()
             .filter_map(|key| match key.kind {
@@ -230,7 +214,6 @@ impl Binder<'_> {
         }
     }
 
-    /// ANY_VALUE of a column.
     /// ANY_VALUE() makes no groups by itself: where nothing else does, it is its argument.
     pub(super) fn dissolve_any_values<'e>(
         &mut self,
@@ -265,6 +248,7 @@ impl Binder<'_> {
         }
     }
 
+    /// ANY_VALUE of a column.
     pub(super) fn any_value(&self, column: Expression) -> Result<AggregateCall> {
         let Some(function) = aggregate::by_name("any_value") else {
             return Err(not_supported("any_value"));

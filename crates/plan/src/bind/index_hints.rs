@@ -138,9 +138,10 @@ impl Words<'_> {
         }
         let is_word =
             |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#') || !c.is_ascii();
-        let length = match is_word(first) {
-            true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            false => first.len_utf8(),
+        let length = if is_word(first) {
+            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
         };
         let (word, rest) = rest.split_at(length);
         self.0 = rest;
@@ -224,11 +225,11 @@ impl Binder<'_> {
             } else if named.is_empty() {
                 continue;
             }
-            let told = |index: &usize| {
+            let contradicts = |index: &usize| {
                 let mut purposes = hint.purposes.iter();
                 purposes.any(|purpose| said.contains(&(*purpose, *index)))
             };
-            if named.iter().any(told) {
+            if named.iter().any(contradicts) {
                 let indexes: Vec<String> = hint.indexes.iter().map(|i| format!("`{i}`")).collect();
                 let text = format!("{}(`{}`  {})", hint.name, hint.table, indexes.join(", "));
                 warnings.push(codes::ER_WARN_CONFLICTING_HINT.with(&[&text]));

@@ -26,7 +26,7 @@ pub struct ViewTarget {
 }
 
 /// Finds the table that rows go to which are added through a view: 1471 when there is none. A view of
-/// several tables must be told which: by the columns of the statement's list (1394 without one, 1393
+/// several tables needs the target named: by the columns of the statement's list (1394 without one, 1393
 /// when they are of several tables).
 pub fn bind_view_target(
     view: &ViewSource,

@@ -45,7 +45,7 @@ pub(super) fn decimal(value: Decimal) -> Expression {
     )
 }
 
-/// TRUE and FALSE as the predicates that they are, which a document tells from 1 and 0; anything else
+/// TRUE and FALSE as the predicates that they are, which a document distinguishes from 1 and 0; anything else
 /// as it is. They are known by their width, in which no number is written.
 pub(crate) fn as_boolean(expression: Expression) -> Expression {
     let ty = &expression.ty;

@@ -78,9 +78,10 @@ impl Binder<'_> {
             return Ok(None);
         }
         let skips = |lock: &RowLock| matches!(lock.nonblock, Some(NonBlock::SkipLocked));
-        let limit = match locks.iter().any(skips) {
-            true => take_limit(&mut block.relation),
-            false => None,
+        let limit = if locks.iter().any(skips) {
+            take_limit(&mut block.relation)
+        } else {
+            None
         };
         Ok(Some(BoundLocks {
             query: self.finish(block),

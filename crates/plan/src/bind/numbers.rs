@@ -35,9 +35,10 @@ pub fn as_number(expression: Expression) -> Expression {
         length: digits,
         ..SqlType::bigint_unsigned()
     };
-    let number = match expression.ty.unsigned {
-        true => known(unsigned),
-        false => known(signed).or_else(|| known(unsigned)),
+    let number = if expression.ty.unsigned {
+        known(unsigned)
+    } else {
+        known(signed).or_else(|| known(unsigned))
     };
     number.unwrap_or(expression)
 }

@@ -13,31 +13,35 @@ use crate::tree::expression::{Expression, ExpressionKind};
 
 /// Operators and functions that take a `?` for what their other operands are; and what for, if all of
 /// them are `?`.
-const OF_OTHERS: &[(&[&str], Untold)] = &[
-    (&["+", "-", "*", "/", "%", "div"], Untold::Double),
-    (&["&", "|", "^"], Untold::Bytes),
+const OF_OTHERS: &[(&[&str], Fallback)] = &[
+    (&["+", "-", "*", "/", "%", "div"], Fallback::Double),
+    (&["&", "|", "^"], Fallback::Bytes),
     (
         &["coalesce", "ifnull", "greatest", "least", "interval"],
-        Untold::Text,
+        Fallback::Text,
     ),
 ];
 
-/// Functions that read texts, too, but take a `?` for something else: for what, and in which places.
-const OF_PLACES: &[(&[&str], Untold, std::ops::Range<usize>)] = &[
-    (&["<<", ">>", "~"], Untold::Bytes, 0..1),
-    (&["negate", "abs", "ceiling", "floor"], Untold::Double, 0..1),
-    (&["round", "truncate"], Untold::Decimal, 0..1),
-    (&["date"], Untold::Date, 0..1),
+/// Functions that read texts, too, but take a `?` for something else: for what, and in which arguments.
+const OF_ARGUMENTS: &[(&[&str], Fallback, std::ops::Range<usize>)] = &[
+    (&["<<", ">>", "~"], Fallback::Bytes, 0..1),
+    (
+        &["negate", "abs", "ceiling", "floor"],
+        Fallback::Double,
+        0..1,
+    ),
+    (&["round", "truncate"], Fallback::Decimal, 0..1),
+    (&["date"], Fallback::Date, 0..1),
     (
         &["addtime", "subtime", "timediff", "time_to_sec"],
-        Untold::Time,
+        Fallback::Time,
         0..2,
     ),
-    (&["datediff"], Untold::DateTime, 0..2),
-    (&["extract"], Untold::DateTime, 1..2),
-    (&["timestampdiff"], Untold::DateTime, 1..3),
-    (DATES, Untold::DateTime, 0..1),
-    (DOCUMENTS, Untold::Json, 0..1),
+    (&["datediff"], Fallback::DateTime, 0..2),
+    (&["extract"], Fallback::DateTime, 1..2),
+    (&["timestampdiff"], Fallback::DateTime, 1..3),
+    (DATES, Fallback::DateTime, 0..1),
+    (DOCUMENTS, Fallback::Json, 0..1),
 ];
 
 /// Functions of a document.
@@ -60,7 +64,7 @@ const DOCUMENTS: &[&str] = &[
     "json_value",
 ];
 
-/// Functions of a moment.
+/// Functions of a date with a time.
 const DATES: &[&str] = &[
     "year",
     "quarter",
@@ -90,9 +94,9 @@ const DATES: &[&str] = &[
 /// Units of INTERVAL that leave the time of a date alone.
 const DAYS: &[&str] = &["DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "YEAR_MONTH"];
 
-/// What a `?` is that nothing is told of.
+/// The type of a `?` that nothing else determines.
 #[derive(Debug, Clone, Copy)]
-enum Untold {
+enum Fallback {
     Double,
     Decimal,
     Bytes,
@@ -103,7 +107,7 @@ enum Untold {
     Json,
 }
 
-impl Untold {
+impl Fallback {
     fn ty(self, collation: CollationId) -> SqlType {
         match self {
             Self::Double => SqlType::double(),
@@ -150,8 +154,8 @@ fn widest_string(collation: CollationId) -> SqlType {
 }
 
 impl Binder<'_> {
-    /// Whether an expression is a `?` whose value is not known yet.
-    fn is_untold(&self, expression: &Expression) -> bool {
+    /// Whether an expression is a `?` whose type is not known yet.
+    fn is_untyped(&self, expression: &Expression) -> bool {
         match expression.kind {
             ExpressionKind::Parameter(index) => index >= self.options.parameters.len(),
             _ => false,
@@ -159,8 +163,8 @@ impl Binder<'_> {
     }
 
     /// Gives a `?` whose value is not known the type of what it meets.
-    pub(super) fn tell_parameter(&self, expression: &mut Expression, met: &SqlType) {
-        if !self.is_untold(expression) {
+    pub(super) fn infer_parameter(&self, expression: &mut Expression, met: &SqlType) {
+        if !self.is_untyped(expression) {
             return;
         }
         if let ExpressionKind::Parameter(index) = expression.kind {
@@ -171,18 +175,20 @@ impl Binder<'_> {
 
     /// Gives those among the operands of an operator the type of the others.
     pub(super) fn type_parameters(&self, name: &str, operands: &mut [Expression]) {
-        if !operands.iter().any(|operand| self.is_untold(operand)) {
+        if !operands.iter().any(|operand| self.is_untyped(operand)) {
             return;
         }
-        if let Some((_, untold)) = OF_OTHERS.iter().find(|(names, _)| names.contains(&name)) {
-            self.type_parameters_of_others(operands.iter_mut().collect(), *untold);
+        if let Some((_, fallback)) = OF_OTHERS.iter().find(|(names, _)| names.contains(&name)) {
+            self.type_parameters_of_others(operands.iter_mut().collect(), *fallback);
         }
-        let places = OF_PLACES.iter().find(|(names, ..)| names.contains(&name));
-        if let Some((_, untold, places)) = places {
-            let met = untold.ty(self.options.collation_connection);
-            let operands = operands.iter_mut().skip(places.start);
-            for operand in operands.take(places.len()) {
-                self.tell_parameter(operand, &met);
+        let arguments = OF_ARGUMENTS
+            .iter()
+            .find(|(names, ..)| names.contains(&name));
+        if let Some((_, fallback, positions)) = arguments {
+            let met = fallback.ty(self.options.collation_connection);
+            let operands = operands.iter_mut().skip(positions.start);
+            for operand in operands.take(positions.len()) {
+                self.infer_parameter(operand, &met);
             }
         }
     }
@@ -190,32 +196,33 @@ impl Binder<'_> {
     /// Gives a date and the amount that is added to it, where they are `?`, the types that go with a unit.
     pub(super) fn type_interval(&self, date: &mut Expression, amount: &mut Expression, unit: &str) {
         let is_days = DAYS.contains(&unit);
-        let moment = if is_days {
-            Untold::Date
+        let date_type = if is_days {
+            Fallback::Date
         } else {
-            Untold::DateTime
+            Fallback::DateTime
         };
-        self.tell_parameter(date, &moment.ty(CollationId::BINARY));
+        self.infer_parameter(date, &date_type.ty(CollationId::BINARY));
         match unit {
-            "SECOND" => self.tell_parameter(amount, &Untold::Decimal.ty(CollationId::BINARY)),
+            "SECOND" => self.infer_parameter(amount, &Fallback::Decimal.ty(CollationId::BINARY)),
             // The amounts of several units are written as one text.
             _ if unit.contains('_') => {}
-            _ => self.tell_parameter(amount, &SqlType::bigint()),
+            _ => self.infer_parameter(amount, &SqlType::bigint()),
         }
     }
 
-    fn type_parameters_of_others(&self, operands: Vec<&mut Expression>, untold: Untold) {
-        let told: Vec<&Expression> = operands
+    fn type_parameters_of_others(&self, operands: Vec<&mut Expression>, fallback: Fallback) {
+        let typed: Vec<&Expression> = operands
             .iter()
             .map(|operand| &**operand)
-            .filter(|operand| !self.is_untold(operand))
+            .filter(|operand| !self.is_untyped(operand))
             .collect();
-        let met = match told.is_empty() {
-            true => untold.ty(self.options.collation_connection),
-            false => aggregate_types(argument_types(&told), Alternatives::Function),
+        let met = if typed.is_empty() {
+            fallback.ty(self.options.collation_connection)
+        } else {
+            aggregate_types(argument_types(&typed), Alternatives::Function)
         };
         for operand in operands {
-            self.tell_parameter(operand, &met);
+            self.infer_parameter(operand, &met);
         }
     }
 
@@ -225,8 +232,8 @@ impl Binder<'_> {
         results: impl IntoIterator<Item = &'e mut Expression>,
     ) {
         let results: Vec<_> = results.into_iter().collect();
-        if results.iter().any(|result| self.is_untold(result)) {
-            self.type_parameters_of_others(results, Untold::Text);
+        if results.iter().any(|result| self.is_untyped(result)) {
+            self.type_parameters_of_others(results, Fallback::Text);
         }
     }
 
@@ -240,8 +247,8 @@ impl Binder<'_> {
         let mut any = false;
         let text = parameter_type(None, self.options.collation_connection);
         for (argument, read) in arguments.iter_mut().zip(read) {
-            if self.is_untold(argument) && argument.ty == text && !read.is_string() {
-                self.tell_parameter(argument, read);
+            if self.is_untyped(argument) && argument.ty == text && !read.is_string() {
+                self.infer_parameter(argument, read);
                 any = true;
             }
         }

@@ -12,13 +12,13 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::collation::{coercibility, has_collation, unclaimed};
 use super::expression::{bare, is_descending, position_of};
-use super::scope::{Clause, Item, Scope, ScopeColumns, ScopeTable};
+use super::scope::{Clause, Item, Scope, ScopeTable};
 use super::types::{as_value, cast, cast_exactly, choice_type, client_type};
 use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{Computed, Relation, with_stack};
+use crate::tree::logical::{Relation, with_stack};
 use crate::tree::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
 
 /// ORDER BY and LIMIT of a query expression.
@@ -213,13 +213,11 @@ impl Binder<'_> {
     }
 
     fn bind_arm(&mut self, body: &SetExpr) -> Result<Block> {
-        self.bind_body(
-            body,
-            Tail {
-                order_by: &[],
-                limit: None,
-            },
-        )
+        let tail = Tail {
+            order_by: &[],
+            limit: None,
+        };
+        self.bind_body(body, tail)
     }
 
     /// The union of the arms of a recursive common table expression's one part.
@@ -272,9 +270,10 @@ impl Binder<'_> {
                 ty: ty.clone(),
                 nullable,
                 origin: Some(ColumnOrigin::computed(&name)),
-                client_type: match is_converted_float {
-                    true => ClientType::Computed,
-                    false => computed(arms.iter().map(|arm| arm.columns[index].client_type)),
+                client_type: if is_converted_float {
+                    ClientType::Computed
+                } else {
+                    computed(arms.iter().map(|arm| arm.columns[index].client_type))
                 },
                 name,
                 claim: united_claim(values.iter()),
@@ -319,39 +318,17 @@ impl Binder<'_> {
             } else {
                 unclaimed(cast_exactly(column.value(), ty))
             };
-            ids.push(match converted.kind {
-                ExpressionKind::Column(id) => id,
-                _ => {
-                    let id = self.new_column();
-                    computed.push(Computed {
-                        id,
-                        expression: converted,
-                    });
-                    id
-                }
-            });
+            ids.push(self.column_of(converted, &mut computed));
         }
-        if computed.is_empty() {
-            return (arm.relation, ids);
-        }
-        let relation = Relation::Extend {
-            input: Box::new(arm.relation),
-            columns: computed,
-        };
-        (relation, ids)
+        (arm.relation.extended(computed), ids)
     }
 
     /// ORDER BY and LIMIT over a result of which only the columns are known.
     fn order_and_limit(&mut self, mut block: Block, tail: Tail<'_>) -> Result<Block> {
         if !tail.order_by.is_empty() {
             let mut scope = Scope::new(Clause::OrderBy, block.select_id);
-            scope.tables.push(ScopeTable {
-                database: None,
-                alias: String::new(),
-                columns: ScopeColumns::Derived(block.columns.clone()),
-                null_extended: false,
-                unique_keys: Vec::new(),
-            });
+            let result = ScopeTable::derived(String::new(), block.columns.clone());
+            scope.tables.push(result);
             self.scopes.push(scope);
             let keys = self.order_of_result(&block, tail.order_by);
             let aggregates = self.scopes.pop().map(|scope| scope.aggregates);
@@ -360,20 +337,11 @@ impl Binder<'_> {
                 return Err(codes::ER_AGGREGATE_ORDER_FOR_UNION.with(&[&1]));
             }
             if !keys.is_empty() {
-                block.relation = Relation::Sort {
-                    input: Box::new(block.relation),
-                    keys,
-                    limit: None,
-                    cause: "ORDER BY has no index to follow".to_owned(),
-                };
+                block.relation = block.relation.sorted(keys);
             }
         }
         if let Some((offset, count)) = tail.limit {
-            block.relation = Relation::Limit {
-                input: Box::new(block.relation),
-                offset,
-                count,
-            };
+            block.relation = block.relation.limited(offset, count);
         }
         block.mergeable = false;
         Ok(block)
@@ -385,12 +353,8 @@ impl Binder<'_> {
             let expr = bare(&key.expr);
             let expression = match position_of(expr) {
                 Some(position) => {
-                    let column = position
-                        .checked_sub(1)
-                        .and_then(|at| block.columns.get(at))
-                        .ok_or_else(|| {
-                            codes::ER_BAD_FIELD_ERROR.with(&[&position, &Clause::OrderBy.text()])
-                        })?;
+                    let column = position.checked_sub(1).and_then(|at| block.columns.get(at));
+                    let column = column.ok_or_else(|| Clause::OrderBy.unknown(&position))?;
                     Expression::column(column.id, column.ty.clone(), column.nullable)
                 }
                 None => {
@@ -441,26 +405,24 @@ impl Binder<'_> {
         for index in 0..width {
             let choices: Vec<&Expression> = bound.iter().map(|row| &row[index]).collect();
             let ty = choice_type(&choices, Alternatives::SetOperation, "VALUES")?;
+            let client_types = choices
+                .iter()
+                .map(|choice| client_type(choice, &|_| ClientType::Plain));
+            let nullable = choices.iter().any(|choice| choice.nullable);
             columns.push(BlockColumn {
-                id: first + index,
-                name: format!("column_{index}"),
-                ty: ty.clone(),
-                nullable: choices.iter().any(|choice| choice.nullable),
-                origin: None,
-                client_type: computed(
-                    choices
-                        .iter()
-                        .map(|choice| client_type(choice, &|_| ClientType::Plain)),
-                ),
+                client_type: computed(client_types),
                 claim: united_claim(choices.iter().copied()),
+                ..BlockColumn::new(
+                    first + index,
+                    format!("column_{index}"),
+                    ty.clone(),
+                    nullable,
+                )
             });
             for row in &mut bound {
-                let value = std::mem::replace(&mut row[index], super::literal::null());
-                row[index] = if ty.kind == TypeKind::Null {
-                    value
-                } else {
-                    cast(as_value(value), &ty)
-                };
+                if ty.kind != TypeKind::Null {
+                    row[index].change(|value| cast(as_value(value), &ty));
+                }
             }
             types.push(ty);
         }
@@ -486,24 +448,22 @@ impl Binder<'_> {
         self.scopes.push(Scope::new(Clause::FieldList, select_id));
         let relation = self.bind_named_table(table.schema_name.as_deref(), name);
         let relation = relation.and_then(|relation| {
-            let places = self.scope().wildcard();
-            self.check_read_all(&places).map(|()| relation)
+            let slots = self.scope().wildcard();
+            self.check_read_all(&slots).map(|()| relation)
         });
         let block = relation.map(|relation| {
             let scope = self.scope();
             let columns = scope
                 .wildcard()
                 .into_iter()
-                .map(|place| {
-                    let column = scope.column(place);
+                .map(|slot| {
+                    let Expression { ty, nullable, .. } = scope.column(slot);
+                    let table = &scope.tables[slot.table];
+                    let (id, name) = (table.id(slot.column), table.name(slot.column));
                     BlockColumn {
-                        id: scope.tables[place.table].id(place.column),
-                        name: scope.tables[place.table].name(place.column).to_owned(),
-                        ty: column.ty,
-                        nullable: column.nullable,
-                        origin: scope.origin(place),
-                        client_type: ClientType::Plain,
-                        claim: scope.tables[place.table].claim(place.column),
+                        origin: scope.origin(slot),
+                        claim: table.claim(slot.column),
+                        ..BlockColumn::new(id, name.to_owned(), ty, nullable)
                     }
                 })
                 .collect();
@@ -540,10 +500,11 @@ fn united_claim<'e>(values: impl Iterator<Item = &'e Expression>) -> Option<Coer
     claim.filter(|claim| *claim != Coercibility::Implicit)
 }
 
-/// What clients are told of values of which some are computed.
+/// What is reported to clients of values of which some are computed.
 fn computed(mut values: impl Iterator<Item = ClientType>) -> ClientType {
-    match values.any(|value| value == ClientType::Computed) {
-        true => ClientType::Computed,
-        false => ClientType::Plain,
+    if values.any(|value| value == ClientType::Computed) {
+        ClientType::Computed
+    } else {
+        ClientType::Plain
     }
 }

@@ -1,12 +1,12 @@
 //! Whether the statement may read and change what it names. The catalog knows; what is asked is
 //! decided here, where names get their meaning.
 //!
-//! The tables below a view are asked for with the rights of another account: the catalog is told where
+//! The tables below a view are asked for with the rights of another account: the catalog learns where
 //! a view's query begins and ends, and numbers the rights that hold in between.
 
 use mayfly_types::{Error, Result};
 
-use super::scope::{ColumnPlace, Scope, ScopeColumns};
+use super::scope::{ColumnSlot, Scope, ScopeColumns};
 use crate::bind::binder::Binder;
 use crate::catalog::Usage;
 use crate::tree::logical::{ColumnId, Scan};
@@ -33,25 +33,25 @@ fn names(scope: &Scope, at: usize) -> Option<TableNames<'_>> {
 
 impl Binder<'_> {
     /// A column of a query block is read.
-    pub(super) fn check_read(&self, depth: usize, place: ColumnPlace) -> Result<()> {
-        self.check_place(depth, place, Usage::Read)
+    pub(super) fn check_read(&self, depth: usize, slot: ColumnSlot) -> Result<()> {
+        self.check_slot(depth, slot, Usage::Read)
     }
 
     /// All these columns of the innermost query block are read, as `*` has them.
-    pub(super) fn check_read_all(&self, places: &[ColumnPlace]) -> Result<()> {
-        let mut places = places.iter();
-        places.try_for_each(|place| self.check_place(self.scopes.len() - 1, *place, Usage::ReadAll))
+    pub(super) fn check_read_all(&self, slots: &[ColumnSlot]) -> Result<()> {
+        let mut slots = slots.iter();
+        slots.try_for_each(|slot| self.check_slot(self.scopes.len() - 1, *slot, Usage::ReadAll))
     }
 
-    fn check_place(&self, depth: usize, place: ColumnPlace, usage: Usage) -> Result<()> {
+    fn check_slot(&self, depth: usize, slot: ColumnSlot, usage: Usage) -> Result<()> {
         if !self.catalog.checks_columns() {
             return Ok(());
         }
         let scope = &self.scopes[depth];
-        let Some(table) = names(scope, place.table) else {
+        let Some(table) = names(scope, slot.table) else {
             return Ok(());
         };
-        let column = scope.tables[place.table].name(place.column);
+        let column = scope.tables[slot.table].name(slot.column);
         let rights = self.catalog.current_rights();
         self.catalog.check_column(rights, table, column, usage)
     }
@@ -67,14 +67,14 @@ impl Binder<'_> {
     /// A column that an assignment names is changed: in the view, if it is one, and in the table.
     pub(super) fn check_written(
         &self,
-        place: ColumnPlace,
+        slot: ColumnSlot,
         scan: &Scan,
         column: usize,
         usage: Usage,
     ) -> Result<()> {
         let scope = &self.scopes[self.scopes.len() - 1];
-        if let Some(table) = names(scope, place.table) {
-            let name = scope.tables[place.table].name(place.column);
+        if let Some(table) = names(scope, slot.table) {
+            let name = scope.tables[slot.table].name(slot.column);
             let rights = self.catalog.current_rights();
             self.catalog.check_column(rights, table, name, usage)?;
         }

@@ -169,9 +169,10 @@ impl Binder<'_> {
     }
 
     fn refuse_aggregates(&mut self) -> Result<()> {
-        match self.scope().aggregates.is_empty() {
-            true => Ok(()),
-            false => Err(codes::ER_INVALID_GROUP_FUNC_USE.error()),
+        if self.scope().aggregates.is_empty() {
+            Ok(())
+        } else {
+            Err(codes::ER_INVALID_GROUP_FUNC_USE.error())
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct ScalarColumn<'a> {
 /// What the names in a scalar expression mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScalarNames<'a> {
-    /// The columns of the row: a name means the one at that place.
+    /// The columns of the row: a name means the one at that position.
     pub columns: &'a [ScalarColumn<'a>],
     /// Where the row to be inserted begins among them, whose columns are those of the first table:
     /// `VALUES(column)`.

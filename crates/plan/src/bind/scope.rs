@@ -84,6 +84,11 @@ impl Clause {
         }
     }
 
+    /// Error 1054: it names a column that there is not.
+    pub(crate) fn unknown(self, name: &dyn std::fmt::Display) -> Error {
+        codes::ER_BAD_FIELD_ERROR.with(&[name, &self.text()])
+    }
+
     /// Whether aggregates of the query block may stand in it.
     pub(crate) fn allows_aggregates(self) -> bool {
         matches!(self, Self::FieldList | Self::Having | Self::OrderBy)
@@ -115,6 +120,30 @@ pub(crate) struct ScopeTable {
 }
 
 impl ScopeTable {
+    /// A table of these columns that has no database.
+    pub(crate) fn derived(alias: String, columns: Vec<BlockColumn>) -> Self {
+        Self {
+            database: None,
+            alias,
+            columns: ScopeColumns::Derived(columns),
+            null_extended: false,
+            unique_keys: Vec::new(),
+        }
+    }
+
+    /// Whether a qualifier means this table.
+    pub(crate) fn is_called(&self, database: Option<&str>, table: &str) -> bool {
+        self.alias == table
+            && database
+                .is_none_or(|written| self.database.as_deref().is_some_and(|own| own == written))
+    }
+
+    /// Whether the qualifiers of a name, if it has any, mean this table.
+    fn is_meant_by(&self, name: Name<'_>) -> bool {
+        name.table
+            .is_none_or(|written| self.is_called(name.database, written))
+    }
+
     pub(crate) fn len(&self) -> usize {
         match &self.columns {
             ScopeColumns::Base { table, .. } => table.columns.len(),
@@ -229,7 +258,7 @@ pub(crate) struct Item {
     pub(crate) name: String,
     pub(crate) expression: Expression,
     /// The table and the column that it is, if it is just a column of this query block.
-    pub(crate) column: Option<ColumnPlace>,
+    pub(crate) column: Option<ColumnSlot>,
     pub(crate) origin: Option<ColumnOrigin>,
     pub(crate) client_type: ClientType,
     /// What its collation claims, if not what columns of tables claim.
@@ -238,7 +267,7 @@ pub(crate) struct Item {
 
 /// A column of a scope: table and index in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ColumnPlace {
+pub(crate) struct ColumnSlot {
     pub(crate) table: usize,
     pub(crate) column: usize,
 }
@@ -248,7 +277,7 @@ pub(crate) struct ColumnPlace {
 pub(crate) struct Scope {
     pub(crate) tables: Vec<ScopeTable>,
     /// After a NATURAL or USING join: the columns that `*` and unqualified names see, in order.
-    pub(crate) visible: Option<Vec<ColumnPlace>>,
+    pub(crate) visible: Option<Vec<ColumnSlot>>,
     /// While an ON clause is bound: only these tables are seen.
     pub(crate) on_range: Option<Range<usize>>,
     /// While a derived table of its FROM is bound: a name in there does not look here.
@@ -277,7 +306,7 @@ pub(crate) struct Scope {
 /// What a name means in a scope.
 #[derive(Debug)]
 pub(crate) enum Found {
-    Column(ColumnPlace),
+    Column(ColumnSlot),
     Item(usize),
     /// A GROUP BY expression that is a column.
     Key {
@@ -293,6 +322,17 @@ pub(crate) struct Name<'n> {
     pub(crate) database: Option<&'n str>,
     pub(crate) table: Option<&'n str>,
     pub(crate) column: &'n str,
+}
+
+impl<'n> Name<'n> {
+    /// The name of a column alone.
+    pub(crate) fn unqualified(column: &'n str) -> Self {
+        Self {
+            database: None,
+            table: None,
+            column,
+        }
+    }
 }
 
 impl std::fmt::Display for Name<'_> {
@@ -347,15 +387,8 @@ impl Scope {
     /// Makes columns nameable whose numbers are their positions.
     pub(crate) fn add_scalar_columns(&mut self, columns: &[ScalarColumn<'_>]) {
         for (id, column) in columns.iter().enumerate() {
-            let block_column = BlockColumn {
-                id,
-                name: column.name.to_owned(),
-                ty: column.ty.clone(),
-                nullable: column.nullable,
-                origin: None,
-                client_type: ClientType::Plain,
-                claim: None,
-            };
+            let (name, ty) = (column.name.to_owned(), column.ty.clone());
+            let block_column = BlockColumn::new(id, name, ty, column.nullable);
             if let Some(database) = column.database
                 && self
                     .tables
@@ -370,58 +403,55 @@ impl Scope {
                     columns: ScopeColumns::Derived(columns),
                     ..
                 }) if alias == column.table => columns.push(block_column),
-                _ => self.tables.push(ScopeTable {
-                    database: None,
-                    alias: column.table.to_owned(),
-                    columns: ScopeColumns::Derived(vec![block_column]),
-                    null_extended: false,
-                    unique_keys: Vec::new(),
-                }),
+                _ => {
+                    let table = ScopeTable::derived(column.table.to_owned(), vec![block_column]);
+                    self.tables.push(table);
+                }
             }
         }
     }
 
-    /// The column at a place.
-    pub(crate) fn column(&self, place: ColumnPlace) -> Expression {
-        let table = &self.tables[place.table];
-        let nullable = self.rollup || table.nullable(place.column);
+    /// The column at a slot.
+    pub(crate) fn column(&self, slot: ColumnSlot) -> Expression {
+        let table = &self.tables[slot.table];
+        let nullable = self.rollup || table.nullable(slot.column);
         Expression::column(
-            table.id(place.column),
-            table.ty(place.column).clone(),
+            table.id(slot.column),
+            table.ty(slot.column).clone(),
             nullable,
         )
     }
 
     /// A column of an information_schema view has the view's name of it, however it is written.
     pub(crate) fn name_item_of_system_view(&mut self) {
-        let Some(place) = self.items.last().and_then(|item| item.column) else {
+        let Some(slot) = self.items.last().and_then(|item| item.column) else {
             return;
         };
-        let table = &self.tables[place.table];
+        let table = &self.tables[slot.table];
         let database = table.database.as_deref().unwrap_or_default();
         if database.eq_ignore_ascii_case("information_schema") {
-            let name = table.name(place.column).to_owned();
+            let name = table.name(slot.column).to_owned();
             if let Some(item) = self.items.last_mut() {
                 item.name = name;
             }
         }
     }
 
-    /// What DEFAULT gives for the column at a place, if this scope knows.
-    pub(crate) fn default_of(&self, place: ColumnPlace) -> Option<&DefaultSource> {
-        match &self.tables[place.table].columns {
-            ScopeColumns::Base { table, .. } => Some(&table.columns[place.column].default),
+    /// What DEFAULT gives for the column at a slot, if this scope knows.
+    pub(crate) fn default_of(&self, slot: ColumnSlot) -> Option<&DefaultSource> {
+        match &self.tables[slot.table].columns {
+            ScopeColumns::Base { table, .. } => Some(&table.columns[slot.column].default),
             ScopeColumns::Derived(_) => None,
         }
     }
 
-    /// Where the column at a place comes from.
-    pub(crate) fn origin(&self, place: ColumnPlace) -> Option<ColumnOrigin> {
-        self.tables[place.table].origin(place.column)
+    /// Where the column at a slot comes from.
+    pub(crate) fn origin(&self, slot: ColumnSlot) -> Option<ColumnOrigin> {
+        self.tables[slot.table].origin(slot.column)
     }
 
-    /// The place of a column number, if it is of this scope.
-    pub(crate) fn place_of(&self, id: ColumnId) -> Option<ColumnPlace> {
+    /// The slot of a column number, if it is of this scope.
+    pub(crate) fn slot_of(&self, id: ColumnId) -> Option<ColumnSlot> {
         for (index, table) in self.tables.iter().enumerate() {
             let column = match &table.columns {
                 ScopeColumns::Base { table, first } => {
@@ -430,7 +460,7 @@ impl Scope {
                 ScopeColumns::Derived(columns) => columns.iter().position(|column| column.id == id),
             };
             if let Some(column) = column {
-                return Some(ColumnPlace {
+                return Some(ColumnSlot {
                     table: index,
                     column,
                 });
@@ -439,16 +469,15 @@ impl Scope {
         None
     }
 
-    fn id(&self, place: ColumnPlace) -> ColumnId {
-        self.tables[place.table].id(place.column)
+    fn id(&self, slot: ColumnSlot) -> ColumnId {
+        self.tables[slot.table].id(slot.column)
     }
 
     /// Whether a name means a column number. A derived table that is merged may have one column under
     /// several names.
     fn is_named(&self, id: ColumnId, name: Name<'_>) -> bool {
         self.tables.iter().any(|table| {
-            name.table
-                .is_none_or(|written| table.is_called(name.database, written))
+            table.is_meant_by(name)
                 && table
                     .find(name.column)
                     .is_some_and(|column| table.id(column) == id)
@@ -456,9 +485,9 @@ impl Scope {
     }
 
     /// `database.table.column` as errors about GROUP BY name it.
-    pub(crate) fn full_name(&self, place: ColumnPlace) -> String {
-        let table = &self.tables[place.table];
-        let column = table.name(place.column);
+    pub(crate) fn full_name(&self, slot: ColumnSlot) -> String {
+        let table = &self.tables[slot.table];
+        let column = table.name(slot.column);
         match &table.database {
             Some(database) => format!("{database}.{}.{column}", table.alias),
             None => format!("{}.{column}", table.alias),
@@ -466,9 +495,9 @@ impl Scope {
     }
 
     /// `` `database`.`table`.`column` `` as errors about values name it.
-    pub(crate) fn quoted_name(&self, place: ColumnPlace) -> String {
-        let table = &self.tables[place.table];
-        let column = table.name(place.column);
+    pub(crate) fn quoted_name(&self, slot: ColumnSlot) -> String {
+        let table = &self.tables[slot.table];
+        let column = table.name(slot.column);
         match &table.database {
             Some(database) => format!("`{database}`.`{}`.`{column}`", table.alias),
             None => format!("`{}`.`{column}`", table.alias),
@@ -476,18 +505,18 @@ impl Scope {
     }
 
     /// The columns that `*` stands for.
-    pub(crate) fn wildcard(&self) -> Vec<ColumnPlace> {
-        let shown = |place: &ColumnPlace| !self.tables[place.table].is_invisible(place.column);
+    pub(crate) fn wildcard(&self) -> Vec<ColumnSlot> {
+        let shown = |slot: &ColumnSlot| !self.tables[slot.table].is_invisible(slot.column);
         match &self.visible {
             Some(visible) => visible.iter().copied().filter(shown).collect(),
-            None => self.places(0..self.tables.len()).filter(shown).collect(),
+            None => self.slots(0..self.tables.len()).filter(shown).collect(),
         }
     }
 
     /// All columns of a range of tables.
-    pub(crate) fn places(&self, tables: Range<usize>) -> impl Iterator<Item = ColumnPlace> + '_ {
+    pub(crate) fn slots(&self, tables: Range<usize>) -> impl Iterator<Item = ColumnSlot> + '_ {
         tables.flat_map(|table| {
-            (0..self.tables[table].len()).map(move |column| ColumnPlace { table, column })
+            (0..self.tables[table].len()).map(move |column| ColumnSlot { table, column })
         })
     }
 
@@ -496,37 +525,37 @@ impl Scope {
         &self,
         database: Option<&str>,
         table: &str,
-    ) -> Option<Vec<ColumnPlace>> {
+    ) -> Option<Vec<ColumnSlot>> {
         let at = self
             .tables
             .iter()
             .position(|candidate| candidate.is_called(database, table))?;
         Some(
-            self.places(at..at + 1)
-                .filter(|place| !self.tables[at].is_invisible(place.column))
+            self.slots(at..at + 1)
+                .filter(|slot| !self.tables[at].is_invisible(slot.column))
                 .collect(),
         )
     }
 
-    /// What clients are told of a column of a table: of a derived one whether it is computed.
-    pub(crate) fn client_type_at(&self, place: ColumnPlace) -> ClientType {
-        match &self.tables[place.table].columns {
-            ScopeColumns::Derived(columns) => match columns[place.column].client_type {
-                told @ (ClientType::Computed | ClientType::Member(_)) => told,
+    /// What is reported to clients of a column of a table: of a derived one whether it is computed.
+    pub(crate) fn client_type_at(&self, slot: ColumnSlot) -> ClientType {
+        match &self.tables[slot.table].columns {
+            ScopeColumns::Derived(columns) => match columns[slot.column].client_type {
+                reported @ (ClientType::Computed | ClientType::Member(_)) => reported,
                 _ => ClientType::Plain,
             },
             ScopeColumns::Base { .. } => ClientType::Plain,
         }
     }
 
-    /// What clients are told of a column of this query block, which may be an aggregate's.
+    /// What is reported to clients of a column of this query block, which may be an aggregate's.
     pub(crate) fn client_type(&self, id: ColumnId) -> ClientType {
         let called = self.aggregates.iter().find(|(known, _)| *known == id);
-        match (called, self.place_of(id)) {
+        match (called, self.slot_of(id)) {
             (Some((_, call)), _) => {
                 super::types::client_type_of_aggregate(call, &|id| self.client_type(id))
             }
-            (None, Some(place)) => self.client_type_at(place),
+            (None, Some(slot)) => self.client_type_at(slot),
             (None, None) => ClientType::Plain,
         }
     }
@@ -544,66 +573,51 @@ impl Scope {
     }
 
     /// Looks for a name among the tables.
-    pub(crate) fn find_column(&self, name: Name<'_>) -> Result<Option<ColumnPlace>> {
+    pub(crate) fn find_column(&self, name: Name<'_>) -> Result<Option<ColumnSlot>> {
         let range = self.on_range.clone().unwrap_or(0..self.tables.len());
-        if let (None, Some(visible)) = (name.table, &self.visible) {
-            let mut found = None;
-            for place in visible {
-                if range.contains(&place.table)
-                    && same_name(self.tables[place.table].name(place.column), name.column)
-                {
-                    if found.is_some() {
-                        return Err(self.ambiguous(name));
-                    }
-                    found = Some(*place);
-                }
+        let found = match (name.table, &self.visible) {
+            (None, Some(visible)) => {
+                let is_named = |slot: &ColumnSlot| {
+                    let column = self.tables[slot.table].name(slot.column);
+                    range.contains(&slot.table) && same_name(column, name.column)
+                };
+                self.only(name, visible.iter().copied().filter(is_named))?
             }
-            return match found {
-                None => self.find_row_id(name, range),
-                found => Ok(found),
-            };
-        }
-        let mut found = None;
-        for table in range.clone() {
-            let candidate = &self.tables[table];
-            if name
-                .table
-                .is_some_and(|written| !candidate.is_called(name.database, written))
-            {
-                continue;
-            }
-            if let Some(column) = candidate.find(name.column) {
-                if found.is_some() {
-                    return Err(self.ambiguous(name));
-                }
-                found = Some(ColumnPlace { table, column });
-            }
-        }
-        match found {
-            None => self.find_row_id(name, range),
-            found => Ok(found),
-        }
-    }
-
-    /// The first table whose row id a name is.
-    fn find_row_id(&self, name: Name<'_>, tables: Range<usize>) -> Result<Option<ColumnPlace>> {
-        if !name.column.eq_ignore_ascii_case("_rowid") {
-            return Ok(None);
-        }
-        let mut found = None;
-        for table in tables {
-            let candidate = &self.tables[table];
-            let is_called = |written| candidate.is_called(name.database, written);
-            if name.table.is_none_or(is_called)
-                && let Some(column) = candidate.row_id()
-            {
-                if found.is_some() {
-                    return Err(self.ambiguous(name));
-                }
-                found = Some(ColumnPlace { table, column });
-            }
+            _ => self.only_of(name, range.clone(), |table| table.find(name.column))?,
+        };
+        // `_rowid` is a name of a column where no column has it.
+        if found.is_none() && name.column.eq_ignore_ascii_case("_rowid") {
+            return self.only_of(name, range, ScopeTable::row_id);
         }
         Ok(found)
+    }
+
+    /// The only column that `find` finds in the tables that the qualifiers of a name mean.
+    fn only_of(
+        &self,
+        name: Name<'_>,
+        tables: Range<usize>,
+        find: impl Fn(&ScopeTable) -> Option<usize>,
+    ) -> Result<Option<ColumnSlot>> {
+        let tables = tables.filter(|table| self.tables[*table].is_meant_by(name));
+        let slots = tables.filter_map(|table| {
+            let column = find(&self.tables[table])?;
+            Some(ColumnSlot { table, column })
+        });
+        self.only(name, slots)
+    }
+
+    /// The only column among those that a name may mean: error 1052 when there are several.
+    pub(crate) fn only(
+        &self,
+        name: Name<'_>,
+        mut columns: impl Iterator<Item = ColumnSlot>,
+    ) -> Result<Option<ColumnSlot>> {
+        let first = columns.next();
+        match columns.next() {
+            Some(_) => Err(self.ambiguous(name)),
+            None => Ok(first),
+        }
     }
 
     pub(crate) fn ambiguous(&self, name: Name<'_>) -> Error {
@@ -620,8 +634,8 @@ impl Scope {
             let same_as =
                 |other: usize| item.column.is_some() && self.items[other].column == item.column;
             if name.table.is_some() {
-                let Some(place) = item.column else { continue };
-                if self.is_named(self.id(place), name) {
+                let Some(slot) = item.column else { continue };
+                if self.is_named(self.id(slot), name) {
                     return Ok(Some(index));
                 }
                 continue;
@@ -635,8 +649,8 @@ impl Scope {
                     Some(other) if same_as(other) => {}
                     Some(_) => return Err(self.ambiguous(name)),
                 }
-            } else if let Some(place) = item.column
-                && self.is_named(self.id(place), name)
+            } else if let Some(slot) = item.column
+                && self.is_named(self.id(slot), name)
             {
                 match behind_alias {
                     None => behind_alias = Some(index),
@@ -660,8 +674,8 @@ impl Scope {
         if self.clause == Clause::Having && self.inside_aggregate == 0 {
             return self.find_in_having(name);
         }
-        if let Some(place) = self.find_column(name)? {
-            return Ok(Some(Found::Column(place)));
+        if let Some(slot) = self.find_column(name)? {
+            return Ok(Some(Found::Column(slot)));
         }
         if matches!(
             self.clause,
@@ -681,20 +695,11 @@ impl Scope {
                 continue;
             };
             if self.is_named(*id, name) {
-                let of_item = |item: usize| self.items[item].column.map(|place| self.id(place));
+                let of_item = |item: usize| self.items[item].column.map(|slot| self.id(slot));
                 let hides_item = item.is_some_and(|item| of_item(item) != Some(*id));
                 return Ok(Some(Found::Key { index, hides_item }));
             }
         }
         Ok(item.map(Found::Item))
-    }
-}
-
-impl ScopeTable {
-    /// Whether a qualifier means this table.
-    pub(crate) fn is_called(&self, database: Option<&str>, table: &str) -> bool {
-        self.alias == table
-            && database
-                .is_none_or(|written| self.database.as_deref().is_some_and(|own| own == written))
     }
 }

@@ -10,7 +10,7 @@ use mayfly_types::{Result, SqlMode};
 use super::collation::{apart, claim, unclaimed};
 use super::expression::{bare, compound_name, is_descending, position_of};
 use super::query::{Tail, column_of_item, has_calc_found_rows};
-use super::scope::{Clause, ColumnPlace, Item, Name, Scope};
+use super::scope::{Clause, ColumnSlot, Item, Name, Scope};
 use super::types::{as_value, client_type};
 use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn};
@@ -169,39 +169,25 @@ impl Binder<'_> {
             }
             columns.push(column_of_item(item, *id));
         }
-        relation = extend(relation, first);
+        relation = relation.extended(first);
         if distinct {
             relation = self.distinct(relation, &columns, &mut order)?;
         }
         if !order.is_empty() {
-            relation = Relation::Sort {
-                input: Box::new(relation),
-                keys: order
-                    .into_iter()
-                    .map(|key| SortKey {
-                        expression: key.expression,
-                        descending: key.descending,
-                    })
-                    .collect(),
-                limit: None,
-                cause: "ORDER BY has no index to follow".to_owned(),
-            };
+            let keys = order.into_iter().map(|key| SortKey {
+                expression: key.expression,
+                descending: key.descending,
+            });
+            relation = relation.sorted(keys.collect());
         }
         if let Some((offset, count)) = limit {
-            relation = Relation::Limit {
-                input: Box::new(relation),
-                offset,
-                count,
-            };
+            relation = relation.limited(offset, count);
         }
-        relation = extend(relation, second);
+        relation = relation.extended(second);
         if buffer {
             relation = Relation::Materialize {
                 input: Box::new(relation),
-                temporary: TemporaryTable {
-                    purpose: Purpose::Buffer,
-                    cause: "SQL_BUFFER_RESULT".to_owned(),
-                },
+                temporary: TemporaryTable::new(Purpose::Buffer, "SQL_BUFFER_RESULT"),
             };
         }
         if grouped || distinct {
@@ -228,14 +214,14 @@ impl Binder<'_> {
                     if self.scope().tables.is_empty() {
                         return Err(codes::ER_NO_TABLES_USED.error());
                     }
-                    let places = self.scope().wildcard();
-                    self.check_read_all(&places)?;
-                    self.add_places(&places);
+                    let slots = self.scope().wildcard();
+                    self.check_read_all(&slots)?;
+                    self.add_slots(&slots);
                 }
                 SelectItem::QualifiedWildcard(kind, _) => {
-                    let places = self.qualified_wildcard(kind)?;
-                    self.check_read_all(&places)?;
-                    self.add_places(&places);
+                    let slots = self.qualified_wildcard(kind)?;
+                    self.check_read_all(&slots)?;
+                    self.add_slots(&slots);
                 }
                 SelectItem::UnnamedExpr(expr) => {
                     let name = match bare(expr) {
@@ -262,7 +248,7 @@ impl Binder<'_> {
     fn qualified_wildcard(
         &mut self,
         kind: &SelectItemQualifiedWildcardKind,
-    ) -> Result<Vec<ColumnPlace>> {
+    ) -> Result<Vec<ColumnSlot>> {
         let SelectItemQualifiedWildcardKind::ObjectName(name) = kind else {
             return Err(not_supported(&kind.to_string()));
         };
@@ -277,17 +263,17 @@ impl Binder<'_> {
             .ok_or_else(|| codes::ER_BAD_TABLE_ERROR.with(&[table]))
     }
 
-    fn add_places(&mut self, places: &[ColumnPlace]) {
+    fn add_slots(&mut self, slots: &[ColumnSlot]) {
         let scope = self.scope();
-        scope.items.reserve(places.len());
-        for place in places {
+        scope.items.reserve(slots.len());
+        for slot in slots {
             let item = Item {
-                name: scope.tables[place.table].name(place.column).to_owned(),
-                expression: scope.column(*place),
-                column: Some(*place),
-                origin: scope.origin(*place),
-                client_type: scope.client_type_at(*place),
-                claim: scope.tables[place.table].claim(place.column),
+                name: scope.tables[slot.table].name(slot.column).to_owned(),
+                expression: scope.column(*slot),
+                column: Some(*slot),
+                origin: scope.origin(*slot),
+                client_type: scope.client_type_at(*slot),
+                claim: scope.tables[slot.table].claim(slot.column),
             };
             scope.items.push(item);
         }
@@ -305,10 +291,10 @@ impl Binder<'_> {
         }
         let scope = self.scope();
         let column = match expression.kind {
-            ExpressionKind::Column(id) => scope.place_of(id),
+            ExpressionKind::Column(id) => scope.slot_of(id),
             _ => None,
         };
-        let origin = column.and_then(|place| scope.origin(place));
+        let origin = column.and_then(|slot| scope.origin(slot));
         let client_type = client_type(&expression, &|id| scope.client_type(id));
         scope.items.push(Item {
             name,
@@ -330,12 +316,8 @@ impl Binder<'_> {
             let key = match position_of(expr) {
                 Some(position) => {
                     let scope = self.scope();
-                    let item = position
-                        .checked_sub(1)
-                        .and_then(|at| scope.items.get(at))
-                        .ok_or_else(|| {
-                            codes::ER_BAD_FIELD_ERROR.with(&[&position, &Clause::GroupBy.text()])
-                        })?;
+                    let item = position.checked_sub(1).and_then(|at| scope.items.get(at));
+                    let item = item.ok_or_else(|| Clause::GroupBy.unknown(&position))?;
                     if scope.reads_aggregate(&item.expression) {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&item.name]));
                     }
@@ -417,9 +399,7 @@ impl Binder<'_> {
                 Some(position) => {
                     let at = position.wrapping_sub(1);
                     if at >= self.scope().items.len() {
-                        return Err(
-                            codes::ER_BAD_FIELD_ERROR.with(&[&position, &Clause::OrderBy.text()])
-                        );
+                        return Err(Clause::OrderBy.unknown(&position));
                     }
                     Some(at)
                 }
@@ -460,7 +440,7 @@ impl Binder<'_> {
     fn is_of_outer_query(&self, id: ColumnId) -> bool {
         self.scopes.split_last().is_some_and(|(_, outer)| {
             outer.iter().any(|scope| {
-                scope.place_of(id).is_some()
+                scope.slot_of(id).is_some()
                     || scope.aggregates.iter().any(|(known, _)| *known == id)
             })
         })
@@ -488,7 +468,7 @@ impl Binder<'_> {
                 if seen.contains(id) {
                     continue;
                 }
-                let Some(place) = self.scope().place_of(id) else {
+                let Some(slot) = self.scope().slot_of(id) else {
                     // A column of the groups, which is none of a table.
                     if !self.is_of_outer_query(id)
                         && let Some(column) = column_in(&key.expression, id)
@@ -499,24 +479,17 @@ impl Binder<'_> {
                     continue;
                 };
                 if self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
-                    let name = self.scope().full_name(place);
+                    let name = self.scope().full_name(slot);
                     return Err(codes::ER_FIELD_IN_ORDER_NOT_SELECT.with(&[&(index + 1), &name]));
                 }
-                let column = self.scope().column(place);
+                let column = self.scope().column(slot);
                 aggregates.push((id, self.any_value(column)?));
                 seen.insert(id);
             }
         }
-        Ok(Relation::Aggregate(Aggregate {
-            input: Box::new(relation),
-            keys,
-            aggregates,
-            rollup: None,
-            first_groups: None,
-            ordered: false,
-            purpose: Purpose::Distinct,
-            cause: "DISTINCT drops duplicates".to_owned(),
-        }))
+        let cause = "DISTINCT drops duplicates";
+        let distinct = Aggregate::new(relation, keys, aggregates, Purpose::Distinct, cause);
+        Ok(Relation::Aggregate(distinct))
     }
 
     /// Errors 3066 and 3065: what the groups of SELECT DISTINCT are ordered by must be in the select list.
@@ -535,10 +508,10 @@ impl Binder<'_> {
             }
             for id in key.expression.columns().iter() {
                 let is_it = |item: &Item| matches!(item.expression.kind, ExpressionKind::Column(own) if own == id);
-                if let Some(place) = scope.place_of(id)
+                if let Some(slot) = scope.slot_of(id)
                     && !scope.items.iter().any(is_it)
                 {
-                    let name = scope.full_name(place);
+                    let name = scope.full_name(slot);
                     return Err(codes::ER_FIELD_IN_ORDER_NOT_SELECT.with(&[&(index + 1), &name]));
                 }
             }
@@ -573,16 +546,16 @@ impl Binder<'_> {
         }
         if let [table] = scope.tables.as_slice() {
             for unique in &table.unique_keys {
-                let place = |column: &usize| {
+                let slot = |column: &usize| {
                     scope.items.iter().position(|item| {
                         item.column
-                            == Some(ColumnPlace {
+                            == Some(ColumnSlot {
                                 table: 0,
                                 column: *column,
                             })
                     })
                 };
-                if let Some(key) = unique.iter().map(place).collect() {
+                if let Some(key) = unique.iter().map(slot).collect() {
                     keys.push(key);
                 }
             }
@@ -626,16 +599,6 @@ fn sets_variable(expression: &Expression) -> bool {
     found
 }
 
-pub(super) fn extend(relation: Relation, columns: Vec<Computed>) -> Relation {
-    if columns.is_empty() {
-        return relation;
-    }
-    Relation::Extend {
-        input: Box::new(relation),
-        columns,
-    }
-}
-
 /// The expressions of GROUP BY, and whether it says WITH ROLLUP.
 fn group_by_of(group_by: &GroupByExpr) -> Result<(Vec<&Expr>, bool)> {
     let GroupByExpr::Expressions(expressions, modifiers) = group_by else {
@@ -665,11 +628,7 @@ fn group_by_of(group_by: &GroupByExpr) -> Result<(Vec<&Expr>, bool)> {
 fn name_in(expr: &Expr) -> Option<Name<'_>> {
     match expr {
         Expr::Identifier(ident) if mayfly_syntax::encodings::variable(expr).is_none() => {
-            Some(Name {
-                database: None,
-                table: None,
-                column: &ident.value,
-            })
+            Some(Name::unqualified(&ident.value))
         }
         Expr::CompoundIdentifier(parts) => compound_name(parts).ok(),
         _ => None,

@@ -1,7 +1,5 @@
 //! Types of expressions: conversions, and what a choice between several gives.
 
-use std::sync::Arc;
-
 use mayfly_functions::{Argument, Coercibility, Signature};
 use mayfly_types::charset::Charset;
 use mayfly_types::common_type::{self, Alternatives, aggregate_types, text_length};
@@ -25,10 +23,10 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
     cast(expression, &ty)
 }
 
-/// Functions that make a string of a fixed length, though not a CHAR column, of what is no moment.
+/// Functions that make a string of a fixed length, though not a CHAR column, of what is no date with a time.
 const FIXED_STRINGS: &[&str] = &["date_add", "date_sub", "timestampadd", "addtime", "subtime"];
 
-/// What clients are told of an expression that its type does not say, where something is known of columns.
+/// What is reported to clients of an expression beside its type, where something is known of columns.
 pub(crate) fn client_type(
     expression: &Expression,
     of_column: &dyn Fn(ColumnId) -> ClientType,
@@ -38,7 +36,7 @@ pub(crate) fn client_type(
         ExpressionKind::LogicalSubquery(subquery) => {
             return match subquery.client_type {
                 ClientType::Member(_) => ClientType::Plain,
-                told => told,
+                reported => reported,
             };
         }
         ExpressionKind::Call { function, .. }
@@ -50,9 +48,10 @@ pub(crate) fn client_type(
         _ => {}
     }
     if super::literal::is_hexadecimal(expression) {
-        return match expression.ty.unsigned {
-            true => ClientType::Hexadecimal,
-            false => ClientType::Bits,
+        return if expression.ty.unsigned {
+            ClientType::Hexadecimal
+        } else {
+            ClientType::Bits
         };
     }
     if let Some(results) = choices(expression) {
@@ -64,9 +63,10 @@ pub(crate) fn client_type(
             return ClientType::Choice(kind);
         }
     }
-    match is_computed(expression) {
-        true => ClientType::Computed,
-        false => ClientType::Plain,
+    if is_computed(expression) {
+        ClientType::Computed
+    } else {
+        ClientType::Plain
     }
 }
 
@@ -80,7 +80,7 @@ fn member_kind(text: &Expression) -> Option<TypeKind> {
     }
 }
 
-/// What clients are told of what an aggregate gives.
+/// What is reported to clients of what an aggregate gives.
 pub(crate) fn client_type_of_aggregate(
     call: &AggregateCall,
     of_column: &dyn Fn(ColumnId) -> ClientType,
@@ -91,7 +91,7 @@ pub(crate) fn client_type_of_aggregate(
         }
         ("min" | "max", Some(argument)) => match client_type(argument, of_column) {
             ClientType::Plain if argument.ty.is_blob() => ClientType::Choice(argument.ty.kind),
-            told => told,
+            reported => reported,
         },
         ("group_concat", _) if call.signature.result.is_blob() => ClientType::Collected,
         _ => ClientType::Plain,
@@ -240,15 +240,13 @@ fn truth(value: &Value) -> Option<bool> {
 /// A comparison of two expressions that are of one type already.
 pub(crate) fn compare(comparison: Comparison, left: Expression, right: Expression) -> Expression {
     let nullable = comparison != Comparison::NullSafeEqual && (left.nullable || right.nullable);
-    Expression {
-        kind: ExpressionKind::Compare {
-            comparison,
-            left: Box::new(left),
-            right: Box::new(right),
-        },
-        ty: SqlType::boolean(),
-        nullable,
-    }
+    let (left, right) = (Box::new(left), Box::new(right));
+    let kind = ExpressionKind::Compare {
+        comparison,
+        left,
+        right,
+    };
+    Expression::predicate(kind, nullable)
 }
 
 /// Negation of a predicate.
@@ -259,30 +257,16 @@ pub(crate) fn not(mut operand: Expression) -> Expression {
     {
         return operand;
     }
+    if let ExpressionKind::InList { negated, .. } = &mut operand.kind {
+        *negated = !*negated;
+        return operand;
+    }
     match operand.kind {
         ExpressionKind::Not(inner) => *inner,
-        ExpressionKind::InList {
-            operand,
-            list,
-            negated,
-        } => Expression {
-            kind: ExpressionKind::InList {
-                operand,
-                list,
-                negated: !negated,
-            },
-            ty: SqlType::boolean(),
-            nullable,
-        },
-        kind => Expression {
-            kind: ExpressionKind::Not(Box::new(Expression {
-                kind,
-                ty: SqlType::boolean(),
-                nullable,
-            })),
-            ty: SqlType::boolean(),
-            nullable,
-        },
+        kind => {
+            let operand = Box::new(Expression::predicate(kind, nullable));
+            Expression::predicate(ExpressionKind::Not(operand), nullable)
+        }
     }
 }
 
@@ -310,11 +294,7 @@ fn negate(kind: &mut SubqueryKind) -> bool {
 
 /// `operand IS NULL`
 pub(crate) fn is_null(operand: Expression) -> Expression {
-    Expression {
-        kind: ExpressionKind::IsNull(Box::new(operand)),
-        ty: SqlType::boolean(),
-        nullable: false,
-    }
+    Expression::predicate(ExpressionKind::IsNull(Box::new(operand)), false)
 }
 
 /// Whether values of `from` are values of `to` as they are.
@@ -329,9 +309,7 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
         (TypeKind::Null, _) | (_, TypeKind::Null) => false,
         (TypeKind::Decimal, TypeKind::Decimal) => from.length <= to.length,
         (TypeKind::Double | TypeKind::Float, TypeKind::Double) => true,
-        (TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp, TypeKind::DateTime) => {
-            from.decimals <= to.decimals
-        }
+        (_, TypeKind::DateTime) if is_date(from) => from.decimals <= to.decimals,
         (TypeKind::Time, TypeKind::Time) => from.decimals <= to.decimals,
         (TypeKind::Enum | TypeKind::Set, _) | (_, TypeKind::Enum | TypeKind::Set) => false,
         (TypeKind::Json, _) | (_, TypeKind::Json) => false,
@@ -350,6 +328,14 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether values of a type are dates, with a time or without.
+pub(crate) fn is_date(ty: &SqlType) -> bool {
+    matches!(
+        ty.kind,
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
+    )
 }
 
 /// Orders integer kinds by their range.
@@ -387,27 +373,20 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
     // A choice is computed as DOUBLE, and shown as FLOAT.
     let is_float = expression.ty.kind == TypeKind::Float && to.is_string();
     if is_float && choices(&expression).is_some() {
-        let double = Expression {
-            ty: SqlType::double(),
-            nullable: expression.nullable,
-            kind: ExpressionKind::Cast(Box::new(expression), None),
-        };
-        let length = to.length.max(DOUBLE_WIDTH);
+        let nullable = expression.nullable;
+        let double = ExpressionKind::Cast(Box::new(expression), None);
         let to = SqlType {
-            length,
+            length: to.length.max(DOUBLE_WIDTH),
             ..to.clone()
         };
-        return cast(double, &to);
+        return cast(Expression::new(double, SqlType::double(), nullable), &to);
     }
     // A string that does not parse becomes a NULL temporal value.
     let nullable = expression.nullable
         || (to.is_temporal() && !expression.ty.is_temporal())
         || to.kind == TypeKind::Json;
-    Expression {
-        kind: ExpressionKind::Cast(Box::new(expression), None),
-        ty: to.clone(),
-        nullable,
-    }
+    let kind = ExpressionKind::Cast(Box::new(expression), None);
+    Expression::new(kind, to.clone(), nullable)
 }
 
 /// [`cast`] where a text gives way to the collation of others: error 3854 in the place of characters that
@@ -430,18 +409,9 @@ pub(crate) fn cast_exactly(expression: Expression, to: &SqlType) -> Expression {
         collation: to.collation,
         ..expression.ty.clone()
     };
-    let types = vec![expression.ty.clone()];
-    let signature = Signature::new(types, ty.clone(), expression.nullable);
-    let converted = Expression {
-        nullable: expression.nullable,
-        kind: ExpressionKind::Call {
-            function,
-            arguments: vec![expression],
-            signature: Arc::new(signature.with_coercibility(Coercibility::Coercible)),
-        },
-        ty,
-    };
-    cast(converted, to)
+    let signature = Signature::new(vec![expression.ty.clone()], ty, expression.nullable)
+        .with_coercibility(Coercibility::Coercible);
+    cast(Expression::call(function, vec![expression], signature), to)
 }
 
 /// The type that a value becomes where it is to be of a type: a column's DOUBLE keeps all of its digits
@@ -449,12 +419,13 @@ pub(crate) fn cast_exactly(expression: Expression, to: &SqlType) -> Expression {
 pub(crate) fn text_target(expression: &Expression, to: SqlType) -> SqlType {
     let is_column = matches!(expression.kind, ExpressionKind::Column(_));
     let is_text = to.kind == TypeKind::VarChar && to.length == DOUBLE_WIDTH;
-    match is_column && is_text && expression.ty.kind == TypeKind::Double {
-        true => SqlType {
+    if is_column && is_text && expression.ty.kind == TypeKind::Double {
+        SqlType {
             length: WHOLE_DOUBLE_WIDTH,
             ..to
-        },
-        false => to,
+        }
+    } else {
+        to
     }
 }
 
@@ -487,7 +458,7 @@ pub(crate) fn with_collation(mut expression: Expression, collation: CollationId)
     expression
 }
 
-/// What a function is told of an argument.
+/// What a function may know of an argument.
 pub(crate) fn argument(expression: &Expression) -> Argument<'_> {
     Argument {
         ty: &expression.ty,

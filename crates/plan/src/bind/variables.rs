@@ -32,17 +32,9 @@ pub(super) fn system_variable(name: &str, value: Expression) -> Result<Expressio
     };
     let name = word(name);
     let ty = value.ty.clone();
-    let signature = Signature::new(vec![name.ty.clone(), ty.clone()], ty.clone(), true)
+    let signature = Signature::new(vec![name.ty.clone(), ty.clone()], ty, true)
         .with_coercibility(Coercibility::SystemConstant);
-    Ok(Expression {
-        ty,
-        nullable: true,
-        kind: ExpressionKind::Call {
-            function,
-            arguments: vec![name, value],
-            signature: Arc::new(signature),
-        },
-    })
+    Ok(Expression::call(function, vec![name, value], signature))
 }
 
 /// The name of the variable that an expression reads, if it holds a DECIMAL.

@@ -8,7 +8,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::binder::ViewChecks;
-use super::scope::{ColumnPlace, ScopeColumns, ViewParts};
+use super::scope::{ColumnSlot, ScopeColumns, ViewParts};
 use crate::bind::binder::Binder;
 use crate::bind::block::Block;
 use crate::catalog::{TableId, ViewSource};
@@ -71,21 +71,21 @@ impl Binder<'_> {
     /// of its columns that is: 1288 for what is no table, 1348 for an expression.
     pub(super) fn written_column(
         &mut self,
-        place: ColumnPlace,
+        slot: ColumnSlot,
         relation: &Relation,
         statement: &str,
     ) -> Result<(Scan, usize)> {
         let scope = self.scope();
-        let table = &scope.tables[place.table];
+        let table = &scope.tables[slot.table];
         if let ScopeColumns::Base { .. } = table.columns {
-            let scan = self.written_table(place.table, relation, statement)?;
-            return Ok((scan, place.column));
+            let scan = self.written_table(slot.table, relation, statement)?;
+            return Ok((scan, slot.column));
         }
-        let parts = scope.views.iter().find(|(at, _)| *at == place.table);
+        let parts = scope.views.iter().find(|(at, _)| *at == slot.table);
         let Some((_, parts)) = parts.filter(|(_, parts)| parts.merged) else {
             return Err(codes::ER_NON_UPDATABLE_TABLE.with(&[&table.alias, &statement]));
         };
-        let id = table.id(place.column);
+        let id = table.id(slot.column);
         let mut scans = Vec::new();
         merged_scans(relation, &mut scans);
         let owner = scans.into_iter().find(|scan| {
@@ -97,7 +97,7 @@ impl Binder<'_> {
                 Err(codes::ER_NON_UPDATABLE_TABLE.with(&[&table.alias, &statement]))
             }
             Some(scan) => Ok((scan.clone(), id - scan.first)),
-            None => Err(codes::ER_NONUPDATEABLE_COLUMN.with(&[&table.name(place.column)])),
+            None => Err(codes::ER_NONUPDATEABLE_COLUMN.with(&[&table.name(slot.column)])),
         }
     }
 
@@ -119,8 +119,8 @@ impl Binder<'_> {
         if let ScopeColumns::Base { table: source, .. } = &table.columns {
             all_scans(relation, &mut scans);
             let is_it = |scan: &&&Scan| {
-                let same_place = scan.alias == table.alias && scan.select_id == select_id;
-                scan.table.id == source.id && same_place
+                let same_block = scan.alias == table.alias && scan.select_id == select_id;
+                scan.table.id == source.id && same_block
             };
             let scan = scans.iter().find(is_it);
             return scan

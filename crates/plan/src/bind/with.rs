@@ -1,14 +1,15 @@
 //! WITH: common table expressions, recursive ones too.
 
-use mayfly_syntax::ast::{Cte, Query, SetExpr, SetOperator, SetQuantifier, With};
+use mayfly_syntax::ast::{Cte, SetExpr, SetOperator, SetQuantifier, Visit, With};
 use mayfly_syntax::chain::set_chain;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::binder::{RecursivePart, VisibleCte};
-use super::from::rename_columns;
+use super::from::{refuse_same_names, rename_columns};
+use super::scope::ScopeTable;
 use crate::bind::binder::Binder;
-use crate::bind::block::{Block, BlockColumn, same_name};
+use crate::bind::block::Block;
 use crate::not_supported::not_supported;
 use crate::tree::logical::{Relation, Shared, SharedRelation};
 
@@ -43,24 +44,28 @@ impl Binder<'_> {
         let name = cte.alias.name.value.as_str();
         let mut block = self.bind_query_expression(&cte.query, false)?;
         rename(&mut block, cte)?;
-        self.share(name, block);
+        let relation = block.relation.take().block_of(block.select_id);
+        let shared = self.declare(name, block, None);
+        self.shared[shared].source = Some(SharedRelation::Plain(relation));
         Ok(())
     }
 
-    fn share(&mut self, name: &str, block: Block) {
+    /// Lets a name mean a common table expression whose rows are still to be said; its number among the
+    /// shared results.
+    fn declare(
+        &mut self,
+        name: &str,
+        block: Block,
+        recursive_part: Option<RecursivePart>,
+    ) -> usize {
         let shared = self.shared.len();
+        let columns = block.columns.iter();
         self.shared.push(Shared {
             name: name.to_owned(),
-            names: names_of(&block.columns),
-            columns: block.columns.iter().map(|column| column.id).collect(),
-            types: block
-                .columns
-                .iter()
-                .map(|column| column.ty.clone())
-                .collect(),
-            source: Some(SharedRelation::Plain(
-                block.relation.block_of(block.select_id),
-            )),
+            names: columns.clone().map(|column| column.name.clone()).collect(),
+            columns: columns.clone().map(|column| column.id).collect(),
+            types: columns.map(|column| column.ty.clone()).collect(),
+            source: None,
             readers: 0,
             mergeable: block.mergeable,
             select_id: block.select_id,
@@ -69,11 +74,12 @@ impl Binder<'_> {
             name: name.to_owned(),
             shared,
             columns: block.columns,
-            recursive_part: None,
+            recursive_part,
             unique_keys: block.unique_keys,
             limit: None,
             depth: self.scopes.len(),
         });
+        shared
     }
 
     /// The recursive part is bound while the name means the rows of the round before.
@@ -90,11 +96,11 @@ impl Binder<'_> {
         let distinct = union_arms(&cte.query.body, &mut arms).ok_or_else(requires_union)?;
         let first_recursive = arms
             .iter()
-            .position(|arm| mentions_body(arm, name))
+            .position(|arm| mentions::<SetExpr>(arm, name))
             .unwrap_or(arms.len());
         let wrong_order = arms[first_recursive..]
             .iter()
-            .any(|arm| !mentions_body(arm, name));
+            .any(|arm| !mentions::<SetExpr>(arm, name));
         if first_recursive == 0 || wrong_order {
             return Err(codes::ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST.with(&[&name]));
         }
@@ -118,33 +124,14 @@ impl Binder<'_> {
             }
             column.origin = None;
         }
-        let shared = self.shared.len();
-        self.shared.push(Shared {
-            name: name.to_owned(),
-            names: names_of(&seed.columns),
-            columns: seed.columns.iter().map(|column| column.id).collect(),
-            types: seed
-                .columns
-                .iter()
-                .map(|column| column.ty.clone())
-                .collect(),
-            source: None,
-            readers: 0,
-            mergeable: false,
-            select_id: seed.select_id,
-        });
-        self.ctes.push(VisibleCte {
-            name: name.to_owned(),
-            shared,
-            columns: seed.columns.clone(),
-            recursive_part: Some(RecursivePart::default()),
-            unique_keys: Vec::new(),
-            limit: None,
-            depth: self.scopes.len(),
-        });
+        seed.mergeable = false;
+        seed.unique_keys.clear();
+        let seed_relation = seed.relation.take().block_of(seed.select_id);
+        let width = seed.columns.len();
+        let shared = self.declare(name, seed, Some(RecursivePart::default()));
         let at = self.ctes.len() - 1;
         let step = self.bind_union_of(steps, distinct)?;
-        if step.columns.len() != seed.columns.len() {
+        if step.columns.len() != width {
             return Err(codes::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT.error());
         }
         if has_aggregate(&step.relation) {
@@ -154,7 +141,7 @@ impl Binder<'_> {
         let step_columns = step.columns.iter().map(|column| column.id).collect();
         let limit = self.bind_limit(&cte.query)?;
         self.shared[shared].source = Some(SharedRelation::Recursive {
-            seed: seed.relation.block_of(seed.select_id),
+            seed: seed_relation,
             step: step.relation.block_of(step_select),
             step_columns,
             distinct,
@@ -206,12 +193,9 @@ impl Binder<'_> {
             definition.readers += weight;
         }
         let ids = columns.iter().map(|column| column.id).collect();
-        self.add_table(super::scope::ScopeTable {
-            database: None,
-            alias: alias.to_owned(),
-            columns: super::scope::ScopeColumns::Derived(columns),
-            null_extended: false,
+        self.add_table(ScopeTable {
             unique_keys,
+            ..ScopeTable::derived(alias.to_owned(), columns)
         })?;
         let scan = Relation::SharedScan {
             shared,
@@ -220,11 +204,7 @@ impl Binder<'_> {
             working,
         };
         Ok(Some(match limit {
-            Some((offset, count)) => Relation::Limit {
-                input: Box::new(scan),
-                offset,
-                count,
-            },
+            Some((offset, count)) => scan.limited(offset, count),
             None => scan,
         }))
     }
@@ -238,19 +218,7 @@ fn rename(block: &mut Block, cte: &Cte) -> Result<()> {
         .map(|column| &column.name)
         .collect();
     rename_columns(block, &names)?;
-    for (index, column) in block.columns.iter().enumerate() {
-        if block.columns[..index]
-            .iter()
-            .any(|other| same_name(&other.name, &column.name))
-        {
-            return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
-        }
-    }
-    Ok(())
-}
-
-fn names_of(columns: &[BlockColumn]) -> Vec<String> {
-    columns.iter().map(|column| column.name.clone()).collect()
+    refuse_same_names(&block.columns)
 }
 
 /// The arms of a chain of UNIONs, and whether duplicates are dropped.
@@ -289,15 +257,8 @@ fn union_arms<'q>(body: &'q SetExpr, arms: &mut Vec<&'q SetExpr>) -> Option<bool
     distinct
 }
 
-fn mentions(query: &Query, name: &str) -> bool {
-    mentions_node(query, name)
-}
-
-fn mentions_body(body: &SetExpr, name: &str) -> bool {
-    mentions_node(body, name)
-}
-
-fn mentions_node<N: mayfly_syntax::ast::Visit>(node: &N, name: &str) -> bool {
+/// Whether a part of a query names a table so.
+fn mentions<N: Visit>(node: &N, name: &str) -> bool {
     let found = mayfly_syntax::ast::visit_relations(node, |relation| {
         let called = matches!(relation.0.as_slice(), [part]
             if part.as_ident().is_some_and(|ident| ident.value == name));

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use mayfly_types::{SqlMode, Value};
 
-use super::fact::Fact;
+use super::Fact;
 use crate::access::constant::known_value;
 use crate::catalog::{IndexSource, TableSource, ValueRange};
 use crate::text::{Names, expression_text};
@@ -303,15 +303,15 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
     let Some(index) = scan.table.indexes.get(scan.index) else {
         return String::new();
     };
-    let place = format!("on {} using {}", scan.alias, index.name);
+    let target = format!("on {} using {}", scan.alias, index.name);
     let covering = scan.covering;
     let skips = match scan.groups {
         None => "",
         Some(_) => " for grouping/de-duplication",
     };
     let text = match (&scan.ranges, kind(scan)) {
-        (None, "range") => format!("{} {place}", word(covering, "index skip scan")),
-        (None, _) => format!("{} {place}", word(covering, "index scan")),
+        (None, "range") => format!("{} {target}", word(covering, "index skip scan")),
+        (None, _) => format!("{} {target}", word(covering, "index scan")),
         (Some(ranges), "const" | "eq_ref" | "ref") => {
             let verb = match kind(scan) {
                 "const" | "eq_ref" => "Single-row index lookup",
@@ -323,7 +323,7 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
                     value.map_or_else(|| "NULL".to_owned(), |value| expression_text(value, names));
                 format!("{} = {value}", column_name(&scan.table, part.column))
             });
-            format!("{verb} {place} ({})", keys.collect::<Vec<_>>().join(", "))
+            format!("{verb} {target} ({})", keys.collect::<Vec<_>>().join(", "))
         }
         (Some(ranges), _) => {
             let over = ranges_text(ranges, &scan.table, index, names);
@@ -331,12 +331,13 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
                 None => "index range scan",
                 Some(_) => "index skip scan",
             };
-            format!("{} {place} over {over}", word(covering, verb))
+            format!("{} {target} over {over}", word(covering, verb))
         }
     };
-    match scan.reverse {
-        true => format!("{text}{skips} (reverse)"),
-        false => text + skips,
+    if scan.reverse {
+        format!("{text}{skips} (reverse)")
+    } else {
+        text + skips
     }
 }
 
@@ -387,9 +388,10 @@ fn ranges_text(
     names: &dyn Names,
 ) -> String {
     const SHOWN: usize = 2;
-    let known = match ranges.is_of_values() {
-        true => ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT))),
-        false => Ok(None),
+    let known = if ranges.is_of_values() {
+        ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT)))
+    } else {
+        Ok(None)
     };
     let mut texts: Vec<String> = match known {
         Ok(Some(found)) => {
@@ -487,9 +489,10 @@ fn range_text(
             continue;
         }
         let sign = |included: bool| if included { "<=" } else { "<" };
-        let (first, second) = match part.descending {
-            false => ((low, &start, start_included), (high, &end, end_included)),
-            true => ((high, &end, end_included), (low, &start, start_included)),
+        let (first, second) = if part.descending {
+            ((high, &end, end_included), (low, &start, start_included))
+        } else {
+            ((low, &start, start_included), (high, &end, end_included))
         };
         let mut one = name.to_owned();
         if let (Some(value), values, included) = first {

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use super::Subject;
-use super::fact::Fact;
 use super::outline::{Step, outline};
 use super::tree::number;
+use super::{Fact, Subject};
 
 /// The plan as a JSON document.
 pub fn json(subject: &Subject<'_>) -> String {

@@ -5,7 +5,6 @@
 //! `-> Aggregate using temporary table  (cost=0.55 rows=2) [GROUP BY has no index to follow]`.
 
 mod access;
-mod fact;
 mod json;
 mod outline;
 mod traditional;
@@ -34,6 +33,13 @@ impl<'p> From<&'p QueryPlan> for Subject<'p> {
             change: None,
         }
     }
+}
+
+/// A fact of a step, as a value of a JSON document.
+enum Fact {
+    Text(String),
+    Flag(bool),
+    List(Vec<String>),
 }
 
 /// What a statement does to tables.

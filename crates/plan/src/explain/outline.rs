@@ -1,15 +1,14 @@
 //! The steps of a plan in MySQL's words, with the names of columns put back in.
 
-use super::fact::Fact;
-use super::{ChangeKind, Subject, access};
+use super::{ChangeKind, Fact, Subject, access};
 use crate::catalog::TableSource;
 use crate::estimate::selectivity;
 use crate::text::{Names, call_text, expression_text, order_text};
 use crate::tree::expression::{Expression, ExpressionKind, Subquery};
 use crate::tree::logical::{visit_expression, with_stack};
 use crate::tree::physical::{
-    AggregateCall, IndexLookupJoin, JoinKey, JoinKind, Operator, Plan, Purpose, QueryPlan,
-    SetOperationKind, SharedId, SharedSource,
+    AggregateCall, Grouping, IndexLookupJoin, JoinKey, JoinKind, Operator, Plan, Purpose,
+    QueryPlan, SetOperationKind, SharedId, SharedSource, TemporaryTable,
 };
 
 /// One line of the tree.
@@ -46,20 +45,13 @@ pub(super) fn outline(subject: &Subject<'_>) -> Vec<Step> {
         ChangeKind::Update => buffered("Update"),
         ChangeKind::Delete => buffered("Delete from"),
     };
-    vec![Step {
-        estimate: None,
-        ..step(
-            text,
-            0.0,
-            0.0,
-            found.unwrap_or_else(|| {
-                vec![Step {
-                    estimate: None,
-                    ..step("Rows fetched before execution", 0.0, 0.0, Vec::new())
-                }]
-            }),
-        )
-    }]
+    let fetched = || {
+        vec![Step::unestimated(
+            "Rows fetched before execution",
+            Vec::new(),
+        )]
+    };
+    vec![Step::unestimated(text, found.unwrap_or_else(fetched))]
 }
 
 /// The steps of a plan.
@@ -133,13 +125,58 @@ const ROW_COST: f64 = 0.1;
 /// What a row costs that an index leads to.
 const FETCH_COST: f64 = 0.35;
 
-fn step(text: impl Into<String>, cost: f64, rows: f64, inputs: Vec<Step>) -> Step {
-    Step {
-        text: text.into(),
-        estimate: Some((cost, rows)),
-        cause: None,
-        facts: Vec::new(),
-        inputs,
+/// What a row costs that an index finds.
+fn row_cost(covering: bool) -> f64 {
+    if covering { ROW_COST } else { FETCH_COST }
+}
+
+impl Step {
+    fn new(text: impl Into<String>, cost: f64, rows: f64, inputs: Vec<Step>) -> Self {
+        Self {
+            estimate: Some((cost, rows)),
+            ..Self::unestimated(text, inputs)
+        }
+    }
+
+    fn unestimated(text: impl Into<String>, inputs: Vec<Step>) -> Self {
+        Self {
+            text: text.into(),
+            estimate: None,
+            cause: None,
+            facts: Vec::new(),
+            inputs,
+        }
+    }
+
+    /// What makes a temporary table.
+    fn because(self, temporary: &TemporaryTable) -> Self {
+        Self {
+            cause: Some(temporary.cause.clone()),
+            ..self
+        }
+    }
+}
+
+impl Described {
+    fn new(
+        text: impl Into<String>,
+        cost: f64,
+        rows: f64,
+        inputs: Vec<Step>,
+        names: Vec<String>,
+    ) -> Self {
+        Self {
+            step: Step::new(text, cost, rows, inputs),
+            names,
+            cost,
+        }
+    }
+
+    /// A scan of all rows that a step makes.
+    fn scan_of(made: Step, name: &str, names: Vec<String>) -> Self {
+        let (cost, rows) = made.estimate.unwrap_or_default();
+        let text = format!("Table scan on {name}");
+        Self::new(text, cost + rows * ROW_COST, rows, vec![made], names)
     }
 }
 
@@ -171,19 +208,15 @@ impl Outliner<'_> {
                 let names = column_names(table, alias, columns);
                 let all = table.row_count as f64;
                 let cost = SCAN_COST + all * ROW_COST;
-                let mut scan = step(format!("Table scan on {alias}"), cost, all, Vec::new());
+                let mut scan = Step::new(format!("Table scan on {alias}"), cost, all, Vec::new());
                 scan.facts = table_facts(table, alias);
                 self.checked(scan, predicate.as_ref(), names, cost, rows)
             }
             Operator::IndexScan(scan) => {
                 let names = column_names(&scan.table, &scan.alias, &scan.columns);
-                let per_row = match scan.covering {
-                    true => ROW_COST,
-                    false => FETCH_COST,
-                };
-                let cost = SCAN_COST + scan.read_rows * per_row;
+                let cost = SCAN_COST + scan.read_rows * row_cost(scan.covering);
                 let text = access::scan_text(scan, &ByPosition(&names));
-                let mut read = step(text, cost, scan.read_rows, Vec::new());
+                let mut read = Step::new(text, cost, scan.read_rows, Vec::new());
                 read.facts = access::scan_facts(scan, &ByPosition(&names));
                 self.checked(read, scan.predicate.as_ref(), names, cost, rows)
             }
@@ -194,7 +227,7 @@ impl Outliner<'_> {
                     .map(|scan| {
                         let text = access::scan_text(scan, &ByPosition(&[]));
                         let cost = SCAN_COST + scan.read_rows * ROW_COST;
-                        let mut read = step(text, cost, scan.read_rows, Vec::new());
+                        let mut read = Step::new(text, cost, scan.read_rows, Vec::new());
                         read.facts = access::scan_facts(scan, &ByPosition(&[]));
                         read
                     })
@@ -202,23 +235,16 @@ impl Outliner<'_> {
                 let found: f64 = merge.parts().map(|scan| scan.read_rows).sum();
                 let cost = SCAN_COST + found * ROW_COST + merge.read_rows * FETCH_COST;
                 let text = access::merge_text(merge).to_owned();
-                let read = step(text, cost, merge.read_rows, parts);
+                let read = Step::new(text, cost, merge.read_rows, parts);
                 self.checked(read, merge.predicate.as_ref(), names, cost, rows)
             }
             Operator::IndexLookupJoin(join) => self.lookup_join(join, rows),
             Operator::SharedScan { shared, alias } => self.shared(*shared, alias, rows),
             Operator::WorkingTable { shared, alias } => {
                 let cost = SCAN_COST + rows * ROW_COST;
-                Described {
-                    step: step(
-                        format!("Scan new records on {alias}"),
-                        cost,
-                        rows,
-                        Vec::new(),
-                    ),
-                    names: self.shared_names(*shared, alias),
-                    cost,
-                }
+                let text = format!("Scan new records on {alias}");
+                let names = self.shared_names(*shared, alias);
+                Described::new(text, cost, rows, Vec::new(), names)
             }
             Operator::Filter { input, predicate } => {
                 let input = self.plan(input);
@@ -227,10 +253,7 @@ impl Outliner<'_> {
             }
             Operator::Project { input, expressions } => {
                 let input = self.plan(input);
-                for expression in expressions {
-                    let found = self.subqueries(expression, "projection");
-                    self.beside.extend(found);
-                }
+                self.note_subqueries(expressions);
                 let names = texts(expressions, &input.names);
                 Described { names, ..input }
             }
@@ -245,7 +268,7 @@ impl Outliner<'_> {
                     ..input
                 }
             }
-            Operator::Aggregate { .. } => self.aggregate(plan),
+            Operator::Aggregate { input, grouping } => self.aggregate(input, grouping, rows),
             Operator::Sort { .. } => self.sort(plan),
             Operator::SetOperation { .. } => self.set_operation(plan),
             Operator::HashJoin { .. }
@@ -260,36 +283,21 @@ impl Outliner<'_> {
                     .iter()
                     .map(|column| format!("{}.{column}", table.alias))
                     .collect();
-                let outer = std::mem::take(&mut self.beside);
-                let mut described = match &input.operator {
+                let described = self.block(|outliner| match &input.operator {
                     Operator::Materialize { input, temporary } => {
-                        let input = self.plan(input);
-                        let cost = input.cost + rows * ROW_COST;
-                        let mut made = step("Materialize", input.cost, rows, vec![input.step]);
-                        made.cause = Some(temporary.cause.clone());
-                        let text = format!("Table scan on {}", table.alias);
-                        Described {
-                            step: step(text, cost, rows, vec![made]),
-                            names: Vec::new(),
-                            cost,
-                        }
+                        let input = outliner.plan(input);
+                        let made = Step::new("Materialize", input.cost, rows, vec![input.step]);
+                        let made = made.because(temporary);
+                        Described::scan_of(made, &table.alias, Vec::new())
                     }
-                    _ => self.plan(input),
-                };
-                let inside = std::mem::replace(&mut self.beside, outer);
-                described.step.inputs.extend(inside);
+                    _ => outliner.plan(input),
+                });
                 Described { names, ..described }
             }
             Operator::Materialize { input, temporary } => {
                 let input = self.plan(input);
-                let cost = input.cost + rows * ROW_COST;
-                let mut made = step("Temporary table", input.cost, rows, vec![input.step]);
-                made.cause = Some(temporary.cause.clone());
-                Described {
-                    step: step("Table scan on <temporary>", cost, rows, vec![made]),
-                    names: input.names,
-                    cost,
-                }
+                let made = Step::new("Temporary table", input.cost, rows, vec![input.step]);
+                Described::scan_of(made.because(temporary), "<temporary>", input.names)
             }
         }
     }
@@ -306,14 +314,24 @@ impl Outliner<'_> {
                 .map(|index| format!("column_{index}"))
                 .collect(),
         };
-        for value in values.iter().flatten() {
-            let found = self.subqueries(value, "projection");
+        self.note_subqueries(values.iter().flatten());
+        Described::new(text, 0.0, rows, Vec::new(), names)
+    }
+
+    /// Describes a query block; the subqueries of its select list stand behind its own inputs.
+    fn block(&mut self, describe: impl FnOnce(&mut Self) -> Described) -> Described {
+        let outer = std::mem::take(&mut self.beside);
+        let mut described = describe(self);
+        let inside = std::mem::replace(&mut self.beside, outer);
+        described.step.inputs.extend(inside);
+        described
+    }
+
+    /// Notes the subqueries of a select list.
+    fn note_subqueries<'e>(&mut self, expressions: impl IntoIterator<Item = &'e Expression>) {
+        for expression in expressions {
+            let found = self.subqueries(expression, "projection");
             self.beside.extend(found);
-        }
-        Described {
-            step: step(text, 0.0, rows, Vec::new()),
-            names,
-            cost: 0.0,
         }
     }
 
@@ -341,11 +359,11 @@ impl Outliner<'_> {
         cost: f64,
         rows: f64,
     ) -> Step {
-        let text = format!("Filter: {}", expression_text(predicate, &ByPosition(names)));
+        let condition = expression_text(predicate, &ByPosition(names));
+        let text = format!("Filter: {condition}");
         let mut inputs = vec![input];
         inputs.extend(self.subqueries(predicate, "condition"));
-        let condition = expression_text(predicate, &ByPosition(names));
-        let mut filter = step(text, cost, rows, inputs);
+        let mut filter = Step::new(text, cost, rows, inputs);
         filter.facts = vec![
             ("access_type", Fact::Text("filter".to_owned())),
             ("condition", Fact::Text(condition)),
@@ -354,7 +372,7 @@ impl Outliner<'_> {
     }
 
     /// The subqueries of an expression as steps.
-    fn subqueries(&mut self, expression: &Expression, place: &str) -> Vec<Step> {
+    fn subqueries(&mut self, expression: &Expression, clause: &str) -> Vec<Step> {
         let mut found: Vec<std::sync::Arc<Subquery>> = Vec::new();
         visit_expression(expression, &mut |inner| {
             if let ExpressionKind::Subquery(subquery) = &inner.kind {
@@ -377,34 +395,24 @@ impl Outliner<'_> {
                 let inside = std::mem::replace(&mut self.beside, outer);
                 let mut inputs = vec![plan.step];
                 inputs.extend(inside);
-                Step {
-                    text: format!(
-                        "Select #{} (subquery in {place}; {how})",
-                        subquery.select_id
-                    ),
-                    estimate: None,
-                    cause: None,
-                    facts: Vec::new(),
+                let id = subquery.select_id;
+                Step::unestimated(
+                    format!("Select #{id} (subquery in {clause}; {how})"),
                     inputs,
-                }
+                )
             })
             .collect()
     }
 
-    fn aggregate(&mut self, plan: &Plan) -> Described {
-        let Operator::Aggregate {
-            input,
+    fn aggregate(&mut self, input: &Plan, grouping: &Grouping, rows: f64) -> Described {
+        let Grouping {
             keys,
             aggregates,
             rollup,
             first_groups,
             ordered,
             temporary,
-        } = &plan.operator
-        else {
-            return self.unknown();
-        };
-        let rows = plan.estimated_rows;
+        } = grouping;
         let input = self.plan(input);
         let cost = input.cost + input.step.estimate.map_or(0.0, |(_, rows)| rows) * ROW_COST;
         let by_position = ByPosition(&input.names);
@@ -421,11 +429,7 @@ impl Outliner<'_> {
                 (true, []) => "Group (no aggregates)".to_owned(),
                 (true, _) => format!("Group aggregate: {}", calls.join(", ")),
             };
-            return Described {
-                step: step(text, cost, rows, vec![input.step]),
-                names,
-                cost,
-            };
+            return Described::new(text, cost, rows, vec![input.step], names);
         };
         let mut text = if *rollup {
             format!("Group aggregate with rollup: {}", calls.join(", "))
@@ -437,14 +441,8 @@ impl Outliner<'_> {
         if let Some(first) = first_groups {
             text.push_str(&format!(", first {first} group(s)"));
         }
-        let mut made = step(text, cost, rows, vec![input.step]);
-        made.cause = Some(temporary.cause.clone());
-        let cost = cost + rows * ROW_COST;
-        Described {
-            step: step("Table scan on <temporary>", cost, rows, vec![made]),
-            names,
-            cost,
-        }
+        let made = Step::new(text, cost, rows, vec![input.step]).because(temporary);
+        Described::scan_of(made, "<temporary>", names)
     }
 
     fn sort(&mut self, plan: &Plan) -> Described {
@@ -462,7 +460,7 @@ impl Outliner<'_> {
             text.push_str(&format!(", limit input to {wanted} row(s) per chunk"));
         }
         let cost = input.cost + rows * ROW_COST;
-        let sorted = step(text, cost, rows, vec![input.step]);
+        let sorted = Step::new(text, cost, rows, vec![input.step]);
         Described {
             step: match limit {
                 Some((offset, count)) => limit_step(*offset, *count, cost, rows, sorted),
@@ -488,10 +486,7 @@ impl Outliner<'_> {
         let mut steps = Vec::with_capacity(inputs.len());
         let mut cost = 0.0;
         for (index, input) in inputs.iter().enumerate() {
-            let outer = std::mem::take(&mut self.beside);
-            let mut described = self.plan(input);
-            let inside = std::mem::replace(&mut self.beside, outer);
-            described.step.inputs.extend(inside);
+            let described = self.block(|outliner| outliner.plan(input));
             cost += described.cost;
             if index == 0 {
                 names = described
@@ -508,11 +503,7 @@ impl Outliner<'_> {
             SetOperationKind::Except => "except",
         };
         let Some(temporary) = temporary else {
-            return Described {
-                step: step("Append", cost, rows, steps),
-                names,
-                cost,
-            };
+            return Described::new("Append", cost, rows, steps, names);
         };
         let verb = word[..1].to_uppercase() + &word[1..];
         let text = if *all {
@@ -520,29 +511,18 @@ impl Outliner<'_> {
         } else {
             format!("{verb} materialize with deduplication")
         };
-        let mut made = step(text, cost, rows, steps);
-        made.cause = Some(temporary.cause.clone());
-        let cost = cost + rows * ROW_COST;
-        let text = format!("Table scan on <{word} temporary>");
-        Described {
-            step: step(text, cost, rows, vec![made]),
-            names,
-            cost,
-        }
+        let made = Step::new(text, cost, rows, steps).because(temporary);
+        Described::scan_of(made, &format!("<{word} temporary>"), names)
     }
 
     fn lookup_join(&mut self, join: &IndexLookupJoin, rows: f64) -> Described {
         let left = self.plan(&join.left);
         let mut names = left.names.clone();
-        let per_row = match join.covering {
-            true => ROW_COST,
-            false => FETCH_COST,
-        };
-        let once = SCAN_COST + join.rows_per_key * per_row;
+        let once = SCAN_COST + join.rows_per_key * row_cost(join.covering);
         let text = access::lookup_text(join, &ByPosition(&names));
         let facts = access::lookup_facts(join, &ByPosition(&names));
         names.extend(column_names(&join.table, &join.alias, &join.columns));
-        let mut right = step(text, once, join.rows_per_key, Vec::new());
+        let mut right = Step::new(text, once, join.rows_per_key, Vec::new());
         right.facts = facts;
         if let Some(residual) = &join.residual {
             let kept = join.rows_per_key * selectivity(residual);
@@ -556,11 +536,7 @@ impl Outliner<'_> {
         if join.kind.is_left_only() {
             names.truncate(left.names.len());
         }
-        Described {
-            step: step(text, cost, rows, vec![left.step, right]),
-            names,
-            cost,
-        }
+        Described::new(text, cost, rows, vec![left.step, right], names)
     }
 
     fn join(&mut self, plan: &Plan) -> Described {
@@ -582,12 +558,8 @@ impl Outliner<'_> {
         let mut both = left.names.clone();
         both.extend(right.names.iter().cloned());
         let cost = left.cost + right.cost + rows * ROW_COST;
-        let hash = |built: Step| {
-            let mut hash = step("Hash", 0.0, 0.0, vec![built]);
-            hash.estimate = None;
-            hash
-        };
-        let (text, condition, inputs) = match &plan.operator {
+        let hash = |built: Step| Step::unestimated("Hash", vec![built]);
+        let (mut text, condition, mut inputs) = match &plan.operator {
             Operator::HashJoin {
                 keys,
                 residual,
@@ -605,8 +577,7 @@ impl Outliner<'_> {
                 } else {
                     (left.step, right.step)
                 };
-                let mut built = hash(built);
-                built.cause = Some(temporary.cause.clone());
+                let built = hash(built).because(temporary);
                 (text, residual.as_ref(), vec![probe, built])
             }
             Operator::NestedLoopJoin {
@@ -615,8 +586,7 @@ impl Outliner<'_> {
                 ..
             } => {
                 let text = format!("{} (no condition)", hash_join_name(kind));
-                let mut built = hash(right.step);
-                built.cause = Some(temporary.cause.clone());
+                let built = hash(right.step).because(temporary);
                 (text, condition.as_ref(), vec![left.step, built])
             }
             Operator::Apply { condition, .. } => {
@@ -625,22 +595,17 @@ impl Outliner<'_> {
             }
             _ => return self.unknown(),
         };
-        let mut text = text;
-        let mut inputs = inputs;
         if let Some(condition) = condition {
             let extra = expression_text(condition, &ByPosition(&both));
             text.push_str(&format!(", extra conditions: {extra}"));
             inputs.extend(self.subqueries(condition, "condition"));
         }
-        Described {
-            step: step(text, cost, rows, inputs),
-            names: if kind.is_left_only() {
-                left.names
-            } else {
-                both
-            },
-            cost,
-        }
+        let names = if kind.is_left_only() {
+            left.names
+        } else {
+            both
+        };
+        Described::new(text, cost, rows, inputs, names)
     }
 
     fn shared_names(&self, shared: SharedId, alias: &str) -> Vec<String> {
@@ -686,34 +651,19 @@ impl Outliner<'_> {
                     let step = self.plan(step);
                     cost = seed.cost + step.cost;
                     inputs.push(seed.step);
-                    inputs.push(Step {
-                        text: "Repeat until convergence".to_owned(),
-                        estimate: None,
-                        cause: None,
-                        facts: Vec::new(),
-                        inputs: vec![step.step],
-                    });
+                    let rounds = vec![step.step];
+                    inputs.push(Step::unestimated("Repeat until convergence", rounds));
                 }
             }
             inputs.extend(std::mem::replace(&mut self.beside, outer));
         }
-        let mut made = step(text, cost, rows, inputs);
-        made.cause = Some(result.temporary.cause.clone());
-        let cost = cost + rows * ROW_COST;
-        Described {
-            step: step(format!("Table scan on {alias}"), cost, rows, vec![made]),
-            names,
-            cost,
-        }
+        let made = Step::new(text, cost, rows, inputs).because(&result.temporary);
+        Described::scan_of(made, alias, names)
     }
 
     /// What cannot be: a plan that names a result that it does not have.
     fn unknown(&self) -> Described {
-        Described {
-            step: step("<unknown>", 0.0, 0.0, Vec::new()),
-            names: Vec::new(),
-            cost: 0.0,
-        }
+        Described::new("<unknown>", 0.0, 0.0, Vec::new(), Vec::new())
     }
 }
 
@@ -730,7 +680,7 @@ fn limit_step(offset: u64, count: u64, cost: f64, rows: f64, input: Step) -> Ste
     } else {
         format!("Limit/Offset: {count}/{offset} row(s)")
     };
-    step(text, cost, rows, vec![input])
+    Step::new(text, cost, rows, vec![input])
 }
 
 /// Whether a grouping is a DISTINCT: of the select list, or of the values of an aggregate.

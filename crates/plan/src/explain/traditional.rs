@@ -10,11 +10,11 @@ use crate::estimate::selectivity;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::with_stack;
 use crate::tree::physical::{
-    IndexLookupJoin, JoinKind, Operator, Plan, QueryPlan, SharedId, SharedSource,
+    IndexLookupJoin, JoinKind, Operator, Plan, QueryPlan, SetOperationKind, SharedId, SharedSource,
 };
 
 /// A row of the traditional format. What is `None` is shown as NULL.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExplainRow {
     /// The number of the query block.
     pub id: u64,
@@ -53,13 +53,7 @@ pub fn traditional(subject: &Subject<'_>) -> Vec<ExplainRow> {
             select_type,
             table: change.tables.first().cloned(),
             access: Some("ALL"),
-            possible_keys: None,
-            key: None,
-            key_length: None,
-            reference: None,
-            rows: None,
-            filtered: None,
-            extra: None,
+            ..ExplainRow::default()
         };
         rows.insert(0, target);
         return rows;
@@ -123,6 +117,23 @@ struct Block<'p> {
     arms: Option<&'p Plan>,
 }
 
+impl Block<'_> {
+    /// The name of the table that is read first.
+    fn first_name(&self) -> String {
+        let first = self.tables.first().and_then(|table| table.name.clone());
+        first.unwrap_or_default()
+    }
+}
+
+/// What is noted of the table in which a join looks for partners of rows of `outer`.
+fn partner_note(kind: JoinKind, outer: &str) -> Option<String> {
+    match kind {
+        JoinKind::Semi => Some(format!("FirstMatch({outer})")),
+        JoinKind::Anti | JoinKind::NullAwareAnti => Some("Not exists".to_owned()),
+        JoinKind::Inner | JoinKind::Left => None,
+    }
+}
+
 struct Table {
     name: Option<String>,
     rows: Option<u64>,
@@ -156,6 +167,11 @@ impl Table {
             impossible: false,
             is_end: false,
         }
+    }
+
+    /// A table of which an index finds about so many rows.
+    fn found(alias: &str, rows: f64) -> Self {
+        Self::scanned(Some(alias.to_owned()), Some((rows.round() as u64).max(1)))
     }
 
     /// The notes about an index; how it is read.
@@ -254,14 +270,10 @@ impl<'p> Explainer<'p> {
         else {
             return;
         };
-        let result = match kind {
-            crate::tree::physical::SetOperationKind::Union => ("UNION", "UNION RESULT", "union"),
-            crate::tree::physical::SetOperationKind::Intersect => {
-                ("INTERSECT", "INTERSECT RESULT", "intersect")
-            }
-            crate::tree::physical::SetOperationKind::Except => {
-                ("EXCEPT", "EXCEPT RESULT", "except")
-            }
+        let (arm_type, result_type, word) = match kind {
+            SetOperationKind::Union => ("UNION", "UNION RESULT", "union"),
+            SetOperationKind::Intersect => ("INTERSECT", "INTERSECT RESULT", "intersect"),
+            SetOperationKind::Except => ("EXCEPT", "EXCEPT RESULT", "except"),
         };
         let mut ids = Vec::with_capacity(inputs.len());
         for (index, input) in inputs.iter().enumerate() {
@@ -270,7 +282,7 @@ impl<'p> Explainer<'p> {
             let select_type = match (index, block.select_type) {
                 (0, own) => own,
                 (_, "DEPENDENT SUBQUERY" | "DEPENDENT UNION") => "DEPENDENT UNION",
-                _ => result.0,
+                _ => arm_type,
             };
             with_stack(|| self.query(input, id, select_type));
         }
@@ -284,16 +296,11 @@ impl<'p> Explainer<'p> {
         }
         self.rows.push(ExplainRow {
             id: last + 1,
-            select_type: result.1,
-            table: Some(format!("<{}{}>", result.2, ids.join(","))),
+            select_type: result_type,
+            table: Some(format!("<{word}{}>", ids.join(","))),
             access: Some("ALL"),
-            possible_keys: None,
-            key: None,
-            key_length: None,
-            reference: None,
-            rows: None,
-            filtered: None,
             extra: Some(extra),
+            ..ExplainRow::default()
         });
     }
 
@@ -304,9 +311,7 @@ impl<'p> Explainer<'p> {
     fn operator(&mut self, plan: &'p Plan, block: &mut Block<'p>) {
         match &plan.operator {
             Operator::Values { rows } => {
-                rows.iter()
-                    .flatten()
-                    .for_each(|value| self.subqueries(value));
+                self.subqueries(rows.iter().flatten());
                 if rows.is_empty() {
                     block.tables.push(no_table("Impossible WHERE"));
                 }
@@ -318,49 +323,34 @@ impl<'p> Explainer<'p> {
                 possible,
                 ..
             } => {
-                block.tables.push(Table {
-                    filtered: share(plan, table.row_count as f64, predicate.as_ref()),
-                    conditions: predicate.is_some(),
+                let rows = table.row_count;
+                let scan = Table {
                     possible: index_names(table, possible),
-                    ..Table::scanned(Some(alias.clone()), Some(table.row_count))
-                });
-                if let Some(predicate) = predicate {
-                    self.subqueries(predicate);
-                }
+                    ..Table::scanned(Some(alias.clone()), Some(rows))
+                };
+                self.read(plan, scan, rows as f64, predicate.as_ref(), block);
             }
             Operator::IndexScan(scan) => {
-                let read = Some((scan.read_rows.round() as u64).max(1));
                 let skips = scan.groups.is_some();
                 let note = skips.then(|| "Using index for group-by".to_owned());
-                block.tables.push(
-                    Table {
-                        notes: note.into_iter().collect(),
-                        filtered: share(plan, scan.read_rows, scan.predicate.as_ref()),
-                        conditions: scan.predicate.is_some(),
-                        impossible: access::is_impossible(scan),
-                        possible: index_names(&scan.table, &scan.possible),
-                        key: access::of_scan(scan),
-                        ..Table::scanned(Some(scan.alias.clone()), read)
-                    }
-                    .by_index(scan.covering && !skips, scan.reverse && !skips),
-                );
-                if let Some(predicate) = &scan.predicate {
-                    self.subqueries(predicate);
+                let read = Table {
+                    notes: note.into_iter().collect(),
+                    impossible: access::is_impossible(scan),
+                    possible: index_names(&scan.table, &scan.possible),
+                    key: access::of_scan(scan),
+                    ..Table::found(&scan.alias, scan.read_rows)
                 }
+                .by_index(scan.covering && !skips, scan.reverse && !skips);
+                self.read(plan, read, scan.read_rows, scan.predicate.as_ref(), block);
             }
             Operator::IndexMerge(merge) => {
-                let read = Some((merge.read_rows.round() as u64).max(1));
-                block.tables.push(Table {
-                    filtered: share(plan, merge.read_rows, merge.predicate.as_ref()),
-                    conditions: merge.predicate.is_some(),
+                let read = Table {
                     possible: index_names(&merge.table, &merge.possible),
                     key: access::of_merge(merge),
                     merge: Some(access::merge_note(merge)),
-                    ..Table::scanned(Some(merge.alias.clone()), read)
-                });
-                if let Some(predicate) = &merge.predicate {
-                    self.subqueries(predicate);
-                }
+                    ..Table::found(&merge.alias, merge.read_rows)
+                };
+                self.read(plan, read, merge.read_rows, merge.predicate.as_ref(), block);
             }
             Operator::IndexLookupJoin(join) => self.lookup_join(join, block),
             Operator::SharedScan { shared, .. } => self.shared(*shared, block),
@@ -370,7 +360,7 @@ impl<'p> Explainer<'p> {
             }),
             Operator::Filter { input, predicate } => {
                 self.visit(input, block);
-                self.subqueries(predicate);
+                self.subqueries([predicate]);
                 if !is_grouped(input)
                     && let Some(table) = block.tables.last_mut()
                     && table.name.is_some()
@@ -381,34 +371,25 @@ impl<'p> Explainer<'p> {
             }
             Operator::Project { input, expressions } => {
                 self.visit(input, block);
-                expressions
-                    .iter()
-                    .for_each(|expression| self.subqueries(expression));
+                self.subqueries(expressions);
             }
             Operator::Limit { input, .. } => self.visit(input, block),
-            Operator::Aggregate {
-                input,
-                keys,
-                aggregates,
-                temporary,
-                ..
-            } => {
+            Operator::Aggregate { input, grouping } => {
                 let before = block.tables.len();
                 self.visit(input, block);
-                if keys.is_empty() && is_end(input) {
+                if grouping.keys.is_empty() && is_end(input) {
                     let ends = block.tables.iter_mut().skip(before);
                     ends.for_each(|table| table.is_end = true);
                 }
-                block.temporary |= temporary.is_some();
-                keys.iter().for_each(|key| self.subqueries(key));
-                for argument in aggregates.iter().flat_map(|call| &call.arguments) {
-                    self.subqueries(argument);
-                }
+                block.temporary |= grouping.temporary.is_some();
+                let calls = grouping.aggregates.iter();
+                let arguments = calls.flat_map(|call| &call.arguments);
+                self.subqueries(grouping.keys.iter().chain(arguments));
             }
             Operator::Sort { input, keys, .. } => {
                 self.visit(input, block);
                 block.filesort = true;
-                keys.iter().for_each(|key| self.subqueries(&key.expression));
+                self.subqueries(keys.iter().map(|key| &key.expression));
             }
             Operator::SetOperation { .. } => block.arms = Some(plan),
             Operator::HashJoin { .. }
@@ -434,6 +415,23 @@ impl<'p> Explainer<'p> {
                 block.temporary = true;
             }
         }
+    }
+
+    /// A table that is read, `read` rows of it, and the condition on these.
+    fn read(
+        &mut self,
+        plan: &Plan,
+        table: Table,
+        read: f64,
+        predicate: Option<&'p Expression>,
+        block: &mut Block<'p>,
+    ) {
+        block.tables.push(Table {
+            filtered: share(plan, read, predicate),
+            conditions: predicate.is_some(),
+            ..table
+        });
+        self.subqueries(predicate);
     }
 
     fn derived(
@@ -487,9 +485,7 @@ impl<'p> Explainer<'p> {
                 build_left,
                 ..
             } => {
-                if let Some(residual) = residual {
-                    self.subqueries(residual);
-                }
+                self.subqueries(residual);
                 (*kind, left, right, true, *build_left)
             }
             Operator::NestedLoopJoin {
@@ -499,9 +495,7 @@ impl<'p> Explainer<'p> {
                 condition,
                 ..
             } => {
-                if let Some(condition) = condition {
-                    self.subqueries(condition);
-                }
+                self.subqueries(condition);
                 (*kind, left, right, condition.is_some(), true)
             }
             Operator::Apply {
@@ -510,9 +504,7 @@ impl<'p> Explainer<'p> {
                 condition,
                 ..
             } => {
-                if let Some(condition) = condition {
-                    self.subqueries(condition);
-                }
+                self.subqueries(condition);
                 self.visit(left, block);
                 self.lateral(right, block);
                 return;
@@ -528,27 +520,17 @@ impl<'p> Explainer<'p> {
         self.visit(first, block);
         let before = block.tables.len();
         self.visit(second, block);
-        let outer = block
-            .tables
-            .first()
-            .and_then(|table| table.name.clone())
-            .unwrap_or_default();
+        let outer = block.first_name();
         if let Some(table) = block.tables.get_mut(before) {
             table.conditions |= conditions;
-            match kind {
-                JoinKind::Semi => table.notes.push(format!("FirstMatch({outer})")),
-                JoinKind::Anti | JoinKind::NullAwareAnti => {
-                    table.notes.push("Not exists".to_owned());
-                }
-                JoinKind::Inner | JoinKind::Left => {}
-            }
+            table.notes.extend(partner_note(kind, &outer));
             table.notes.push("Using join buffer (hash join)".to_owned());
         }
     }
 
     fn lookup_join(&mut self, join: &'p IndexLookupJoin, block: &mut Block<'p>) {
         self.visit(&join.left, block);
-        let outer = block.tables.first().and_then(|table| table.name.clone());
+        let outer = block.first_name();
         let names = super::outline::names_of(self.plan, &join.left);
         let mut table = Table {
             filtered: join.residual.as_ref().map_or(1.0, selectivity),
@@ -557,25 +539,14 @@ impl<'p> Explainer<'p> {
             key: access::of_lookup(join, &|column: usize| {
                 names.get(column).cloned().unwrap_or_default()
             }),
-            ..Table::scanned(
-                Some(join.alias.clone()),
-                Some((join.rows_per_key.round() as u64).max(1)),
-            )
+            ..Table::found(&join.alias, join.rows_per_key)
         }
         .by_index(join.covering, false);
-        match join.kind {
-            JoinKind::Semi if join.finds_one => {}
-            JoinKind::Semi => {
-                let outer = outer.unwrap_or_default();
-                table.notes.push(format!("FirstMatch({outer})"));
-            }
-            JoinKind::Anti => table.notes.push("Not exists".to_owned()),
-            JoinKind::Inner | JoinKind::Left | JoinKind::NullAwareAnti => {}
+        if !(join.kind == JoinKind::Semi && join.finds_one) {
+            table.notes.extend(partner_note(join.kind, &outer));
         }
         block.tables.push(table);
-        if let Some(residual) = &join.residual {
-            self.subqueries(residual);
-        }
+        self.subqueries(&join.residual);
     }
 
     /// A lateral derived table is made anew for every row before it.
@@ -601,8 +572,14 @@ impl<'p> Explainer<'p> {
         }
     }
 
-    /// Subqueries of an expression come after the query block that they stand in.
-    fn subqueries(&mut self, expression: &'p Expression) {
+    /// Subqueries of expressions come after the query block that they stand in.
+    fn subqueries(&mut self, expressions: impl IntoIterator<Item = &'p Expression>) {
+        expressions
+            .into_iter()
+            .for_each(|one| self.subqueries_of(one));
+    }
+
+    fn subqueries_of(&mut self, expression: &'p Expression) {
         let mut stack = vec![expression];
         while let Some(expression) = stack.pop() {
             if let ExpressionKind::Subquery(subquery) = &expression.kind {

@@ -6,10 +6,8 @@ use mayfly_types::{Result, SqlType};
 
 use crate::lower::{Frame, Lowering, Outer, exact, internal};
 use crate::tree::expression::{self, Expression, ExpressionKind};
-use crate::tree::logical::{
-    self, ColumnId, ColumnSet, SubqueryKind, expression_is_volatile, with_stack,
-};
-use crate::tree::physical::{Operator, Plan, SortKey};
+use crate::tree::logical::{self, ColumnId, ColumnSet, expression_is_volatile, with_stack};
+use crate::tree::physical::{Plan, SortKey};
 use crate::tree::walk::for_each_child_mut;
 
 impl Lowering {
@@ -108,14 +106,8 @@ impl Lowering {
         let mut parameters = Vec::with_capacity(frame.parameters.len());
         for outer in frame.parameters {
             let kind = self.column(outer.id, layout, &outer.ty, outer.nullable)?;
-            parameters.push((
-                outer.parameter,
-                Expression {
-                    kind,
-                    ty: outer.ty,
-                    nullable: outer.nullable,
-                },
-            ));
+            let value = Expression::new(kind, outer.ty, outer.nullable);
+            parameters.push((outer.parameter, value));
         }
         Ok((lowered, parameters))
     }
@@ -142,22 +134,6 @@ impl Lowering {
             }
             exact(lowered, &columns)
         })?;
-        let kind = match kind {
-            SubqueryKind::Scalar => expression::SubqueryKind::Scalar,
-            SubqueryKind::Exists { negated } => expression::SubqueryKind::Exists { negated },
-            SubqueryKind::Quantified {
-                left,
-                comparison,
-                all,
-            } => expression::SubqueryKind::Quantified {
-                left,
-                comparison,
-                all,
-            },
-            SubqueryKind::Row { left, comparison } => {
-                expression::SubqueryKind::Row { left, comparison }
-            }
-        };
         let cacheable = !is_volatile(&plan);
         Ok(ExpressionKind::Subquery(Arc::new(expression::Subquery {
             kind,
@@ -241,52 +217,12 @@ pub(super) fn volatile_columns(relation: &logical::Relation) -> ColumnSet {
 }
 
 fn is_volatile(plan: &Plan) -> bool {
-    let any = |expressions: &[Expression]| expressions.iter().any(expression_is_volatile);
-    let one =
-        |expression: &Option<Expression>| expression.as_ref().is_some_and(expression_is_volatile);
-    with_stack(|| match &plan.operator {
-        Operator::Values { rows } => rows.iter().any(|row| any(row)),
-        Operator::TableScan { predicate, .. } => one(predicate),
-        Operator::IndexScan(scan) => one(&scan.predicate),
-        Operator::IndexMerge(merge) => one(&merge.predicate),
-        Operator::IndexLookupJoin(join) => one(&join.residual) || is_volatile(&join.left),
-        Operator::SharedScan { .. } | Operator::WorkingTable { .. } => false,
-        Operator::Filter { input, predicate } => {
-            expression_is_volatile(predicate) || is_volatile(input)
-        }
-        Operator::Project { input, expressions } => any(expressions) || is_volatile(input),
-        Operator::Limit { input, .. }
-        | Operator::Block { input, .. }
-        | Operator::Materialize { input, .. } => is_volatile(input),
-        Operator::Aggregate {
-            input,
-            keys,
-            aggregates,
-            ..
-        } => any(keys) || aggregates.iter().any(|call| any(&call.arguments)) || is_volatile(input),
-        Operator::Sort { input, keys, .. } => {
-            keys.iter()
-                .any(|key| expression_is_volatile(&key.expression))
-                || is_volatile(input)
-        }
-        Operator::SetOperation { inputs, .. } => inputs.iter().any(is_volatile),
-        Operator::HashJoin {
-            left,
-            right,
-            residual,
-            ..
-        } => one(residual) || is_volatile(left) || is_volatile(right),
-        Operator::NestedLoopJoin {
-            left,
-            right,
-            condition,
-            ..
-        }
-        | Operator::Apply {
-            left,
-            right,
-            condition,
-            ..
-        } => one(condition) || is_volatile(left) || is_volatile(right),
-    })
+    let mut found = false;
+    plan.for_each_expression(&mut |expression| {
+        found = found || expression_is_volatile(expression);
+    });
+    plan.for_each_input(&mut |input| {
+        found = found || with_stack(|| is_volatile(input));
+    });
+    found
 }

@@ -4,75 +4,45 @@ use mayfly_types::Result;
 
 use crate::estimate;
 use crate::lower::{Lowered, Lowering, covers, internal, narrowed};
+use crate::predicates::sides_of_equality;
 use crate::tree::access::LookupKey;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Join, Relation, produced};
 use crate::tree::physical::{
-    IndexLookupJoin, JoinKey, JoinKind, Operator, POSITION, Plan, Purpose, TemporaryTable,
-    position_type,
+    IndexLookupJoin, JoinKey, JoinKind, Operator, POSITION, Purpose, TemporaryTable, position_type,
 };
 
-/// An equality between the two inputs of a join.
-pub(crate) struct Equality {
-    pub(crate) left: Expression,
-    pub(crate) right: Expression,
-    pub(crate) null_safe: bool,
-}
-
 /// Splits a condition into equalities between both sides and the rest.
-pub(crate) fn split(
+fn split(
     on: Vec<Expression>,
     left: &ColumnSet,
     right: &ColumnSet,
-) -> (Vec<Equality>, Vec<Expression>) {
+) -> (Vec<JoinKey>, Vec<Expression>) {
     let mut equalities = Vec::new();
     let mut rest = Vec::new();
     for predicate in on {
-        match predicate.kind {
-            ExpressionKind::Compare {
-                comparison: comparison @ (Comparison::Equal | Comparison::NullSafeEqual),
-                left: a,
-                right: b,
-            } => {
-                let (of_a, of_b) = (a.columns(), b.columns());
-                let sides = |a: &ColumnSet, b: &ColumnSet| {
-                    !a.is_empty() && !b.is_empty() && a.is_subset(left) && b.is_subset(right)
+        match sides_of_equality(&predicate, left, right) {
+            None => rest.push(predicate),
+            Some(swapped) => {
+                let ExpressionKind::Compare {
+                    comparison,
+                    left: a,
+                    right: b,
+                } = predicate.kind
+                else {
+                    continue;
                 };
-                let null_safe = comparison == Comparison::NullSafeEqual;
-                if sides(&of_a, &of_b) {
-                    equalities.push(Equality {
-                        left: *a,
-                        right: *b,
-                        null_safe,
-                    });
-                } else if sides(&of_b, &of_a) {
-                    // The collation is that of the side that was written first.
-                    let (mut left, right) = (*b, *a);
-                    if left.ty.is_string() && right.ty.is_string() {
-                        left.ty.collation = right.ty.collation;
-                    }
-                    equalities.push(Equality {
-                        left,
-                        right,
-                        null_safe,
-                    });
-                } else {
-                    rest.push(Expression {
-                        kind: ExpressionKind::Compare {
-                            comparison,
-                            left: a,
-                            right: b,
-                        },
-                        ty: predicate.ty,
-                        nullable: predicate.nullable,
-                    });
+                let (mut left, right) = if swapped { (*b, *a) } else { (*a, *b) };
+                // The collation is that of the side that was written first.
+                if swapped && left.ty.is_string() && right.ty.is_string() {
+                    left.ty.collation = right.ty.collation;
                 }
+                equalities.push(JoinKey {
+                    left,
+                    right,
+                    null_safe: comparison == Comparison::NullSafeEqual,
+                });
             }
-            kind => rest.push(Expression {
-                kind,
-                ty: predicate.ty,
-                nullable: predicate.nullable,
-            }),
         }
     }
     (equalities, rest)
@@ -81,13 +51,9 @@ pub(crate) fn split(
 impl Lowering {
     pub(super) fn join(&mut self, join: Join, required: &ColumnSet) -> Result<Lowered> {
         let mut needed = required.clone();
-        for predicate in &join.on {
-            predicate.collect_columns(&mut needed);
-        }
-        for (left, right) in &join.null_aware {
-            left.collect_columns(&mut needed);
-            right.collect_columns(&mut needed);
-        }
+        needed.add_read_by(&join.on);
+        let pairs = join.null_aware.iter();
+        needed.add_read_by(pairs.flat_map(|(left, right)| [left, right]));
         if join.lateral {
             return self.apply(join, &needed);
         }
@@ -103,7 +69,7 @@ impl Lowering {
         let mut kind = join.kind;
         if !join.null_aware.is_empty() {
             kind = JoinKind::NullAwareAnti;
-            equalities.extend(join.null_aware.into_iter().map(|(left, right)| Equality {
+            equalities.extend(join.null_aware.into_iter().map(|(left, right)| JoinKey {
                 left,
                 right,
                 null_safe: false,
@@ -129,47 +95,29 @@ impl Lowering {
             condition.is_some(),
         );
         if equalities.is_empty() {
-            let temporary = TemporaryTable {
-                purpose: Purpose::Join,
-                cause: "join without an equality keeps its right side".to_owned(),
+            let cause = "join without an equality keeps its right side";
+            let operator = Operator::NestedLoopJoin {
+                kind,
+                left: Box::new(left.plan),
+                right: Box::new(right.plan),
+                condition,
+                temporary: TemporaryTable::new(Purpose::Join, cause),
             };
-            return Ok(Lowered {
-                plan: Plan {
-                    operator: Operator::NestedLoopJoin {
-                        kind,
-                        left: Box::new(left.plan),
-                        right: Box::new(right.plan),
-                        condition,
-                        temporary,
-                    },
-                    output,
-                    estimated_rows,
-                },
-                layout,
-            });
+            return Ok(Lowered::new(operator, output, estimated_rows, layout));
         }
         let keys = self.join_keys(equalities, &left.layout, &right.layout)?;
         let build_left = kind == JoinKind::Inner && !join.straight && left_rows < right_rows;
-        Ok(Lowered {
-            plan: Plan {
-                operator: Operator::HashJoin {
-                    kind,
-                    left: Box::new(left.plan),
-                    right: Box::new(right.plan),
-                    keys,
-                    residual: condition,
-                    build_left,
-                    temporary: TemporaryTable {
-                        purpose: Purpose::Join,
-                        cause: "join has no index to follow: hash table over its smaller side"
-                            .to_owned(),
-                    },
-                },
-                output,
-                estimated_rows,
-            },
-            layout,
-        })
+        let cause = "join has no index to follow: hash table over its smaller side";
+        let operator = Operator::HashJoin {
+            kind,
+            left: Box::new(left.plan),
+            right: Box::new(right.plan),
+            keys,
+            residual: condition,
+            build_left,
+            temporary: TemporaryTable::new(Purpose::Join, cause),
+        };
+        Ok(Lowered::new(operator, output, estimated_rows, layout))
     }
 
     /// A join that follows an index of its right table.
@@ -177,12 +125,8 @@ impl Lowering {
         let (Some(lookup), Relation::Scan(mut scan)) = (join.lookup, *join.right) else {
             return Err(internal("a lookup join reads no table"));
         };
-        for key in &lookup.keys {
-            key.value.collect_columns(&mut needed);
-        }
-        for predicate in &scan.predicates {
-            predicate.collect_columns(&mut needed);
-        }
+        needed.add_read_by(lookup.keys.iter().map(|key| &key.value));
+        needed.add_read_by(&scan.predicates);
         let left = self.relation(*join.left, &needed)?;
         let mut both = left.layout.clone();
         let mut output = left.plan.output.clone();
@@ -224,32 +168,26 @@ impl Lowering {
         } else {
             both
         };
-        Ok(Lowered {
-            plan: Plan {
-                operator: Operator::IndexLookupJoin(Box::new(IndexLookupJoin {
-                    kind: join.kind,
-                    left: left.plan,
-                    covering: covers(&scan.table, lookup.index, &columns),
-                    table: scan.table,
-                    alias: scan.alias,
-                    index: lookup.index,
-                    columns,
-                    keys,
-                    residual,
-                    rows_per_key: lookup.rows_per_key,
-                    finds_one,
-                    possible: scan.possible,
-                })),
-                output,
-                estimated_rows,
-            },
-            layout,
-        })
+        let operator = Operator::IndexLookupJoin(Box::new(IndexLookupJoin {
+            kind: join.kind,
+            left: left.plan,
+            covering: covers(&scan.table, lookup.index, &columns),
+            table: scan.table,
+            alias: scan.alias,
+            index: lookup.index,
+            columns,
+            keys,
+            residual,
+            rows_per_key: lookup.rows_per_key,
+            finds_one,
+            possible: scan.possible,
+        }));
+        Ok(Lowered::new(operator, output, estimated_rows, layout))
     }
 
     fn join_keys(
         &mut self,
-        equalities: Vec<Equality>,
+        equalities: Vec<JoinKey>,
         left: &[ColumnId],
         right: &[ColumnId],
     ) -> Result<Vec<JoinKey>> {
@@ -284,19 +222,13 @@ impl Lowering {
             both
         };
         let estimated_rows = left.plan.estimated_rows * right.plan.estimated_rows.max(1.0);
-        Ok(Lowered {
-            plan: Plan {
-                operator: Operator::Apply {
-                    kind: join.kind,
-                    left: Box::new(left.plan),
-                    right: Box::new(right.plan),
-                    parameters,
-                    condition,
-                },
-                output,
-                estimated_rows,
-            },
-            layout,
-        })
+        let operator = Operator::Apply {
+            kind: join.kind,
+            left: Box::new(left.plan),
+            right: Box::new(right.plan),
+            parameters,
+            condition,
+        };
+        Ok(Lowered::new(operator, output, estimated_rows, layout))
     }
 }

@@ -14,16 +14,39 @@ pub(super) struct Lowered {
     pub(super) layout: Vec<ColumnId>,
 }
 
+impl Lowered {
+    pub(super) fn new(
+        operator: Operator,
+        output: Vec<SqlType>,
+        estimated_rows: f64,
+        layout: Vec<ColumnId>,
+    ) -> Self {
+        Self {
+            plan: Plan {
+                operator,
+                output,
+                estimated_rows,
+            },
+            layout,
+        }
+    }
+
+    /// An operator over this one that gives the same columns, and about so many rows.
+    pub(super) fn over(
+        self,
+        estimated_rows: f64,
+        operator: impl FnOnce(Box<Plan>) -> Operator,
+    ) -> Self {
+        let output = self.plan.output.clone();
+        let operator = operator(Box::new(self.plan));
+        Self::new(operator, output, estimated_rows, self.layout)
+    }
+}
+
 /// The columns of an input without its rows.
 pub(super) fn no_rows(input: Lowered) -> Lowered {
-    Lowered {
-        plan: Plan {
-            operator: Operator::Values { rows: Vec::new() },
-            output: input.plan.output,
-            estimated_rows: 0.0,
-        },
-        layout: input.layout,
-    }
+    let operator = Operator::Values { rows: Vec::new() };
+    Lowered::new(operator, input.plan.output, 0.0, input.layout)
 }
 
 /// The end of a query block.
@@ -55,32 +78,17 @@ pub(super) fn block(
 }
 
 fn marked(input: Lowered, select_id: usize, table: Option<BlockTable>) -> Lowered {
-    Lowered {
-        plan: Plan {
-            output: input.plan.output.clone(),
-            estimated_rows: input.plan.estimated_rows,
-            operator: Operator::Block {
-                input: Box::new(input.plan),
-                select_id,
-                table,
-            },
-        },
-        layout: input.layout,
-    }
+    let rows = input.plan.estimated_rows;
+    input.over(rows, |input| Operator::Block {
+        input,
+        select_id,
+        table,
+    })
 }
 
 pub(super) fn materialized(input: Lowered, temporary: TemporaryTable) -> Lowered {
-    Lowered {
-        plan: Plan {
-            output: input.plan.output.clone(),
-            estimated_rows: input.plan.estimated_rows,
-            operator: Operator::Materialize {
-                input: Box::new(input.plan),
-                temporary,
-            },
-        },
-        layout: input.layout,
-    }
+    let rows = input.plan.estimated_rows;
+    input.over(rows, |input| Operator::Materialize { input, temporary })
 }
 
 /// The same rows without columns that nobody asked for.
@@ -116,55 +124,35 @@ pub(super) fn reordered(input: Lowered, kept: &[usize]) -> Lowered {
         .iter()
         .map(|position| input.layout[*position])
         .collect();
+    let rows = input.plan.estimated_rows;
     // A projection of a projection is one.
-    if let Operator::Project {
-        input: below,
-        mut expressions,
-    } = input.plan.operator
-    {
-        let mut last_use = vec![usize::MAX; expressions.len()];
-        for (at, position) in kept.iter().enumerate() {
-            last_use[*position] = at;
+    let (input, expressions) = match input.plan.operator {
+        Operator::Project { input, expressions } => (input, chosen(expressions, kept)),
+        _ => {
+            let columns = kept.iter().zip(&output);
+            let columns =
+                columns.map(|(position, ty)| Expression::column(*position, ty.clone(), true));
+            (Box::new(input.plan), columns.collect())
         }
-        let expressions = kept
-            .iter()
-            .enumerate()
-            .map(|(at, position)| {
-                if last_use[*position] == at {
-                    let ty = expressions[*position].ty.clone();
-                    let taken = Expression::column(0, ty, true);
-                    std::mem::replace(&mut expressions[*position], taken)
-                } else {
-                    expressions[*position].clone()
-                }
-            })
-            .collect();
-        return Lowered {
-            plan: Plan {
-                output,
-                estimated_rows: input.plan.estimated_rows,
-                operator: Operator::Project {
-                    input: below,
-                    expressions,
-                },
-            },
-            layout,
-        };
+    };
+    let project = Operator::Project { input, expressions };
+    Lowered::new(project, output, rows, layout)
+}
+
+/// The expressions at these positions, each copied only where another position is the same.
+fn chosen(mut expressions: Vec<Expression>, kept: &[usize]) -> Vec<Expression> {
+    let mut last_use = vec![usize::MAX; expressions.len()];
+    for (at, position) in kept.iter().enumerate() {
+        last_use[*position] = at;
     }
-    let expressions = kept
-        .iter()
-        .zip(&output)
-        .map(|(position, ty)| Expression::column(*position, ty.clone(), true))
-        .collect();
-    Lowered {
-        plan: Plan {
-            output,
-            estimated_rows: input.plan.estimated_rows,
-            operator: Operator::Project {
-                input: Box::new(input.plan),
-                expressions,
-            },
-        },
-        layout,
-    }
+    let choose = |(at, position): (usize, &usize)| {
+        if last_use[*position] == at {
+            let ty = expressions[*position].ty.clone();
+            let taken = Expression::column(0, ty, true);
+            std::mem::replace(&mut expressions[*position], taken)
+        } else {
+            expressions[*position].clone()
+        }
+    };
+    kept.iter().enumerate().map(choose).collect()
 }

@@ -25,7 +25,7 @@ use crate::tree::logical::{
     with_stack,
 };
 use crate::tree::physical::{
-    IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
+    Grouping, IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
     SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
 };
 
@@ -91,8 +91,8 @@ struct Outer {
 /// The state of lowering one statement.
 pub(super) struct Lowering {
     shared: Vec<Shared>,
-    /// Where each of `shared` went.
-    placed: Vec<Option<SharedId>>,
+    /// The ids of those of `shared` that are lowered.
+    shared_ids: Vec<Option<SharedId>>,
     results: Vec<SharedResult>,
     frames: Vec<Frame>,
     parameter_count: usize,
@@ -106,7 +106,7 @@ pub(super) fn internal(what: &str) -> Error {
 impl Lowering {
     fn new(shared: Vec<Shared>, parameter_count: usize) -> Self {
         Self {
-            placed: vec![None; shared.len()],
+            shared_ids: vec![None; shared.len()],
             shared,
             results: Vec::new(),
             frames: Vec::new(),
@@ -143,29 +143,17 @@ impl Lowering {
                 cause,
             } => {
                 let mut needed = required.clone();
-                for key in &keys {
-                    key.expression.collect_columns(&mut needed);
-                }
+                needed.add_read_by(keys.iter().map(|key| &key.expression));
                 let input = self.relation(*input, &needed)?;
                 let input = narrowed(input, &needed);
                 let keys = self.sort_keys(keys, &input.layout)?;
-                let estimated_rows = estimate::limited(input.plan.estimated_rows, limit);
-                Ok(Lowered {
-                    plan: Plan {
-                        output: input.plan.output.clone(),
-                        estimated_rows,
-                        operator: Operator::Sort {
-                            input: Box::new(input.plan),
-                            keys,
-                            limit,
-                            temporary: TemporaryTable {
-                                purpose: Purpose::OrderBy,
-                                cause,
-                            },
-                        },
-                    },
-                    layout: input.layout,
-                })
+                let rows = estimate::limited(input.plan.estimated_rows, limit);
+                Ok(input.over(rows, |input| Operator::Sort {
+                    input,
+                    keys,
+                    limit,
+                    temporary: TemporaryTable::new(Purpose::OrderBy, cause),
+                }))
             }
             Relation::Limit {
                 input,
@@ -173,21 +161,12 @@ impl Lowering {
                 count,
             } => {
                 let input = self.relation(*input, required)?;
-                Ok(Lowered {
-                    plan: Plan {
-                        output: input.plan.output.clone(),
-                        estimated_rows: estimate::limited(
-                            input.plan.estimated_rows,
-                            Some((offset, count)),
-                        ),
-                        operator: Operator::Limit {
-                            input: Box::new(input.plan),
-                            offset,
-                            count,
-                        },
-                    },
-                    layout: input.layout,
-                })
+                let rows = estimate::limited(input.plan.estimated_rows, Some((offset, count)));
+                Ok(input.over(rows, |input| Operator::Limit {
+                    input,
+                    offset,
+                    count,
+                }))
             }
             Relation::SetOperation {
                 kind,
@@ -230,14 +209,9 @@ impl Lowering {
                 .collect::<Result<Vec<_>>>()?;
             lowered.push(row);
         }
-        Ok(Lowered {
-            plan: Plan {
-                estimated_rows: lowered.len() as f64,
-                operator: Operator::Values { rows: lowered },
-                output: types,
-            },
-            layout: columns,
-        })
+        let count = lowered.len() as f64;
+        let operator = Operator::Values { rows: lowered };
+        Ok(Lowered::new(operator, types, count, columns))
     }
 
     fn scan(&mut self, mut scan: Scan, required: &ColumnSet) -> Result<Lowered> {
@@ -247,9 +221,7 @@ impl Lowering {
         scan.predicates
             .retain(|_| !covered.next().copied().unwrap_or(false));
         let mut needed = ColumnSet::new();
-        for predicate in &scan.predicates {
-            predicate.collect_columns(&mut needed);
-        }
+        needed.add_read_by(&scan.predicates);
         let mut columns = Vec::new();
         let mut layout = Vec::new();
         let mut output = Vec::new();
@@ -300,14 +272,7 @@ impl Lowering {
                 }))
             }
         };
-        let lowered = Lowered {
-            plan: Plan {
-                operator,
-                output,
-                estimated_rows,
-            },
-            layout,
-        };
+        let lowered = Lowered::new(operator, output, estimated_rows, layout);
         Ok(if never { no_rows(lowered) } else { lowered })
     }
 
@@ -369,10 +334,10 @@ impl Lowering {
                 },
                 all: false,
                 inputs,
-                temporary: Some(TemporaryTable {
-                    purpose: Purpose::Distinct,
-                    cause: "an index merge finds each row once".to_owned(),
-                }),
+                temporary: Some(TemporaryTable::new(
+                    Purpose::Distinct,
+                    "an index merge finds each row once",
+                )),
             },
             output: vec![position_type()],
             estimated_rows: merge.rows,
@@ -386,9 +351,7 @@ impl Lowering {
         required: &ColumnSet,
     ) -> Result<Lowered> {
         let mut needed = required.clone();
-        for predicate in &predicates {
-            predicate.collect_columns(&mut needed);
-        }
+        needed.add_read_by(&predicates);
         let input = self.relation(input, &needed)?;
         if predicates.iter().any(is_never_true) {
             return Ok(no_rows(input));
@@ -397,17 +360,10 @@ impl Lowering {
         let Some(predicate) = self.conjunction(predicates, &input.layout)? else {
             return Ok(input);
         };
-        Ok(Lowered {
-            plan: Plan {
-                output: input.plan.output.clone(),
-                estimated_rows,
-                operator: Operator::Filter {
-                    input: Box::new(input.plan),
-                    predicate,
-                },
-            },
-            layout: input.layout,
-        })
+        Ok(input.over(estimated_rows, |input| Operator::Filter {
+            input,
+            predicate,
+        }))
     }
 
     /// Project and Extend: `keep` says whether columns of the input stay visible.
@@ -430,9 +386,7 @@ impl Lowering {
         for column in &columns {
             needed.remove(column.id);
         }
-        for column in &columns {
-            column.expression.collect_columns(&mut needed);
-        }
+        needed.add_read_by(columns.iter().map(|column| &column.expression));
         let input = self.relation(input, &needed)?;
         if columns.is_empty() && keep {
             return Ok(input);
@@ -455,36 +409,23 @@ impl Lowering {
             output.push(column.expression.ty.clone());
             expressions.push(self.expression(column.expression, &input.layout)?);
         }
-        Ok(Lowered {
-            plan: Plan {
-                output,
-                estimated_rows: input.plan.estimated_rows,
-                operator: Operator::Project {
-                    input: Box::new(input.plan),
-                    expressions,
-                },
-            },
-            layout,
-        })
+        let rows = input.plan.estimated_rows;
+        let input = Box::new(input.plan);
+        let operator = Operator::Project { input, expressions };
+        Ok(Lowered::new(operator, output, rows, layout))
     }
 
     fn aggregate(&mut self, aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
         let mut needed = ColumnSet::new();
-        for key in &aggregate.keys {
-            key.expression.collect_columns(&mut needed);
-        }
+        needed.add_read_by(aggregate.keys.iter().map(|key| &key.expression));
         let calls: Vec<_> = aggregate
             .aggregates
             .into_iter()
             .filter(|(id, _)| required.contains(*id))
             .collect();
         for (_, call) in &calls {
-            for argument in &call.arguments {
-                argument.collect_columns(&mut needed);
-            }
-            for key in &call.order_by {
-                key.expression.collect_columns(&mut needed);
-            }
+            needed.add_read_by(&call.arguments);
+            needed.add_read_by(call.order_by.iter().map(|key| &key.expression));
         }
         let input = self.relation(*aggregate.input, &needed)?;
         let mut layout = Vec::with_capacity(aggregate.keys.len() + calls.len());
@@ -516,26 +457,20 @@ impl Lowering {
             keys.len(),
             aggregate.first_groups,
         );
-        let temporary = (!keys.is_empty() && !aggregate.ordered).then_some(TemporaryTable {
-            purpose: aggregate.purpose,
-            cause: aggregate.cause,
-        });
-        Ok(Lowered {
-            plan: Plan {
-                operator: Operator::Aggregate {
-                    input: Box::new(input.plan),
-                    keys,
-                    aggregates,
-                    rollup: aggregate.rollup.is_some(),
-                    first_groups: aggregate.first_groups,
-                    ordered: aggregate.ordered,
-                    temporary,
-                },
-                output,
-                estimated_rows,
+        let temporary = (!keys.is_empty() && !aggregate.ordered)
+            .then(|| TemporaryTable::new(aggregate.purpose, aggregate.cause));
+        let operator = Operator::Aggregate {
+            input: Box::new(input.plan),
+            grouping: Grouping {
+                keys,
+                aggregates,
+                rollup: aggregate.rollup.is_some(),
+                first_groups: aggregate.first_groups,
+                ordered: aggregate.ordered,
+                temporary,
             },
-            layout,
-        })
+        };
+        Ok(Lowered::new(operator, output, estimated_rows, layout))
     }
 
     fn set_operation(
@@ -574,23 +509,16 @@ impl Lowering {
             SetOperationKind::Intersect => "INTERSECT matches rows",
             SetOperationKind::Except => "EXCEPT matches rows",
         };
-        let temporary = (!streams).then(|| TemporaryTable {
-            purpose: Purpose::SetOperation,
-            cause: word.to_owned(),
-        });
-        Ok(Lowered {
-            plan: Plan {
-                operator: Operator::SetOperation {
-                    kind,
-                    all,
-                    inputs: plans,
-                    temporary,
-                },
-                output: kept.iter().map(|index| types[*index].clone()).collect(),
-                estimated_rows,
-            },
-            layout: kept.iter().map(|index| columns[*index]).collect(),
-        })
+        let temporary = (!streams).then(|| TemporaryTable::new(Purpose::SetOperation, word));
+        let operator = Operator::SetOperation {
+            kind,
+            all,
+            inputs: plans,
+            temporary,
+        };
+        let output = kept.iter().map(|index| types[*index].clone()).collect();
+        let layout = kept.iter().map(|index| columns[*index]).collect();
+        Ok(Lowered::new(operator, output, estimated_rows, layout))
     }
 
     fn shared_scan(
@@ -600,26 +528,24 @@ impl Lowering {
         columns: Vec<ColumnId>,
         working: bool,
     ) -> Result<Lowered> {
-        let id = self.place_shared(shared)?;
+        let id = self.lower_shared(shared)?;
         let output = self.shared[shared].types.clone();
         let operator = if working {
             Operator::WorkingTable { shared: id, alias }
         } else {
             Operator::SharedScan { shared: id, alias }
         };
-        Ok(Lowered {
-            plan: Plan {
-                operator,
-                output,
-                estimated_rows: estimate::SHARED_ROWS,
-            },
-            layout: columns,
-        })
+        Ok(Lowered::new(
+            operator,
+            output,
+            estimate::SHARED_ROWS,
+            columns,
+        ))
     }
 
     /// Lowers a shared result at its first reading, after those that it reads itself.
-    fn place_shared(&mut self, shared: usize) -> Result<SharedId> {
-        if let Some(id) = self.placed[shared] {
+    fn lower_shared(&mut self, shared: usize) -> Result<SharedId> {
+        if let Some(id) = self.shared_ids[shared] {
             return Ok(id);
         }
         let definition = &mut self.shared[shared];
@@ -638,7 +564,7 @@ impl Lowering {
                 outer.extend_from(&logical::free_columns(&relation));
                 let lowered = self.relation(relation, &required)?;
                 let id = SharedId(self.results.len());
-                self.placed[shared] = Some(id);
+                self.shared_ids[shared] = Some(id);
                 SharedSource::Plan(exact(lowered, &columns)?)
             }
             SharedRelation::Recursive {
@@ -652,10 +578,10 @@ impl Lowering {
                 outer.extend_from(&logical::free_columns(&step));
                 let seed = self.relation(seed, &required)?;
                 let seed = exact(seed, &columns)?;
-                // What the step reads must come before: its place is only known after that, so
+                // What the step reads must come before: its id is only known after that, so
                 // the results it needs are placed by lowering them first.
-                self.place_inner_shared(&step)?;
-                self.placed[shared] = Some(SharedId(self.results.len()));
+                self.lower_inner_shared(&step)?;
+                self.shared_ids[shared] = Some(SharedId(self.results.len()));
                 let wanted = step_columns.iter().copied().collect();
                 let step = self.relation(step, &wanted)?;
                 let step = exact(step, &step_columns)?;
@@ -683,10 +609,7 @@ impl Lowering {
         self.results.push(SharedResult {
             source,
             output: types,
-            temporary: TemporaryTable {
-                purpose: Purpose::CommonTableExpression,
-                cause,
-            },
+            temporary: TemporaryTable::new(Purpose::CommonTableExpression, cause),
             name,
             columns: names,
             select_id,
@@ -695,11 +618,11 @@ impl Lowering {
         Ok(SharedId(self.results.len() - 1))
     }
 
-    fn place_inner_shared(&mut self, relation: &Relation) -> Result<()> {
+    fn lower_inner_shared(&mut self, relation: &Relation) -> Result<()> {
         let mut inner = Vec::new();
         collect_shared(relation, &mut inner);
         for shared in inner {
-            self.place_shared(shared)?;
+            self.lower_shared(shared)?;
         }
         Ok(())
     }
@@ -738,9 +661,10 @@ pub(super) fn covers(table: &TableSource, index: usize, columns: &[usize]) -> bo
         // Of the rows themselves only their keys.
         columns.iter().all(|column| {
             *column == POSITION
-                || match index.clustered {
-                    true => is_part(*column),
-                    false => index.covers.contains(column),
+                || if index.clustered {
+                    is_part(*column)
+                } else {
+                    index.covers.contains(column)
                 }
         })
     })

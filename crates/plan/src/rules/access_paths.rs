@@ -1,7 +1,6 @@
 //! Chooses by cost how each table is read: as a whole, or through an index, and whether a join follows
 //! an index of its right table or puts one side into a hash table.
 
-use super::rule::Rule;
 use crate::access::{lookup, path};
 use crate::estimate::{self, estimate};
 use crate::options::PlanOptions;
@@ -12,27 +11,19 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::JoinKind;
 
-pub(super) struct AccessPaths;
-
-impl Rule for AccessPaths {
-    fn name(&self) -> &'static str {
-        "access_paths"
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    if query.tables.iter().all(|table| table.indexes.is_empty()) {
+        return;
     }
-
-    fn apply(&self, query: &mut Query, options: &PlanOptions) {
-        if query.tables.iter().all(|table| table.indexes.is_empty()) {
-            return;
-        }
-        let chooser = Chooser {
-            needed: needed_columns(query),
-            options,
-        };
-        query.for_each_relation_mut(&mut |relation| match relation {
-            Relation::Scan(scan) => chooser.scan(scan),
-            Relation::Join(join) => chooser.join(join),
-            _ => {}
-        });
-    }
+    let chooser = Chooser {
+        needed: needed_columns(query),
+        options,
+    };
+    query.for_each_relation_mut(&mut |relation| match relation {
+        Relation::Scan(scan) => chooser.scan(scan),
+        Relation::Join(join) => chooser.join(join),
+        _ => {}
+    });
 }
 
 /// Every column that something in the statement reads.
@@ -176,9 +167,7 @@ pub(super) fn target<'r>(
     on: &[Expression],
 ) -> Option<Target<'r>> {
     let mut read = ColumnSet::new();
-    for predicate in on {
-        predicate.collect_columns(&mut read);
-    }
+    read.add_read_by(on);
     target_of(relation, kind, &read)
 }
 
@@ -194,9 +183,7 @@ fn target_of<'r>(relation: &'r Relation, kind: JoinKind, read: &ColumnSet) -> Op
                 return None;
             }
             let mut read = read.clone();
-            for predicate in predicates {
-                predicate.collect_columns(&mut read);
-            }
+            read.add_read_by(predicates);
             let mut target = target_of(input, kind, &read)?;
             target.conditions.extend(predicates);
             Some(target)

@@ -3,41 +3,25 @@
 
 use mayfly_types::SqlType;
 
-use super::rule::Rule;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation};
 use crate::tree::physical::Purpose;
 
-pub(super) struct CombineDistinct;
-
-impl Rule for CombineDistinct {
-    fn name(&self) -> &'static str {
-        "combine_distinct"
-    }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        query.for_each_relation_mut(&mut |relation| {
-            if let Relation::Aggregate(aggregate) = relation
-                && aggregate.purpose == Purpose::Distinct
-                && is_unique(
-                    &aggregate.input,
-                    &aggregate.keys.iter().map(|key| key.id).collect(),
-                )
-            {
-                let computed = aggregate.keys.drain(..).filter(|key| !is_itself(key));
-                let columns: Vec<Computed> = computed.collect();
-                let input = aggregate.input.take();
-                *relation = match columns.is_empty() {
-                    true => input,
-                    false => Relation::Extend {
-                        input: Box::new(input),
-                        columns,
-                    },
-                };
-            }
-        });
-    }
+pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Aggregate(aggregate) = relation
+            && aggregate.purpose == Purpose::Distinct
+            && is_unique(
+                &aggregate.input,
+                &aggregate.keys.iter().map(|key| key.id).collect(),
+            )
+        {
+            let computed = aggregate.keys.drain(..).filter(|key| !is_itself(key));
+            let columns = computed.collect();
+            *relation = aggregate.input.take().extended(columns);
+        }
+    });
 }
 
 /// Whether a key is a column of the input under its own number.

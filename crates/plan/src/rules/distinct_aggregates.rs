@@ -6,30 +6,21 @@
 //! (MIN, MAX, BIT_AND, BIT_OR). WITH ROLLUP counts values of several groups together, of which each
 //! may have the same ones: there nothing is done.
 
-use super::rule::Rule;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{Aggregate, ColumnId, Computed, Query, Relation};
 use crate::tree::physical::{AggregateCall, Purpose};
 
-pub(super) struct DistinctAggregates;
-
-impl Rule for DistinctAggregates {
-    fn name(&self) -> &'static str {
-        "distinct_aggregates"
-    }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        let mut next_column = query.next_column;
-        query.for_each_relation_mut(&mut |relation| {
-            if let Relation::Aggregate(aggregate) = relation
-                && is_candidate(aggregate)
-            {
-                in_two_steps(aggregate, &mut next_column);
-            }
-        });
-        query.next_column = next_column;
-    }
+pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+    let mut next_column = query.next_column;
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Aggregate(aggregate) = relation
+            && is_candidate(aggregate)
+        {
+            in_two_steps(aggregate, &mut next_column);
+        }
+    });
+    query.next_column = next_column;
 }
 
 fn is_candidate(aggregate: &Aggregate) -> bool {
@@ -111,14 +102,7 @@ fn in_two_steps(aggregate: &mut Aggregate, next_column: &mut ColumnId) {
         }
     }
     let input = aggregate.input.take();
-    *aggregate.input = Relation::Aggregate(Aggregate {
-        input: Box::new(input),
-        keys: inner_keys,
-        aggregates: inner_calls,
-        rollup: None,
-        first_groups: None,
-        ordered: false,
-        purpose: Purpose::Aggregate,
-        cause: format!("{text}(DISTINCT) counts each value once"),
-    });
+    let cause = format!("{text}(DISTINCT) counts each value once");
+    let inner = Aggregate::new(input, inner_keys, inner_calls, Purpose::Aggregate, cause);
+    *aggregate.input = Relation::Aggregate(inner);
 }

@@ -1,47 +1,38 @@
 //! An order that nothing above can see is not made: below GROUP BY, DISTINCT, joins and set
 //! operations, and in subqueries, a table has no order unless a LIMIT goes with it.
 
-use super::rule::Rule;
 use crate::options::PlanOptions;
 use crate::tree::logical::{Query, Relation, SubqueryKind, for_each_subquery_mut};
 
-pub(super) struct DropOrders;
-
-impl Rule for DropOrders {
-    fn name(&self) -> &'static str {
-        "drop_orders"
-    }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        query.for_each_relation_mut(&mut |relation| {
-            match relation {
-                Relation::Aggregate(aggregate) => {
-                    let unordered = |call: &crate::tree::physical::AggregateCall| {
-                        !call.function.is_order_sensitive() || !call.order_by.is_empty()
-                    };
-                    if aggregate.aggregates.iter().all(|(_, call)| unordered(call)) {
-                        drop_order(&mut aggregate.input);
-                    }
+pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+    query.for_each_relation_mut(&mut |relation| {
+        match relation {
+            Relation::Aggregate(aggregate) => {
+                let unordered = |call: &crate::tree::physical::AggregateCall| {
+                    !call.function.is_order_sensitive() || !call.order_by.is_empty()
+                };
+                if aggregate.aggregates.iter().all(|(_, call)| unordered(call)) {
+                    drop_order(&mut aggregate.input);
                 }
-                Relation::Join(join) => {
-                    drop_order(&mut join.left);
-                    drop_order(&mut join.right);
-                }
-                Relation::SetOperation { inputs, .. } => {
-                    inputs.iter_mut().for_each(|(input, _)| drop_order(input));
-                }
-                Relation::Sort { input, .. } => drop_order(input),
-                _ => {}
             }
-            relation.for_each_expression_mut(&mut |expression| {
-                for_each_subquery_mut(expression, &mut |subquery| {
-                    if !matches!(subquery.kind, SubqueryKind::Scalar) {
-                        drop_order(&mut subquery.relation);
-                    }
-                });
+            Relation::Join(join) => {
+                drop_order(&mut join.left);
+                drop_order(&mut join.right);
+            }
+            Relation::SetOperation { inputs, .. } => {
+                inputs.iter_mut().for_each(|(input, _)| drop_order(input));
+            }
+            Relation::Sort { input, .. } => drop_order(input),
+            _ => {}
+        }
+        relation.for_each_expression_mut(&mut |expression| {
+            for_each_subquery_mut(expression, &mut |subquery| {
+                if !matches!(subquery.kind, SubqueryKind::Scalar) {
+                    drop_order(&mut subquery.relation);
+                }
             });
         });
-    }
+    });
 }
 
 /// Takes away the order of a relation's rows.

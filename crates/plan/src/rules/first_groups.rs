@@ -2,35 +2,25 @@
 //! seen are made. MySQL gives those too, since its temporary table is read in the order of
 //! insertion, so the answer is the same whatever memory there is. The same holds for DISTINCT.
 
-use super::rule::Rule;
 use crate::options::PlanOptions;
 use crate::tree::logical::{Query, Relation};
 
-pub(super) struct FirstGroups;
-
-impl Rule for FirstGroups {
-    fn name(&self) -> &'static str {
-        "first_groups"
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    if !options.switches.group_by_limit_pushdown {
+        return;
     }
-
-    fn is_on(&self, options: &PlanOptions) -> bool {
-        options.switches.group_by_limit_pushdown
-    }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        query.for_each_relation_mut(&mut |relation| {
-            if let Relation::Limit {
-                input,
-                offset,
-                count,
-            } = relation
-                && let Some(wanted) = offset.checked_add(*count)
-                && wanted > 0
-            {
-                ask_for(input, wanted);
-            }
-        });
-    }
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Limit {
+            input,
+            offset,
+            count,
+        } = relation
+            && let Some(wanted) = offset.checked_add(*count)
+            && wanted > 0
+        {
+            ask_for(input, wanted);
+        }
+    });
 }
 
 fn ask_for(relation: &mut Relation, wanted: u64) {

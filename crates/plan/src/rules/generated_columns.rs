@@ -8,7 +8,7 @@
 
 use mayfly_types::{SqlType, TypeKind};
 
-use super::rule::{Rule, is_null_with};
+use super::rule::is_null_with;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{
@@ -16,32 +16,24 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::JoinKind;
 
-pub(super) struct GeneratedColumns;
-
-impl Rule for GeneratedColumns {
-    fn name(&self) -> &'static str {
-        "generated_columns"
+pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+    let has_any = |table: &std::sync::Arc<crate::catalog::TableSource>| {
+        let mut columns = table.columns.iter();
+        columns.any(|column| column.generated.is_some())
+    };
+    if !query.tables.iter().any(has_any) {
+        return;
     }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        let has_any = |table: &std::sync::Arc<crate::catalog::TableSource>| {
-            let mut columns = table.columns.iter();
-            columns.any(|column| column.generated.is_some())
-        };
-        if !query.tables.iter().any(has_any) {
-            return;
+    let mut known: Vec<Known> = Vec::new();
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Scan(scan) = relation {
+            known.extend(known_columns(scan));
         }
-        let mut known: Vec<Known> = Vec::new();
-        query.for_each_relation_mut(&mut |relation| {
-            if let Relation::Scan(scan) = relation {
-                known.extend(known_columns(scan));
-            }
-        });
-        if known.is_empty() {
-            return;
-        }
-        query.for_each_relation_mut(&mut |relation| replace(relation, &known));
+    });
+    if known.is_empty() {
+        return;
     }
+    query.for_each_relation_mut(&mut |relation| replace(relation, &known));
 }
 
 /// A column and what it is computed of.

@@ -3,8 +3,8 @@
 //!
 //! Several of them become one aggregation each, every one over a scan of its own.
 
+use super::index_orders::index_skips::extreme_of;
 use super::index_orders::{Orders, Wanted};
-use super::rule::Rule;
 use crate::options::PlanOptions;
 use crate::tree::access::HintPurpose;
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -13,26 +13,18 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{AggregateCall, JoinKind};
 
-pub(super) struct IndexEnds;
-
-impl Rule for IndexEnds {
-    fn name(&self) -> &'static str {
-        "index_ends"
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    if query.tables.iter().all(|table| table.indexes.is_empty()) {
+        return;
     }
-
-    fn apply(&self, query: &mut Query, options: &PlanOptions) {
-        if query.tables.iter().all(|table| table.indexes.is_empty()) {
-            return;
+    let orders = Orders::new(query, options);
+    let mut next_column = query.next_column;
+    query.for_each_relation_mut(&mut |relation| {
+        if let Some(ends) = ends(relation, &orders, &mut next_column) {
+            *relation = ends;
         }
-        let orders = Orders::new(query, options);
-        let mut next_column = query.next_column;
-        query.for_each_relation_mut(&mut |relation| {
-            if let Some(ends) = ends(relation, &orders, &mut next_column) {
-                *relation = ends;
-            }
-        });
-        query.next_column = next_column;
-    }
+    });
+    query.next_column = next_column;
 }
 
 /// The most calls of one aggregation for which scans of their own are made.
@@ -55,10 +47,10 @@ fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) ->
         return None;
     }
     let mut joined: Option<Relation> = None;
-    for (place, (id, call)) in calls.iter().enumerate() {
+    for (at, (id, call)) in calls.iter().enumerate() {
         let mut scan = scan.clone();
         let mut call = call.clone();
-        if place > 0 {
+        if at > 0 {
             let first = *next_column;
             *next_column += scan.table.columns.len() + 1;
             renumber(&mut scan, &mut call, first);
@@ -72,14 +64,8 @@ fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) ->
         joined = Some(match joined {
             None => one,
             Some(left) => Relation::Join(Join {
-                kind: JoinKind::Inner,
-                left: Box::new(left),
-                right: Box::new(one),
-                on: Vec::new(),
-                lateral: false,
                 straight: true,
-                null_aware: Vec::new(),
-                lookup: None,
+                ..Join::new(JoinKind::Inner, left, one, Vec::new())
             }),
         });
     }
@@ -88,14 +74,7 @@ fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) ->
 
 /// The row of a table that has the least or the greatest value of a column.
 fn end(mut scan: Scan, call: &AggregateCall, orders: &Orders<'_>) -> Option<Relation> {
-    let descending = match call.function.names()[0] {
-        "min" => false,
-        "max" => true,
-        _ => return None,
-    };
-    let [argument] = call.arguments.as_slice() else {
-        return None;
-    };
+    let (argument, descending) = extreme_of(call)?;
     let ExpressionKind::Column(id) = argument.kind else {
         return None;
     };
@@ -118,21 +97,12 @@ fn end(mut scan: Scan, call: &AggregateCall, orders: &Orders<'_>) -> Option<Rela
     }
     scan.rows = Some(path.rows);
     scan.access = path.access;
-    Some(Relation::Limit {
-        input: Box::new(Relation::Scan(scan)),
-        offset: 0,
-        count: 1,
-    })
+    Some(Relation::Scan(scan).limited(0, 1))
 }
 
 fn is_not_null(value: Expression) -> Expression {
-    let predicate = |kind| Expression {
-        kind,
-        ty: mayfly_types::SqlType::boolean(),
-        nullable: false,
-    };
-    let is_null = predicate(ExpressionKind::IsNull(Box::new(value)));
-    predicate(ExpressionKind::Not(Box::new(is_null)))
+    let is_null = Expression::predicate(ExpressionKind::IsNull(Box::new(value)), false);
+    Expression::predicate(ExpressionKind::Not(Box::new(is_null)), false)
 }
 
 /// Gives a copy of a scan columns of its own.

@@ -8,7 +8,6 @@
 pub(super) mod index_skips;
 
 use super::access_paths::{add_possible, cost, needed_columns};
-use super::rule::Rule;
 use crate::access::path::{self, Path};
 use crate::catalog::{IndexSource, TableSource};
 use crate::estimate::estimate;
@@ -18,24 +17,16 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Aggregate, ColumnId, ColumnSet, Query, Relation, Scan, with_stack};
 use crate::tree::physical::SortKey;
 
-pub(super) struct IndexOrders;
-
-impl Rule for IndexOrders {
-    fn name(&self) -> &'static str {
-        "index_orders"
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    if query.tables.iter().all(|table| table.indexes.is_empty()) {
+        return;
     }
-
-    fn apply(&self, query: &mut Query, options: &PlanOptions) {
-        if query.tables.iter().all(|table| table.indexes.is_empty()) {
-            return;
-        }
-        let rule = Orders::new(query, options);
-        query.for_each_relation_mut(&mut |relation| match relation {
-            Relation::Sort { .. } => rule.sort(relation),
-            Relation::Aggregate(aggregate) => rule.aggregate(aggregate),
-            _ => {}
-        });
-    }
+    let rule = Orders::new(query, options);
+    query.for_each_relation_mut(&mut |relation| match relation {
+        Relation::Sort { .. } => rule.sort(relation),
+        Relation::Aggregate(aggregate) => rule.aggregate(aggregate),
+        _ => {}
+    });
 }
 
 /// What a row costs to sort, for each doubling of how many there are.
@@ -91,12 +82,7 @@ impl<'a> Orders<'a> {
             self.end(relation);
             return;
         };
-        let own = match &scan.access {
-            Access::Table => path::table_path(scan).cost,
-            Access::Merge(merge) => merge.cost,
-            Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
-        };
-        let rest = (chosen - own).max(0.0);
+        let rest = (chosen - self.chosen_cost(scan)).max(0.0);
         let is_limited = limit.is_some();
         let Some(best) = self.best(
             scan,
@@ -127,11 +113,7 @@ impl<'a> Orders<'a> {
         if let Relation::Sort { input, limit, .. } = relation {
             *relation = match limit {
                 None => input.take(),
-                Some((offset, count)) => Relation::Limit {
-                    offset: *offset,
-                    count: *count,
-                    input: Box::new(input.take()),
-                },
+                Some((offset, count)) => input.take().limited(*offset, *count),
             };
         }
     }
@@ -175,11 +157,7 @@ impl<'a> Orders<'a> {
         if columns.len() != keys.len() {
             return;
         }
-        let own = match &scan.access {
-            Access::Table => path::table_path(scan).cost,
-            Access::Merge(merge) => merge.cost,
-            Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
-        };
+        let own = self.chosen_cost(scan);
         let wanted = Wanted::Groups(&keys);
         let calls = &aggregate.aggregates;
         let ways = self.ways(scan, &wanted, HintPurpose::GroupBy, limit.is_some());
@@ -218,6 +196,15 @@ impl<'a> Orders<'a> {
         let possible = (0..scan.table.indexes.len()).filter(grouped).collect();
         add_possible(scan, possible);
         aggregate.ordered = true;
+    }
+
+    /// What reading a table costs in the way that was chosen.
+    fn chosen_cost(&self, scan: &Scan) -> f64 {
+        match &scan.access {
+            Access::Table => path::table_path(scan).cost,
+            Access::Merge(merge) => merge.cost,
+            Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
+        }
     }
 
     /// The path through an index, with what the conditions leave of it.
@@ -315,9 +302,10 @@ fn direction(
     wanted: &Wanted<'_>,
 ) -> Option<bool> {
     let mut clustered = table.indexes.iter().filter(|index| index.clustered);
-    let behind = match index.clustered {
-        false => clustered.next().map_or(&[][..], |index| &index.parts),
-        true => &[],
+    let behind = if index.clustered {
+        &[]
+    } else {
+        clustered.next().map_or(&[][..], |index| &index.parts)
     };
     let is_end = |position: usize| {
         position >= index.parts.len() + behind.len()

@@ -2,65 +2,55 @@
 //! merge a derived table of that shape, a derived table otherwise. One that is read more often stays
 //! a table that is made once.
 
-use super::rule::Rule;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
     ColumnId, DerivedTable, Query, Relation, Shared, SharedRelation, visit_expression_mut,
 };
 
-pub(super) struct InlineCommonTables;
-
-impl Rule for InlineCommonTables {
-    fn name(&self) -> &'static str {
-        "inline_common_tables"
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    if !options.switches.derived_merge {
+        return;
     }
-
-    fn is_on(&self, options: &PlanOptions) -> bool {
-        options.switches.derived_merge
-    }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        let mut renames: Vec<Option<ColumnId>> = Vec::new();
-        for index in 0..query.shared.len() {
-            let shared = &mut query.shared[index];
-            if shared.readers != 1 || !matches!(shared.source, Some(SharedRelation::Plain(_))) {
-                continue;
-            }
-            let Some(SharedRelation::Plain(source)) = shared.source.take() else {
-                continue;
+    let mut renames: Vec<Option<ColumnId>> = Vec::new();
+    for index in 0..query.shared.len() {
+        let shared = &mut query.shared[index];
+        if shared.readers != 1 || !matches!(shared.source, Some(SharedRelation::Plain(_))) {
+            continue;
+        }
+        let Some(SharedRelation::Plain(source)) = shared.source.take() else {
+            continue;
+        };
+        let mut source = Some(source);
+        let definition = shared.clone();
+        renames.resize(query.next_column, None);
+        query.for_each_relation_mut(&mut |relation| {
+            let Relation::SharedScan {
+                shared,
+                alias,
+                columns,
+                working: false,
+            } = relation
+            else {
+                return;
             };
-            let mut source = Some(source);
-            let definition = shared.clone();
-            renames.resize(query.next_column, None);
-            query.for_each_relation_mut(&mut |relation| {
-                let Relation::SharedScan {
-                    shared,
-                    alias,
-                    columns,
-                    working: false,
-                } = relation
-                else {
-                    return;
-                };
-                if *shared != index {
-                    return;
+            if *shared != index {
+                return;
+            }
+            let Some(source) = source.take() else { return };
+            for (new, old) in columns.iter().zip(&definition.columns) {
+                if let Some(slot) = renames.get_mut(*new) {
+                    *slot = Some(*old);
                 }
-                let Some(source) = source.take() else { return };
-                for (new, old) in columns.iter().zip(&definition.columns) {
-                    if let Some(slot) = renames.get_mut(*new) {
-                        *slot = Some(*old);
-                    }
-                }
-                let alias = std::mem::take(alias);
-                *relation = taken_over(source, &definition, alias);
-            });
-            // Nobody reads it after all.
-            drop(source);
-        }
-        if renames.iter().any(Option::is_some) {
-            rename(query, &renames);
-        }
+            }
+            let alias = std::mem::take(alias);
+            *relation = taken_over(source, &definition, alias);
+        });
+        // Nobody reads it after all.
+        drop(source);
+    }
+    if renames.iter().any(Option::is_some) {
+        rename(query, &renames);
     }
 }
 

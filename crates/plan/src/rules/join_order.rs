@@ -13,30 +13,22 @@ pub(super) mod semijoins;
 use std::cell::Cell;
 
 use super::access_paths::needed_columns;
-use super::rule::Rule;
 use crate::access::{lookup, path};
 use crate::estimate::{self, estimate};
 use crate::options::PlanOptions;
+use crate::predicates::sides_of_equality;
 use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnId, ColumnSet, Join, Query, Relation, produced, with_stack};
 use crate::tree::physical::JoinKind;
 
-pub(super) struct JoinOrder;
-
-impl Rule for JoinOrder {
-    fn name(&self) -> &'static str {
-        "join_order"
-    }
-
-    fn apply(&self, query: &mut Query, options: &PlanOptions) {
-        let order = Order {
-            needed: needed_columns(query),
-            options,
-            next_column: Cell::new(query.next_column),
-        };
-        query.for_each_block_mut(&mut |relation| order.reorder(relation));
-        query.next_column = order.next_column.get();
-    }
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    let order = Order {
+        needed: needed_columns(query),
+        options,
+        next_column: Cell::new(query.next_column),
+    };
+    query.for_each_block_mut(&mut |relation| order.reorder(relation));
+    query.next_column = order.next_column.get();
 }
 
 pub(super) struct Order<'a> {
@@ -103,7 +95,7 @@ impl Order<'_> {
     fn step(&self, joined: &Leaf, leaf: &Leaf, predicates: &[Expression]) -> (f64, f64) {
         let equalities = predicates
             .iter()
-            .filter(|p| connects(p, &joined.columns, &leaf.columns))
+            .filter(|p| sides_of_equality(p, &joined.columns, &leaf.columns).is_some())
             .count();
         let rows = estimate::joined(JoinKind::Inner, joined.rows, leaf.rows, equalities, false);
         let hash = self.cost(leaf)
@@ -163,13 +155,12 @@ impl Order<'_> {
 }
 
 fn is_chain(relation: &Relation) -> bool {
-    matches!(relation, Relation::Join(join)
-        if join.kind == JoinKind::Inner && !join.lateral && !join.straight)
+    matches!(relation, Relation::Join(join) if join.is_reorderable())
 }
 
 fn flatten(relation: Relation, leaves: &mut Vec<Leaf>, predicates: &mut Vec<Expression>) {
     match relation {
-        Relation::Join(join) if join.kind == JoinKind::Inner && !join.lateral && !join.straight => {
+        Relation::Join(join) if join.is_reorderable() => {
             with_stack(|| {
                 flatten(*join.left, leaves, predicates);
                 flatten(*join.right, leaves, predicates);
@@ -198,54 +189,20 @@ fn in_order(leaves: Vec<Leaf>, mut predicates: Vec<Expression>) -> Relation {
 /// Whether an equality leads from an input to one of others.
 fn connected(leaf: &Leaf, others: &[Leaf], predicates: &[Expression]) -> bool {
     others.iter().any(|other| {
-        predicates
-            .iter()
-            .any(|predicate| connects(predicate, &other.columns, &leaf.columns))
+        let (other, own) = (&other.columns, &leaf.columns);
+        let mut predicates = predicates.iter();
+        predicates.any(|predicate| sides_of_equality(predicate, other, own).is_some())
     })
-}
-
-/// Whether a condition is an equality between two sides.
-pub(super) fn connects(predicate: &Expression, left: &ColumnSet, right: &ColumnSet) -> bool {
-    use crate::tree::expression::{Comparison, ExpressionKind};
-    let ExpressionKind::Compare {
-        comparison: Comparison::Equal | Comparison::NullSafeEqual,
-        left: a,
-        right: b,
-    } = &predicate.kind
-    else {
-        return false;
-    };
-    let (a, b) = (a.columns(), b.columns());
-    let within =
-        |columns: &ColumnSet, side: &ColumnSet| !columns.is_empty() && columns.is_subset(side);
-    (within(&a, left) && within(&b, right)) || (within(&b, left) && within(&a, right))
 }
 
 /// Joins one more input, by all conditions whose columns are there then.
 fn join_with(joined: Leaf, leaf: Leaf, predicates: &mut Vec<Expression>) -> Leaf {
     let mut columns = joined.columns;
     columns.extend_from(&leaf.columns);
-    let mut on = Vec::new();
-    let mut later = Vec::new();
-    let all_columns: Vec<ColumnSet> = predicates.iter().map(Expression::columns).collect();
-    for (predicate, read) in predicates.drain(..).zip(all_columns) {
-        if read.is_subset(&columns) {
-            on.push(predicate);
-        } else {
-            later.push(predicate);
-        }
-    }
-    *predicates = later;
-    let relation = Relation::Join(Join {
-        kind: JoinKind::Inner,
-        left: Box::new(joined.relation),
-        right: Box::new(leaf.relation),
-        on,
-        lateral: false,
-        straight: false,
-        null_aware: Vec::new(),
-        lookup: None,
-    });
+    let is_there = |predicate: &mut Expression| predicate.columns().is_subset(&columns);
+    let on = predicates.extract_if(.., is_there).collect();
+    let join = Join::new(JoinKind::Inner, joined.relation, leaf.relation, on);
+    let relation = Relation::Join(join);
     Leaf {
         rows: estimate(&relation),
         relation,

@@ -24,45 +24,42 @@ mod subqueries_to_joins;
 #[cfg(test)]
 mod tests;
 
-use self::rule::Rule;
 use crate::options::PlanOptions;
 use crate::tree::logical::Query;
 
+/// Rewrites a statement.
+type Rule = fn(&mut Query, &PlanOptions);
+
 /// All rules, in the order in which they run.
-const RULES: &[&dyn Rule] = &[
+const RULES: &[Rule] = &[
     // What is read once becomes part of its reader before anything else looks at the tree.
-    &inline_common_tables::InlineCommonTables,
-    &simplify_predicates::SimplifyPredicates,
+    inline_common_tables::apply,
+    simplify_predicates::apply,
     // Correlated conditions are found where the user wrote them, not where they are pushed to.
-    &subqueries_to_joins::SubqueriesToJoins,
-    &outer_to_inner::OuterToInner,
-    &push_predicates::PushPredicates,
+    subqueries_to_joins::apply,
+    outer_to_inner::apply,
+    push_predicates::apply,
     // Each condition stands where the columns are that it is computed of.
-    &generated_columns::GeneratedColumns,
-    &scan_rows::ScanRows,
+    generated_columns::apply,
+    scan_rows::apply,
     // Knows how many rows remain of each table after its own conditions.
-    &join_order::JoinOrder,
-    &drop_orders::DropOrders,
-    &combine_distinct::CombineDistinct,
-    &distinct_aggregates::DistinctAggregates,
+    join_order::apply,
+    drop_orders::apply,
+    combine_distinct::apply,
+    distinct_aggregates::apply,
     // Last: a limit binds an operator to what stands above it.
-    &push_limits::PushLimits,
-    &first_groups::FirstGroups,
+    push_limits::apply,
+    first_groups::apply,
     // Nothing moves any more: what each table is asked for is known.
-    &access_paths::AccessPaths,
-    &index_orders::IndexOrders,
+    access_paths::apply,
+    index_orders::apply,
     // What is read of a table must be chosen before one row of it is enough.
-    &index_ends::IndexEnds,
+    index_ends::apply,
 ];
 
 /// Runs the rules.
 pub(crate) fn rewrite(query: &mut Query, options: &PlanOptions) {
-    if !options.optimizer {
-        return;
-    }
-    for rule in RULES {
-        if rule.is_on(options) {
-            rule.apply(query, options);
-        }
+    if options.optimizer {
+        RULES.iter().for_each(|rule| rule(query, options));
     }
 }

@@ -1,29 +1,21 @@
 //! An outer join whose added rows a condition above it refuses is an inner join (the manual,
 //! "Outer Join Simplification").
 
-use super::rule::{Rule, rejects_nulls};
+use super::rule::rejects_nulls;
 use crate::options::PlanOptions;
 use crate::tree::expression::Expression;
 use crate::tree::logical::{Query, Relation, produced, with_stack};
 use crate::tree::physical::JoinKind;
 
-pub(super) struct OuterToInner;
-
-impl Rule for OuterToInner {
-    fn name(&self) -> &'static str {
-        "outer_to_inner"
-    }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        query.for_each_relation_mut(&mut |relation| match relation {
-            Relation::Filter { input, predicates } => {
-                let above: Vec<&Expression> = predicates.iter().collect();
-                simplify(input, &above);
-            }
-            Relation::Join(_) => simplify(relation, &[]),
-            _ => {}
-        });
-    }
+pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+    query.for_each_relation_mut(&mut |relation| match relation {
+        Relation::Filter { input, predicates } => {
+            let above: Vec<&Expression> = predicates.iter().collect();
+            simplify(input, &above);
+        }
+        Relation::Join(_) => simplify(relation, &[]),
+        _ => {}
+    });
 }
 
 /// `above`: what must be true of every row that is used.

@@ -3,32 +3,21 @@
 //! keys only. A condition over both sides of an inner join becomes part of the join's condition,
 //! where an equality makes it a hash join.
 
-use mayfly_types::{CollationId, TypeKind};
+use mayfly_types::{CollationId, SqlType, TypeKind};
 
-use super::rule::{Rule, is_movable, substitute};
+use super::rule::{is_movable, substitute};
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
-    Aggregate, ColumnId, Computed, DerivedTable, Join, Query, Relation, has_subquery, produced,
-    with_stack,
+    Aggregate, ColumnId, Computed, Join, Query, Relation, has_subquery, produced, with_stack,
 };
 use crate::tree::physical::{JoinKind, SetOperationKind};
 
-pub(super) struct PushPredicates;
-
-impl Rule for PushPredicates {
-    fn name(&self) -> &'static str {
-        "push_predicates"
-    }
-
-    fn apply(&self, query: &mut Query, options: &PlanOptions) {
-        let push = Push {
-            through_derived: options.switches.derived_condition_pushdown,
-        };
-        query.for_each_block_mut(&mut |relation| {
-            *relation = push.down(relation.take(), Vec::new());
-        });
-    }
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    let push = Push {
+        through_derived: options.switches.derived_condition_pushdown,
+    };
+    query.for_each_block_mut(&mut |relation| push.down(relation, Vec::new()));
 }
 
 struct Push {
@@ -37,162 +26,99 @@ struct Push {
 }
 
 impl Push {
-    /// The relation with these conditions on its rows, as far down as they may stand.
-    fn down(&self, relation: Relation, predicates: Vec<Expression>) -> Relation {
-        with_stack(|| self.down_relation(relation, predicates))
+    /// Puts conditions on a relation's rows, as far down as they may stand.
+    fn down(&self, relation: &mut Relation, predicates: Vec<Expression>) {
+        with_stack(|| {
+            let above = self.into_inputs(relation, predicates);
+            if !above.is_empty() {
+                *relation = relation.take().filtered(above);
+            }
+        });
     }
 
-    fn down_relation(&self, relation: Relation, predicates: Vec<Expression>) -> Relation {
-        match relation {
+    /// Puts conditions into a relation or below it; gives those that must stand above.
+    fn into_inputs(&self, relation: &mut Relation, predicates: Vec<Expression>) -> Vec<Expression> {
+        let (input, (below, above)) = match relation {
             Relation::Filter {
                 input,
-                predicates: mut own,
+                predicates: own,
             } => {
-                own.extend(predicates);
-                self.down(*input, own)
+                let mut all = std::mem::take(own);
+                all.extend(predicates);
+                *relation = input.take();
+                self.down(relation, all);
+                return Vec::new();
             }
-            Relation::Scan(mut scan) => {
+            Relation::Scan(scan) => {
                 let (inside, above) = split(predicates, |p| is_movable(p) && !has_subquery(p));
                 scan.predicates.extend(inside);
-                Relation::Scan(scan).filtered(above)
+                return above;
             }
-            Relation::Extend { input, columns } => {
-                let (below, above) = through_computed(predicates, &columns);
-                Relation::Extend {
-                    input: Box::new(self.down(*input, below)),
-                    columns,
-                }
-                .filtered(above)
-            }
-            Relation::Project { input, columns } => {
-                let (below, above) = through_computed(predicates, &columns);
-                Relation::Project {
-                    input: Box::new(self.down(*input, below)),
-                    columns,
-                }
-                .filtered(above)
+            Relation::Extend { input, columns } | Relation::Project { input, columns } => {
+                (input, through_computed(predicates, columns))
             }
             Relation::Sort {
-                input,
-                keys,
-                limit: None,
-                cause,
+                input, limit: None, ..
+            } => (input, split(predicates, is_movable)),
+            Relation::Block { input, derived, .. } => {
+                let open = derived.is_none() || self.through_derived;
+                (input, split(predicates, |p| open && is_movable(p)))
+            }
+            Relation::Aggregate(aggregate) => {
+                let (below, above) = through_groups(aggregate, predicates);
+                (&mut aggregate.input, (below, above))
+            }
+            Relation::SetOperation {
+                kind,
+                all,
+                inputs,
+                columns,
+                types,
             } => {
-                let (below, above) = split(predicates, is_movable);
-                Relation::Sort {
-                    input: Box::new(self.down(*input, below)),
-                    keys,
-                    limit: None,
-                    cause,
-                }
-                .filtered(above)
+                let is_union_all = *all && *kind == SetOperationKind::Union;
+                return self.into_arms(inputs, is_union_all, columns, types, predicates);
             }
-            Relation::Block {
-                input,
-                select_id,
-                derived,
-            } => self.down_block(*input, select_id, derived, predicates),
-            Relation::Aggregate(aggregate) => self.down_aggregate(aggregate, predicates),
-            Relation::SetOperation { .. } => self.down_set_operation(relation, predicates),
-            Relation::Join(join) => self.down_join(join, predicates),
-            mut other => {
-                other.for_each_input_mut(&mut |input| {
-                    *input = self.down(input.take(), Vec::new());
-                });
-                other.filtered(predicates)
+            Relation::Join(join) => return self.into_sides(join, predicates),
+            other => {
+                other.for_each_input_mut(&mut |input| self.down(input, Vec::new()));
+                return predicates;
             }
-        }
-    }
-
-    fn down_block(
-        &self,
-        input: Relation,
-        select_id: usize,
-        derived: Option<Box<DerivedTable>>,
-        predicates: Vec<Expression>,
-    ) -> Relation {
-        let open = derived.is_none() || self.through_derived;
-        let (below, above) = split(predicates, |p| open && is_movable(p));
-        Relation::Block {
-            input: Box::new(self.down(input, below)),
-            select_id,
-            derived,
-        }
-        .filtered(above)
-    }
-
-    fn down_aggregate(&self, mut aggregate: Aggregate, predicates: Vec<Expression>) -> Relation {
-        let fixed = aggregate.keys.is_empty()
-            || aggregate.rollup.is_some()
-            || aggregate.first_groups.is_some();
-        let keys: Vec<(ColumnId, CollationId)> = aggregate
-            .keys
-            .iter()
-            .map(|key| (key.id, key.expression.ty.collation))
-            .collect();
-        let (below, above) = split(predicates, |predicate| {
-            !fixed
-                && is_movable(predicate)
-                && !has_subquery(predicate)
-                && predicate
-                    .columns()
-                    .iter()
-                    .all(|id| !produces(&aggregate, id) || keys.iter().any(|(key, _)| *key == id))
-                && same_for_equals(predicate, &keys)
-        });
-        let below = replaced(below, &aggregate.keys);
-        aggregate.input = Box::new(self.down(*aggregate.input, below));
-        Relation::Aggregate(aggregate).filtered(above)
-    }
-
-    fn down_set_operation(&self, relation: Relation, predicates: Vec<Expression>) -> Relation {
-        let Relation::SetOperation {
-            kind,
-            all,
-            inputs,
-            columns,
-            types,
-        } = relation
-        else {
-            return relation.filtered(predicates);
         };
+        self.down(input, below);
+        above
+    }
+
+    fn into_arms(
+        &self,
+        inputs: &mut [(Relation, Vec<ColumnId>)],
+        is_union_all: bool,
+        columns: &[ColumnId],
+        types: &[SqlType],
+        predicates: Vec<Expression>,
+    ) -> Vec<Expression> {
         let merged: Vec<(ColumnId, CollationId)> = columns
             .iter()
-            .zip(&types)
+            .zip(types)
             .map(|(id, ty)| (*id, ty.collation))
             .collect();
         let (below, above) = split(predicates, |predicate| {
             is_movable(predicate)
                 && !has_subquery(predicate)
-                && (all && kind == SetOperationKind::Union || same_for_equals(predicate, &merged))
+                && (is_union_all || same_for_equals(predicate, &merged))
         });
-        let inputs = inputs
-            .into_iter()
-            .map(|(input, ids)| {
-                let values: Vec<(ColumnId, Expression)> = columns
-                    .iter()
-                    .zip(&ids)
-                    .zip(&types)
-                    .map(|((column, id), ty)| (*column, Expression::column(*id, ty.clone(), true)))
-                    .collect();
-                let replacements: Vec<_> = values.iter().map(|(id, value)| (*id, value)).collect();
-                let mut own = below.clone();
-                own.iter_mut()
-                    .for_each(|predicate| substitute(predicate, &replacements));
-                (self.down(input, own), ids)
-            })
-            .collect();
-        Relation::SetOperation {
-            kind,
-            all,
-            inputs,
-            columns,
-            types,
+        for (input, ids) in inputs {
+            let of_arm = columns.iter().zip(&*ids).zip(types);
+            let of_arm = of_arm.map(|((column, id), ty)| Computed {
+                id: *column,
+                expression: Expression::column(*id, ty.clone(), true),
+            });
+            let own = replaced(below.clone(), &of_arm.collect::<Vec<_>>());
+            self.down(input, own);
         }
-        .filtered(above)
+        above
     }
 
-    fn down_join(&self, mut join: Join, predicates: Vec<Expression>) -> Relation {
+    fn into_sides(&self, join: &mut Join, predicates: Vec<Expression>) -> Vec<Expression> {
         let left = produced(&join.left);
         let right = produced(&join.right);
         let (mut to_left, mut to_right) = (Vec::new(), Vec::new());
@@ -227,10 +153,35 @@ impl Push {
                 join.on.push(predicate);
             }
         }
-        join.left = Box::new(self.down(*join.left, to_left));
-        join.right = Box::new(self.down(*join.right, to_right));
-        Relation::Join(join).filtered(above)
+        self.down(&mut join.left, to_left);
+        self.down(&mut join.right, to_right);
+        above
     }
+}
+
+/// Conditions on groups that may be checked of their rows, in terms of these, and those that may not.
+fn through_groups(
+    aggregate: &Aggregate,
+    predicates: Vec<Expression>,
+) -> (Vec<Expression>, Vec<Expression>) {
+    let fixed =
+        aggregate.keys.is_empty() || aggregate.rollup.is_some() || aggregate.first_groups.is_some();
+    let keys: Vec<(ColumnId, CollationId)> = aggregate
+        .keys
+        .iter()
+        .map(|key| (key.id, key.expression.ty.collation))
+        .collect();
+    let (below, above) = split(predicates, |predicate| {
+        !fixed
+            && is_movable(predicate)
+            && !has_subquery(predicate)
+            && predicate
+                .columns()
+                .iter()
+                .all(|id| !produces(aggregate, id) || keys.iter().any(|(key, _)| *key == id))
+            && same_for_equals(predicate, &keys)
+    });
+    (replaced(below, &aggregate.keys), above)
 }
 
 fn split(
@@ -263,12 +214,8 @@ fn through_computed(
 
 /// Puts what columns are computed from in their place.
 fn replaced(mut predicates: Vec<Expression>, computed: &[Computed]) -> Vec<Expression> {
-    let replacements: Vec<(ColumnId, &Expression)> = computed
-        .iter()
-        .map(|column| (column.id, &column.expression))
-        .collect();
     for predicate in &mut predicates {
-        substitute(predicate, &replacements);
+        substitute(predicate, computed);
     }
     predicates
 }

@@ -1,24 +1,8 @@
-//! What a rule is, and what several rules ask of expressions.
+//! What several rules ask of statements and expressions.
 
 use crate::lower::is_never_true;
-use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, ColumnSet, Query, Relation, SharedRelation};
-
-/// A rule.
-pub(super) trait Rule: Sync {
-    /// Its name, for tests and people.
-    #[cfg_attr(not(test), expect(dead_code, reason = "only tests ask for it"))]
-    fn name(&self) -> &'static str;
-
-    /// Whether `optimizer_switch` leaves it on.
-    fn is_on(&self, _options: &PlanOptions) -> bool {
-        true
-    }
-
-    /// Rewrites a statement.
-    fn apply(&self, query: &mut Query, options: &PlanOptions);
-}
+use crate::tree::logical::{ColumnSet, Computed, Query, Relation, SharedRelation};
 
 impl Query {
     /// The trees of a statement: its own and those of its shared results (not those of subqueries).
@@ -153,16 +137,18 @@ pub(super) fn rejects_nulls(predicate: &Expression, columns: &ColumnSet) -> bool
     })
 }
 
-/// Puts expressions in the place of columns.
-pub(super) fn substitute(expression: &mut Expression, columns: &[(ColumnId, &Expression)]) {
+/// Puts what columns are computed of in their place.
+pub(super) fn substitute(expression: &mut Expression, columns: &[Computed]) {
+    if columns.is_empty() {
+        return;
+    }
     crate::tree::logical::visit_deep_mut(expression, &mut |inner| {
-        let known = |id: &ColumnId| columns.iter().find(|(known, _)| known == id);
         if let ExpressionKind::Column(id) = &inner.kind
-            && let Some((_, by)) = known(id)
+            && let Some(computed) = columns.iter().find(|column| column.id == *id)
         {
             let ty = inner.ty.clone();
-            *inner = (*by).clone();
-            // The collation that the place asked for stays.
+            *inner = computed.expression.clone();
+            // The collation that the column was read with stays.
             if inner.ty.is_string() && ty.is_string() {
                 inner.ty.collation = ty.collation;
             }

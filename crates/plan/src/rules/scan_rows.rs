@@ -1,25 +1,16 @@
 //! How many rows of each table meet its conditions, as far as indexes know: asked once, for the rules
 //! that compare orders of joins and ways to read tables.
 
-use super::rule::Rule;
 use crate::access::path;
 use crate::options::PlanOptions;
 use crate::tree::logical::{Query, Relation};
 
-pub(super) struct ScanRows;
-
-impl Rule for ScanRows {
-    fn name(&self) -> &'static str {
-        "scan_rows"
-    }
-
-    fn apply(&self, query: &mut Query, options: &PlanOptions) {
-        query.for_each_relation_mut(&mut |relation| {
-            if let Relation::Scan(scan) = relation
-                && !scan.predicates.is_empty()
-            {
-                scan.rows = Some(path::estimated_rows(scan, options));
-            }
-        });
-    }
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Scan(scan) = relation
+            && !scan.predicates.is_empty()
+        {
+            scan.rows = Some(path::estimated_rows(scan, options));
+        }
+    });
 }

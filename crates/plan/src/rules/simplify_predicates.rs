@@ -3,32 +3,23 @@
 
 use mayfly_types::{SqlType, Value};
 
-use super::rule::Rule;
 use crate::lower::is_never_true;
 use crate::options::PlanOptions;
 use crate::predicates::conjuncts;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{Query, Relation};
 
-pub(super) struct SimplifyPredicates;
-
-impl Rule for SimplifyPredicates {
-    fn name(&self) -> &'static str {
-        "simplify_predicates"
-    }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        query.for_each_relation_mut(&mut |relation| match relation {
-            Relation::Filter { input, predicates } => {
-                simplify_all(predicates);
-                if predicates.is_empty() {
-                    *relation = input.take();
-                }
+pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+    query.for_each_relation_mut(&mut |relation| match relation {
+        Relation::Filter { input, predicates } => {
+            simplify_all(predicates);
+            if predicates.is_empty() {
+                *relation = input.take();
             }
-            Relation::Join(join) => simplify_all(&mut join.on),
-            _ => {}
-        });
-    }
+        }
+        Relation::Join(join) => simplify_all(&mut join.on),
+        _ => {}
+    });
 }
 
 fn simplify_all(predicates: &mut Vec<Expression>) {
@@ -100,12 +91,13 @@ fn junction(operands: Vec<Expression>, whole: Expression, decided_by: bool) -> E
     if kept.is_empty() {
         return constant(!decided_by);
     }
+    let junction = if decided_by {
+        ExpressionKind::Or
+    } else {
+        ExpressionKind::And
+    };
     Expression {
-        kind: if decided_by {
-            ExpressionKind::Or(kept)
-        } else {
-            ExpressionKind::And(kept)
-        },
+        kind: junction(kept),
         ..whole
     }
 }
@@ -131,12 +123,5 @@ fn compared(comparison: Comparison, left: &Expression, right: &Expression) -> Op
         (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
         _ => return None,
     };
-    Some(match comparison {
-        Comparison::Equal | Comparison::NullSafeEqual => order.is_eq(),
-        Comparison::NotEqual => order.is_ne(),
-        Comparison::Less => order.is_lt(),
-        Comparison::LessOrEqual => order.is_le(),
-        Comparison::Greater => order.is_gt(),
-        Comparison::GreaterOrEqual => order.is_ge(),
-    })
+    Some(comparison.holds(order))
 }

@@ -8,37 +8,28 @@
 
 use mayfly_types::TypeKind;
 
-use super::rule::{Rule, is_movable, substitute};
+use super::rule::{is_movable, substitute};
 use crate::bind::compare_expression as compare;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
-    ColumnId, ColumnSet, Computed, Join, Query, Relation, Subquery, SubqueryKind, free_columns,
-    has_subquery, produced,
+    ColumnSet, Computed, Join, Query, Relation, Subquery, SubqueryKind, free_columns, has_subquery,
+    produced,
 };
 use crate::tree::physical::{JoinKind, Purpose};
 
-pub(super) struct SubqueriesToJoins;
-
-impl Rule for SubqueriesToJoins {
-    fn name(&self) -> &'static str {
-        "subqueries_to_joins"
+pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+    if !options.switches.semijoin {
+        return;
     }
-
-    fn is_on(&self, options: &PlanOptions) -> bool {
-        options.switches.semijoin
-    }
-
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        query.for_each_relation_mut(&mut |relation| {
-            if let Relation::Filter { input, predicates } = relation
-                && predicates.iter().any(is_candidate)
-            {
-                let (joined, kept) = convert(input.take(), std::mem::take(predicates));
-                *relation = joined.filtered(kept);
-            }
-        });
-    }
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Filter { input, predicates } = relation
+            && predicates.iter().any(is_candidate)
+        {
+            let (joined, kept) = convert(input.take(), std::mem::take(predicates));
+            *relation = joined.filtered(kept);
+        }
+    });
 }
 
 fn is_candidate(predicate: &Expression) -> bool {
@@ -80,21 +71,14 @@ fn convert(mut input: Relation, predicates: Vec<Expression>) -> (Relation, Vec<E
         match join_of(*subquery, &outer) {
             Ok(shape) => {
                 input = Relation::Join(Join {
-                    kind: shape.kind,
-                    left: Box::new(input),
-                    right: Box::new(shape.right),
-                    on: shape.on,
-                    lateral: false,
-                    straight: false,
                     null_aware: shape.null_aware,
-                    lookup: None,
+                    ..Join::new(shape.kind, input, shape.right, shape.on)
                 });
             }
-            Err(subquery) => kept.push(Expression {
-                kind: ExpressionKind::LogicalSubquery(subquery),
-                ty,
-                nullable,
-            }),
+            Err(subquery) => {
+                let kind = ExpressionKind::LogicalSubquery(subquery);
+                kept.push(Expression::new(kind, ty, nullable));
+            }
         }
     }
     (input, kept)
@@ -192,7 +176,7 @@ fn finished(
     }
     on.extend(pulled);
     for predicate in &mut on {
-        substitute_computed(predicate, computed);
+        substitute(predicate, computed);
     }
     on
 }
@@ -224,13 +208,7 @@ impl Pulled {
                         stay.push(column);
                     }
                 }
-                if stay.is_empty() {
-                    return Some(input);
-                }
-                Some(Relation::Extend {
-                    input: Box::new(input),
-                    columns: stay,
-                })
+                Some(input.extended(stay))
             }
             Relation::Sort {
                 input, limit: None, ..
@@ -267,7 +245,7 @@ impl Pulled {
         if has_subquery(&column.expression) || !is_movable(&column.expression) {
             return None;
         }
-        substitute_computed(&mut column.expression, &self.computed);
+        substitute(&mut column.expression, &self.computed);
         self.outer.insert(column.id);
         self.computed.push(column);
         Some(())
@@ -286,16 +264,5 @@ impl Pulled {
             }
         }
         Some(stay)
-    }
-}
-
-/// Puts computed columns' expressions in the place of the columns.
-fn substitute_computed(expression: &mut Expression, computed: &[Computed]) {
-    let replacements: Vec<(ColumnId, &Expression)> = computed
-        .iter()
-        .map(|column| (column.id, &column.expression))
-        .collect();
-    if !replacements.is_empty() {
-        substitute(expression, &replacements);
     }
 }

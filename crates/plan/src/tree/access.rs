@@ -48,7 +48,7 @@ impl Access {
 /// A way through an index.
 #[derive(Debug, Clone)]
 pub struct IndexAccess {
-    /// Its place in the table's list of indexes.
+    /// Its position in the table's list of indexes.
     pub index: usize,
     /// What is read of it; none: all of it.
     pub ranges: Option<KeyRanges>,
@@ -56,7 +56,7 @@ pub struct IndexAccess {
     pub covered: Vec<bool>,
     /// From its end to its beginning.
     pub reverse: bool,
-    /// Its order matters to whoever reads the rows.
+    /// The order of the rows matters to their reader.
     pub ordered: bool,
     /// Which rows of each group are read; none: every row.
     pub groups: Option<GroupRows>,
@@ -79,7 +79,7 @@ pub struct GroupRows {
 /// How the right side of a join is read: by keys of the left rows.
 #[derive(Debug, Clone)]
 pub struct Lookup {
-    /// The index's place in the table's list.
+    /// The index's position in the table's list.
     pub index: usize,
     /// Values of its first parts, over the left rows.
     pub keys: Vec<LookupKey>,

@@ -5,11 +5,13 @@
 //! operator or function works on: a conversion that MySQL does silently is a
 //! [`ExpressionKind::Cast`] here.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use mayfly_functions::{ScalarFunction, Signature};
 use mayfly_types::{SqlType, Value};
 
+use crate::tree::logical;
 use crate::tree::physical::Plan;
 
 /// A typed expression.
@@ -43,6 +45,18 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// Whether an order of the two sides makes it true.
+    pub fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal | Self::NullSafeEqual => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+
     /// The comparison with its sides exchanged.
     #[must_use]
     pub fn mirrored(self) -> Self {
@@ -130,7 +144,7 @@ pub enum ExpressionKind {
     Subquery(Arc<Subquery>),
     /// Logical plans only: a subquery before it is planned. Physical plans have
     /// [`ExpressionKind::Subquery`] in its place.
-    LogicalSubquery(Box<crate::tree::logical::Subquery>),
+    LogicalSubquery(Box<logical::Subquery>),
 }
 
 /// A subquery inside an expression.
@@ -178,24 +192,67 @@ pub enum SubqueryKind {
     },
 }
 
+impl SubqueryKind {
+    /// The left side; empty where there is none.
+    pub fn left(&self) -> &[Expression] {
+        match self {
+            Self::Scalar | Self::Exists { .. } => &[],
+            Self::Quantified { left, .. } | Self::Row { left, .. } => left,
+        }
+    }
+}
+
 impl Expression {
+    /// What computes values of a type.
+    pub fn new(kind: ExpressionKind, ty: SqlType, nullable: bool) -> Self {
+        Self { kind, ty, nullable }
+    }
+
+    /// A predicate.
+    pub fn predicate(kind: ExpressionKind, nullable: bool) -> Self {
+        Self::new(kind, SqlType::boolean(), nullable)
+    }
+
+    /// A call, of the type of its signature.
+    pub fn call(
+        function: &'static ScalarFunction,
+        arguments: Vec<Expression>,
+        signature: Signature,
+    ) -> Self {
+        Self {
+            ty: signature.result.clone(),
+            nullable: signature.nullable,
+            kind: ExpressionKind::Call {
+                function,
+                arguments,
+                signature: Arc::new(signature),
+            },
+        }
+    }
+
     /// A constant.
     pub fn literal(value: Value, ty: SqlType) -> Self {
         let nullable = value.is_null();
-        Self {
-            kind: ExpressionKind::Literal(value),
-            ty,
-            nullable,
-        }
+        Self::new(ExpressionKind::Literal(value), ty, nullable)
     }
 
     /// A column.
     pub fn column(column: usize, ty: SqlType, nullable: bool) -> Self {
-        Self {
-            kind: ExpressionKind::Column(column),
-            ty,
-            nullable,
-        }
+        Self::new(ExpressionKind::Column(column), ty, nullable)
+    }
+
+    /// The columns of rows of these types, by position.
+    pub fn columns_of(types: &[SqlType]) -> Vec<Self> {
+        let columns = types.iter().enumerate();
+        columns
+            .map(|(position, ty)| Self::column(position, ty.clone(), true))
+            .collect()
+    }
+
+    /// Puts what is made of the expression in its place.
+    pub(crate) fn change(&mut self, make: impl FnOnce(Self) -> Self) {
+        let nothing = Self::literal(Value::Null, SqlType::null());
+        *self = make(std::mem::replace(self, nothing));
     }
 
     /// The constant's value, if this is one.
@@ -218,7 +275,7 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
     if a.ty != b.ty {
         return false;
     }
-    crate::tree::logical::with_stack(|| match (&a.kind, &b.kind) {
+    logical::with_stack(|| match (&a.kind, &b.kind) {
         (ExpressionKind::Literal(a), ExpressionKind::Literal(b)) => a == b,
         (ExpressionKind::Column(a), ExpressionKind::Column(b))
         | (ExpressionKind::Parameter(a), ExpressionKind::Parameter(b)) => a == b,

@@ -96,12 +96,12 @@ pub(crate) fn is_rounded(column: &SqlType, other: &SqlType) -> bool {
 }
 
 /// Whether texts that are equal may have different first characters: an index over these finds them at
-/// several places.
+/// several positions.
 pub(crate) fn has_many_beginnings(column: &SqlType, prefix: Option<u32>) -> bool {
     prefix.is_some() && !column.collation.orders_beginnings()
 }
 
-/// Tells the value of an expression that reads no column; `None` while it is not known.
+/// Gives the value of an expression that reads no column; `None` while it is not known.
 pub type ValueOf<'a> = &'a mut dyn FnMut(&Expression) -> Result<Option<Value>>;
 
 impl KeyRanges {
@@ -197,11 +197,12 @@ impl KeyRanges {
                 };
                 let is_last = position + 1 == one.parts.len();
                 // Conditions on later parts are said of points alone.
-                let (points, spans): (Vec<Interval>, Vec<Interval>) = match is_last {
-                    true => (Vec::new(), intervals),
-                    false => intervals
+                let (points, spans): (Vec<Interval>, Vec<Interval>) = if is_last {
+                    (Vec::new(), intervals)
+                } else {
+                    intervals
                         .into_iter()
-                        .partition(|interval| interval.as_point(part.order()).is_some()),
+                        .partition(|interval| interval.as_point(part.order()).is_some())
                 };
                 ranges.extend(prefixes.iter().flat_map(|prefix| {
                     spans
@@ -225,22 +226,30 @@ impl KeyRanges {
     fn joined(&self, mut ranges: Vec<ValueRange>) -> Vec<ValueRange> {
         ranges.retain(|range| {
             self.compare(
-                &Place::of(&range.start, true),
-                &Place::of(&range.end, false),
+                &Boundary::of(&range.start, true),
+                &Boundary::of(&range.end, false),
             )
             .is_lt()
         });
-        ranges.sort_by(|a, b| self.compare(&Place::of(&a.start, true), &Place::of(&b.start, true)));
+        ranges.sort_by(|a, b| {
+            self.compare(&Boundary::of(&a.start, true), &Boundary::of(&b.start, true))
+        });
         let mut joined: Vec<ValueRange> = Vec::with_capacity(ranges.len());
         for range in ranges {
             match joined.last_mut() {
                 Some(last)
                     if self
-                        .compare(&Place::of(&range.start, true), &Place::of(&last.end, false))
+                        .compare(
+                            &Boundary::of(&range.start, true),
+                            &Boundary::of(&last.end, false),
+                        )
                         .is_le() =>
                 {
                     if self
-                        .compare(&Place::of(&range.end, false), &Place::of(&last.end, false))
+                        .compare(
+                            &Boundary::of(&range.end, false),
+                            &Boundary::of(&last.end, false),
+                        )
                         .is_gt()
                     {
                         last.end = range.end;
@@ -252,18 +261,21 @@ impl KeyRanges {
         joined
     }
 
-    fn compare(&self, a: &Place<'_>, b: &Place<'_>) -> Ordering {
+    fn compare(&self, a: &Boundary<'_>, b: &Boundary<'_>) -> Ordering {
         let (a, b) = match (a, b) {
-            (Place::First, Place::First) | (Place::Last, Place::Last) => return Ordering::Equal,
-            (Place::First, _) | (_, Place::Last) => return Ordering::Less,
-            (Place::Last, _) | (_, Place::First) => return Ordering::Greater,
-            (Place::At(a, x), Place::At(b, y)) => ((a, *x), (b, *y)),
+            (Boundary::First, Boundary::First) | (Boundary::Last, Boundary::Last) => {
+                return Ordering::Equal;
+            }
+            (Boundary::First, _) | (_, Boundary::Last) => return Ordering::Less,
+            (Boundary::Last, _) | (_, Boundary::First) => return Ordering::Greater,
+            (Boundary::At(a, x), Boundary::At(b, y)) => ((a, *x), (b, *y)),
         };
         for ((x, y), part) in a.0.iter().zip(b.0.iter()).zip(&self.parts) {
             let ordering = part.order().compare(x, y);
-            let ordering = match part.descending {
-                true => ordering.reverse(),
-                false => ordering,
+            let ordering = if part.descending {
+                ordering.reverse()
+            } else {
+                ordering
             };
             if ordering.is_ne() {
                 return ordering;
@@ -280,15 +292,15 @@ impl KeyRanges {
     }
 }
 
-/// A place between keys.
-enum Place<'a> {
+/// A boundary between keys.
+enum Boundary<'a> {
     First,
     Last,
     /// Before (`false`) or behind (`true`) all keys that begin with these values.
     At(&'a [Value], bool),
 }
 
-impl<'a> Place<'a> {
+impl<'a> Boundary<'a> {
     fn of(bound: &'a Bound<Vec<Value>>, is_start: bool) -> Self {
         match bound {
             Bound::Unbounded if is_start => Self::First,
@@ -314,15 +326,16 @@ fn range_of(prefix: &[Value], interval: &Interval, descending: bool) -> ValueRan
         Bound::Excluded(value) => Bound::Excluded(extended(prefix, value)),
     };
     let (low, high) = (bound(&interval.low), bound(&interval.high));
-    match descending {
-        false => ValueRange {
-            start: low,
-            end: high,
-        },
-        true => ValueRange {
+    if descending {
+        ValueRange {
             start: high,
             end: low,
-        },
+        }
+    } else {
+        ValueRange {
+            start: low,
+            end: high,
+        }
     }
 }
 
@@ -338,9 +351,10 @@ enum Beginnings {
 impl RangePart {
     /// How bounds are ordered: those of beginnings that are not ordered as texts are sort keys.
     fn order(&self) -> ValueOrder {
-        ValueOrder(match self.has_many_beginnings() {
-            true => CollationId::BINARY,
-            false => self.ty.comparison_collation(),
+        ValueOrder(if self.has_many_beginnings() {
+            CollationId::BINARY
+        } else {
+            self.ty.comparison_collation()
         })
     }
 
@@ -551,9 +565,10 @@ impl RangePart {
             if matches!(rest[0], b'%' | b'_') || rest.starts_with(escapes) {
                 break;
             }
-            length += match self.is_binary() {
-                true => 1,
-                false => utf8::decode(rest).map_or(1, |(_, bytes)| bytes),
+            length += if self.is_binary() {
+                1
+            } else {
+                utf8::decode(rest).map_or(1, |(_, bytes)| bytes)
             };
         }
         let start = pattern.get(..length).unwrap_or(pattern);
@@ -567,9 +582,10 @@ impl RangePart {
             None => start,
         };
         // Characters at the end may have been taken off.
-        let kept = match self.is_binary() {
-            true => start.len(),
-            false => std::str::from_utf8(start).map_or(0, |start| start.chars().count()),
+        let kept = if self.is_binary() {
+            start.len()
+        } else {
+            std::str::from_utf8(start).map_or(0, |start| start.chars().count())
         };
         let filled = |with: &[u8]| {
             let mut text = start.to_vec();
@@ -579,26 +595,24 @@ impl RangePart {
             Value::Bytes(text)
         };
         // Spaces at the end do not count in a PAD SPACE collation, so that "a\t" is before "a".
-        let low = match self.ty.collation.collation().pad_space {
-            true => {
-                let mut first = [0; 4];
-                let first = self.ty.collation.first_character().encode_utf8(&mut first);
-                filled(first.as_bytes())
-            }
-            false => Value::Bytes(start.to_vec()),
+        let low = if self.ty.collation.collation().pad_space {
+            let mut first = [0; 4];
+            let first = self.ty.collation.first_character().encode_utf8(&mut first);
+            filled(first.as_bytes())
+        } else {
+            Value::Bytes(start.to_vec())
         };
-        let high = match self.is_binary() {
-            true => filled(b"\xFF"),
-            false => {
-                let mut last = [0; 4];
-                filled(
-                    self.ty
-                        .collation
-                        .last_character()
-                        .encode_utf8(&mut last)
-                        .as_bytes(),
-                )
-            }
+        let high = if self.is_binary() {
+            filled(b"\xFF")
+        } else {
+            let mut last = [0; 4];
+            filled(
+                self.ty
+                    .collation
+                    .last_character()
+                    .encode_utf8(&mut last)
+                    .as_bytes(),
+            )
         };
         if let (true, Value::Bytes(low), Value::Bytes(high)) =
             (self.has_many_beginnings(), &low, &high)
@@ -626,7 +640,7 @@ fn compared_with(comparison: Comparison, part: &Interval) -> Interval {
     }
 }
 
-/// The values for which a comparison is true with a value at a place among them.
+/// The values for which a comparison is true with a value at a position among them.
 fn exactly(comparison: Comparison, fit: Fit) -> Vec<Interval> {
     use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual, NullSafeEqual};
     match (comparison, fit) {

@@ -18,7 +18,7 @@ pub struct QueryPlan {
     pub root: Plan,
     /// The result's columns, as many as `root.output`.
     pub columns: Vec<OutputColumn>,
-    /// Results that several places read: common table expressions and the like, in an order in
+    /// Results with several readers: common table expressions and the like, in an order in
     /// which each only reads earlier ones (or itself, when recursive).
     pub shared: Vec<SharedResult>,
     /// How many parameters expressions may read ([`crate::ExpressionKind::Parameter`]).
@@ -38,7 +38,7 @@ pub struct StatementLimit {
     pub offset: u64,
     /// At most how many are given.
     pub count: u64,
-    /// SQL_CALC_FOUND_ROWS: the plan gives every row, and whoever runs it counts all of them.
+    /// SQL_CALC_FOUND_ROWS: the plan gives every row, and the execution counts all of them.
     pub counts_all: bool,
 }
 
@@ -53,11 +53,11 @@ pub struct OutputColumn {
     pub nullable: bool,
     /// The column of a table that it shows unchanged, if it does.
     pub origin: Option<ColumnOrigin>,
-    /// What clients are told that its type does not say.
+    /// What is reported to clients beside its type.
     pub client_type: ClientType,
 }
 
-/// Where clients are told something else of a value than a table made of it would be told.
+/// Where the type that is reported to clients is not that of a column of a table made of the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientType {
     /// Nowhere.
@@ -92,7 +92,7 @@ pub struct ColumnOrigin {
     pub alias: String,
     /// Column name.
     pub column: String,
-    /// What else clients are told of it.
+    /// What else is reported to clients.
     pub traits: ColumnTraits,
     /// The view through which it is seen and its name there.
     pub view: Option<ViewColumn>,
@@ -137,6 +137,83 @@ pub struct Plan {
     pub estimated_rows: f64,
 }
 
+impl Plan {
+    /// Calls `visit` on each input of the operator (not on the plans of subqueries in its expressions).
+    pub fn for_each_input<'p>(&'p self, visit: &mut dyn FnMut(&'p Plan)) {
+        match &self.operator {
+            Operator::Values { .. }
+            | Operator::TableScan { .. }
+            | Operator::IndexScan(_)
+            | Operator::SharedScan { .. }
+            | Operator::WorkingTable { .. } => {}
+            Operator::IndexMerge(merge) => visit(&merge.positions),
+            Operator::IndexLookupJoin(join) => visit(&join.left),
+            Operator::Filter { input, .. }
+            | Operator::Project { input, .. }
+            | Operator::Limit { input, .. }
+            | Operator::Aggregate { input, .. }
+            | Operator::Sort { input, .. }
+            | Operator::Block { input, .. }
+            | Operator::Materialize { input, .. } => visit(input),
+            Operator::SetOperation { inputs, .. } => inputs.iter().for_each(visit),
+            Operator::HashJoin { left, right, .. }
+            | Operator::NestedLoopJoin { left, right, .. }
+            | Operator::Apply { left, right, .. } => {
+                visit(left);
+                visit(right);
+            }
+        }
+    }
+
+    /// Calls `visit` on each expression of the operator itself, outermost ones only.
+    pub fn for_each_expression<'p>(&'p self, visit: &mut dyn FnMut(&'p Expression)) {
+        match &self.operator {
+            Operator::Values { rows } => rows.iter().flatten().for_each(visit),
+            Operator::TableScan { predicate, .. } => predicate.iter().for_each(visit),
+            Operator::IndexScan(scan) => {
+                scan.predicate.iter().for_each(&mut *visit);
+                if let Some(ranges) = &scan.ranges {
+                    ranges.for_each_expression(visit);
+                }
+            }
+            Operator::IndexMerge(merge) => merge.predicate.iter().for_each(visit),
+            Operator::IndexLookupJoin(join) => {
+                let keys = join.keys.iter().map(|key| &key.value);
+                keys.chain(&join.residual).for_each(visit);
+            }
+            Operator::Filter { predicate, .. } => visit(predicate),
+            Operator::Project { expressions, .. } => expressions.iter().for_each(visit),
+            Operator::Aggregate { grouping, .. } => {
+                grouping.keys.iter().for_each(&mut *visit);
+                for call in &grouping.aggregates {
+                    let order = call.order_by.iter().map(|key| &key.expression);
+                    call.arguments.iter().chain(order).for_each(&mut *visit);
+                }
+            }
+            Operator::Sort { keys, .. } => keys.iter().for_each(|key| visit(&key.expression)),
+            Operator::HashJoin { keys, residual, .. } => {
+                let keys = keys.iter().flat_map(|key| [&key.left, &key.right]);
+                keys.chain(residual).for_each(visit);
+            }
+            Operator::NestedLoopJoin { condition, .. } => condition.iter().for_each(visit),
+            Operator::Apply {
+                parameters,
+                condition,
+                ..
+            } => {
+                let parameters = parameters.iter().map(|(_, value)| value);
+                parameters.chain(condition).for_each(visit);
+            }
+            Operator::SharedScan { .. }
+            | Operator::WorkingTable { .. }
+            | Operator::Limit { .. }
+            | Operator::SetOperation { .. }
+            | Operator::Block { .. }
+            | Operator::Materialize { .. } => {}
+        }
+    }
+}
+
 /// Why a temporary table exists: shown by EXPLAIN, SHOW TEMPORARY TABLES and error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryTable {
@@ -144,6 +221,14 @@ pub struct TemporaryTable {
     pub purpose: Purpose,
     /// The cause, for people: "GROUP BY c is not covered by an index".
     pub cause: String,
+}
+
+impl TemporaryTable {
+    /// A table for a purpose, and why it is needed.
+    pub fn new(purpose: Purpose, cause: impl Into<String>) -> Self {
+        let cause = cause.into();
+        Self { purpose, cause }
+    }
 }
 
 /// What a temporary table is for.
@@ -287,26 +372,12 @@ pub enum Operator {
         /// At most how many are given.
         count: u64,
     },
-    /// Groups and their aggregates: output is the keys, then the aggregates. Without keys: one
-    /// group, also over no rows. Without aggregates: DISTINCT.
+    /// Groups and their aggregates: output is the keys, then the aggregates.
     Aggregate {
         /// Input.
         input: Box<Plan>,
-        /// What rows are grouped by (each compared by its type's collation).
-        keys: Vec<Expression>,
-        /// Aggregate calls.
-        aggregates: Vec<AggregateCall>,
-        /// WITH ROLLUP: super-aggregate rows with NULL keys. The output then has one more column
-        /// at its end, BIGINT: how many trailing keys were rolled up (0 for an ordinary group),
-        /// for GROUPING().
-        rollup: bool,
-        /// `Some(n)`: only n groups are asked for, any of them; the first n seen are given.
-        first_groups: Option<u64>,
-        /// The input gives the rows of each group one after the other: groups are given as they
-        /// come, in that order, and no table is made.
-        ordered: bool,
-        /// Why; `None` when there are no keys.
-        temporary: Option<TemporaryTable>,
+        /// What is made of its rows.
+        grouping: Grouping,
     },
     /// Rows in order.
     Sort {
@@ -393,6 +464,27 @@ pub enum Operator {
     },
 }
 
+/// What [`Operator::Aggregate`] makes of its rows. Without keys: one group, also over no rows. Without
+/// aggregates: DISTINCT.
+#[derive(Debug, Clone, Default)]
+pub struct Grouping {
+    /// What rows are grouped by (each compared by its type's collation).
+    pub keys: Vec<Expression>,
+    /// Aggregate calls.
+    pub aggregates: Vec<AggregateCall>,
+    /// WITH ROLLUP: super-aggregate rows with NULL keys. The output then has one more column
+    /// at its end, BIGINT: how many trailing keys were rolled up (0 for an ordinary group),
+    /// for GROUPING().
+    pub rollup: bool,
+    /// `Some(n)`: only n groups are asked for, any of them; the first n seen are given.
+    pub first_groups: Option<u64>,
+    /// The input gives the rows of each group one after the other: groups are given as they
+    /// come, in that order, and no table is made.
+    pub ordered: bool,
+    /// Why; `None` when there are no keys.
+    pub temporary: Option<TemporaryTable>,
+}
+
 /// What [`Operator::IndexScan`] does.
 #[derive(Debug, Clone)]
 pub struct IndexScan {
@@ -400,7 +492,7 @@ pub struct IndexScan {
     pub table: Arc<TableSource>,
     /// The name that the statement gives it.
     pub alias: String,
-    /// The index's place in the table's list.
+    /// The index's position in the table's list.
     pub index: usize,
     /// Which columns, by index in the table, or [`POSITION`].
     pub columns: Vec<usize>,
@@ -480,7 +572,7 @@ pub struct IndexLookupJoin {
     pub table: Arc<TableSource>,
     /// The name that the statement gives it.
     pub alias: String,
-    /// The index's place in the table's list.
+    /// The index's position in the table's list.
     pub index: usize,
     /// Which columns of the right table, by index in it, or [`POSITION`].
     pub columns: Vec<usize>,

@@ -1,8 +1,7 @@
 //! Walks over logical trees, in one place, so that rules name only what they change.
 
-use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::key_ranges::KeyRanges;
-use crate::tree::logical::{Relation, Scan, Subquery, SubqueryKind};
+use crate::tree::expression::{Expression, ExpressionKind, SubqueryKind};
+use crate::tree::logical::{Relation, Subquery};
 
 /// How deep a walk may go before it continues on a new piece of stack.
 const RED_ZONE: usize = 96 << 10;
@@ -40,64 +39,141 @@ pub(crate) fn push_children<'e>(expression: &'e Expression, into: &mut Vec<&'e E
     for_each_child(expression, &mut |child| into.push(child));
 }
 
+/// Calls a closure on the direct operands of an expression, but not on those of a physical subquery. The same
+/// for walks that read (`iter`) and walks that change (`iter_mut, mut`).
+macro_rules! visit_children {
+    ($expression:expr, $visit:ident, $iter:ident $(, $mutable:tt)?) => {
+        match & $($mutable)? $expression.kind {
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Column(_)
+            | ExpressionKind::Parameter(_)
+            | ExpressionKind::Local(_)
+            | ExpressionKind::Subquery(_) => {}
+            ExpressionKind::Call { arguments: operands, .. }
+            | ExpressionKind::And(operands)
+            | ExpressionKind::Or(operands) => operands.$iter().for_each($visit),
+            ExpressionKind::Cast(operand, _)
+            | ExpressionKind::Not(operand)
+            | ExpressionKind::IsNull(operand)
+            | ExpressionKind::IsTruth(operand, _)
+            | ExpressionKind::InList { operand, .. } => $visit(operand),
+            ExpressionKind::Compare { left, right, .. } => {
+                $visit(left);
+                $visit(right);
+            }
+            ExpressionKind::Let { values, body } => {
+                values.$iter().for_each(|(_, value)| $visit(value));
+                $visit(body);
+            }
+            ExpressionKind::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    $visit(condition);
+                    $visit(result);
+                }
+                if let Some(otherwise) = otherwise {
+                    $visit(otherwise);
+                }
+            }
+            ExpressionKind::LogicalSubquery(subquery) => match & $($mutable)? subquery.kind {
+                SubqueryKind::Scalar | SubqueryKind::Exists { .. } => {}
+                SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } => {
+                    left.$iter().for_each($visit);
+                }
+            },
+        }
+    };
+}
+
+/// Calls a closure on the inputs of a relation, as [`visit_children`] does on operands.
+macro_rules! visit_inputs {
+    ($relation:expr, $visit:ident, $iter:ident $(, $mutable:tt)?) => {
+        match $relation {
+            Relation::Values { .. } | Relation::Scan(_) | Relation::SharedScan { .. } => {}
+            Relation::Filter { input, .. }
+            | Relation::Project { input, .. }
+            | Relation::Extend { input, .. }
+            | Relation::Sort { input, .. }
+            | Relation::Limit { input, .. }
+            | Relation::Block { input, .. }
+            | Relation::Materialize { input, .. } => $visit(input),
+            Relation::Aggregate(aggregate) => $visit(& $($mutable)? aggregate.input),
+            Relation::Join(join) => {
+                $visit(& $($mutable)? join.left);
+                $visit(& $($mutable)? join.right);
+            }
+            Relation::SetOperation { inputs, .. } => {
+                inputs.$iter().for_each(|(input, _)| $visit(input));
+            }
+        }
+    };
+}
+
+/// Calls a closure on the outermost expressions of a relation itself, as [`visit_children`] does on operands.
+macro_rules! visit_own_expressions {
+    (
+        $relation:expr, $visit:ident, $iter:ident, $indexes:ident, $for_each_expression:ident
+        $(, $mutable:tt)?
+    ) => {
+        match $relation {
+            Relation::Values { rows, .. } => rows.$iter().flatten().for_each($visit),
+            Relation::Scan(scan) => {
+                scan.predicates.$iter().for_each(&mut *$visit);
+                for access in scan.access.$indexes() {
+                    if let Some(ranges) = & $($mutable)? access.ranges {
+                        ranges.$for_each_expression($visit);
+                    }
+                }
+            }
+            Relation::Filter { predicates, .. } => predicates.$iter().for_each($visit),
+            Relation::Project { columns, .. } | Relation::Extend { columns, .. } => {
+                columns.$iter().for_each(|column| $visit(& $($mutable)? column.expression));
+            }
+            Relation::Aggregate(aggregate) => {
+                for key in & $($mutable)? aggregate.keys {
+                    $visit(& $($mutable)? key.expression);
+                }
+                for (_, call) in & $($mutable)? aggregate.aggregates {
+                    call.arguments.$iter().for_each(&mut *$visit);
+                    for key in & $($mutable)? call.order_by {
+                        $visit(& $($mutable)? key.expression);
+                    }
+                }
+            }
+            Relation::Sort { keys, .. } => {
+                keys.$iter().for_each(|key| $visit(& $($mutable)? key.expression));
+            }
+            Relation::Join(join) => {
+                join.on.$iter().for_each(&mut *$visit);
+                for (left, right) in & $($mutable)? join.null_aware {
+                    $visit(left);
+                    $visit(right);
+                }
+                for key in join.lookup.$iter().flat_map(|lookup| & $($mutable)? lookup.keys) {
+                    $visit(& $($mutable)? key.value);
+                }
+            }
+            Relation::SharedScan { .. }
+            | Relation::Limit { .. }
+            | Relation::SetOperation { .. }
+            | Relation::Block { .. }
+            | Relation::Materialize { .. } => {}
+        }
+    };
+}
+
 /// The direct operands of an expression.
 pub(crate) fn for_each_child<'e>(
     expression: &'e Expression,
     visit: &mut dyn FnMut(&'e Expression),
 ) {
-    match &expression.kind {
-        ExpressionKind::Literal(_)
-        | ExpressionKind::Column(_)
-        | ExpressionKind::Parameter(_)
-        | ExpressionKind::Local(_) => {}
-        ExpressionKind::Call { arguments, .. } => arguments.iter().for_each(visit),
-        ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
-            operands.iter().for_each(visit);
-        }
-        ExpressionKind::Cast(operand, _)
-        | ExpressionKind::Not(operand)
-        | ExpressionKind::IsNull(operand)
-        | ExpressionKind::IsTruth(operand, _)
-        | ExpressionKind::InList { operand, .. } => visit(operand),
-        ExpressionKind::Compare { left, right, .. } => {
-            visit(left);
-            visit(right);
-        }
-        ExpressionKind::Let { values, body } => {
-            values.iter().for_each(|(_, value)| visit(value));
-            visit(body);
-        }
-        ExpressionKind::Case {
-            branches,
-            otherwise,
-        } => {
-            for (condition, result) in branches {
-                visit(condition);
-                visit(result);
-            }
-            if let Some(otherwise) = otherwise {
-                visit(otherwise);
-            }
-        }
-        ExpressionKind::LogicalSubquery(subquery) => match &subquery.kind {
-            SubqueryKind::Scalar | SubqueryKind::Exists { .. } => {}
-            SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } => {
-                left.iter().for_each(visit);
-            }
-        },
-        ExpressionKind::Subquery(subquery) => {
-            use crate::tree::expression::SubqueryKind as Physical;
-            match &subquery.kind {
-                Physical::Scalar | Physical::Exists { .. } => {}
-                Physical::Quantified { left, .. } | Physical::Row { left, .. } => {
-                    left.iter().for_each(&mut *visit);
-                }
-            }
-            for (_, expression) in &subquery.parameters {
-                visit(expression);
-            }
-        }
+    if let ExpressionKind::Subquery(subquery) = &expression.kind {
+        subquery.kind.left().iter().for_each(&mut *visit);
+        subquery
+            .parameters
+            .iter()
+            .for_each(|(_, value)| visit(value));
     }
+    visit_children!(expression, visit, iter);
 }
 
 /// The direct operands of an expression. A physical subquery's are not reached: it is shared.
@@ -105,186 +181,38 @@ pub(crate) fn for_each_child_mut(
     expression: &mut Expression,
     visit: &mut dyn FnMut(&mut Expression),
 ) {
-    match &mut expression.kind {
-        ExpressionKind::Literal(_)
-        | ExpressionKind::Column(_)
-        | ExpressionKind::Parameter(_)
-        | ExpressionKind::Local(_)
-        | ExpressionKind::Subquery(_) => {}
-        ExpressionKind::Call { arguments, .. } => arguments.iter_mut().for_each(visit),
-        ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
-            operands.iter_mut().for_each(visit);
-        }
-        ExpressionKind::Cast(operand, _)
-        | ExpressionKind::Not(operand)
-        | ExpressionKind::IsNull(operand)
-        | ExpressionKind::IsTruth(operand, _)
-        | ExpressionKind::InList { operand, .. } => visit(operand),
-        ExpressionKind::Compare { left, right, .. } => {
-            visit(left);
-            visit(right);
-        }
-        ExpressionKind::Let { values, body } => {
-            values.iter_mut().for_each(|(_, value)| visit(value));
-            visit(body);
-        }
-        ExpressionKind::Case {
-            branches,
-            otherwise,
-        } => {
-            for (condition, result) in branches {
-                visit(condition);
-                visit(result);
-            }
-            if let Some(otherwise) = otherwise {
-                visit(otherwise);
-            }
-        }
-        ExpressionKind::LogicalSubquery(subquery) => match &mut subquery.kind {
-            SubqueryKind::Scalar | SubqueryKind::Exists { .. } => {}
-            SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } => {
-                left.iter_mut().for_each(visit);
-            }
-        },
-    }
-}
-
-impl Scan {
-    /// The ranges of indexes that are read.
-    fn ranges(&self) -> impl Iterator<Item = &KeyRanges> {
-        let indexes = self.access.indexes().iter();
-        indexes.filter_map(|access| access.ranges.as_ref())
-    }
+    visit_children!(expression, visit, iter_mut, mut);
 }
 
 impl Relation {
     /// The inputs of this relation (not those of subqueries in its expressions).
     pub fn inputs(&self) -> Vec<&Relation> {
-        match self {
-            Self::Values { .. } | Self::Scan(_) | Self::SharedScan { .. } => Vec::new(),
-            Self::Filter { input, .. }
-            | Self::Project { input, .. }
-            | Self::Extend { input, .. }
-            | Self::Sort { input, .. }
-            | Self::Limit { input, .. }
-            | Self::Block { input, .. }
-            | Self::Materialize { input, .. } => vec![input],
-            Self::Aggregate(aggregate) => vec![&aggregate.input],
-            Self::Join(join) => vec![&join.left, &join.right],
-            Self::SetOperation { inputs, .. } => inputs.iter().map(|(input, _)| input).collect(),
-        }
+        let mut inputs: Vec<&Relation> = Vec::new();
+        let mut push = |input| inputs.push(input);
+        visit_inputs!(self, push, iter);
+        inputs
     }
 
     /// Calls `visit` on each input of this relation.
     pub fn for_each_input_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
-        match self {
-            Self::Values { .. } | Self::Scan(_) | Self::SharedScan { .. } => {}
-            Self::Filter { input, .. }
-            | Self::Project { input, .. }
-            | Self::Extend { input, .. }
-            | Self::Sort { input, .. }
-            | Self::Limit { input, .. }
-            | Self::Block { input, .. }
-            | Self::Materialize { input, .. } => visit(input),
-            Self::Aggregate(aggregate) => visit(&mut aggregate.input),
-            Self::Join(join) => {
-                visit(&mut join.left);
-                visit(&mut join.right);
-            }
-            Self::SetOperation { inputs, .. } => {
-                inputs.iter_mut().for_each(|(input, _)| visit(input));
-            }
-        }
+        visit_inputs!(self, visit, iter_mut, mut);
     }
 
     /// Calls `visit` on each expression of this relation itself, outermost ones only.
-    pub fn for_each_expression(&self, visit: &mut dyn FnMut(&Expression)) {
-        match self {
-            Self::Values { rows, .. } => rows.iter().flatten().for_each(visit),
-            Self::Scan(scan) => {
-                scan.predicates.iter().for_each(&mut *visit);
-                for ranges in scan.ranges() {
-                    ranges.for_each_expression(&mut |expression| visit(expression));
-                }
-            }
-            Self::Filter { predicates, .. } => predicates.iter().for_each(visit),
-            Self::Project { columns, .. } | Self::Extend { columns, .. } => {
-                columns.iter().for_each(|column| visit(&column.expression));
-            }
-            Self::Aggregate(aggregate) => {
-                for key in &aggregate.keys {
-                    visit(&key.expression);
-                }
-                for (_, call) in &aggregate.aggregates {
-                    call.arguments.iter().for_each(&mut *visit);
-                    call.order_by.iter().for_each(|key| visit(&key.expression));
-                }
-            }
-            Self::Sort { keys, .. } => keys.iter().for_each(|key| visit(&key.expression)),
-            Self::Join(join) => {
-                join.on.iter().for_each(&mut *visit);
-                for (left, right) in &join.null_aware {
-                    visit(left);
-                    visit(right);
-                }
-                for key in join.lookup.iter().flat_map(|lookup| &lookup.keys) {
-                    visit(&key.value);
-                }
-            }
-            Self::SharedScan { .. }
-            | Self::Limit { .. }
-            | Self::SetOperation { .. }
-            | Self::Block { .. }
-            | Self::Materialize { .. } => {}
-        }
+    pub fn for_each_expression<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
+        visit_own_expressions!(self, visit, iter, indexes, for_each_expression);
     }
 
     /// Calls `visit` on each expression of this relation itself, outermost ones only.
     pub fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
-        match self {
-            Self::Values { rows, .. } => rows.iter_mut().flatten().for_each(visit),
-            Self::Scan(scan) => {
-                scan.predicates.iter_mut().for_each(&mut *visit);
-                for access in scan.access.indexes_mut() {
-                    if let Some(ranges) = &mut access.ranges {
-                        ranges.for_each_expression_mut(visit);
-                    }
-                }
-            }
-            Self::Filter { predicates, .. } => predicates.iter_mut().for_each(visit),
-            Self::Project { columns, .. } | Self::Extend { columns, .. } => {
-                columns
-                    .iter_mut()
-                    .for_each(|column| visit(&mut column.expression));
-            }
-            Self::Aggregate(aggregate) => {
-                for key in &mut aggregate.keys {
-                    visit(&mut key.expression);
-                }
-                for (_, call) in &mut aggregate.aggregates {
-                    call.arguments.iter_mut().for_each(&mut *visit);
-                    call.order_by
-                        .iter_mut()
-                        .for_each(|key| visit(&mut key.expression));
-                }
-            }
-            Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| visit(&mut key.expression)),
-            Self::Join(join) => {
-                join.on.iter_mut().for_each(&mut *visit);
-                for (left, right) in &mut join.null_aware {
-                    visit(left);
-                    visit(right);
-                }
-                for key in join.lookup.iter_mut().flat_map(|lookup| &mut lookup.keys) {
-                    visit(&mut key.value);
-                }
-            }
-            Self::SharedScan { .. }
-            | Self::Limit { .. }
-            | Self::SetOperation { .. }
-            | Self::Block { .. }
-            | Self::Materialize { .. } => {}
-        }
+        visit_own_expressions!(
+            self,
+            visit,
+            iter_mut,
+            indexes_mut,
+            for_each_expression_mut,
+            mut
+        );
     }
 }
 

@@ -10,16 +10,16 @@ use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
 use super::super::keys::key_mode;
-use super::specification::Columns;
+use super::columns::Columns;
 use crate::context::RunContext;
-use crate::representation::column_types;
+use crate::representation::{column_types, to_column};
 
 /// A call, its arguments being columns of the aggregate's rows.
 pub(super) struct Call {
     function: &'static AggregateFunction,
     signature: AggregateSignature,
     options: Vec<Value>,
-    /// Places of the arguments.
+    /// The columns of the arguments.
     pub(super) arguments: Vec<usize>,
     /// How arguments are compared by DISTINCT.
     pub(super) argument_modes: Vec<KeyMode>,
@@ -29,7 +29,7 @@ pub(super) struct Call {
 }
 
 pub(super) struct Order {
-    pub(super) place: usize,
+    pub(super) column: usize,
     pub(super) mode: KeyMode,
     pub(super) descending: bool,
 }
@@ -43,7 +43,7 @@ impl Call {
             arguments: call
                 .arguments
                 .iter()
-                .map(|argument| columns.place(argument))
+                .map(|argument| columns.column_of(argument))
                 .collect(),
             argument_modes: call
                 .arguments
@@ -56,7 +56,7 @@ impl Call {
                 .iter()
                 .filter(|_| call.function.is_order_sensitive())
                 .map(|key| Order {
-                    place: columns.place(&key.expression),
+                    column: columns.column_of(&key.expression),
                     mode: key_mode(&key.expression.ty),
                     descending: key.descending,
                 })
@@ -88,7 +88,7 @@ impl Call {
     pub(super) fn argument_arrays(&self, rows: &Batch) -> Vec<ArrayRef> {
         self.arguments
             .iter()
-            .map(|place| Arc::clone(rows.column(*place)))
+            .map(|column| Arc::clone(rows.column(*column)))
             .collect()
     }
 }
@@ -143,12 +143,8 @@ impl Accumulators {
     pub(super) fn take_states(&mut self) -> Result<Vec<ArrayRef>> {
         let mut columns = Vec::new();
         for accumulator in &mut self.0 {
-            columns.extend(
-                accumulator
-                    .take_state()?
-                    .into_iter()
-                    .map(crate::representation::to_column),
-            );
+            let states = accumulator.take_state()?.into_iter();
+            columns.extend(states.map(to_column));
         }
         Ok(columns)
     }

@@ -8,15 +8,14 @@ use std::sync::Arc;
 
 use mayfly_plan::Expression;
 use mayfly_plan::expression::same_expression;
-use mayfly_plan::physical::{AggregateCall, Purpose, TemporaryTable};
+use mayfly_plan::physical::{AggregateCall, Grouping, Purpose, TemporaryTable};
 use mayfly_types::Result;
 
-use super::specification::Specification;
 use crate::context::{Node, RunContext};
 
 /// The arguments that all calls have in common, if all of them are only to see distinct ones.
-pub(super) fn common_arguments<'a>(specification: &Specification<'a>) -> Option<&'a [Expression]> {
-    let calls = specification.aggregates;
+pub(super) fn common_arguments(grouping: &Grouping) -> Option<&[Expression]> {
+    let calls = &grouping.aggregates;
     let arguments = &calls.iter().find(|call| needs_distinct(call))?.arguments;
     // Volatile arguments are never the same, not even as themselves.
     let same = |call: &AggregateCall| {
@@ -41,22 +40,17 @@ fn needs_distinct(call: &AggregateCall) -> bool {
 
 pub(super) fn build(
     input: Arc<dyn Node>,
-    specification: &Specification<'_>,
+    grouping: &Grouping,
     arguments: &[Expression],
     run: &RunContext,
 ) -> Result<Arc<dyn Node>> {
-    let inner_keys: Vec<Expression> = specification
-        .keys
-        .iter()
-        .chain(arguments)
-        .cloned()
-        .collect();
-    let column = |(place, expression): (usize, &Expression)| {
-        Expression::column(place, expression.ty.clone(), expression.nullable)
+    let inner_keys: Vec<Expression> = grouping.keys.iter().chain(arguments).cloned().collect();
+    let column = |(position, expression): (usize, &Expression)| {
+        Expression::column(position, expression.ty.clone(), expression.nullable)
     };
     let outer: Vec<Expression> = inner_keys.iter().enumerate().map(column).collect();
-    let (keys, arguments) = outer.split_at(specification.keys.len());
-    let calls: Vec<AggregateCall> = specification
+    let (keys, arguments) = outer.split_at(grouping.keys.len());
+    let calls: Vec<AggregateCall> = grouping
         .aggregates
         .iter()
         .map(|call| AggregateCall {
@@ -66,29 +60,17 @@ pub(super) fn build(
             ..call.clone()
         })
         .collect();
-    let temporary = TemporaryTable {
-        purpose: Purpose::Aggregate,
-        cause: "DISTINCT inside an aggregate function".to_owned(),
+    let cause = "DISTINCT inside an aggregate function";
+    let values = Grouping {
+        keys: inner_keys,
+        temporary: Some(TemporaryTable::new(Purpose::Aggregate, cause)),
+        ..Grouping::default()
     };
-    let distinct = super::build(
-        input,
-        Specification {
-            keys: &inner_keys,
-            aggregates: &[],
-            rollup: false,
-            first_groups: None,
-            ordered: false,
-            temporary: Some(&temporary),
-        },
-        run,
-    )?;
-    super::build(
-        distinct,
-        Specification {
-            keys,
-            aggregates: &calls,
-            ..*specification
-        },
-        run,
-    )
+    let plain = Grouping {
+        keys: keys.to_vec(),
+        aggregates: calls,
+        ..grouping.clone()
+    };
+    let distinct = super::build(input, &values, run)?;
+    super::build(distinct, &plain, run)
 }

@@ -7,20 +7,17 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, Int64Array, UInt32Array};
+use arrow_array::{Int64Array, UInt32Array};
 use arrow_buffer::BooleanBuffer;
-use mayfly_storage::{
-    Access, BuildRow, GroupIndex, JoinIndex, JoinMatches, KeyColumn, Purpose, TempTable,
-    TempTableSpec,
-};
+use mayfly_storage::{BuildRow, GroupIndex, JoinIndex, JoinMatches};
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use super::super::keys::storage_purpose;
 use super::call::Accumulators;
 use super::{Aggregate, State, grouped, split};
 use crate::context::RunContext;
 use crate::driver::{Sink, drain_from};
 use crate::expression::filter_batch;
+use crate::rows::take_rows;
 
 pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<State> {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
@@ -86,30 +83,7 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
 fn key_table(node: &Aggregate, keys: &Batch, run: &RunContext) -> Result<(JoinIndex, Vec<u32>)> {
     let mut columns = node.key_types();
     columns.push(PhysicalType::Int64);
-    let access = node
-        .modes
-        .iter()
-        .enumerate()
-        .map(|(column, mode)| KeyColumn {
-            column,
-            mode: *mode,
-            null_safe: true,
-        });
-    let table = TempTable::create(
-        &run.statement.temp,
-        TempTableSpec {
-            purpose: node
-                .temporary
-                .as_ref()
-                .map_or(Purpose::GroupBy, |t| storage_purpose(t.purpose)),
-            cause: node
-                .temporary
-                .as_ref()
-                .map_or_else(String::new, |t| t.cause.clone()),
-            columns,
-            access: Access::Hash(access.collect()),
-        },
-    )?;
+    let table = grouped::table(node, columns, run)?;
     let count = keys.row_count();
     let mut rows = keys.columns().to_vec();
     rows.push(Arc::new((0..count as i64).collect::<Int64Array>()));
@@ -157,14 +131,7 @@ impl Sink for LookupSink<'_> {
                 .map(|row| self.numbers[self.index.ordinal(*row)])
                 .collect();
             let found = UInt32Array::from(self.matches.probe_rows.clone());
-            let columns = rows
-                .columns()
-                .iter()
-                .map(|column| {
-                    arrow_select::take::take(column, &found, None).map_err(crate::error::arrow)
-                })
-                .collect::<Result<Vec<ArrayRef>>>()?;
-            let rows = Batch::new(columns, found.len());
+            let rows = Batch::new(take_rows(rows.columns(), &found)?, found.len());
             self.accumulators
                 .update(&self.node.calls, &ids, &rows, run)?;
         }

@@ -11,15 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::ArrayRef;
 use mayfly_memory::Reservation;
-use mayfly_storage::{
-    Access, GroupIndex, KeyColumn, Purpose, TempTable, TempTableSpec, TempTableWriter,
-};
+use mayfly_storage::{Access, GroupIndex, TempTable, TempTableWriter};
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use super::super::keys::storage_purpose;
+use super::super::tables::{self, key_columns};
 use super::call::Accumulators;
 use super::sample::Sample;
-use super::{Aggregate, Content, State, split};
+use super::{Aggregate, Content, State};
 use crate::context::RunContext;
 use crate::driver::{Sink, drain, thread_count};
 use crate::state::lock;
@@ -44,29 +42,14 @@ pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<State> {
     finish(node, sinks, &shared, run)
 }
 
-fn table(node: &Aggregate, columns: Vec<PhysicalType>, run: &RunContext) -> Result<TempTable> {
-    let keys = node
-        .modes
-        .iter()
-        .enumerate()
-        .map(|(column, mode)| KeyColumn {
-            column,
-            mode: *mode,
-            null_safe: true,
-        });
-    let (purpose, cause) = match &node.temporary {
-        Some(temporary) => (storage_purpose(temporary.purpose), temporary.cause.clone()),
-        None => (Purpose::GroupBy, "GROUP BY".to_owned()),
-    };
-    TempTable::create(
-        &run.statement.temp,
-        TempTableSpec {
-            purpose,
-            cause,
-            columns,
-            access: Access::Hash(keys.collect()),
-        },
-    )
+/// A table with the node's keys as its first columns.
+pub(super) fn table(
+    node: &Aggregate,
+    columns: Vec<PhysicalType>,
+    run: &RunContext,
+) -> Result<TempTable> {
+    let keys = key_columns(node.modes.iter().copied());
+    tables::create(&node.temporary, columns, Access::Hash(keys), run)
 }
 
 /// What the workers share.
@@ -414,21 +397,10 @@ fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Resu
         }
     }
     let groups = first.index.group_count();
-    let mut columns = first.index.keys(0..groups)?.into_columns();
+    let keys = first.index.keys(0..groups)?.into_columns();
     first.accumulators.resize(groups);
-    columns.extend(
-        first
-            .accumulators
-            .results(run)?
-            .into_iter()
-            .map(super::to_column),
-    );
-    node.count_groups(groups, run);
-    let batch = Batch::new(columns, groups);
-    Ok(State::Ready(split(
-        &batch,
-        run.statement.options.batch_rows,
-    )))
+    node.results(keys, &mut first.accumulators, groups, run)
+        .map(State::Ready)
 }
 
 /// The states that were not merged yet.

@@ -18,9 +18,10 @@ use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, Result};
 
 use super::call::{Accumulators, Call};
-use super::specification::Columns;
+use super::columns::Columns;
 use crate::context::{Cursor, Node, RunContext};
 use crate::representation::to_column;
+use crate::rows::{joined, take_rows};
 
 pub(super) struct InOrder {
     pub(super) input: Arc<dyn Node>,
@@ -44,14 +45,12 @@ impl Node for InOrder {
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
-        let input = match self.taken.swap(true, Ordering::Relaxed) {
-            true => None,
-            false => Some(Arc::clone(&self.input).open(run)?),
-        };
+        let is_taken = self.taken.swap(true, Ordering::Relaxed);
+        let input = (!is_taken).then(|| Arc::clone(&self.input).open(run));
         Ok(Box::new(InOrderCursor {
             open: Groups::new(&self)?,
             node: self,
-            input,
+            input: input.transpose()?,
             rows: None,
         }))
     }
@@ -174,11 +173,8 @@ impl InOrderCursor {
         open.count = group as usize;
         if !rows.begins.is_empty() {
             let firsts = UInt32Array::from(rows.begins.clone());
-            let keys = rows.batch.columns()[..self.node.key_count].iter();
-            let keys = keys.map(|key| {
-                arrow_select::take::take(key, &firsts, None).map_err(crate::error::arrow)
-            });
-            open.keys.push(keys.collect::<Result<_>>()?);
+            let keys = &rows.batch.columns()[..self.node.key_count];
+            open.keys.push(take_rows(keys, &firsts)?);
         }
         open.accumulators.resize(open.count);
         open.accumulators
@@ -196,8 +192,7 @@ impl InOrderCursor {
         self.open.last = last;
         let mut columns = Vec::with_capacity(self.node.key_count + self.node.calls.len());
         for key in 0..self.node.key_count {
-            let pieces: Vec<&dyn Array> = done.keys.iter().map(|keys| keys[key].as_ref()).collect();
-            columns.push(arrow_select::concat::concat(&pieces).map_err(crate::error::arrow)?);
+            columns.push(joined(done.keys.iter().map(|keys| &keys[key]))?);
         }
         for result in done.accumulators.results(run)? {
             columns.push(to_column(result));
@@ -272,8 +267,7 @@ fn equal(a: &[u8], b: &[u8], mode: KeyMode) -> bool {
 
 /// Whether the last value of one column differs from the first of another.
 fn differs_between(last: &ArrayRef, first: &ArrayRef, mode: KeyMode) -> bool {
-    let both = arrow_select::concat::concat(&[last.as_ref(), first.slice(0, 1).as_ref()]);
-    let Ok(both) = both else {
+    let Ok(both) = joined([last, &first.slice(0, 1)]) else {
         return true;
     };
     let mut differs = [false; 2];

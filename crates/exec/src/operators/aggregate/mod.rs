@@ -18,6 +18,7 @@
 //! WITH ROLLUP ([`rollup`]) is a grouping of rows that were repeated for each level.
 
 mod call;
+mod columns;
 mod distinct;
 mod first_groups;
 mod grouped;
@@ -27,7 +28,6 @@ mod partitions;
 mod rollup;
 mod sample;
 mod scalar;
-mod specification;
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -36,12 +36,11 @@ use std::sync::{Arc, Mutex};
 use arrow_array::ArrayRef;
 use call::Call;
 use mayfly_functions::SignatureContext;
-use mayfly_plan::physical::TemporaryTable;
+use mayfly_plan::physical::{Grouping, Purpose, TemporaryTable};
 use mayfly_storage::{KeyMode, PartitionQueue, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use self::specification::Columns;
-pub(crate) use self::specification::Specification;
+use self::columns::Columns;
 use super::keys::key_mode;
 use super::sliced;
 use crate::context::{Cursor, Node, RunContext, count};
@@ -51,50 +50,48 @@ use crate::state::lock;
 
 pub(crate) fn build(
     input: Arc<dyn Node>,
-    specification: Specification<'_>,
+    grouping: &Grouping,
     run: &RunContext,
 ) -> Result<Arc<dyn Node>> {
-    if specification.rollup {
-        return rollup::build(input, &specification, run);
+    if grouping.rollup {
+        return rollup::build(input, grouping, run);
     }
-    if let Some(arguments) = distinct::common_arguments(&specification) {
-        return distinct::build(input, &specification, arguments, run);
+    if let Some(arguments) = distinct::common_arguments(grouping) {
+        return distinct::build(input, grouping, arguments, run);
     }
     let mut columns = Columns::default();
-    for key in specification.keys {
+    for key in &grouping.keys {
         // Keys lead, each in a column of its own.
         columns.push(Program::compile(key), column_type(&key.ty));
     }
-    let calls = specification
+    let calls = grouping
         .aggregates
         .iter()
         .map(|call| Call::new(call, &mut columns))
         .collect::<Vec<_>>();
     let input = sliced::build(input, &columns.programs);
-    if specification.ordered && !calls.iter().any(Call::needs_whole_groups) {
-        let keys = specification.keys.iter();
+    let key_count = grouping.keys.len();
+    let modes = grouping.keys.iter().map(|key| key_mode(&key.ty)).collect();
+    if grouping.ordered && !calls.iter().any(Call::needs_whole_groups) {
         return Ok(Arc::new(in_order::InOrder {
             input,
-            key_count: specification.keys.len(),
-            modes: keys.map(|key| key_mode(&key.ty)).collect(),
+            key_count,
+            modes,
             columns,
             calls,
             signature: run.statement.signature,
             taken: AtomicBool::new(false),
         }));
     }
+    let temporary = grouping.temporary.clone();
     Ok(Arc::new(Aggregate {
         input,
-        key_count: specification.keys.len(),
-        modes: specification
-            .keys
-            .iter()
-            .map(|key| key_mode(&key.ty))
-            .collect(),
+        key_count,
+        modes,
         columns,
         calls,
-        first_groups: specification.first_groups,
-        temporary: specification.temporary.cloned(),
+        first_groups: grouping.first_groups,
+        temporary: temporary.unwrap_or_else(|| TemporaryTable::new(Purpose::GroupBy, "GROUP BY")),
         signature: run.statement.signature,
         state: Mutex::new(State::New),
     }))
@@ -107,7 +104,7 @@ struct Aggregate {
     columns: Columns,
     calls: Vec<Call>,
     first_groups: Option<u64>,
-    temporary: Option<TemporaryTable>,
+    temporary: TemporaryTable,
     signature: SignatureContext,
     state: Mutex<State>,
 }
@@ -151,7 +148,7 @@ impl Aggregate {
 
     /// More than one thread would change the order in which a call sees its rows.
     fn threads_max(&self) -> usize {
-        if self.calls.iter().any(|call| call.is_order_sensitive()) {
+        if self.calls.iter().any(Call::is_order_sensitive) {
             1
         } else {
             usize::MAX

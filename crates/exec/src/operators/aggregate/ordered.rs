@@ -9,62 +9,43 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array};
-use arrow_buffer::BooleanBuffer;
 use mayfly_functions::Accumulator;
 use mayfly_memory::Reservation;
 use mayfly_storage::{
-    Access, KeyColumn, KeyMode, Purpose, SortKey, TempTable, TempTableSpec, TempTableWriter,
+    Access, KeyMode, Purpose, SortKey, TempTable, TempTableSpec, TempTableWriter,
 };
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::Aggregate;
 use super::call::Call;
 use crate::context::RunContext;
-use crate::expression::filter_batch;
 use crate::operators::partition_groups::PartitionGroups;
+use crate::operators::tables::{self, key_columns};
+use crate::rows::rows_where;
 
-/// Column 0 is the group's number, then come arguments, then order keys.
-fn spec(node: &Aggregate, call: &Call, access: Access, cause: &str) -> TempTableSpec {
-    let places = call
-        .arguments
-        .iter()
-        .copied()
-        .chain(call.order_by.iter().map(|order| order.place));
-    let columns = std::iter::once(PhysicalType::Int64)
-        .chain(places.map(|place| node.columns.types[place]))
-        .collect();
-    TempTableSpec {
-        purpose: Purpose::Distinct,
-        cause: cause.to_owned(),
-        columns,
-        access,
+/// The table that takes in a call's rows, if the call needs whole groups.
+pub(super) fn table_of(
+    node: &Aggregate,
+    call: &Call,
+    run: &RunContext,
+) -> Result<Option<TempTable>> {
+    if !call.needs_whole_groups() {
+        return Ok(None);
     }
-}
-
-/// The table that takes in a call's rows.
-pub(super) fn table(node: &Aggregate, call: &Call, run: &RunContext) -> Result<TempTable> {
     let (access, cause) = if call.distinct {
-        (by_value(call), "DISTINCT inside an aggregate function")
+        // Each group and value once.
+        let arguments = call.argument_modes.iter().copied();
+        let keys = key_columns(std::iter::once(KeyMode::Binary).chain(arguments));
+        (Access::Hash(keys), "DISTINCT inside an aggregate function")
     } else {
         (in_order(call), "ORDER BY inside an aggregate function")
     };
-    TempTable::create(&run.statement.temp, spec(node, call, access, cause))
-}
-
-fn by_value(call: &Call) -> Access {
-    let group = KeyColumn {
-        column: 0,
-        mode: KeyMode::Binary,
-        null_safe: true,
-    };
-    let arguments = (1..)
-        .zip(&call.argument_modes)
-        .map(|(column, mode)| KeyColumn {
-            column,
-            mode: *mode,
-            null_safe: true,
-        });
-    Access::Hash(std::iter::once(group).chain(arguments).collect())
+    // Column 0 is the group's number, then come arguments, then order keys.
+    let order_keys = call.order_by.iter().map(|order| order.column);
+    let columns = call.arguments.iter().copied().chain(order_keys);
+    let types = columns.map(|column| node.columns.types[column]);
+    let types = std::iter::once(PhysicalType::Int64).chain(types).collect();
+    tables::create_for(Purpose::Distinct, cause, types, access, run).map(Some)
 }
 
 fn in_order(call: &Call) -> Access {
@@ -102,7 +83,7 @@ pub(super) fn append(
     let mut columns: Vec<ArrayRef> = vec![Arc::new(numbers)];
     columns.extend(call.argument_arrays(rows));
     let orders = call.order_by.iter();
-    columns.extend(orders.map(|order| Arc::clone(rows.column(order.place))));
+    columns.extend(orders.map(|order| Arc::clone(rows.column(order.column))));
     let batch = Batch::new(columns, count);
     writer.append(&if call.distinct {
         without_nulls(batch, call.arguments.len())
@@ -121,11 +102,7 @@ fn without_nulls(batch: Batch, arguments: usize) -> Batch {
     if nulls.is_empty() {
         return batch;
     }
-    let selection = BooleanBuffer::collect_bool(batch.row_count(), |row| {
-        nulls.iter().all(|nulls| nulls.is_valid(row))
-    });
-    let count = selection.count_set_bits();
-    filter_batch(&batch, &selection, count)
+    rows_where(&batch, |row| nulls.iter().all(|nulls| nulls.is_valid(row)))
 }
 
 /// Feeds a filled table to the call's states.
@@ -143,15 +120,14 @@ pub(super) fn update(
     if !call.distinct {
         return states.feed_in_order(&table, run);
     }
-    let ordered = match call.order_by.is_empty() {
-        true => None,
-        false => Some(TempTable::create(
-            &run.statement.temp,
-            TempTableSpec {
-                access: in_order(call),
-                ..table.spec().clone()
-            },
-        )?),
+    let ordered = if call.order_by.is_empty() {
+        None
+    } else {
+        let spec = TempTableSpec {
+            access: in_order(call),
+            ..table.spec().clone()
+        };
+        Some(TempTable::create(&run.statement.temp, spec)?)
     };
     let mut writer = ordered.as_ref().map(TempTable::writer);
     let queue = table.partitions();

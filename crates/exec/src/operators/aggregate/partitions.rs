@@ -50,12 +50,9 @@ impl PartitionCursor {
             let mut whole = node
                 .calls
                 .iter()
-                .map(|call| match call.needs_whole_groups() {
-                    false => Ok(None),
-                    true => {
-                        let table = ordered::table(node, call, run)?;
-                        Ok(Some((table.writer(), table)))
-                    }
+                .map(|call| {
+                    let table = ordered::table_of(node, call, run)?;
+                    Ok(table.map(|table| (table.writer(), table)))
                 })
                 .collect::<Result<Vec<_>>>()?;
             while let Some(next) = rows.next(&columns, run)? {

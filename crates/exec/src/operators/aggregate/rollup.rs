@@ -7,34 +7,34 @@
 
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, Int64Array, new_null_array};
-use mayfly_plan::physical::{AggregateCall, Purpose, SortKey, TemporaryTable};
+use arrow_array::{ArrayRef, Int64Array};
+use mayfly_plan::physical::{AggregateCall, Grouping, Purpose, SortKey, TemporaryTable};
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 
-use super::specification::Specification;
 use crate::context::{Cursor, Node, RunContext};
 use crate::expression::Program;
 use crate::operators::{project, sliced, sort, values};
 use crate::representation::column_types;
+use crate::rows::null_columns;
 use crate::state::lock;
 
 pub(super) fn build(
     input: Arc<dyn Node>,
-    specification: &Specification<'_>,
+    grouping: &Grouping,
     run: &RunContext,
 ) -> Result<Arc<dyn Node>> {
-    let keys = specification.keys;
+    let keys = &grouping.keys;
     let key_count = keys.len();
     // Repeated rows are: keys, level, then every expression that the calls read.
     let mut programs: Vec<Program> = Program::compile_all(keys);
-    let mut place = key_count + 1;
+    let mut next = key_count + 1;
     let mut moved = |expression: &Expression| {
         programs.push(Program::compile(expression));
-        place += 1;
-        Expression::column(place - 1, expression.ty.clone(), expression.nullable)
+        next += 1;
+        Expression::column(next - 1, expression.ty.clone(), expression.nullable)
     };
-    let calls: Vec<AggregateCall> = specification
+    let calls: Vec<AggregateCall> = grouping
         .aggregates
         .iter()
         .map(|call| AggregateCall {
@@ -57,24 +57,15 @@ pub(super) fn build(
         programs,
     });
     let level = Expression::column(key_count, SqlType::bigint(), false);
-    let mut group_keys: Vec<Expression> = key_types
-        .iter()
-        .enumerate()
-        .map(|(column, ty)| Expression::column(column, ty.clone(), true))
-        .collect();
+    let mut group_keys = Expression::columns_of(&key_types);
     group_keys.push(level);
-    let grouped = super::build(
-        repeat,
-        Specification {
-            keys: &group_keys,
-            aggregates: &calls,
-            rollup: false,
-            first_groups: None,
-            ordered: false,
-            temporary: specification.temporary,
-        },
-        run,
-    )?;
+    let levels = Grouping {
+        keys: group_keys,
+        aggregates: calls.clone(),
+        temporary: grouping.temporary.clone(),
+        ..Grouping::default()
+    };
+    let grouped = super::build(repeat, &levels, run)?;
     // Now keys, level, results; wanted are keys, results, level.
     let results = calls.iter().map(|call| call.signature.result.clone());
     let results: Vec<SqlType> = results.collect();
@@ -95,18 +86,16 @@ pub(super) fn build(
     let level = row.len() - 1;
     let mut sort_keys = Vec::with_capacity(key_count * 2);
     for (column, ty) in key_types.iter().enumerate() {
-        let is_rolled_up = Expression {
-            kind: ExpressionKind::Compare {
-                comparison: Comparison::Greater,
-                left: Box::new(Expression::column(level, SqlType::bigint(), false)),
-                right: Box::new(Expression::literal(
-                    Value::Int((key_count - 1 - column) as i64),
-                    SqlType::bigint(),
-                )),
-            },
-            ty: SqlType::boolean(),
-            nullable: false,
+        let keys_before = (key_count - 1 - column) as i64;
+        let kind = ExpressionKind::Compare {
+            comparison: Comparison::Greater,
+            left: Box::new(Expression::column(level, SqlType::bigint(), false)),
+            right: Box::new(Expression::literal(
+                Value::Int(keys_before),
+                SqlType::bigint(),
+            )),
         };
+        let is_rolled_up = Expression::predicate(kind, false);
         for expression in [is_rolled_up, Expression::column(column, ty.clone(), true)] {
             sort_keys.push(SortKey {
                 expression,
@@ -114,23 +103,14 @@ pub(super) fn build(
             });
         }
     }
-    let temporary = TemporaryTable {
-        purpose: Purpose::GroupBy,
-        cause: "WITH ROLLUP gives each sum after the rows that it sums up".to_owned(),
-    };
+    let cause = "WITH ROLLUP gives each sum after the rows that it sums up";
+    let temporary = TemporaryTable::new(Purpose::GroupBy, cause);
     let sorted = sort::build(rows, &row, &sort_keys, None, &temporary);
-    let total = super::build(
-        values::build(&[], &[]),
-        Specification {
-            keys: &[],
-            aggregates: &calls,
-            rollup: false,
-            first_groups: None,
-            ordered: false,
-            temporary: None,
-        },
-        run,
-    )?;
+    let total = Grouping {
+        aggregates: calls,
+        ..Grouping::default()
+    };
+    let total = super::build(values::build(&[], &[]), &total, run)?;
     Ok(Arc::new(GrandTotal {
         input: sorted,
         total,
@@ -159,10 +139,7 @@ impl Node for GrandTotal {
         let Some(results) = Arc::clone(&self.total).open(run)?.next(run)? else {
             return Ok(());
         };
-        let keys = self.key_types.iter();
-        let mut columns: Vec<ArrayRef> = keys
-            .map(|physical| new_null_array(&physical.arrow(), 1))
-            .collect();
+        let mut columns: Vec<ArrayRef> = null_columns(&self.key_types, 1).collect();
         columns.extend(results.into_columns());
         columns.push(Arc::new(Int64Array::from(
             vec![self.key_types.len() as i64],
@@ -242,8 +219,7 @@ impl Cursor for RepeatCursor {
         let rows = batch.row_count();
         let kept = keys.len() - level;
         let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
-        let rolled_up = keys[kept..].iter();
-        columns.extend(rolled_up.map(|physical| new_null_array(&physical.arrow(), rows)));
+        columns.extend(null_columns(&keys[kept..], rows));
         columns.push(Arc::new(Int64Array::from(vec![level as i64; rows])));
         columns.extend_from_slice(&batch.columns()[keys.len()..]);
         if level < keys.len() {

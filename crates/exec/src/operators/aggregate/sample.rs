@@ -1,6 +1,6 @@
 //! The first rows of a grouping, and how many groups they let expect.
 //!
-//! Values that stand in the sample only once or twice tell how many there are that it has not met:
+//! Values that stand in the sample only once or twice say how many there are that it has not met:
 //! with `once` and `twice` of them, at least once² / (2 · twice) more (Chao, Nonparametric
 //! Estimation of the Number of Classes in a Population, 1984).
 
@@ -63,7 +63,7 @@ impl Sample {
         }
     }
 
-    /// Whether it is large enough to tell.
+    /// Whether it is large enough to decide.
     pub(super) fn is_complete(&self) -> bool {
         self.rows >= ROWS || self.bytes >= BYTES
     }
@@ -89,7 +89,7 @@ impl Sample {
 }
 
 /// The column, with its texts copied unless they are a base table's: a view into a block of a
-/// temporary table would keep all of it, which others need to let go of.
+/// temporary table would keep all of it, which others need released.
 fn own(column: &ArrayRef, stable: &StableRanges) -> ArrayRef {
     let DataType::BinaryView = column.data_type() else {
         return Arc::clone(column);

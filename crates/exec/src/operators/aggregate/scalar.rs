@@ -15,11 +15,8 @@ pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>>
     let tables = node
         .calls
         .iter()
-        .map(|call| match call.needs_whole_groups() {
-            false => Ok(None),
-            true => ordered::table(node, call, run).map(Some),
-        })
-        .collect::<Result<Vec<Option<TempTable>>>>()?;
+        .map(|call| ordered::table_of(node, call, run))
+        .collect::<Result<Vec<_>>>()?;
     let plain_mergeable = node
         .calls
         .iter()

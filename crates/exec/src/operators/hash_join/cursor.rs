@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
-use arrow_buffer::BooleanBuffer;
 use mayfly_plan::physical::JoinKind;
 use mayfly_storage::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
 use mayfly_types::{Batch, PhysicalType, Result};
@@ -12,7 +11,8 @@ use mayfly_types::{Batch, PhysicalType, Result};
 use super::HashJoin;
 use super::source::{Probed, Source};
 use crate::context::{Cursor, RunContext};
-use crate::expression::{Selection, filter_batch};
+use crate::expression::Selection;
+use crate::rows::rows_where;
 
 pub(super) struct JoinCursor {
     node: Arc<HashJoin>,
@@ -242,28 +242,21 @@ impl JoinCursor {
                 &self.matches.probe_rows,
                 &self.matches.build_rows,
             )?;
-            let selection = match &self.node.residual {
-                None => Selection::All,
-                Some(residual) => residual.select(&all, run)?,
-            };
+            let selection = Selection::of(self.node.residual.as_ref(), &all, run)?;
             if let Some(first) = probing.marked_from {
                 for (pair, row) in self.matches.probe_rows.iter().enumerate() {
-                    if is_selected(&selection, pair) {
+                    if selection.contains(pair) {
                         self.source.mark(first + *row as usize);
                     }
                 }
             }
             let batch = if outer {
-                self.with_lonely_rows(probing, all, selection)?
+                self.with_lonely_rows(probing, all, &selection)?
             } else {
-                match selection {
-                    Selection::All => all,
-                    Selection::None => continue,
-                    Selection::Some(selection, count) => filter_batch(&all, &selection, count),
-                }
+                selection.rows_of(all)
             };
-            if !batch.is_empty() {
-                return Ok(Some(batch));
+            if batch.as_ref().is_some_and(|batch| !batch.is_empty()) {
+                return Ok(batch);
             }
         }
     }
@@ -274,8 +267,8 @@ impl JoinCursor {
         &mut self,
         probing: &mut Probing,
         all: Batch,
-        selection: Selection,
-    ) -> Result<Batch> {
+        selection: &Selection,
+    ) -> Result<Option<Batch>> {
         let JoinMatches {
             probe_rows,
             build_rows,
@@ -292,20 +285,17 @@ impl JoinCursor {
                 probing.decided += 1;
                 probing.decided_matched = false;
             }
-            if is_selected(&selection, pair) {
+            if selection.contains(pair) {
                 probing.decided_matched = true;
                 probe.push(*row);
                 build.push(*built);
             }
         }
         if !lonely {
-            return Ok(match selection {
-                Selection::All => all,
-                Selection::None => all.slice(0, 0),
-                Selection::Some(selection, count) => filter_batch(&all, &selection, count),
-            });
+            return Ok(selection.rows_of(all));
         }
         self.pairs(&probing.batch, &probing.index, &probe, &build)
+            .map(Some)
     }
 
     /// Semi and anti joins: which probed rows have a match in the index.
@@ -331,7 +321,7 @@ impl JoinCursor {
                     )?;
                     let selection = residual.select(&pairs, run)?;
                     for (pair, row) in self.matches.probe_rows.iter().enumerate() {
-                        found[*row as usize] |= is_selected(&selection, pair);
+                        found[*row as usize] |= selection.contains(pair);
                     }
                 }
             }
@@ -344,19 +334,9 @@ impl JoinCursor {
         let wanted = self.node.kind == JoinKind::Semi;
         let null_aware = self.node.kind == JoinKind::NullAwareAnti;
         let keys = self.keys(batch);
-        let selection = BooleanBuffer::collect_bool(batch.row_count(), |row| {
+        let rows = rows_where(batch, |row| {
             found(row) == wanted && !(null_aware && keys.iter().any(|key| key.is_null(row)))
         });
-        let count = selection.count_set_bits();
-        let rows = filter_batch(batch, &selection, count);
         self.node.probe.layout.strip(rows)
-    }
-}
-
-fn is_selected(selection: &Selection, pair: usize) -> bool {
-    match selection {
-        Selection::All => true,
-        Selection::None => false,
-        Selection::Some(selection, _) => selection.value(pair),
     }
 }

@@ -10,22 +10,21 @@ mod cursor;
 mod null_aware;
 mod source;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::Array;
 use mayfly_plan::Expression;
 use mayfly_plan::physical::{JoinKey, JoinKind, TemporaryTable};
-use mayfly_storage::{
-    Access, JoinIndex, KeyColumn, PartitionQueue, TempTable, TempTableSpec, TempTableWriter,
-};
-use mayfly_types::{Batch, Result, SqlType};
+use mayfly_storage::{Access, JoinIndex, KeyColumn, PartitionQueue, TempTable};
+use mayfly_types::{Result, SqlType};
 
 use self::cursor::JoinCursor;
 use self::source::Source;
-use super::keys::{Layout, key_mode, storage_purpose};
+use super::keys::{Layout, key_mode};
+use super::tables;
 use super::wanted::Wanted;
 use crate::context::{Cursor, Node, RunContext};
-use crate::driver::{Sink, drain_from};
 use crate::expression::Program;
 use crate::state::lock;
 
@@ -67,31 +66,26 @@ impl Side {
 
     /// Drains the side, which is prepared, into a table with hash access.
     fn fill(&self, temporary: &TemporaryTable, run: &RunContext) -> Result<Built> {
-        let table = TempTable::create(
-            &run.statement.temp,
-            TempTableSpec {
-                purpose: storage_purpose(temporary.purpose),
-                cause: temporary.cause.clone(),
-                columns: self.layout.columns.clone(),
-                access: Access::Hash(self.keys.clone()),
-            },
+        let table = tables::create(
+            temporary,
+            self.layout.columns.clone(),
+            Access::Hash(self.keys.clone()),
+            run,
         )?;
-        let sinks = drain_from(&self.input, None, run, usize::MAX, || {
-            Ok(SideSink {
-                side: self,
-                writer: table.writer(),
-                has_null_key: false,
-            })
+        let has_null_key = AtomicBool::new(false);
+        tables::fill(&table, &self.input, usize::MAX, run, |batch, run| {
+            let batch = self.layout.extend(batch, run)?;
+            let has_null =
+                |key: &KeyColumn| !key.null_safe && batch.column(key.column).null_count() > 0;
+            if self.keys.iter().any(has_null) {
+                has_null_key.store(true, Ordering::Relaxed);
+            }
+            Ok(batch)
         })?;
-        let mut has_null_key = false;
-        for sink in sinks {
-            has_null_key |= sink.has_null_key;
-            sink.writer.finish()?;
-        }
         Ok(Built {
             rows: table.row_count(),
             table,
-            has_null_key,
+            has_null_key: has_null_key.into_inner(),
         })
     }
 }
@@ -100,24 +94,6 @@ struct Built {
     table: TempTable,
     rows: u64,
     has_null_key: bool,
-}
-
-struct SideSink<'a> {
-    side: &'a Side,
-    writer: TempTableWriter,
-    has_null_key: bool,
-}
-
-impl Sink for SideSink<'_> {
-    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
-        let batch = self.side.layout.extend(batch, run)?;
-        self.has_null_key |= self
-            .side
-            .keys
-            .iter()
-            .any(|key| !key.null_safe && batch.column(key.column).null_count() > 0);
-        self.writer.append(&batch)
-    }
 }
 
 enum State {
@@ -153,7 +129,7 @@ pub(super) fn build(
             .keys
             .iter()
             .map(|key| KeyColumn {
-                column: layout.place(pick(key)),
+                column: layout.column_of(pick(key)),
                 mode: key_mode(&pick(key).ty),
                 null_safe: key.null_safe,
             })

@@ -6,25 +6,20 @@ use mayfly_plan::expression::SubqueryKind;
 use mayfly_plan::logical::visit_expression_mut;
 use mayfly_plan::physical::JoinKind;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
-use mayfly_types::SqlType;
 
 use super::Specification;
 use crate::context::Node;
 use crate::operators::nested_loop;
 
 /// `(a, b) NOT IN (SELECT c, d …)` of several columns: a row with a NULL in one column may still
-/// differ for sure in another, which one look by hash cannot tell. A left row comes out when no
+/// differ for sure in another, which one lookup by hash cannot show. A left row comes out when no
 /// right row's comparison is true or unknown.
 pub(super) fn by_nested_loop(
     specification: &Specification<'_>,
     left: Arc<dyn Node>,
     right: Arc<dyn Node>,
 ) -> Arc<dyn Node> {
-    let boolean = |kind| Expression {
-        kind,
-        ty: SqlType::boolean(),
-        nullable: true,
-    };
+    let boolean = |kind| Expression::predicate(kind, true);
     let offset = specification.left.len();
     let equal = specification.keys.iter().map(|key| {
         boolean(ExpressionKind::Compare {

@@ -172,7 +172,7 @@ fn positions(scan: &Scan, index: usize, options: &PlanOptions) -> Option<Path> {
 }
 
 /// Whether MySQL's index would give its rows in the order of their positions: those of one whole key,
-/// or of the primary key. EXPLAIN tells such unions from others; here any order will do.
+/// or of the primary key. EXPLAIN shows such unions differently; here any order will do.
 fn is_in_order(scan: &Scan, access: &IndexAccess) -> bool {
     let index = scan.table.indexes.get(access.index);
     let ranges = access.ranges.as_ref();

@@ -10,10 +10,11 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
-use super::argument::plain;
+use super::plain;
 use crate::bind::binder::Binder;
+use crate::bind::numbers;
+use crate::bind::scope::Clause;
 use crate::bind::types::{argument, as_value, cast};
-use crate::bind::{literal, numbers};
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, same_expression};
 use crate::tree::physical::{AggregateCall, SortKey};
@@ -98,9 +99,8 @@ impl Binder<'_> {
             && !function.ignores_duplicates();
         if SUMS.contains(&function.names()[0]) {
             for argument in &mut arguments {
-                self.tell_parameter(argument, &SqlType::double());
-                let written = std::mem::replace(argument, literal::null());
-                *argument = numbers::as_number(written);
+                self.infer_parameter(argument, &SqlType::double());
+                argument.change(numbers::as_number);
             }
         }
         let signature = {
@@ -133,12 +133,11 @@ impl Binder<'_> {
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
             let expression = match position_of(&key.expr) {
-                Some(position) => match position.checked_sub(1).and_then(|at| arguments.get(at)) {
-                    Some(argument) => argument.clone(),
-                    None => {
-                        return Err(codes::ER_BAD_FIELD_ERROR.with(&[&position, &"order clause"]));
-                    }
-                },
+                Some(position) => {
+                    let argument = position.checked_sub(1).and_then(|at| arguments.get(at));
+                    let unknown = || Clause::OrderBy.unknown(&position);
+                    argument.cloned().ok_or_else(unknown)?
+                }
                 None => self.bind_stored(&key.expr)?,
             };
             bound.push(SortKey {

@@ -6,13 +6,13 @@ use mayfly_functions::{ScalarFunction, aggregate, scalar};
 use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArguments};
 use mayfly_syntax::encodings::unit_name;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Result, SqlType, Value};
 
 use super::aggregate::has_aggregates;
-use super::argument::plain;
+use super::plain;
 use crate::bind::binder::Binder;
 use crate::bind::block::same_name;
-use crate::bind::literal::{self, word};
+use crate::bind::literal::{null, word};
 use crate::bind::numbers;
 use crate::bind::scope::{Clause, Name, Scope};
 use crate::bind::types::{argument, cast, cast_exactly};
@@ -59,7 +59,7 @@ const GIVES_ITS_ARGUMENT: &[&str] = &[
     "set_user_variable",
 ];
 
-/// Functions that are told which character set to convert to: what it lacks becomes `?`.
+/// Functions with the character set to convert to as an argument: what it lacks becomes `?`.
 const NAMES_A_CHARSET: &[&str] = &["convert using", "binary"];
 
 /// Longer texts are not made: a chain of a thousand operators would be printed a thousand times.
@@ -155,7 +155,6 @@ impl Binder<'_> {
     /// JSON_VALUE with clauses: the function takes them as a NULL of the type, and for an empty
     /// result and for an error a word with a default.
     fn bind_json_value(&mut self, arguments: &[FunctionArg]) -> Result<Expression> {
-        let null = || crate::bind::literal::null();
         let mut bound = vec![
             self.bind_expression(plain(&arguments[0])?)?,
             self.bind_expression(plain(&arguments[1])?)?,
@@ -171,16 +170,16 @@ impl Binder<'_> {
                 continue;
             };
             let name = call.name.to_string();
-            let place = if name.contains("_ON_EMPTY") { 3 } else { 5 };
+            let index = if name.contains("_ON_EMPTY") { 3 } else { 5 };
             let response = ["error", "default"].into_iter().find(|response| {
                 name.to_ascii_lowercase()
                     .contains(&format!("#{response}_on"))
             });
-            bound[place] = word(response.unwrap_or("null"));
+            bound[index] = word(response.unwrap_or("null"));
             if let FunctionArguments::List(list) = &call.args
                 && let Some(default) = list.args.first()
             {
-                bound[place + 1] = self.bind_expression(plain(default)?)?;
+                bound[index + 1] = self.bind_expression(plain(default)?)?;
             }
         }
         self.call_bound("json_value", bound)
@@ -194,11 +193,7 @@ impl Binder<'_> {
             return self.column_of_inserted(column, inserted);
         }
         let ty = self.bind_expression(column)?.ty;
-        Ok(Expression {
-            kind: ExpressionKind::Literal(mayfly_types::Value::Null),
-            ty,
-            nullable: true,
-        })
+        Ok(Expression::literal(Value::Null, ty))
     }
 
     fn column_of_inserted(&mut self, column: &Expr, inserted: usize) -> Result<Expression> {
@@ -209,14 +204,14 @@ impl Binder<'_> {
         };
         let written = written.map_or("", |ident| ident.value.as_str());
         let scope = self.scope();
-        let unknown = || codes::ER_BAD_FIELD_ERROR.with(&[&column, &Clause::FieldList.text()]);
-        let place = scope
-            .places(0..1.min(scope.tables.len()))
-            .find(|place| same_name(scope.tables[place.table].name(place.column), written))
+        let unknown = || Clause::FieldList.unknown(&column);
+        let slot = scope
+            .slots(0..1.min(scope.tables.len()))
+            .find(|slot| same_name(scope.tables[slot.table].name(slot.column), written))
             .ok_or_else(unknown)?;
         // As MySQL has it, though the value is the statement's own.
-        self.check_read(0, place)?;
-        let mut value = self.scope().column(place);
+        self.check_read(0, slot)?;
+        let mut value = self.scope().column(slot);
         if let ExpressionKind::Column(id) = &mut value.kind {
             *id += inserted;
         }
@@ -227,21 +222,17 @@ impl Binder<'_> {
     fn bind_default_of(&mut self, column: &Expr) -> Result<Expression> {
         let name = match column {
             Expr::CompoundIdentifier(parts) => super::compound_name(parts)?,
-            Expr::Identifier(ident) => Name {
-                database: None,
-                table: None,
-                column: &ident.value,
-            },
+            Expr::Identifier(ident) => Name::unqualified(&ident.value),
             other => return Err(not_supported(&other.to_string())),
         };
         let visible = self.scopes.iter().enumerate().rev();
         for (depth, scope) in visible.filter(|(_, scope)| !scope.hidden) {
-            let Some(place) = scope.find_column(name)? else {
+            let Some(slot) = scope.find_column(name)? else {
                 continue;
             };
-            self.check_read(depth, place)?;
-            let Expression { ty, kind, .. } = scope.column(place);
-            let default = match (scope.default_of(place), scope.origin(place), kind) {
+            self.check_read(depth, slot)?;
+            let Expression { ty, kind, .. } = scope.column(slot);
+            let default = match (scope.default_of(slot), scope.origin(slot), kind) {
                 (Some(default), ..) => default.clone(),
                 (None, Some(origin), _) if origin.is_of_table() => {
                     self.default_of_origin(&origin)?
@@ -261,7 +252,7 @@ impl Binder<'_> {
             };
         }
         let clause = self.scope().clause;
-        Err(codes::ER_BAD_FIELD_ERROR.with(&[&name, &clause.text()]))
+        Err(clause.unknown(&name))
     }
 
     /// The default of the table's column that a column of a derived table shows unchanged.
@@ -310,15 +301,13 @@ impl Binder<'_> {
         self.type_parameters(canonical, &mut arguments);
         if let Some((_, numbers)) = INTEGERS_ONLY.iter().find(|(known, _)| *known == canonical) {
             for argument in arguments.iter_mut().take(*numbers) {
-                let written = std::mem::replace(argument, literal::null());
-                *argument = numbers::as_number(written);
+                argument.change(numbers::as_number);
             }
         }
         if DOUBLES_ONLY.contains(&canonical)
             && let Some(argument) = arguments.first_mut()
         {
-            let written = std::mem::replace(argument, literal::null());
-            *argument = numbers::as_double(written);
+            argument.change(numbers::as_double);
         }
         let mut signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();
@@ -337,23 +326,15 @@ impl Binder<'_> {
         signature.nullable |= self.gives_null_when_too_long(&signature.result)
             && !GIVES_ITS_ARGUMENT.contains(&canonical);
         let arguments = arguments.into_iter().zip(&signature.arguments);
-        let arguments = match NAMES_A_CHARSET.contains(&canonical) {
-            true => arguments
-                .map(|(value, wanted)| cast(value, wanted))
-                .collect(),
-            false => arguments
-                .map(|(value, wanted)| cast_exactly(value, wanted))
-                .collect(),
+        let convert = if NAMES_A_CHARSET.contains(&canonical) {
+            cast
+        } else {
+            cast_exactly
         };
-        Ok(Expression {
-            ty: signature.result.clone(),
-            nullable: signature.nullable,
-            kind: ExpressionKind::Call {
-                function,
-                arguments,
-                signature: Arc::new(signature),
-            },
-        })
+        let arguments = arguments
+            .map(|(value, wanted)| convert(value, wanted))
+            .collect();
+        Ok(Expression::call(function, arguments, signature))
     }
 
     /// In strict mode MySQL takes a string that is computed for one that may be NULL: it may become
@@ -375,8 +356,8 @@ impl Binder<'_> {
     }
 
     fn shown_column(&self, id: usize) -> String {
-        let place = |scope: &Scope| Some(scope.quoted_name(scope.place_of(id)?));
-        self.scopes.iter().rev().find_map(place).unwrap_or_default()
+        let slot = |scope: &Scope| Some(scope.quoted_name(scope.slot_of(id)?));
+        self.scopes.iter().rev().find_map(slot).unwrap_or_default()
     }
 
     /// `@name := value`
@@ -446,10 +427,8 @@ impl Binder<'_> {
         expr: &Expr,
     ) -> Result<Expression> {
         let operand = self.bind_expression(expr)?;
-        let removed = match removed {
-            Some(removed) => Some(self.bind_expression(removed)?),
-            None => None,
-        };
+        let removed = removed.map(|removed| self.bind_expression(removed));
+        let removed = removed.transpose()?;
         let name = match (side, &removed) {
             (Some(ast::TrimWhereField::Leading), None) => "ltrim",
             (Some(ast::TrimWhereField::Leading), Some(_)) => "trim leading",

@@ -23,9 +23,10 @@ impl Binder<'_> {
         let bound = self.bind_expression(expr)?;
         let is_document =
             cast_type(data_type).is_some_and(|target| target.kind == CastTypeKind::Json);
-        let mut operand = match is_document {
-            true => literal::as_boolean(bound),
-            false => as_value(bound),
+        let mut operand = if is_document {
+            literal::as_boolean(bound)
+        } else {
+            as_value(bound)
         };
         let target = text_target(&operand, self.cast_target(data_type, &operand)?);
         // What is cast to BIGINT UNSIGNED may be negative.
@@ -33,7 +34,7 @@ impl Binder<'_> {
             unsigned: target.unsigned && target.kind != TypeKind::BigInt,
             ..target.clone()
         };
-        self.tell_parameter(&mut operand, &met);
+        self.infer_parameter(&mut operand, &met);
         // A column that needs no conversion is no column of a table any more.
         if operand.ty == target && !matches!(operand.kind, ExpressionKind::Column(_)) {
             return Ok(operand);
@@ -59,11 +60,8 @@ impl Binder<'_> {
             as_char
         };
         let text = (has_length && target.is_string()).then(|| name.into());
-        let mut cast = Expression {
-            kind: ExpressionKind::Cast(Box::new(operand), text),
-            ty: target,
-            nullable,
-        };
+        let kind = ExpressionKind::Cast(Box::new(operand), text);
+        let mut cast = Expression::new(kind, target, nullable);
         // Error 1690 shows the call; warning 1264 names the select item, which is not known here.
         if cast.ty.kind == TypeKind::Float {
             let shown = self.shown(&cast);
@@ -147,11 +145,8 @@ impl Binder<'_> {
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, string_of(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
-        Ok(Expression {
-            kind: ExpressionKind::Cast(Box::new(operand), None),
-            ty: target,
-            nullable,
-        })
+        let kind = ExpressionKind::Cast(Box::new(operand), None);
+        Ok(Expression::new(kind, target, nullable))
     }
 
     /// `CHAR(n, … USING charset)`: each number fills whole units of the character set.
@@ -239,23 +234,18 @@ impl Binder<'_> {
         let bytes = text.as_bytes();
         let rules = DateRules::of(self.options.sql_mode);
         let wrong = |kind: &str| codes::ER_WRONG_VALUE.with(&[&kind, text]);
-        match typed.data_type {
-            DataType::Time(..) => {
-                let parsed = parse_time(bytes, false).map_err(|_| wrong("TIME"))?;
-                let ty = SqlType::temporal(TypeKind::Time, fraction_digits(text));
-                Ok(Expression::literal(Value::Int(parsed.micros), ty))
-            }
-            DataType::Date => {
-                let parsed = parse_datetime(bytes, rules, false).map_err(|_| wrong("DATE"))?;
-                let ty = SqlType::temporal(TypeKind::Date, 0);
-                Ok(Expression::literal(Value::Int(parsed.value.pack()), ty))
-            }
-            _ => {
-                let parsed = parse_datetime(bytes, rules, false).map_err(|_| wrong("DATETIME"))?;
-                let ty = SqlType::temporal(TypeKind::DateTime, fraction_digits(text));
-                Ok(Expression::literal(Value::Int(parsed.value.pack()), ty))
-            }
+        if let DataType::Time(..) = typed.data_type {
+            let parsed = parse_time(bytes, false).map_err(|_| wrong("TIME"))?;
+            let ty = SqlType::temporal(TypeKind::Time, fraction_digits(text));
+            return Ok(Expression::literal(Value::Int(parsed.micros), ty));
         }
+        let (name, kind, digits) = match typed.data_type {
+            DataType::Date => ("DATE", TypeKind::Date, 0),
+            _ => ("DATETIME", TypeKind::DateTime, fraction_digits(text)),
+        };
+        let parsed = parse_datetime(bytes, rules, false).map_err(|_| wrong(name))?;
+        let value = Value::Int(parsed.value.pack());
+        Ok(Expression::literal(value, SqlType::temporal(kind, digits)))
     }
 }
 

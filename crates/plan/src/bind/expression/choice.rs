@@ -62,7 +62,7 @@ impl Binder<'_> {
     /// elsewhere, as in `WHERE document`, it is unless it is the number 0.
     fn bind_choice_condition(&mut self, expr: &Expr) -> Result<Expression> {
         let mut condition = self.bind_expression(expr)?;
-        self.tell_parameter(&mut condition, &SqlType::bigint());
+        self.infer_parameter(&mut condition, &SqlType::bigint());
         if condition.ty.kind == TypeKind::Json {
             condition = cast(condition, &SqlType::double());
         }
@@ -168,12 +168,9 @@ fn choice(
         .map(|(condition, result)| (condition, convert(result)))
         .collect();
     let otherwise = otherwise.map(|otherwise| Box::new(convert(otherwise)));
-    Ok(Expression {
-        kind: ExpressionKind::Case {
-            branches,
-            otherwise,
-        },
-        ty,
-        nullable,
-    })
+    let kind = ExpressionKind::Case {
+        branches,
+        otherwise,
+    };
+    Ok(Expression::new(kind, ty, nullable))
 }

@@ -1,7 +1,6 @@
 //! Expressions: names, operators, and everything that MySQL writes between them.
 
 mod aggregate;
-mod argument;
 mod call;
 mod cast;
 mod choice;
@@ -22,7 +21,7 @@ use mayfly_types::{Result, SqlType, Value};
 
 use super::collation::{aggregate_collations, claimed};
 use super::parameters::parameter_type;
-use super::scope::{Clause, ColumnPlace, Found, Name};
+use super::scope::{Clause, ColumnSlot, Found, Name};
 use super::types::{as_predicate, as_value, compare, is_null, not};
 use crate::bind::binder::Binder;
 use crate::catalog::VariableScope;
@@ -45,7 +44,7 @@ impl Binder<'_> {
 
     /// A bound expression as a condition.
     pub(crate) fn as_condition(&mut self, mut predicate: Expression) -> Expression {
-        self.tell_parameter(&mut predicate, &SqlType::bigint());
+        self.infer_parameter(&mut predicate, &SqlType::bigint());
         as_predicate(predicate)
     }
 
@@ -68,9 +67,10 @@ impl Binder<'_> {
                     ..(*operand).clone()
                 };
                 let is_zero = compare(Comparison::Equal, (*operand).clone(), zero);
-                match operand.nullable {
-                    true => or(vec![is_null(*operand), is_zero]),
-                    false => is_zero,
+                if operand.nullable {
+                    or(vec![is_null(*operand), is_zero])
+                } else {
+                    is_zero
                 }
             }
             kind => Expression { kind, ..predicate },
@@ -88,11 +88,7 @@ impl Binder<'_> {
                 if let Some(variable) = encodings::variable(expr) {
                     return self.bind_variable(variable);
                 }
-                self.bind_name(Name {
-                    database: None,
-                    table: None,
-                    column: &ident.value,
-                })
+                self.bind_name(Name::unqualified(&ident.value))
             }
             Expr::CompoundIdentifier(parts) => self.bind_name(compound_name(parts)?),
             Expr::Value(value) => self.bind_value(&value.value),
@@ -211,11 +207,8 @@ impl Binder<'_> {
 
     fn bind_truth(&mut self, operand: &Expr, truth: Option<bool>) -> Result<Expression> {
         let operand = self.bind_predicate(operand)?;
-        Ok(Expression {
-            kind: ExpressionKind::IsTruth(Box::new(operand), truth),
-            ty: SqlType::boolean(),
-            nullable: false,
-        })
+        let kind = ExpressionKind::IsTruth(Box::new(operand), truth);
+        Ok(Expression::predicate(kind, false))
     }
 
     fn bind_unary(&mut self, op: UnaryOperator, operand: &Expr) -> Result<Expression> {
@@ -256,9 +249,9 @@ impl Binder<'_> {
                 continue;
             };
             let expression = match found {
-                Found::Column(place) => {
-                    self.check_read(depth, place)?;
-                    self.claimed_column(depth, place)
+                Found::Column(slot) => {
+                    self.check_read(depth, slot)?;
+                    self.claimed_column(depth, slot)
                 }
                 Found::Key { index, hides_item } => {
                     if hides_item {
@@ -286,14 +279,14 @@ impl Binder<'_> {
             .scopes
             .last()
             .map_or(Clause::FieldList, |scope| scope.clause);
-        Err(codes::ER_BAD_FIELD_ERROR.with(&[&name, &clause.text()]))
+        Err(clause.unknown(&name))
     }
 
-    /// The column at a place of a query block, with what its collation claims.
-    pub(crate) fn claimed_column(&self, depth: usize, place: ColumnPlace) -> Expression {
+    /// The column at a slot of a query block, with what its collation claims.
+    pub(crate) fn claimed_column(&self, depth: usize, slot: ColumnSlot) -> Expression {
         let scope = &self.scopes[depth];
-        let claim = scope.tables[place.table].claim(place.column);
-        claimed(scope.column(place), claim)
+        let claim = scope.tables[slot.table].claim(slot.column);
+        claimed(scope.column(slot), claim)
     }
 
     fn bind_variable(&mut self, variable: Variable<'_>) -> Result<Expression> {
@@ -330,11 +323,7 @@ impl Binder<'_> {
                 parameter_type(None, self.options.collation_connection)
             }
         };
-        Ok(Expression {
-            kind: ExpressionKind::Parameter(index),
-            ty,
-            nullable: true,
-        })
+        Ok(Expression::new(ExpressionKind::Parameter(index), ty, true))
     }
 
     fn bind_like(
@@ -364,11 +353,7 @@ impl Binder<'_> {
 /// The parts of `table.column` or `database.table.column`.
 pub(crate) fn compound_name(parts: &[ast::Ident]) -> Result<Name<'_>> {
     match parts {
-        [column] => Ok(Name {
-            database: None,
-            table: None,
-            column: &column.value,
-        }),
+        [column] => Ok(Name::unqualified(&column.value)),
         [table, column] => Ok(Name {
             database: None,
             table: Some(&table.value),
@@ -380,6 +365,14 @@ pub(crate) fn compound_name(parts: &[ast::Ident]) -> Result<Name<'_>> {
             column: &column.value,
         }),
         _ => Err(not_supported("a name of more than three parts")),
+    }
+}
+
+/// The expression of an ordinary argument.
+fn plain(argument: &ast::FunctionArg) -> Result<&Expr> {
+    match argument {
+        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Ok(expr),
+        other => Err(not_supported(&other.to_string())),
     }
 }
 

@@ -12,8 +12,8 @@ use super::{comparison_of, comparison_text, one_column};
 use crate::bind::binder::Binder;
 use crate::bind::collation::{aggregate_collations, claimed, coercibility, has_collation};
 use crate::bind::comparison::{documents_as_scalars, unify_for_comparison};
-use crate::bind::literal::is_hexadecimal;
-use crate::bind::types::{cast, compare, not, with_collation};
+use crate::bind::literal::{is_hexadecimal, null};
+use crate::bind::types::{cast, compare, is_date, not, with_collation};
 use crate::catalog::Catalog;
 use crate::date_parameter::{DateParameter, check_date_text};
 use crate::not_supported::not_supported;
@@ -82,11 +82,8 @@ impl Binder<'_> {
         for (number, (op, operand)) in steps.enumerate() {
             if number > 0 && number.is_multiple_of(height) {
                 let local = self.new_column();
-                let read = Expression {
-                    kind: ExpressionKind::Local(local),
-                    ty: value.ty.clone(),
-                    nullable: value.nullable,
-                };
+                let kind = ExpressionKind::Local(local);
+                let read = Expression::new(kind, value.ty.clone(), value.nullable);
                 values.push((local, std::mem::replace(&mut value, read)));
             }
             value = self.bind_step(value, op, operand)?;
@@ -94,14 +91,7 @@ impl Binder<'_> {
         if values.is_empty() {
             return Ok(value);
         }
-        Ok(Expression {
-            ty: value.ty.clone(),
-            nullable: value.nullable,
-            kind: ExpressionKind::Let {
-                values,
-                body: Box::new(value),
-            },
-        })
+        Ok(with_values(values, value))
     }
 
     /// An operator with its right operand.
@@ -182,19 +172,16 @@ impl Binder<'_> {
         match (row_of(left), row_of(right)) {
             (None, None) => {
                 let (a, b) = (left, right);
-                let left = match (a, b) {
-                    (Expr::Subquery(query), Expr::Subquery(other)) => {
+                let left = match a {
+                    Expr::Subquery(query) => {
                         let mut row = self.bind_row_of_subquery(query)?;
-                        if row.len() > 1 {
-                            return self.compare_row_with(row, comparison, other);
-                        }
-                        row.pop().ok_or_else(one_column)?
-                    }
-                    (Expr::Subquery(query), _) => {
-                        let mut row = self.bind_row_of_subquery(query)?;
-                        match (row.len(), row.pop()) {
-                            (1, Some(value)) => value,
-                            (width, _) => return Err(codes::ER_OPERAND_COLUMNS.with(&[&width])),
+                        match (row.len(), row.pop(), b) {
+                            (1, Some(value), _) => value,
+                            (_, Some(last), Expr::Subquery(other)) => {
+                                row.push(last);
+                                return self.compare_row_with(row, comparison, other);
+                            }
+                            (width, ..) => return Err(codes::ER_OPERAND_COLUMNS.with(&[&width])),
                         }
                     }
                     _ => self.bind_expression(a)?,
@@ -228,11 +215,7 @@ impl Binder<'_> {
     }
 
     fn check_temporal_text(&mut self, temporal: &Expression, other: &Expression) -> Result<()> {
-        let is_date = matches!(
-            temporal.ty.kind,
-            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
-        );
-        if !is_date || !other.ty.is_string() || is_hexadecimal(other) {
+        if !is_date(&temporal.ty) || !other.ty.is_string() || is_hexadecimal(other) {
             return Ok(());
         }
         match &other.kind {
@@ -380,9 +363,10 @@ impl Binder<'_> {
         value: Expression,
         make: impl FnOnce(&mut Self, Expression) -> Result<Expression>,
     ) -> Result<Expression> {
-        match expression_is_volatile(&value) {
-            true => self.with_local(value, make),
-            false => make(self, value),
+        if expression_is_volatile(&value) {
+            self.with_local(value, make)
+        } else {
+            make(self, value)
         }
     }
 
@@ -393,23 +377,13 @@ impl Binder<'_> {
         make: impl FnOnce(&mut Self, Expression) -> Result<Expression>,
     ) -> Result<Expression> {
         let local = self.new_column();
-        let read = Expression {
-            kind: ExpressionKind::Local(local),
-            ty: value.ty.clone(),
-            nullable: value.nullable,
-        };
+        let kind = ExpressionKind::Local(local);
+        let read = Expression::new(kind, value.ty.clone(), value.nullable);
         let claim = coercibility(&value);
         let has_claim = has_collation(&value.ty) && claim != Coercibility::Implicit;
         self.has_claims |= has_claim;
         let body = make(self, claimed(read, has_claim.then_some(claim)))?;
-        Ok(Expression {
-            ty: body.ty.clone(),
-            nullable: body.nullable,
-            kind: ExpressionKind::Let {
-                values: vec![(local, value)],
-                body: Box::new(body),
-            },
-        })
+        Ok(with_values(vec![(local, value)], body))
     }
 
     pub(super) fn bind_in_list(
@@ -467,6 +441,13 @@ impl Binder<'_> {
     }
 }
 
+/// An expression over values that are computed once.
+fn with_values(values: Vec<(usize, Expression)>, body: Expression) -> Expression {
+    let (ty, nullable) = (body.ty.clone(), body.nullable);
+    let body = Box::new(body);
+    Expression::new(ExpressionKind::Let { values, body }, ty, nullable)
+}
+
 /// Constants that meet the operand in one type make one lookup; the rest is compared singly.
 fn in_list_of_values(
     catalog: &dyn Catalog,
@@ -511,16 +492,13 @@ fn in_list_of_values(
             ));
             continue;
         }
-        let has_null = values.iter().any(Value::is_null);
-        choices.push(Expression {
-            nullable: has_null || left.nullable,
-            kind: ExpressionKind::InList {
-                operand: Box::new(left),
-                list: Arc::from(values),
-                negated: false,
-            },
-            ty: SqlType::boolean(),
-        });
+        let nullable = left.nullable || values.iter().any(Value::is_null);
+        let kind = ExpressionKind::InList {
+            operand: Box::new(left),
+            list: Arc::from(values),
+            negated: false,
+        };
+        choices.push(Expression::predicate(kind, nullable));
     }
     choices.extend(others);
     let mut found = or(choices);
@@ -540,8 +518,7 @@ fn share_collation(operands: &mut [Expression], operation: &str) -> Result<()> {
     let collation = aggregate_collations(&texts, operation, true)?;
     for operand in operands {
         if operand.ty.kind != TypeKind::Null {
-            let value = std::mem::replace(operand, crate::bind::literal::null());
-            *operand = with_collation(value, collation);
+            operand.change(|value| with_collation(value, collation));
         }
     }
     Ok(())
@@ -560,30 +537,23 @@ fn as_numbers(operands: &mut [Expression; 3]) {
     }
     let bounds = operands.iter_mut().skip(1);
     for bound in bounds.filter(|bound| is_text(bound)) {
-        let text = std::mem::replace(bound, crate::bind::literal::null());
-        *bound = cast(text, &SqlType::double());
+        bound.change(|text| cast(text, &SqlType::double()));
     }
 }
 
 /// A text between a date and a text is compared with both as a date.
 fn as_dates(catalog: &dyn Catalog, operands: &mut [Expression; 3]) -> Result<()> {
-    let is_date = |operand: &Expression| {
-        matches!(
-            operand.ty.kind,
-            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
-        )
-    };
     let [operand, low, high] = operands;
     if !is_text(operand) {
         return Ok(());
     }
-    let (text, date) = match (is_date(low), is_date(high)) {
+    let (text, date) = match (is_date(&low.ty), is_date(&high.ty)) {
         (true, false) => (high, low),
         (false, true) => (low, high),
         _ => return Ok(()),
     };
     if is_text(text) {
-        let bound = std::mem::replace(text, crate::bind::literal::null());
+        let bound = std::mem::replace(text, null());
         (*text, _) = unify_for_comparison(catalog, bound, date.clone(), "between")?;
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::bind::block::{Block, BlockColumn};
 use crate::bind::comparison::unify_for_comparison;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, Computed, Relation, Subquery, SubqueryKind};
+use crate::tree::logical::{ColumnId, Relation, Subquery, SubqueryKind};
 use crate::tree::physical::ClientType;
 
 impl Binder<'_> {
@@ -166,25 +166,10 @@ impl Binder<'_> {
         for (value, column) in left.into_iter().zip(&block.columns) {
             let text = comparison_text(comparison);
             let (value, right) = unify_for_comparison(self.catalog, value, column.value(), text)?;
-            columns.push(match right.kind {
-                ExpressionKind::Column(id) => id,
-                _ => {
-                    let id = self.new_column();
-                    computed.push(Computed {
-                        id,
-                        expression: right,
-                    });
-                    id
-                }
-            });
+            columns.push(self.column_of(right, &mut computed));
             unified.push(value);
         }
-        if !computed.is_empty() {
-            block.relation = Relation::Extend {
-                input: Box::new(block.relation.take()),
-                columns: computed,
-            };
-        }
+        block.relation = block.relation.take().extended(computed);
         Ok((unified, columns))
     }
 }
@@ -215,17 +200,15 @@ fn subquery(
         .first()
         .map_or(ClientType::Plain, |column| column.client_type);
     let columns_nullable = columns.iter().any(may_be_null);
-    Expression {
-        kind: ExpressionKind::LogicalSubquery(Box::new(Subquery {
-            kind,
-            relation: block.relation,
-            columns,
-            nullable: columns_nullable,
-            select_id: block.select_id,
-            client_type,
-            claim: None,
-        })),
-        ty,
-        nullable,
-    }
+    let subquery = Subquery {
+        kind,
+        relation: block.relation,
+        columns,
+        nullable: columns_nullable,
+        select_id: block.select_id,
+        client_type,
+        claim: None,
+    };
+    let kind = ExpressionKind::LogicalSubquery(Box::new(subquery));
+    Expression::new(kind, ty, nullable)
 }

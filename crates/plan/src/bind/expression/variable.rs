@@ -1,7 +1,5 @@
 //! User variables where an expression names them, and where a result shows them.
 
-use std::sync::Arc;
-
 use mayfly_functions::{Coercibility, Signature, scalar};
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use mayfly_types::{Result, SqlType, TypeKind};
@@ -11,7 +9,7 @@ use crate::bind::block::Block;
 use crate::bind::literal::word;
 use crate::bind::variables::{READER, decimal_variable, read_as};
 use crate::not_supported::not_supported;
-use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::expression::Expression;
 use crate::tree::logical::Relation;
 use crate::tree::physical::ClientType;
 
@@ -38,15 +36,7 @@ impl Binder<'_> {
         let name = word(name);
         let signature = Signature::new(vec![name.ty.clone()], ty, true)
             .with_coercibility(Coercibility::Implicit);
-        Ok(Expression {
-            ty: signature.result.clone(),
-            nullable: true,
-            kind: ExpressionKind::Call {
-                function,
-                arguments: vec![name],
-                signature: Arc::new(signature),
-            },
-        })
+        Ok(Expression::call(function, vec![name], signature))
     }
 
     /// Gives an expression that is a variable the type of the variable's value.

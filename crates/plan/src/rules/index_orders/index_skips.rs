@@ -60,14 +60,15 @@ pub(super) fn path(
     };
     for (_, call) in calls {
         let part = index.parts.get(parts.len())?;
-        match is_greatest(
+        if is_greatest(
             scan,
             part.column,
             part.prefix.is_some() || part.approximate,
             call,
         )? {
-            false => ends.least = true,
-            true => ends.greatest = true,
+            ends.greatest = true
+        } else {
+            ends.least = true
         }
     }
     let mut access = access.clone();
@@ -77,9 +78,10 @@ pub(super) fn path(
     {
         access.reverse = part.descending == ends.least;
     }
-    let seeks = match ends.least && ends.greatest {
-        true => 2.0,
-        false => 1.0,
+    let seeks = if ends.least && ends.greatest {
+        2.0
+    } else {
+        1.0
     };
     access.groups = Some(ends);
     access.rows = groups * seeks;
@@ -140,16 +142,18 @@ fn is_same_for_equal_values(scan: &Scan, predicate: &Expression) -> bool {
     })
 }
 
+/// What MIN or MAX is asked of, and whether it is MAX.
+pub(in crate::rules) fn extreme_of(call: &AggregateCall) -> Option<(&Expression, bool)> {
+    match (call.function.names()[0], call.arguments.as_slice()) {
+        ("min", [argument]) => Some((argument, false)),
+        ("max", [argument]) => Some((argument, true)),
+        _ => None,
+    }
+}
+
 /// Whether a call is the greatest value of a column, or the least one; none when it is something else.
 fn is_greatest(scan: &Scan, column: usize, cut: bool, call: &AggregateCall) -> Option<bool> {
-    let greatest = match call.function.names()[0] {
-        "min" => false,
-        "max" => true,
-        _ => return None,
-    };
-    let [argument] = call.arguments.as_slice() else {
-        return None;
-    };
+    let (argument, greatest) = extreme_of(call)?;
     let ty = &scan.table.columns.get(column)?.ty;
     let same_order = !ty.is_string() || ty.collation == argument.ty.collation;
     let is_column =

@@ -5,8 +5,9 @@
 
 use crate::access::{lookup, path};
 use crate::estimate::{self, estimate};
+use crate::predicates::sides_of_equality;
 use crate::rules::access_paths::target;
-use crate::rules::join_order::{Order, connects};
+use crate::rules::join_order::Order;
 use crate::rules::rule::is_movable;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -44,16 +45,10 @@ pub(super) fn from_inner(join: &Join, order: &Order<'_>) -> Option<Relation> {
     if on.is_empty() {
         return None;
     }
-    let distinct = Relation::Aggregate(Aggregate {
-        input: join.right.clone(),
-        keys,
-        aggregates: Vec::new(),
-        rollup: None,
-        first_groups: None,
-        ordered: false,
-        purpose: Purpose::Distinct,
-        cause: "each row of an IN or EXISTS subquery is joined once".to_owned(),
-    });
+    let cause = "each row of an IN or EXISTS subquery is joined once";
+    let inner_rows = Relation::clone(&join.right);
+    let distinct = Aggregate::new(inner_rows, keys, Vec::new(), Purpose::Distinct, cause);
+    let distinct = Relation::Aggregate(distinct);
     let from_outer = outer_first_cost(join, order)?;
     let read = read_cost(&join.right, order) + estimate(&join.right) * DISTINCT_COST;
     let found = estimate(&distinct);
@@ -64,16 +59,8 @@ pub(super) fn from_inner(join: &Join, order: &Order<'_>) -> Option<Relation> {
         }
     });
     (from_inner < from_outer).then(|| {
-        Relation::Join(Join {
-            kind: JoinKind::Inner,
-            left: join.left.clone(),
-            right: Box::new(distinct),
-            on,
-            lateral: false,
-            straight: false,
-            null_aware: Vec::new(),
-            lookup: None,
-        })
+        let left = Relation::clone(&join.left);
+        Relation::Join(Join::new(JoinKind::Inner, left, distinct, on))
     })
 }
 
@@ -84,7 +71,10 @@ fn keyed(
     inner: &ColumnSet,
     order: &Order<'_>,
 ) -> Option<(Expression, Computed)> {
-    if !connects(predicate, outer, inner) || has_subquery(predicate) || !is_movable(predicate) {
+    if sides_of_equality(predicate, outer, inner).is_none()
+        || has_subquery(predicate)
+        || !is_movable(predicate)
+    {
         return None;
     }
     let mut predicate = predicate.clone();
@@ -96,9 +86,10 @@ fn keyed(
     else {
         return None;
     };
-    let side = match right.columns().is_subset(inner) {
-        true => right,
-        false => left,
+    let side = if right.columns().is_subset(inner) {
+        right
+    } else {
+        left
     };
     let id = match side.kind {
         // A text may be compared by another collation than the column's.
@@ -137,7 +128,7 @@ fn read_cost(relation: &Relation, order: &Order<'_>) -> f64 {
 fn for_each_table(relation: &Relation, visit: &mut dyn FnMut(&Scan)) {
     with_stack(|| match relation {
         Relation::Scan(scan) => visit(scan),
-        Relation::Join(join) if join.kind == JoinKind::Inner && !join.lateral && !join.straight => {
+        Relation::Join(join) if join.is_reorderable() => {
             for_each_table(&join.left, visit);
             for_each_table(&join.right, visit);
         }

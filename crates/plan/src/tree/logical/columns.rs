@@ -70,6 +70,13 @@ impl ColumnSet {
         }
     }
 
+    /// Adds the columns that expressions read.
+    pub fn add_read_by<'e>(&mut self, expressions: impl IntoIterator<Item = &'e Expression>) {
+        for expression in expressions {
+            expression.collect_columns(self);
+        }
+    }
+
     /// The columns, in order.
     pub fn iter(&self) -> impl Iterator<Item = ColumnId> + '_ {
         self.words.iter().enumerate().flat_map(|(at, word)| {
@@ -89,10 +96,16 @@ impl ColumnSet {
 impl FromIterator<ColumnId> for ColumnSet {
     fn from_iter<I: IntoIterator<Item = ColumnId>>(columns: I) -> Self {
         let mut set = Self::new();
-        for id in columns {
-            set.insert(id);
-        }
+        set.extend(columns);
         set
+    }
+}
+
+impl Extend<ColumnId> for ColumnSet {
+    fn extend<I: IntoIterator<Item = ColumnId>>(&mut self, columns: I) {
+        for id in columns {
+            self.insert(id);
+        }
     }
 }
 
@@ -126,42 +139,22 @@ fn collect_produced(relation: &Relation, into: &mut ColumnSet) {
     match relation {
         Relation::Values { columns, .. }
         | Relation::SharedScan { columns, .. }
-        | Relation::SetOperation { columns, .. } => {
-            columns.iter().for_each(|id| {
-                into.insert(*id);
-            });
-        }
-        Relation::Scan(scan) => {
-            for id in scan.first..=scan.position() {
-                into.insert(id);
-            }
-        }
+        | Relation::SetOperation { columns, .. } => into.extend(columns.iter().copied()),
+        Relation::Scan(scan) => into.extend(scan.first..=scan.position()),
         Relation::Filter { input, .. }
         | Relation::Sort { input, .. }
         | Relation::Limit { input, .. }
         | Relation::Block { input, .. }
         | Relation::Materialize { input, .. } => collect_produced(input, into),
-        Relation::Project { columns, .. } => {
-            for column in columns {
-                into.insert(column.id);
-            }
-        }
+        Relation::Project { columns, .. } => into.extend(columns.iter().map(|column| column.id)),
         Relation::Extend { input, columns } => {
             collect_produced(input, into);
-            for column in columns {
-                into.insert(column.id);
-            }
+            into.extend(columns.iter().map(|column| column.id));
         }
         Relation::Aggregate(aggregate) => {
-            for key in &aggregate.keys {
-                into.insert(key.id);
-            }
-            for (id, _) in &aggregate.aggregates {
-                into.insert(*id);
-            }
-            if let Some(id) = aggregate.rollup {
-                into.insert(id);
-            }
+            into.extend(aggregate.keys.iter().map(|key| key.id));
+            into.extend(aggregate.aggregates.iter().map(|(id, _)| *id));
+            into.extend(aggregate.rollup);
         }
         Relation::Join(join) => {
             collect_produced(&join.left, into);

@@ -26,7 +26,8 @@ use mayfly_types::SqlType;
 use crate::catalog::{TableSource, TableStatistics};
 use crate::date_parameter::DateParameter;
 use crate::tree::access::{Access, IndexHints, Lookup};
-use crate::tree::expression::{Comparison, Expression};
+use crate::tree::expression::Expression;
+pub use crate::tree::expression::SubqueryKind;
 use crate::tree::physical::{
     AggregateCall, ClientType, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
 };
@@ -57,9 +58,9 @@ pub enum Relation {
     },
     /// A base table.
     Scan(Scan),
-    /// A result that several places read (see [`Shared`]).
+    /// A result with several readers (see [`Shared`]).
     SharedScan {
-        /// Its place among the statement's shared results.
+        /// Its index among the statement's shared results.
         shared: usize,
         /// The name that the statement gives it.
         alias: String,
@@ -239,41 +240,13 @@ pub struct Subquery {
     pub nullable: bool,
     /// `select#` of its query block.
     pub select_id: usize,
-    /// What clients are told of its one value.
+    /// What is reported to clients of its one value.
     pub client_type: ClientType,
     /// What the collation of its one value claims, if not what columns of tables claim.
     pub claim: Option<Coercibility>,
 }
 
-/// What is made of a subquery's rows; see [`crate::tree::expression::SubqueryKind`].
-#[derive(Debug, Clone)]
-pub enum SubqueryKind {
-    /// One value.
-    Scalar,
-    /// Whether there is a row.
-    Exists {
-        /// NOT EXISTS
-        negated: bool,
-    },
-    /// `left comparison ANY|ALL (subquery)`
-    Quantified {
-        /// The left side.
-        left: Vec<Expression>,
-        /// The comparison.
-        comparison: Comparison,
-        /// ALL instead of ANY.
-        all: bool,
-    },
-    /// A comparison of row values.
-    Row {
-        /// The left side.
-        left: Vec<Expression>,
-        /// The comparison.
-        comparison: Comparison,
-    },
-}
-
-/// A common table expression, or another result that several places may read.
+/// A common table expression, or another result that may have several readers.
 #[derive(Debug, Clone)]
 pub struct Shared {
     /// Its name.
@@ -286,7 +259,7 @@ pub struct Shared {
     pub columns: Vec<ColumnId>,
     /// Their types.
     pub types: Vec<SqlType>,
-    /// How many places read it.
+    /// How many readers it has.
     pub readers: usize,
     /// Whether it has the shape of a derived table that is merged.
     pub mergeable: bool,
@@ -344,6 +317,49 @@ impl Scan {
     }
 }
 
+impl Aggregate {
+    /// A grouping of all rows, made in a table of its own.
+    pub fn new(
+        input: Relation,
+        keys: Vec<Computed>,
+        aggregates: Vec<(ColumnId, AggregateCall)>,
+        purpose: Purpose,
+        cause: impl Into<String>,
+    ) -> Self {
+        Self {
+            input: Box::new(input),
+            keys,
+            aggregates,
+            rollup: None,
+            first_groups: None,
+            ordered: false,
+            purpose,
+            cause: cause.into(),
+        }
+    }
+}
+
+impl Join {
+    /// A join by conditions.
+    pub fn new(kind: JoinKind, left: Relation, right: Relation, on: Vec<Expression>) -> Self {
+        Self {
+            kind,
+            left: Box::new(left),
+            right: Box::new(right),
+            on,
+            lateral: false,
+            straight: false,
+            null_aware: Vec::new(),
+            lookup: None,
+        }
+    }
+
+    /// Whether it is an inner join that any other may take turns with.
+    pub(crate) fn is_reorderable(&self) -> bool {
+        self.kind == JoinKind::Inner && !self.lateral && !self.straight
+    }
+}
+
 impl Relation {
     /// One row without columns.
     pub fn one_row() -> Self {
@@ -364,6 +380,34 @@ impl Relation {
                 rows: Vec::new(),
             },
         )
+    }
+
+    /// The same rows with computed columns beside theirs.
+    pub fn extended(self, columns: Vec<Computed>) -> Self {
+        if columns.is_empty() {
+            return self;
+        }
+        let input = Box::new(self);
+        Self::Extend { input, columns }
+    }
+
+    /// The same rows in the order that ORDER BY asks for.
+    pub fn sorted(self, keys: Vec<SortKey>) -> Self {
+        Self::Sort {
+            input: Box::new(self),
+            keys,
+            limit: None,
+            cause: "ORDER BY has no index to follow".to_owned(),
+        }
+    }
+
+    /// At most `count` of the same rows, from `offset` on.
+    pub fn limited(self, offset: u64, count: u64) -> Self {
+        Self::Limit {
+            input: Box::new(self),
+            offset,
+            count,
+        }
     }
 
     /// The same rows, marked as those of a query block that stays one of its own.

@@ -1,23 +1,12 @@
-//! An aggregation as the plan has it, and the columns that it computes of its input.
+//! The columns that an aggregation computes of its input.
 
 use mayfly_plan::Expression;
-use mayfly_plan::physical::{AggregateCall, TemporaryTable};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::context::RunContext;
 use crate::expression::Program;
 use crate::operators::project::project;
 use crate::representation::column_type;
-
-/// An aggregation as the plan has it.
-pub(crate) struct Specification<'a> {
-    pub(crate) keys: &'a [Expression],
-    pub(crate) aggregates: &'a [AggregateCall],
-    pub(crate) rollup: bool,
-    pub(crate) first_groups: Option<u64>,
-    pub(crate) ordered: bool,
-    pub(crate) temporary: Option<&'a TemporaryTable>,
-}
 
 /// The columns that are computed from an input row: the keys, then whatever the calls need, each
 /// input column once.
@@ -34,15 +23,15 @@ impl Columns {
         self.programs.len() - 1
     }
 
-    /// The place of an expression's value.
-    pub(super) fn place(&mut self, expression: &Expression) -> usize {
+    /// The column of an expression's value.
+    pub(super) fn column_of(&mut self, expression: &Expression) -> usize {
         let program = Program::compile(expression);
         let physical = column_type(&expression.ty);
         let same = |known: &Program| {
             known.as_column().is_some() && known.as_column() == program.as_column()
         };
         match self.programs.iter().position(same) {
-            Some(place) if self.types[place] == physical => place,
+            Some(column) if self.types[column] == physical => column,
             _ => self.push(program, physical),
         }
     }

@@ -1,0 +1,141 @@
+//! Temporary tables of operators: made for the purposes of a plan, filled by workers, read by them.
+
+use std::sync::{Arc, Mutex};
+
+use mayfly_plan::physical::{Purpose, TemporaryTable};
+use mayfly_storage::{Access, KeyColumn, KeyMode, Scan, TempTable, TempTableSpec, TempTableWriter};
+use mayfly_types::{Batch, Error, PhysicalType, Result};
+
+use crate::context::{Cursor, Node, RunContext};
+use crate::driver::{Sink, drain_from};
+use crate::state::lock;
+
+/// The storage crate's name of a purpose.
+fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
+    use mayfly_storage::Purpose as Storage;
+    match purpose {
+        Purpose::GroupBy => Storage::GroupBy,
+        Purpose::Distinct | Purpose::Aggregate => Storage::Distinct,
+        Purpose::SetOperation => Storage::SetOperation,
+        Purpose::OrderBy => Storage::OrderBy,
+        Purpose::Join => Storage::Join,
+        Purpose::DerivedTable => Storage::DerivedTable,
+        Purpose::CommonTableExpression => Storage::CommonTableExpression,
+        Purpose::Subquery => Storage::Subquery,
+        Purpose::Buffer => Storage::Buffer,
+    }
+}
+
+/// An empty table that a plan asks for.
+pub(super) fn create(
+    temporary: &TemporaryTable,
+    columns: Vec<PhysicalType>,
+    access: Access,
+    run: &RunContext,
+) -> Result<TempTable> {
+    let purpose = storage_purpose(temporary.purpose);
+    create_for(purpose, &temporary.cause, columns, access, run)
+}
+
+/// An empty table.
+pub(crate) fn create_for(
+    purpose: mayfly_storage::Purpose,
+    cause: &str,
+    columns: Vec<PhysicalType>,
+    access: Access,
+    run: &RunContext,
+) -> Result<TempTable> {
+    let spec = TempTableSpec {
+        purpose,
+        cause: cause.to_owned(),
+        columns,
+        access,
+    };
+    TempTable::create(&run.statement.temp, spec)
+}
+
+/// The first columns of a table as its keys, NULL being equal to NULL.
+pub(super) fn key_columns(modes: impl IntoIterator<Item = KeyMode>) -> Vec<KeyColumn> {
+    let key = |(column, mode)| KeyColumn {
+        column,
+        mode,
+        null_safe: true,
+    };
+    modes.into_iter().enumerate().map(key).collect()
+}
+
+/// Runs a prepared input to its end and puts what `change` makes of its batches into a table.
+pub(super) fn fill(
+    table: &TempTable,
+    input: &Arc<dyn Node>,
+    threads_max: usize,
+    run: &RunContext,
+    change: impl Fn(Batch, &RunContext) -> Result<Batch> + Sync,
+) -> Result<()> {
+    let sinks = drain_from(input, None, run, threads_max, || {
+        Ok(TableSink {
+            change: &change,
+            writer: table.writer(),
+        })
+    })?;
+    sinks.into_iter().try_for_each(|sink| sink.writer.finish())
+}
+
+struct TableSink<'a, F> {
+    change: &'a F,
+    writer: TempTableWriter,
+}
+
+impl<F> Sink for TableSink<'_, F>
+where
+    F: Fn(Batch, &RunContext) -> Result<Batch> + Sync,
+{
+    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
+        self.writer.append(&(self.change)(batch, run)?)
+    }
+}
+
+/// An operator that gives the rows of a table, which `make` makes when the operator is prepared.
+pub(super) fn read(
+    make: impl Fn(&RunContext) -> Result<TempTable> + Send + Sync + 'static,
+) -> Arc<dyn Node> {
+    Arc::new(TableNode {
+        make,
+        made: Mutex::new(None),
+    })
+}
+
+struct TableNode<F> {
+    make: F,
+    /// The table, under a scan that workers share.
+    made: Mutex<Option<(TempTable, Scan)>>,
+}
+
+impl<F: Fn(&RunContext) -> Result<TempTable> + Send + Sync> Node for TableNode<F> {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        let table = (self.make)(run)?;
+        let scan = table.scan(None);
+        *lock(&self.made) = Some((table, scan));
+        Ok(())
+    }
+
+    fn rows_hint(&self) -> u64 {
+        let made = lock(&self.made);
+        made.as_ref().map_or(0, |(table, _)| table.row_count())
+    }
+
+    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+        match lock(&self.made).as_ref() {
+            Some((_, scan)) => Ok(Box::new(TableCursor(scan.for_another_worker()))),
+            None => Err(Error::internal("a table was not made before reading")),
+        }
+    }
+}
+
+struct TableCursor(Scan);
+
+impl Cursor for TableCursor {
+    fn next(&mut self, _run: &RunContext) -> Result<Option<Batch>> {
+        self.0.next_batch()
+    }
+}
