@@ -3,7 +3,7 @@
 //!
 //! `packet` turns bytes into payloads and back, `login` finds out who a client is, `reply` writes
 //! what the server says, `connection` runs commands; none of them knows a socket. `stream` and
-//! `channel` are the only places that read and write, `server` the only one that starts threads.
+//! `channel` are the only modules that read and write, `server` the only one that starts threads.
 //! Everything that a command means is the engine's.
 //!
 //! There is no asynchronous runtime: see [`server`] for what is there instead.
