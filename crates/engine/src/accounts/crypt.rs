@@ -30,10 +30,10 @@ pub(crate) type FastDigest = [u8; 32];
 
 /// The hash of a password for `caching_sha2_password`.
 pub(crate) fn caching_sha2(password: &[u8], salt: &[u8; SALT_LENGTH]) -> Vec<u8> {
-    let mut kept = format!("$A${THOUSANDS:03X}$").into_bytes();
-    kept.extend_from_slice(salt);
-    kept.extend_from_slice(&sha_crypt(password, salt, THOUSANDS * 1000));
-    kept
+    let mut stored = format!("$A${THOUSANDS:03X}$").into_bytes();
+    stored.extend_from_slice(salt);
+    stored.extend_from_slice(&sha_crypt(password, salt, THOUSANDS * 1000));
+    stored
 }
 
 /// Random bytes as a salt: of characters below 128, none of them NUL or `$`.
@@ -48,34 +48,34 @@ pub(crate) fn salt_of(mut random: [u8; SALT_LENGTH]) -> [u8; SALT_LENGTH] {
 }
 
 /// Whether a text can be a hash of `caching_sha2_password`.
-pub(crate) fn is_caching_sha2(kept: &[u8]) -> bool {
-    kept.is_empty() || parts(kept).is_some()
+pub(crate) fn is_caching_sha2(stored: &[u8]) -> bool {
+    stored.is_empty() || parts(stored).is_some()
 }
 
 /// The thousands of rounds, the salt and the digest.
-fn parts(kept: &[u8]) -> Option<(usize, &[u8], &[u8])> {
-    let digits = kept.strip_prefix(b"$A$")?.get(..3)?;
+fn parts(stored: &[u8]) -> Option<(usize, &[u8], &[u8])> {
+    let digits = stored.strip_prefix(b"$A$")?.get(..3)?;
     let digits = std::str::from_utf8(digits).ok()?;
     let thousands = usize::from_str_radix(digits, 16).ok()?;
-    let has_form = kept.get(PREFIX_LENGTH - 1) == Some(&b'$')
-        && kept.len() == PREFIX_LENGTH + SALT_LENGTH + DIGEST_LENGTH;
+    let has_form = stored.get(PREFIX_LENGTH - 1) == Some(&b'$')
+        && stored.len() == PREFIX_LENGTH + SALT_LENGTH + DIGEST_LENGTH;
     if !has_form || !(1..=THOUSANDS_MAX).contains(&thousands) {
         return None;
     }
-    let (salt, digest) = kept.get(PREFIX_LENGTH..)?.split_at(SALT_LENGTH);
+    let (salt, digest) = stored.get(PREFIX_LENGTH..)?.split_at(SALT_LENGTH);
     Some((thousands, salt, digest))
 }
 
-/// Whether a password is the one that `kept` was made of.
-pub(crate) fn is_caching_sha2_password(kept: &[u8], password: &[u8]) -> bool {
+/// Whether a password is the one that `stored` was made of.
+pub(crate) fn is_caching_sha2_password(stored: &[u8], password: &[u8]) -> bool {
     if password.len() > PASSWORD_MAX {
         return false;
     }
-    match parts(kept) {
+    match parts(stored) {
         Some((thousands, salt, digest)) => {
             is_equal(&sha_crypt(password, salt, thousands * 1000), digest)
         }
-        None => kept.is_empty() && password.is_empty(),
+        None => stored.is_empty() && password.is_empty(),
     }
 }
 
@@ -106,30 +106,32 @@ pub(crate) fn native(password: &[u8]) -> String {
 }
 
 /// Whether a text can be a hash of `mysql_native_password`.
-pub(crate) fn is_native(kept: &[u8]) -> bool {
-    kept.is_empty() || native_digest(kept).is_some()
+pub(crate) fn is_native(stored: &[u8]) -> bool {
+    stored.is_empty() || native_digest(stored).is_some()
 }
 
-fn native_digest(kept: &[u8]) -> Option<[u8; 20]> {
-    let digest = HEXUPPER_PERMISSIVE.decode(kept.strip_prefix(b"*")?).ok()?;
+fn native_digest(stored: &[u8]) -> Option<[u8; 20]> {
+    let digest = HEXUPPER_PERMISSIVE
+        .decode(stored.strip_prefix(b"*")?)
+        .ok()?;
     digest.try_into().ok()
 }
 
-/// Whether a password is the one that `kept` was made of.
-pub(crate) fn is_native_password(kept: &[u8], password: &[u8]) -> bool {
+/// Whether a password is the one that `stored` was made of.
+pub(crate) fn is_native_password(stored: &[u8], password: &[u8]) -> bool {
     if password.len() > PASSWORD_MAX {
         return false;
     }
-    match native_digest(kept) {
+    match native_digest(stored) {
         Some(digest) => is_equal(&Sha1::digest(Sha1::digest(password)), &digest),
-        None => kept.is_empty() && password.is_empty(),
+        None => stored.is_empty() && password.is_empty(),
     }
 }
 
 /// Whether a client's answer proves that it knows the password.
-pub(crate) fn is_native_answer(kept: &[u8], scramble: &[u8], answer: &[u8]) -> bool {
-    let Some(digest) = native_digest(kept) else {
-        return kept.is_empty() && answer.is_empty();
+pub(crate) fn is_native_answer(stored: &[u8], scramble: &[u8], answer: &[u8]) -> bool {
+    let Some(digest) = native_digest(stored) else {
+        return stored.is_empty() && answer.is_empty();
     };
     let Ok(answer) = <[u8; 20]>::try_from(answer) else {
         return false;
@@ -240,11 +242,11 @@ mod tests {
         // SHOW CREATE USER of MySQL 9.7 with print_identified_with_as_hex, of a user with 'secret'.
         let digits = "244124303041247E06362C470A111D6F19071D451B6D506110213E4A79487A597A496B724D4A45436634716E\
                       68782E6142556F733935306F5248442E39472F70413371387330";
-        let kept = HEXUPPER.decode(digits.as_bytes()).unwrap();
-        assert!(is_caching_sha2(&kept));
-        assert!(is_caching_sha2_password(&kept, b"secret"));
-        assert!(!is_caching_sha2_password(&kept, b"Secret"));
-        assert!(!is_caching_sha2_password(&kept, b""));
+        let stored = HEXUPPER.decode(digits.as_bytes()).unwrap();
+        assert!(is_caching_sha2(&stored));
+        assert!(is_caching_sha2_password(&stored, b"secret"));
+        assert!(!is_caching_sha2_password(&stored, b"Secret"));
+        assert!(!is_caching_sha2_password(&stored, b""));
     }
 
     #[test]
@@ -253,30 +255,34 @@ mod tests {
             0x24, 0x80, 0xFF, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
         ]);
         assert!(!salt.contains(&b'$') && !salt.contains(&0));
-        let kept = caching_sha2("пароль".as_bytes(), &salt);
-        assert!(kept.starts_with(b"$A$005$") && kept.len() == 70);
-        assert!(is_caching_sha2_password(&kept, "пароль".as_bytes()));
-        assert!(!is_caching_sha2_password(&kept, "парол".as_bytes()));
+        let stored = caching_sha2("пароль".as_bytes(), &salt);
+        assert!(stored.starts_with(b"$A$005$") && stored.len() == 70);
+        assert!(is_caching_sha2_password(&stored, "пароль".as_bytes()));
+        assert!(!is_caching_sha2_password(&stored, "парол".as_bytes()));
         assert!(!is_caching_sha2(b"$A$005$short"));
-        assert!(!is_caching_sha2(&kept[1..]));
+        assert!(!is_caching_sha2(&stored[1..]));
     }
 
     #[test]
     fn native_passwords() {
-        let kept = native(b"password");
-        assert_eq!(kept, "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
-        assert!(is_native_password(kept.as_bytes(), b"password"));
-        assert!(!is_native_password(kept.as_bytes(), b"Password"));
+        let stored = native(b"password");
+        assert_eq!(stored, "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
+        assert!(is_native_password(stored.as_bytes(), b"password"));
+        assert!(!is_native_password(stored.as_bytes(), b"Password"));
         let scramble = *b"01234567890123456789";
         let once = Sha1::digest(b"password");
         let mask = Sha1::new_with_prefix(scramble).chain_update(Sha1::digest(once));
         let mask = mask.finalize();
         let answer: Vec<u8> = once.iter().zip(mask).map(|(a, b)| a ^ b).collect();
-        assert!(is_native_answer(kept.as_bytes(), &scramble, &answer));
-        assert!(!is_native_answer(kept.as_bytes(), &scramble, &answer[1..]));
-        assert!(!is_native_answer(kept.as_bytes(), &[0; 20], &answer));
+        assert!(is_native_answer(stored.as_bytes(), &scramble, &answer));
+        assert!(!is_native_answer(
+            stored.as_bytes(),
+            &scramble,
+            &answer[1..]
+        ));
+        assert!(!is_native_answer(stored.as_bytes(), &[0; 20], &answer));
         assert!(is_native_answer(b"", &scramble, b""));
-        assert!(!is_native_answer(kept.as_bytes(), &scramble, b""));
+        assert!(!is_native_answer(stored.as_bytes(), &scramble, b""));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the catalog keeps of a table: enough to print it again exactly as MySQL's SHOW CREATE TABLE
+//! The definition of a table in the catalog: enough to print it again exactly as MySQL's SHOW CREATE TABLE
 //! does, and to fill and check the columns of new rows.
 
 use mayfly_plan::{ColumnTraits, DefaultSource};

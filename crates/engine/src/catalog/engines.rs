@@ -1,5 +1,5 @@
 //! Storage engines: the names that ENGINE= may have. Every table is Mayfly's own whatever its
-//! definition names; the name is kept for SHOW CREATE TABLE.
+//! definition names; the name is stored for SHOW CREATE TABLE.
 
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::error::codes;

@@ -1,7 +1,7 @@
 //! The keys of a table's definition as the indexes of its store.
 //!
 //! A store has its unique indexes first and the primary key before all, so that of several duplicates
-//! a row meets MySQL's first. A FULLTEXT or SPATIAL key is kept in the definition and has no index.
+//! a row meets MySQL's first. A FULLTEXT or SPATIAL key is in the definition alone and has no index.
 
 use mayfly_plan::{IndexPartSource, IndexSource};
 use mayfly_storage::{IndexId, IndexPart, IndexSpec, KeyMode};
@@ -47,7 +47,7 @@ pub(crate) fn index_sources(
         .collect()
 }
 
-/// What a store keeps indexes in.
+/// How a store holds indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexStorage {
     /// Keys lead to rows that are elsewhere, and are not read themselves.

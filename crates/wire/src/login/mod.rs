@@ -19,7 +19,7 @@ pub(crate) use self::response::Response;
 pub(crate) use self::scramble::Scramble;
 use crate::packet::Algorithm;
 
-/// What a connection keeps of its login.
+/// The outcome of a login, for its connection.
 #[derive(Debug)]
 pub(crate) struct LoggedIn {
     pub(crate) capabilities: CapabilityFlags,

@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// A definition is kept as its text: it must mean the same when it is read again.
+    /// A definition is stored as its text: it must mean the same when it is read again.
     #[test]
     fn what_is_printed_reads_back() {
         for expression in [
