@@ -14,23 +14,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs `script.sql` of a directory on a terminal, with its results in the file `results`; gives all that
-/// the terminal got.
-fn on_terminal(directory: &Path, options: &str) -> Output {
-    let command = format!("{MAYFLY} --datadir data {options} < script.sql > results");
+/// Runs a shell command on a terminal, and gives all that the terminal got.
+fn on_terminal(command: &str) -> Output {
     let mut script = Command::new("script");
-    script.args(["-qec", &command, "/dev/null"]);
-    script.current_dir(directory).env("TERM", "xterm");
+    script.args(["-qec", command, "/dev/null"]);
+    script.env("TERM", "xterm");
     script.stdin(Stdio::null()).output().unwrap()
-}
-
-fn results(directory: &Path) -> String {
-    fs::read_to_string(directory.join("results")).unwrap()
-}
-
-/// What is left of a line of the terminal after it is wiped.
-fn left(line: Option<&str>) -> String {
-    line.unwrap().replace("\x1b[2K", "")
 }
 
 /// A script that takes longer than a bar waits; its length in bytes.
@@ -50,8 +39,12 @@ fn slow_script(path: &Path) -> usize {
 #[test]
 fn a_bar_shows_bytes_and_goes_away() {
     let directory = tempfile::tempdir().unwrap();
-    let length = slow_script(&directory.path().join("script.sql"));
-    let shown = on_terminal(directory.path(), "-N");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let length = slow_script(&directory.path().join("dump.sql"));
+    let (data, dump, results) = (path("data"), path("dump.sql"), path("results"));
+    let shown = on_terminal(&format!(
+        "{MAYFLY} --datadir {data} -N < {dump} > {results}"
+    ));
     let terminal = text(&shown.stdout);
     assert!(shown.status.success(), "{terminal}");
     let total = format!("/{length} B, ");
@@ -59,25 +52,29 @@ fn a_bar_shows_bytes_and_goes_away() {
     assert!(terminal.contains("/s, "), "{terminal:?}");
     assert!(terminal.contains(" left"), "{terminal:?}");
     // The line is wiped when it is over: nothing stands on it.
-    assert_eq!(
-        left(terminal.rsplit('\r').next()).trim(),
-        "",
-        "{terminal:?}"
-    );
+    let last = terminal.rsplit('\r').next().unwrap();
+    assert_eq!(last.replace("\x1b[2K", "").trim(), "", "{terminal:?}");
     // The results are in their file, as without a terminal.
     let expected: String = (0..12).map(|number| format!("{number}\t0\n")).collect();
-    assert_eq!(results(directory.path()), expected + "done\t12\n");
+    let got = fs::read_to_string(results).unwrap();
+    assert_eq!(got, expected + "done\t12\n");
 }
 
 #[test]
 fn a_script_that_is_short_shows_nothing_on_a_terminal() {
     let directory = tempfile::tempdir().unwrap();
-    let script = directory.path().join("script.sql");
-    fs::write(script, "CREATE TABLE t (a INT);\n").unwrap();
-    let shown = on_terminal(directory.path(), "");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    fs::write(path("short.sql"), "CREATE TABLE t (a INT);\n").unwrap();
+    let command = format!(
+        "{MAYFLY} --datadir {} < {} > {}",
+        path("data"),
+        path("short.sql"),
+        path("results")
+    );
+    let shown = on_terminal(&command);
     assert!(shown.status.success());
     assert_eq!(text(&shown.stdout), "");
-    assert_eq!(results(directory.path()), "");
+    assert_eq!(fs::read_to_string(path("results")).unwrap(), "");
 }
 
 #[test]
@@ -96,17 +93,25 @@ fn without_a_terminal_there_is_no_bar() {
 #[test]
 fn an_error_stands_beside_no_bar() {
     let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
     let sql = "SELECT SLEEP(0.8);\nDO 1;\nSELECT SLEEP(0.3);\n\nINSERT INTO\n nosuch VALUES (1);\n";
-    fs::write(directory.path().join("script.sql"), sql).unwrap();
-    let shown = on_terminal(directory.path(), "");
+    fs::write(path("wrong.sql"), sql).unwrap();
+    let command = format!(
+        "{MAYFLY} --datadir {} < {} > {}",
+        path("data"),
+        path("wrong.sql"),
+        path("results")
+    );
+    let shown = on_terminal(&command);
     assert_eq!(shown.status.code(), Some(1));
     let terminal = text(&shown.stdout);
     assert!(terminal.contains(" B, "), "{terminal:?}");
     let error = "ERROR 1146 (42S02) at line 5: Table 'test.nosuch' doesn't exist\r\n  in: INSERT INTO nosuch VALUES (1)\r\n";
     let (before, behind) = terminal.split_once(error).unwrap();
-    let last = left(before.rsplit(['\r', '\n']).next());
-    assert_eq!(last, "", "{terminal:?}");
-    assert_eq!(left(behind.rsplit('\r').next()).trim(), "", "{terminal:?}");
+    let line = before.rsplit(['\r', '\n']).next().unwrap();
+    assert_eq!(line.replace("\x1b[2K", ""), "", "{terminal:?}");
+    let last = behind.rsplit('\r').next().unwrap();
+    assert_eq!(last.replace("\x1b[2K", "").trim(), "", "{terminal:?}");
 }
 
 #[test]

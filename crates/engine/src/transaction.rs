@@ -13,7 +13,6 @@ use mayfly_storage::Participant;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-
 /// What a transaction sees of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Isolation {

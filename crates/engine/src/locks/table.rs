@@ -19,7 +19,6 @@ use mayfly_types::{Interrupt, Result};
 
 use super::waits::Waits;
 
-
 /// How long a wait sleeps before it checks for KILL and for a deadlock.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 
