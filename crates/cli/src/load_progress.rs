@@ -1,4 +1,4 @@
-//! How far a script has been run: a bar on standard error, if that is a terminal and it takes a
+//! The progress of a script: a bar on standard error, if that is a terminal and the script takes a
 //! while.
 
 use std::cell::OnceCell;
@@ -32,14 +32,11 @@ impl LoadProgress {
         }
     }
 
-    /// For what needs none.
+    /// For a text that needs no bar.
     pub(crate) fn hidden() -> Self {
-        Self {
-            bar: OnceCell::new(),
-            name: String::new(),
-            length: None,
-            begun: None,
-        }
+        let mut hidden = Self::of_source(None, None);
+        hidden.begun = None;
+        hidden
     }
 
     /// So many bytes are done.

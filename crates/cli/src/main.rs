@@ -36,8 +36,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the command line asks for. An `Err` is what kept it from starting; errors of
-/// statements are printed where they happen.
+/// Does what the command line asks for. An `Err` says why it could not start; errors of statements are
+/// printed where they happen.
 fn start(options: &Options) -> Result<ExitCode, String> {
     match &options.command {
         Some(Command::Demo(demo)) => return demo::run(demo, options),
@@ -113,8 +113,9 @@ fn run_texts(
             return Ok(ExitCode::FAILURE);
         }
     }
-    Ok(match runner.failed() {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    Ok(if runner.failed() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     })
 }

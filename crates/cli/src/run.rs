@@ -35,11 +35,23 @@ pub(crate) struct Runner {
 #[derive(Debug, Default)]
 pub(crate) struct Source {
     /// Its name, if it is a file's.
-    pub(crate) name: Option<String>,
+    name: Option<String>,
     /// Its length, if it is known.
-    pub(crate) length: Option<u64>,
+    length: Option<u64>,
     /// It is a script, perhaps a dump: its progress is shown, and the statement that fails.
-    pub(crate) is_script: bool,
+    is_script: bool,
+}
+
+impl Source {
+    fn script(name: Option<&str>, file: &File) -> Self {
+        // A pipe has no length.
+        let metadata = file.metadata().ok().filter(|metadata| metadata.is_file());
+        Self {
+            name: name.map(str::to_owned),
+            length: metadata.map(|metadata| metadata.len()),
+            is_script: true,
+        }
+    }
 }
 
 /// The error of a text without a statement.
@@ -68,10 +80,9 @@ impl Runner {
     pub(crate) fn interactive(options: &Options) -> Self {
         Self {
             format: options.format.unwrap_or(Format::Table),
-            column_names: !options.skip_column_names,
             interactive: true,
             go_on: false,
-            failed: false,
+            ..Self::batch(options)
         }
     }
 
@@ -84,11 +95,7 @@ impl Runner {
     pub(crate) fn file(&mut self, session: &mut Session, path: &str) -> Result<bool, String> {
         let wrong = |error| format!("{path}: {error}");
         let file = File::open(path).map_err(wrong)?;
-        let source = Source {
-            name: Some(path.to_owned()),
-            length: length_of_file(&file),
-            is_script: true,
-        };
+        let source = Source::script(Some(path), &file);
         self.script(session, file, &source).map_err(wrong)
     }
 
@@ -97,11 +104,7 @@ impl Runner {
         let wrong = |error| format!("standard input: {error}");
         let input = io::stdin().as_fd().try_clone_to_owned().map_err(wrong)?;
         let input = File::from(input);
-        let source = Source {
-            name: None,
-            length: length_of_file(&input),
-            is_script: true,
-        };
+        let source = Source::script(None, &input);
         self.script(session, input, &source).map_err(wrong)
     }
 
@@ -114,9 +117,10 @@ impl Runner {
         source: &Source,
     ) -> io::Result<bool> {
         let mut reader = StatementReader::new(text);
-        let progress = match source.is_script && !self.interactive {
-            true => LoadProgress::of_source(source.name.as_deref(), source.length),
-            false => LoadProgress::hidden(),
+        let progress = if source.is_script && !self.interactive {
+            LoadProgress::of_source(source.name.as_deref(), source.length)
+        } else {
+            LoadProgress::hidden()
         };
         while let Some(cut) = reader.next_statement()? {
             let format = match (cut.vertical, self.format) {
@@ -208,23 +212,20 @@ fn closing_line(
     row_count: usize,
     seconds: f64,
 ) -> String {
-    let plural = |count: u64| if count == 1 { "row" } else { "rows" };
-    let rows = row_count as u64;
-    let mut line = match (has_rows, rows) {
+    let counted = |count: u64, word: &str| {
+        let ending = if count == 1 { "" } else { "s" };
+        format!("{count} {word}{ending}")
+    };
+    let mut line = match (has_rows, row_count as u64) {
         (true, 0) => "Empty set".to_owned(),
-        (true, _) => format!("{rows} {} in set", plural(rows)),
-        (false, _) => {
-            let affected = result.affected_rows;
-            format!("Query OK, {affected} {} affected", plural(affected))
-        }
+        (true, rows) => format!("{} in set", counted(rows, "row")),
+        (false, _) => format!(
+            "Query OK, {} affected",
+            counted(result.affected_rows, "row")
+        ),
     };
     if result.warning_count > 0 {
-        let warnings = if result.warning_count == 1 {
-            "warning"
-        } else {
-            "warnings"
-        };
-        line.push_str(&format!(", {} {warnings}", result.warning_count));
+        line.push_str(&format!(", {}", counted(result.warning_count, "warning")));
     }
     line.push_str(&format!(" ({seconds:.3} sec)"));
     if !result.info.is_empty() {
@@ -255,17 +256,17 @@ fn temporary_tables_line(tables: &[TemporaryTableRecord]) -> Option<String> {
     Some(line)
 }
 
-/// What kept a statement from being shown.
+/// Why the result of a statement was not shown.
 enum Failure {
     Statement(Error),
     Output(io::Error),
 }
 
 impl Failure {
-    /// What there is to say about it.
+    /// The message for the user.
     fn text(&self, source: &Source, cut: &Cut<'_>, interactive: bool) -> Option<String> {
         let error = match self {
-            // The reader of a pipe went away: nothing more to say.
+            // The reader of the pipe went away: there is nothing to report.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return None,
             Self::Output(error) => {
                 return Some(format!("mayfly: cannot write the result: {error}"));
@@ -285,12 +286,6 @@ impl Failure {
         }
         Some(text)
     }
-}
-
-/// The length of a file; a pipe has none.
-fn length_of_file(file: &File) -> Option<u64> {
-    let metadata = file.metadata().ok()?;
-    metadata.is_file().then_some(metadata.len())
 }
 
 /// The beginning of a statement, on one line.
@@ -320,14 +315,15 @@ impl From<io::Error> for Failure {
 
 /// A bar where the end is known, a count where it is not.
 fn progress_style(is_bounded: bool) -> ProgressStyle {
-    let template = match is_bounded {
-        true => "{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read",
-        false => "{spinner} [{elapsed}] {human_pos} rows read",
+    let template = if is_bounded {
+        "{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read"
+    } else {
+        "{spinner} [{elapsed}] {human_pos} rows read"
     };
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A progress bar on standard error, drawn by a thread of its own until it is dropped.
+/// A progress bar on standard error, drawn by a thread of its own until this is dropped.
 struct Progress {
     ended: mpsc::Sender<()>,
     thread: Option<std::thread::JoinHandle<()>>,

@@ -170,8 +170,8 @@ impl<R: Read> StatementReader<R> {
         Ok(())
     }
 
-    /// Reads about as much again as is kept, so that looking anew at what is kept costs no more
-    /// than reading it did.
+    /// Reads about as much again as is buffered, so that scanning the buffer again costs no more than
+    /// reading it did.
     fn read_more(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.start);
         self.at -= self.start;
@@ -269,7 +269,7 @@ fn quoted_length(text: &[u8], quote: u8) -> Option<usize> {
             _ => memchr::memchr2(quote, b'\\', rest)?,
         };
         if rest[found] == quote {
-            // A doubled quote is read as two strings side by side, which ends at the same place.
+            // A doubled quote is read as two strings side by side, which ends at the same offset.
             return Some(at + found + 1);
         }
         at += found + 2;

@@ -1,5 +1,5 @@
-//! How a client proves who it is, as far as the engine has a part in it: which account its name and
-//! host stand for, whether what it sent is right, and what becomes of that.
+//! The engine's part in the login of a client: which account its name and host stand for, whether its
+//! proof is right, and what follows from that.
 //!
 //! A name that no account has gets a login that looks like any other and never succeeds, so that
 //! nobody learns which names there are.
@@ -11,7 +11,7 @@ use mayfly_syntax::ast::Require;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept};
+use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, PasswordHash};
 use crate::accounts::host::ClientHost;
 use crate::accounts::privileges::SUPER;
 use crate::accounts::rights::Rights;
@@ -28,7 +28,7 @@ const NO_PASSWORD: &[u8] =
 
 const _: () = assert!(NO_PASSWORD.len() == 70);
 
-/// A client on its way in: the account that it asks for.
+/// A client that logs in, with the account that it asks for.
 #[derive(Debug)]
 pub struct Login {
     accounts: Arc<Accounts>,
@@ -40,7 +40,7 @@ pub struct Login {
     encryption: Option<Encryption>,
 }
 
-/// What the first answer of `caching_sha2_password` tells.
+/// The outcome of the first answer of `caching_sha2_password`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FastCheck {
     /// The password is right.
@@ -54,7 +54,7 @@ pub enum FastCheck {
 /// A login that failed.
 #[derive(Debug)]
 pub struct LoginFailure {
-    /// What the client is told.
+    /// The error for the client.
     pub error: Error,
     /// How long it is to wait for that.
     pub delay: Duration,
@@ -79,7 +79,7 @@ pub struct NewRoot {
 }
 
 impl Login {
-    /// How the account proves who it is.
+    /// How the password of the account is proved.
     pub fn plugin(&self) -> AuthenticationPlugin {
         self.account.plugin
     }
@@ -122,18 +122,19 @@ impl Login {
 
     /// `mysql_native_password`: whether a client's answer to a scramble is right.
     pub fn check_native(&self, scramble: &[u8; 20], response: &[u8]) -> bool {
-        let is_right = |kept: &Kept| crypt::is_native_answer(&kept.0, scramble, response);
+        let is_right = |hash: &PasswordHash| crypt::is_native_answer(&hash.0, scramble, response);
         let second = &self.account.second_password;
         let right = is_right(&self.account.password) || (!second.0.is_empty() && is_right(second));
         self.is_known && self.plugin() == AuthenticationPlugin::MysqlNativePassword && right
     }
 
-    /// `caching_sha2_password`: what a client's answer to a scramble tells.
+    /// `caching_sha2_password`: the outcome of a client's answer to a scramble.
     pub fn check_fast(&self, scramble: &[u8; 20], response: &[u8]) -> FastCheck {
         if response.is_empty() {
-            return match !self.has_password() && self.is_known {
-                true => FastCheck::Accepted,
-                false => FastCheck::Refused,
+            return if !self.has_password() && self.is_known {
+                FastCheck::Accepted
+            } else {
+                FastCheck::Refused
             };
         }
         let digests = self.accounts.digests();
@@ -151,12 +152,12 @@ impl Login {
     pub fn check_password(&self, password: &[u8]) -> bool {
         let account = &self.account;
         let plugin = account.plugin;
-        let kept = match account.password.0.as_slice() {
+        let hash = match account.password.0.as_slice() {
             // A password for an account without one takes as long as any other.
             [] if !password.is_empty() => NO_PASSWORD,
-            kept => kept,
+            hash => hash,
         };
-        let is_first = plugin.is_password(kept, password);
+        let is_first = plugin.is_password(hash, password);
         let second = &account.second_password.0;
         let is_right = is_first || (!second.is_empty() && plugin.is_password(second, password));
         if !(is_right && self.is_known) {
@@ -194,7 +195,7 @@ impl Database {
             };
             let plugin = self.accounts.decoy_plugin(user, host.name());
             Arc::new(Account {
-                password: Kept(NO_PASSWORD.to_vec()),
+                password: PasswordHash(NO_PASSWORD.to_vec()),
                 ..Account::new(name, plugin, 0)
             })
         });
@@ -208,7 +209,7 @@ impl Database {
         }
     }
 
-    /// Lets a client in whose password is right. Its account may refuse for other reasons.
+    /// Opens a session for a client whose password is right. Its account may refuse for other reasons.
     pub fn log_in(
         &self,
         mut slot: ConnectionSlot,
@@ -293,14 +294,15 @@ impl Database {
         Ok((options, database, logged_in))
     }
 
-    /// A client did not prove who it is. It is counted as an aborted connection.
+    /// A client did not prove its password. It is counted as an aborted connection.
     pub fn login_failed(&self, login: &Login, used_password: bool) -> LoginFailure {
         let usage = self.accounts.usage();
         self.count_aborted_connect();
         let now = self.options.clock.now_utc_microseconds();
-        let blocked = match login.is_known {
-            true => usage.count_failure(&login.account, now).err(),
-            false => None,
+        let blocked = if login.is_known {
+            usage.count_failure(&login.account, now).err()
+        } else {
+            None
         };
         LoginFailure {
             error: blocked.unwrap_or_else(|| login.denied(used_password)),
@@ -329,7 +331,7 @@ impl Database {
 }
 
 impl Session {
-    /// Another account in the place of this one, whose password is right; see [`Self::change_user`].
+    /// Goes on as another account, whose password is right; see [`Self::change_user`].
     /// After an error the connection is to end.
     pub fn log_in_as(&mut self, login: &Login, options: SessionOptions) -> Result<()> {
         let (options, database, logged_in) = self.database.admit(login, options, false)?;

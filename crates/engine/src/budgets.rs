@@ -1,4 +1,4 @@
-//! The trees of budgets: who may have how much memory, and how much of temporary files.
+//! The trees of budgets: limits of memory and of temporary files.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

@@ -20,13 +20,14 @@ pub(crate) fn collation_by_id(id: u16) -> Option<&'static Collation> {
     COLLATIONS.iter().find(|row| row.id.0 == id)
 }
 
-/// What `character_set_results` is set to for a collation, which is what clients are told of text: its
+/// What `character_set_results` is set to for a collation, as clients see it: its
 /// own name, or the character set's when it is the one that is meant by that.
 pub(crate) fn results_name(collation: &Collation) -> &'static str {
     let set = collation.charset.row();
-    match set.default_collation == collation.id {
-        true => set.name,
-        false => collation.name,
+    if set.default_collation == collation.id {
+        set.name
+    } else {
+        collation.name
     }
 }
 

@@ -10,7 +10,7 @@ use mayfly_types::convert;
 use mayfly_types::temporal::{DateTime, TimeZone};
 use mayfly_types::{SqlType, Value};
 
-/// What stands for a date that there is none of.
+/// Stands for a date that does not exist.
 pub(crate) const ZERO_DATE: DateTime = DateTime::date(0, 0, 0);
 
 /// The value of a row.
@@ -46,7 +46,7 @@ pub(crate) fn false_rows(values: &ArrayRef) -> Vec<usize> {
         .collect()
 }
 
-/// A moment as a DATETIME of a time zone.
+/// A time since 1970 as a DATETIME of a time zone.
 pub(crate) fn datetime_of_unix(microseconds: i64, zone: &TimeZone) -> Value {
     let local = zone.local_of_unix(microseconds).unwrap_or(ZERO_DATE);
     Value::Int(local.pack())

@@ -41,6 +41,25 @@ use crate::{convert, temp_data_files};
 /// limit says less.
 const IDLE_BYTES: u64 = 512 << 20;
 
+/// Status variables of mechanisms that Mayfly does not have. Tables are never opened: each is open as
+/// long as it exists.
+const ALWAYS_ZERO: &[&str] = &[
+    "Innodb_row_lock_waits",
+    "Key_blocks_not_flushed",
+    "Key_blocks_unused",
+    "Key_blocks_used",
+    "Key_read_requests",
+    "Key_reads",
+    "Key_write_requests",
+    "Key_writes",
+    "Open_files",
+    "Open_streams",
+    "Opened_files",
+    "Opened_table_definitions",
+    "Opened_tables",
+    "TempTable_count_hit_max_ram",
+];
+
 /// A running engine, as one MySQL server: all databases, tables, global variables and budgets.
 #[derive(Debug)]
 pub struct Database {
@@ -106,9 +125,10 @@ impl Database {
             .iter()
             .rev()
             .find(|(name, _)| name == "persisted_globals_load");
-        let persisted = match loads.is_none_or(|(_, value)| !is_off(value)) {
-            true => PersistedVariables::open(options.datadir.as_deref())?,
-            false => PersistedVariables::default(),
+        let persisted = if loads.is_none_or(|(_, value)| !is_off(value)) {
+            PersistedVariables::open(options.datadir.as_deref())?
+        } else {
+            PersistedVariables::default()
         };
         for (name, variable) in persisted.all() {
             match set_at_start(&mut globals, &name, &variable.value) {
@@ -182,7 +202,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Where durable tables are. Without a data directory it is made when it is first needed.
+    /// The store of durable tables. Without a data directory it is made when it is first needed.
     pub(crate) fn store(&self) -> Result<DurableStore> {
         let mut store = self.store.lock();
         if let Some((store, _)) = &*store {
@@ -215,14 +235,14 @@ impl Database {
         Ok(store.insert((opened, thread)).0.clone())
     }
 
-    /// Writes a copy of the data directory, as it is at this moment, into a new or empty one, while
+    /// Writes a copy of the data directory, as it is at this point in time, into a new or empty one, while
     /// sessions read and write.
     pub fn backup(&self, directory: &Path) -> Result<()> {
         self.store()?.backup(directory)
     }
 
-    /// Reads the whole data directory and checks that it is what it should be; the first thing that
-    /// is wrong is the error. Gives the number of durable tables.
+    /// Reads and checks the whole data directory; the error is the first thing that is wrong. Gives the
+    /// number of durable tables.
     pub fn check(&self) -> Result<usize> {
         let tables = self.catalog.all_tables();
         let tables: Vec<_> = tables.iter().filter_map(|table| table.durable()).collect();
@@ -235,22 +255,22 @@ impl Database {
         counters.move_into(&self.ended);
     }
 
-    /// What the living sessions show of themselves.
+    /// The living sessions.
     pub(crate) fn living_sessions(&self) -> Vec<Arc<SessionShared>> {
         self.connections.living()
     }
 
-    /// What statements read of these settings: one struct for all sessions that have the same, so that
-    /// they can share plans.
+    /// What statements read of some settings: one struct for all sessions that have the same settings,
+    /// so that they can share plans.
     pub(crate) fn statement_options(&self, settings: &Settings) -> Arc<StatementOptions> {
-        const KEPT: usize = 64;
+        const CACHED: usize = 64;
         let mut known = self.statement_options.lock();
         let same = known.iter().find(|(other, _)| other == settings);
         if let Some(options) = same.and_then(|(_, options)| options.upgrade()) {
             return options;
         }
         known.retain(|(_, options)| options.strong_count() > 0);
-        if known.len() >= KEPT {
+        if known.len() >= CACHED {
             known.remove(0);
         }
         let options = Arc::new(StatementOptions::read(settings, &self.options));
@@ -267,12 +287,12 @@ impl Database {
         Some(value.unwrap_or_default())
     }
 
-    /// How long a client may take to say who it is.
+    /// How long a client may take to log in.
     pub fn connect_timeout(&self) -> Duration {
         Duration::from_secs(self.globals().get(typed::CONNECT_TIMEOUT))
     }
 
-    /// What a client gets that asks for statistics.
+    /// The answer to COM_STATISTICS.
     pub fn statistics_text(&self) -> String {
         let uptime = self.started.elapsed();
         let questions = self.counter(Counter::Questions);
@@ -291,8 +311,8 @@ impl Database {
     /// Bytes of memory under a reservation: base tables and temporary tables, without the cache of
     /// statements and the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        let kept = self.statement_cache.bytes() + self.budgets.write_buffer.used();
-        self.budgets.memory.used().saturating_sub(kept)
+        let caches = self.statement_cache.bytes() + self.budgets.write_buffer.used();
+        self.budgets.memory.used().saturating_sub(caches)
     }
 
     /// The most bytes of memory that were under a reservation at once.
@@ -344,7 +364,7 @@ impl Database {
         self.globals.read().clone()
     }
 
-    /// Sets a global variable and what hangs on it.
+    /// Sets a global variable and what depends on it.
     pub(crate) fn set_global(&self, position: usize, setting: Setting) {
         let mut globals = self.globals.write();
         globals.set_for_all(position, setting);
@@ -378,11 +398,8 @@ impl Database {
     /// A counter over all sessions, living and ended.
     pub(crate) fn counter(&self, counter: Counter) -> u64 {
         let living = self.living_sessions();
-        let living: u64 = living
-            .iter()
-            .map(|session| session.counters.get(counter))
-            .sum();
-        living + self.ended.get(counter)
+        let living = living.iter().map(|session| session.counters.get(counter));
+        living.sum::<u64>() + self.ended.get(counter)
     }
 
     /// FLUSH STATUS: the counters of a session go into the global ones.
@@ -393,48 +410,30 @@ impl Database {
 
     /// Status variables that are no counters of sessions.
     pub(crate) fn computed_status(&self) -> Vec<(&'static str, String)> {
-        let uptime = self.started.elapsed().as_secs().to_string();
+        let uptime = self.started.elapsed().as_secs();
         let temp = self.resources.temp_space.counters();
-        let open_tables = self.catalog.all_tables().len().to_string();
-        let zero = || "0".to_owned();
-        let moment = |seconds: u64| {
+        let open_tables = self.catalog.all_tables().len() as u64;
+        let datetime = |seconds: u64| {
             let microseconds = i64::try_from(seconds).unwrap_or(0) * 1_000_000;
-            let moment = convert::datetime_of_unix(microseconds, &TimeZone::System);
+            let value = convert::datetime_of_unix(microseconds, &TimeZone::System);
             let ty = SqlType::temporal(TypeKind::DateTime, 0);
-            String::from_utf8_lossy(&convert::display(&moment, &ty)).into_owned()
+            String::from_utf8_lossy(&convert::display(&value, &ty)).into_owned()
         };
-        let mut status = self.connections.status(moment);
-        status.extend([
-            ("Created_tmp_files", temp.created_files().to_string()),
-            ("Innodb_row_lock_waits", zero()),
-            ("Key_blocks_not_flushed", zero()),
-            ("Key_blocks_unused", zero()),
-            ("Key_blocks_used", zero()),
-            ("Key_read_requests", zero()),
-            ("Key_reads", zero()),
-            ("Key_write_requests", zero()),
-            ("Key_writes", zero()),
-            ("Memory_used", self.memory_used().to_string()),
-            ("Open_files", zero()),
-            ("Open_streams", zero()),
-            ("Open_table_definitions", open_tables.clone()),
+        let mut status = self.connections.status(datetime);
+        let prepared = self.prepared_statements.load(Ordering::Relaxed);
+        let computed = [
+            ("Created_tmp_files", temp.created_files()),
+            ("Memory_used", self.memory_used()),
+            ("Open_table_definitions", open_tables),
             ("Open_tables", open_tables),
-            // A table is open as long as it is there.
-            ("Opened_files", zero()),
-            ("Opened_table_definitions", zero()),
-            ("Opened_tables", zero()),
-            (
-                "Prepared_stmt_count",
-                self.prepared_statements.load(Ordering::Relaxed).to_string(),
-            ),
-            ("TempTable_count_hit_max_ram", zero()),
-            ("Uptime", uptime.clone()),
+            ("Prepared_stmt_count", prepared),
+            ("Uptime", uptime),
             ("Uptime_since_flush_status", uptime),
-            (
-                "Write_buffer_used",
-                self.budgets.write_buffer.used().to_string(),
-            ),
-        ]);
+            ("Write_buffer_used", self.budgets.write_buffer.used()),
+        ];
+        let zeros = ALWAYS_ZERO.iter().map(|name| (*name, 0));
+        let rows = computed.into_iter().chain(zeros);
+        status.extend(rows.map(|(name, value)| (name, value.to_string())));
         status
     }
 }
@@ -445,8 +444,8 @@ impl Drop for Database {
         let store = store.as_ref().map(|(store, _)| store.clone());
         if let (Some(store), true) = (store, self.options.datadir.is_some()) {
             let transaction = store.session(self.change_storage());
-            // With nobody to tell. What was acknowledged is kept already: at worst some numbers are
-            // never given.
+            // The error can be reported to no client. What was acknowledged is durable already: at
+            // worst some numbers are never given.
             let _ = dictionary::close(&transaction, &self.catalog);
         }
     }

@@ -11,6 +11,7 @@ use mayfly_memory::TempSpace;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
+use crate::error::refuse;
 use crate::options::FileAccess;
 
 fn refused() -> Error {
@@ -37,7 +38,7 @@ impl FileRules {
         }
     }
 
-    /// A directory turns out to be the engine's own.
+    /// Adds one of the engine's own directories.
     pub(crate) fn add_own(&self, directory: &Path) {
         let mut own = self.own.lock();
         own.push(directory.to_owned());
@@ -70,7 +71,7 @@ impl FileRules {
         match real {
             Some(real) if self.is_own(&real) => Err(refused()),
             Some(real) => Ok(real),
-            // There is no such directory, as who tries to use it will find out.
+            // There is no such directory: the use of the path will fail.
             None => Ok(path.to_owned()),
         }
     }
@@ -107,7 +108,7 @@ impl ServerFiles for FileRules {
     }
 }
 
-/// The files of who has not the privilege FILE: none.
+/// The files of a user without the privilege FILE: none.
 #[derive(Debug)]
 pub(crate) struct NoFiles;
 
@@ -120,9 +121,7 @@ impl ServerFiles for NoFiles {
 /// A new file for SELECT … INTO: 1086 when there is one of that name.
 pub(crate) fn create(rules: &FileRules, path: &str) -> Result<File> {
     let real = rules.allowed(path)?;
-    if real.exists() {
-        return Err(codes::ER_FILE_EXISTS_ERROR.with(&[&path]));
-    }
+    refuse(real.exists(), || codes::ER_FILE_EXISTS_ERROR.with(&[&path]))?;
     OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -135,9 +134,10 @@ pub(crate) fn create(rules: &FileRules, path: &str) -> Result<File> {
 
 /// An existing file for LOAD DATA.
 pub(crate) fn open(rules: &FileRules, path: &str, local: bool) -> Result<File> {
-    let (real, code) = match local {
-        true => (PathBuf::from(path), codes::EE_FILENOTFOUND),
-        false => (rules.allowed(path)?, codes::EE_FILE_NOT_READABLE),
+    let (real, code) = if local {
+        (PathBuf::from(path), codes::EE_FILENOTFOUND)
+    } else {
+        (rules.allowed(path)?, codes::EE_FILE_NOT_READABLE)
     };
     File::open(&real).map_err(|error| {
         let errno = error.raw_os_error().unwrap_or(0);
@@ -145,7 +145,7 @@ pub(crate) fn open(rules: &FileRules, path: &str, local: bool) -> Result<File> {
     })
 }
 
-/// What the system says of an error, without the number that Rust adds.
+/// The system's message of an error, without the number that Rust adds.
 pub(crate) fn system_text(error: &IoError) -> String {
     let text = error.to_string();
     text.split(" (os error")

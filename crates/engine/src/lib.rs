@@ -59,9 +59,7 @@ pub use self::options::{
     BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, Randomness, SystemClock,
     SystemRandomness,
 };
-pub use self::result::{
-    Bytes, ResultColumn, ResultOrigin, StatementResult, StatementSummary, display_value,
-};
+pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
 pub use self::session::{Command, LocalFiles, Session, SessionState, StateChanges};
 pub use self::statement_options::ClientLimits;
 pub use self::variables::{is_system_variable, variables_without_effect};

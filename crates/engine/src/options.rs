@@ -43,7 +43,7 @@ impl Randomness for SystemRandomness {
     }
 }
 
-/// Hears of what goes wrong where no client is there to be told.
+/// Receives errors of background work, which can be reported to no client.
 pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
     /// The data directory could not be brought to disk; without an error, it is on disk again.
     fn sync(&self, error: Option<&Error>);
@@ -91,7 +91,7 @@ pub struct DatabaseOptions {
     pub batch_size: usize,
     /// Every temporary table overflows to disk as early as it can, whatever its size: a test mode.
     pub force_overflow: bool,
-    /// Every statement is taken for one that has come before, so that its plan is kept: a test mode.
+    /// Every statement is treated as one that was run before, so that its plan is cached: a test mode.
     pub keep_all_plans: bool,
     /// How rows are hashed.
     pub hash_mode: HashMode,
@@ -104,9 +104,9 @@ pub struct DatabaseOptions {
     pub local_infile: bool,
     /// Makes, writes and reads temporary files.
     pub temp_io: Arc<dyn IoBackend>,
-    /// Is told of every moment at which a statement could end early, for tests.
+    /// Called at every point at which a statement could end early, for tests.
     pub checkpoint: Option<Arc<dyn Checkpoint>>,
-    /// Hears of errors that no client is told.
+    /// Receives errors that can be reported to no client.
     pub background_errors: Option<Arc<dyn BackgroundErrors>>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,

@@ -1,4 +1,4 @@
-//! Statements that are kept to be run again: what was parsed, and a place for the plan.
+//! Prepared statements: the syntax tree, and a slot for the plan.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use mayfly_types::error::codes;
 
 use crate::result::ResultColumn;
 
-/// A statement with places for values. Its names are always those of one database.
+/// A statement with placeholders for values. Its names are always those of one database.
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) statement: Arc<Statement>,
@@ -25,7 +25,7 @@ pub struct Prepared {
     pub(crate) database: Option<Arc<str>>,
     /// The columns that it gives, as far as they were known then.
     pub(crate) columns: Arc<[ResultColumn]>,
-    /// Its `?`, as clients are told of them.
+    /// Its `?`, as the protocol describes them.
     pub(crate) placeholders: Arc<[ResultColumn]>,
     /// Queries in it lock rows.
     pub(crate) has_locking_subqueries: bool,
@@ -82,7 +82,7 @@ impl Prepared {
         &self.statement
     }
 
-    /// Where its plan is kept.
+    /// The slot of its plan.
     pub(crate) fn plan(&self) -> &PlanSlot {
         &self.plan
     }
@@ -102,24 +102,24 @@ impl Prepared {
         self.has_locking_subqueries
     }
 
-    /// Its own text, as others see it while it runs.
+    /// Its own text, as SHOW PROCESSLIST shows it.
     pub(crate) fn text_handle(&self) -> &Arc<str> {
         &self.text
     }
 }
 
-/// Where a statement that may run again keeps its plan. Only those who plan and run statements know what a plan is.
+/// The cached plan of a statement, whose type only the code that plans and runs statements knows.
 #[derive(Debug, Default)]
 pub(crate) struct PlanSlot(Mutex<Option<Arc<dyn Any + Send + Sync>>>);
 
 impl PlanSlot {
-    /// The plan that is there.
+    /// The cached plan.
     pub(crate) fn get<P: Any + Send + Sync>(&self) -> Option<Arc<P>> {
         let plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         plan.clone()?.downcast().ok()
     }
 
-    /// Another plan takes its place.
+    /// Replaces the plan.
     pub(crate) fn set<P: Any + Send + Sync>(&self, plan: Arc<P>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan);
     }

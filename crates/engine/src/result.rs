@@ -1,4 +1,4 @@
-//! What a statement gives back: columns and rows, or counts.
+//! The result of a statement: columns and rows, or counts.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct ResultColumn {
     /// The database, table, table alias and column that it shows unchanged; none when it is
     /// computed.
     pub origin: Option<ResultOrigin>,
-    /// What clients are told that its type does not say.
+    /// What the protocol reports besides its type.
     pub(crate) client_type: ClientType,
 }
 
@@ -39,7 +39,7 @@ pub struct ResultOrigin {
     pub alias: String,
     /// Column.
     pub column: String,
-    /// What else clients are told of it.
+    /// What else the protocol reports of it.
     pub(crate) traits: ColumnTraits,
     /// Whether a table has the column.
     is_of_table: bool,
@@ -156,8 +156,7 @@ impl StatementResult {
 
     /// The displayed bytes of each value of a row, as a client gets them; `None` is NULL. Empty
     /// when there is no such row.
-    pub fn row_bytes(&self, row: usize) -> Vec<Option<Vec<u8>>> {
-        let mut row = row;
+    pub fn row_bytes(&self, mut row: usize) -> Vec<Option<Vec<u8>>> {
         for batch in &self.batches {
             if row < batch.row_count() {
                 return self.row_of(batch, row);
@@ -179,34 +178,21 @@ impl StatementResult {
 
     /// [`Self::row_bytes`] as text; bytes that are no UTF-8 are replaced.
     pub fn row_text(&self, row: usize) -> Vec<Option<String>> {
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        self.row_bytes(row)
-            .into_iter()
-            .map(|value| value.map(text))
-            .collect()
+        text_of(self.row_bytes(row))
     }
 
     /// All rows as text.
     pub fn rows_text(&self) -> Vec<Vec<Option<String>>> {
-        let rows = self
-            .batches
-            .iter()
-            .flat_map(|batch| (0..batch.row_count()).map(move |row| self.row_of(batch, row)));
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        rows.map(|row| row.into_iter().map(|value| value.map(text)).collect())
+        let rows_of = |batch| (0..Batch::row_count(batch)).map(move |row| (batch, row));
+        let rows = self.batches.iter().flat_map(rows_of);
+        rows.map(|(batch, row)| text_of(self.row_of(batch, row)))
             .collect()
     }
 }
 
-/// Appends the displayed bytes of a value to `out`; false, and nothing is appended, for NULL.
-pub fn display_value(
-    column: &ResultColumn,
-    batch: &Batch,
-    index: usize,
-    row: usize,
-    out: &mut Vec<u8>,
-) -> bool {
-    convert::display_row(batch.column(index), row, &column.ty, out)
+fn text_of(row: Vec<Option<Vec<u8>>>) -> Vec<Option<String>> {
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    row.into_iter().map(|value| value.map(text)).collect()
 }
 
 /// What a statement did with temporary tables, and how long it took.
@@ -269,25 +255,17 @@ impl std::fmt::Display for StatementSummary {
 }
 
 /// A number of bytes for people.
-#[derive(Debug, Clone, Copy)]
-pub struct Bytes(pub u64);
+struct Bytes(u64);
 
 impl std::fmt::Display for Bytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let units = ["KiB", "MiB", "GiB", "TiB"];
         if self.0 < 1024 {
             return write!(f, "{} B", self.0);
         }
-        let mut amount = self.0 as f64 / 1024.0;
-        let mut unit = units[0];
-        for next in &units[1..] {
-            if amount < 1024.0 {
-                break;
-            }
-            amount /= 1024.0;
-            unit = next;
-        }
-        write!(f, "{amount:.1} {unit}")
+        let units = ["KiB", "MiB", "GiB", "TiB"];
+        let power = (self.0.ilog2() / 10).min(units.len() as u32);
+        let amount = self.0 as f64 / (1_u64 << (10 * power)) as f64;
+        write!(f, "{amount:.1} {}", units[power as usize - 1])
     }
 }
 
@@ -302,12 +280,12 @@ pub(crate) enum Outcome {
         rows: Box<mayfly_exec::ResultStream>,
         execution: Arc<ExecutionContext>,
     },
-    /// Rows that were found and kept.
+    /// Rows that were found and buffered.
     Found {
         columns: Arc<[ResultColumn]>,
         rows: Box<Spool>,
     },
-    /// At most one row, which is in the session's place for it.
+    /// At most one row, which is in the session's buffer for it.
     Row {
         columns: Arc<[ResultColumn]>,
         found: bool,

@@ -1,5 +1,5 @@
-//! Rows that are kept: those that an UPDATE or DELETE has found, until the last is found, since no
-//! change may be seen by the search for what to change; and those of a cursor.
+//! Buffered rows: those that an UPDATE or DELETE has found, until the last is found, since the search
+//! must not see the changes; and those of a cursor.
 
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{
@@ -20,7 +20,7 @@ pub(crate) fn physical_types(types: &[SqlType]) -> Vec<PhysicalType> {
 const ROWS_IN_MEMORY: usize = 2048;
 const BYTES_IN_MEMORY: usize = 256 << 10;
 
-/// Why rows that are to be changed are kept.
+/// Why rows that are to be changed are buffered.
 pub(crate) const CHANGED_LATER: &str = "rows are changed when all of them are found";
 
 /// Why those of a cursor are.
@@ -66,7 +66,7 @@ impl OrderedRows {
     }
 }
 
-/// Keeps rows.
+/// Buffers rows.
 pub(crate) struct SpoolBuilder<'c> {
     temp: &'c TempTableContext,
     columns: Vec<PhysicalType>,

@@ -4,8 +4,7 @@
 //! when tables or settings have changed since (`CachedPlan`).
 //!
 //! A text is cached when it comes for the second time. Until then it costs a hash. Texts of point
-//! statements that differ in their literals are one, with `?` in their place
-//! (templates).
+//! statements that differ in their literals are one template, with `?` for each literal.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -24,7 +23,7 @@ const SHARDS: usize = 32;
 /// How many texts are remembered to have come once, or to be no point statements.
 const REMEMBERED: usize = 4096;
 
-/// Longer texts are not kept: they hold rows to be inserted.
+/// Longer texts are not cached: they hold rows to be inserted.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
 /// What a statement takes without its text, about.
@@ -39,7 +38,7 @@ pub(crate) struct TextScope<'s> {
     pub(crate) options: &'s Arc<StatementOptions>,
     /// The database of unqualified names.
     pub(crate) database: Option<&'s Arc<str>>,
-    /// Who may run it.
+    /// The rights of the user that runs it.
     pub(crate) rights: &'s Arc<str>,
     /// Another number when names of tables may mean something else.
     pub(crate) names_version: u64,
@@ -53,7 +52,7 @@ struct Key {
     text: Arc<str>,
     options: Arc<StatementOptions>,
     database: Option<Arc<str>>,
-    /// Who may run it.
+    /// The rights of the user that runs it.
     rights: Arc<str>,
 }
 
@@ -150,7 +149,7 @@ impl StatementCache {
         shard.lock()
     }
 
-    /// What a text is known by in a session; `None` for one that is not kept.
+    /// What a text is known by in a session; `None` for one that is not cached.
     pub(crate) fn hash(&self, scope: TextScope<'_>, text: &str) -> Option<u64> {
         let is_kept = text.len() <= TEXT_BYTES_MAX && self.budget.limit() > 0;
         is_kept.then(|| hash(scope, text))

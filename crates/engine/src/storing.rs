@@ -85,8 +85,7 @@ impl Storing {
         convert::store_value(value, from, &column.ty, &context)
     }
 
-    /// A value as its column holds it, in the place of another; false when anything is to be said
-    /// about it.
+    /// Overwrites a value with one as its column holds it; false when there is a warning or an error.
     pub(crate) fn quietly_in(
         &self,
         stored: &mut Value,

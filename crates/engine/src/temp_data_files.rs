@@ -91,38 +91,36 @@ fn bytes(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Option<(Vec<String>, u64, u64, PathBuf)> {
-        let options = parse(text, Path::new("/tmp"), 2, 0)?;
-        Some((
-            options.names,
-            options.initial,
-            options.limit,
-            options.tmpdir,
-        ))
+    fn parsed(text: &str) -> Option<TempSpaceOptions> {
+        parse(text, Path::new("/tmp"), 2, 0)
     }
 
     #[test]
     fn files_with_their_sizes() {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let tmp = || PathBuf::from("/tmp");
-        assert_eq!(
-            parsed("ibtmp1:12M:autoextend"),
-            Some((names(&["ibtmp1"]), 12 << 20, UNLIMITED, tmp()))
-        );
-        assert_eq!(
-            parsed("ibtmp1:12M:autoextend:max:500M"),
-            Some((names(&["ibtmp1"]), 12 << 20, 500 << 20, tmp()))
-        );
-        assert_eq!(
-            parsed("/fast/a:1G; b:512K:autoextend:max:1g"),
-            Some((
-                names(&["a", "b"]),
-                (1 << 30) + (512 << 10),
-                2 << 30,
-                PathBuf::from("/fast")
-            ))
-        );
-        assert_eq!(parsed("a:100"), Some((names(&["a"]), 100, 100, tmp())));
+        let two = "/fast/a:1G; b:512K:autoextend:max:1g";
+        for (text, names, initial, limit, directory) in [
+            (
+                "ibtmp1:12M:autoextend",
+                "ibtmp1",
+                12 << 20,
+                UNLIMITED,
+                "/tmp",
+            ),
+            (
+                "ibtmp1:12M:autoextend:max:500M",
+                "ibtmp1",
+                12 << 20,
+                500 << 20,
+                "/tmp",
+            ),
+            (two, "a b", (1 << 30) + (512 << 10), 2 << 30, "/fast"),
+            ("a:100", "a", 100, 100, "/tmp"),
+        ] {
+            let options = parsed(text).expect("well formed");
+            assert_eq!(options.names.join(" "), names);
+            assert_eq!((options.initial, options.limit), (initial, limit));
+            assert_eq!(options.tmpdir, Path::new(directory));
+        }
     }
 
     #[test]

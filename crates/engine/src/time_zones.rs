@@ -3,7 +3,7 @@
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-/// The zone in the form in which it is kept: `SYSTEM`, an offset `+hh:mm`, or a name; 1298 for
+/// The zone in the form of the setting: `SYSTEM`, an offset `+hh:mm`, or a name; 1298 for
 /// anything else.
 pub(crate) fn checked(text: &str) -> Result<String> {
     if text.eq_ignore_ascii_case("SYSTEM") {

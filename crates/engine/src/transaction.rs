@@ -48,7 +48,7 @@ pub(crate) struct Characteristics {
     pub(crate) read_only: bool,
 }
 
-/// A moment of a transaction that it can go back to: a savepoint of each participant.
+/// A point of a transaction that it can be rolled back to: a savepoint of each participant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SavepointMark([u64; PARTICIPANTS_MAX]);
 
@@ -56,7 +56,7 @@ pub(crate) struct SavepointMark([u64; PARTICIPANTS_MAX]);
 /// that know no transactions.
 const PARTICIPANTS_MAX: usize = 3;
 
-/// What ROLLBACK leaves as it is, and warns of.
+/// A change that ROLLBACK cannot undo, and warns of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NotUndone {
     /// Rows of tables without transactions.
@@ -70,7 +70,7 @@ pub(crate) enum NotUndone {
 /// A session's transaction, open or not.
 pub(crate) struct Transaction {
     first: Box<dyn Participant>,
-    /// What is let go when everything else has ended.
+    /// What is released when everything else has ended.
     last: Box<dyn Participant>,
     /// Those that take part from their first statement on.
     late: RefCell<Vec<Box<dyn Participant>>>,
@@ -92,7 +92,7 @@ impl std::fmt::Debug for Transaction {
 }
 
 impl Transaction {
-    /// A transaction in which this store takes part; `last` lets go when all others have ended.
+    /// A transaction in which this store takes part; `last` is released when all others have ended.
     pub(crate) fn new(participant: Box<dyn Participant>, last: Box<dyn Participant>) -> Self {
         Self {
             first: participant,
@@ -106,7 +106,7 @@ impl Transaction {
         }
     }
 
-    /// Whether BEGIN was said, or autocommit is off and a statement has been run.
+    /// Whether there was a BEGIN, or autocommit is off and a statement has been run.
     pub(crate) fn is_begun(&self) -> bool {
         self.begun.is_some()
     }
@@ -151,7 +151,7 @@ impl Transaction {
         std::iter::once(&mut self.first).chain(self.late.get_mut())
     }
 
-    /// Names the moment.
+    /// Sets a savepoint in each participant.
     pub(crate) fn mark(&mut self) -> SavepointMark {
         let mut mark = SavepointMark::default();
         for (savepoint, participant) in mark.0.iter_mut().zip(self.participants()) {
@@ -165,10 +165,10 @@ impl Transaction {
         self.not_undone.insert(what);
     }
 
-    /// Goes back to a moment; gives what the transaction has done that cannot be undone.
+    /// Rolls back to a savepoint; gives what the transaction has done that cannot be undone.
     pub(crate) fn roll_back_to(&mut self, mark: &SavepointMark) -> Vec<NotUndone> {
         let mut incomplete = false;
-        // Who came later had changed nothing then: its savepoint is 0.
+        // A participant that joined later had changed nothing then: its savepoint is 0.
         for (savepoint, participant) in mark.0.iter().zip(self.participants()) {
             incomplete |= participant.roll_back_to(*savepoint);
         }
@@ -182,8 +182,8 @@ impl Transaction {
         self.not_undone.iter().copied().collect()
     }
 
-    /// A statement has ended: what was held for it alone is let go, and what it has changed in tables
-    /// without transactions is kept.
+    /// A statement has ended: what was held for it alone is released, and what it has changed in tables
+    /// without transactions is durable.
     pub(crate) fn end_statement(&mut self) -> Result<()> {
         let mut ended = Ok(());
         for participant in self.participants() {
@@ -192,7 +192,7 @@ impl Transaction {
         ended
     }
 
-    /// Keeps what was changed and ends.
+    /// Commits what was changed, and ends.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.savepoints.clear();
         self.end();

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use mayfly_types::error::codes;
-use mayfly_types::{Diagnostics, Result, SqlType, Value};
+use mayfly_types::collation::Collation;
+use mayfly_types::error::{ErrorCode, codes};
+use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
 
 use crate::accounts::mandatory;
 use crate::character_sets;
@@ -19,11 +20,21 @@ pub(crate) struct Check<'a> {
     pub(crate) before: &'a Setting,
 }
 
-fn wrong_type(variable: &SystemVariable) -> mayfly_types::Error {
+impl Check<'_> {
+    /// The words or switches that are set before.
+    fn bits_before(&self, default: u64) -> u64 {
+        match self.before {
+            Setting::Unsigned(before) => *before,
+            _ => default,
+        }
+    }
+}
+
+fn wrong_type(variable: &SystemVariable) -> Error {
     codes::ER_WRONG_TYPE_FOR_VAR.with(&[&variable.name])
 }
 
-fn wrong_value(variable: &SystemVariable, value: &str) -> mayfly_types::Error {
+fn wrong_value(variable: &SystemVariable, value: &str) -> Error {
     codes::ER_WRONG_VALUE_FOR_VAR.with(&[&variable.name, &value])
 }
 
@@ -50,14 +61,36 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
+/// The setting of a name that was found; the error of a code when there is none.
+fn named(found: Option<&str>, code: &ErrorCode, text: &str) -> Result<Setting> {
+    let name = found.ok_or_else(|| code.with(&[&text]))?;
+    Ok(Setting::Text(Some(Arc::from(name))))
+}
+
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').filter(|item| !item.is_empty())
+}
+
 impl SystemVariable {
     /// The setting that a value stands for: errors 1231, 1232 and others, warning 1292.
     pub(crate) fn check(&self, value: &Value, ty: &SqlType, check: &Check<'_>) -> Result<Setting> {
+        if value.is_null() {
+            return self.check_null();
+        }
+        let is_text = matches!(value, Value::Bytes(_));
         match self.kind {
+            Kind::Text(_) | Kind::TimeZone | Kind::Engine(_) if !is_text => Err(wrong_type(self)),
             Kind::Boolean(_) => self.check_boolean(value),
             Kind::Unsigned {
                 min, max, block, ..
-            } => self.check_unsigned(value, ty, check, (min, max, block)),
+            } => {
+                let number = self.integer(value, ty)?;
+                let clamped = number.clamp(0, i128::from(max));
+                let clamped = u64::try_from(clamped).unwrap_or(max);
+                let rounded = (clamped - clamped % block.max(1)).clamp(min, max);
+                self.report_bounds(i128::from(rounded) != number, value, check)?;
+                Ok(Setting::Unsigned(rounded))
+            }
             Kind::Signed { min, max, .. } => {
                 let number = self.integer(value, ty)?;
                 let clamped = number.clamp(i128::from(min), i128::from(max));
@@ -65,83 +98,82 @@ impl SystemVariable {
                 Ok(Setting::Signed(i64::try_from(clamped).unwrap_or(0)))
             }
             Kind::Double { min, max, .. } => self.check_double(value, check, (min, max)),
-            Kind::Choice { words, .. } => match value {
-                Value::Bytes(bytes) => {
-                    let text = String::from_utf8_lossy(bytes);
-                    let same = |word: &&str| word.eq_ignore_ascii_case(&text);
-                    let position = words.iter().position(same);
-                    let position = position.ok_or_else(|| wrong_value(self, &text))?;
-                    Ok(Setting::Unsigned(position as u64))
-                }
-                Value::Null => Err(wrong_value(self, "NULL")),
-                _ => {
-                    let number = self.integer(value, ty)?;
-                    let position = u64::try_from(number).ok();
-                    let position = position.filter(|position| *position < words.len() as u64);
-                    let position =
-                        position.ok_or_else(|| wrong_value(self, &number.to_string()))?;
-                    Ok(Setting::Unsigned(position))
-                }
-            },
-            Kind::Flags { words, .. } => self.check_flags(value, ty, check, words),
-            Kind::Switches { words, default } => {
-                self.check_switches(value, ty, check, (words, default))
+            Kind::Choice { words, .. } => {
+                let position = match value {
+                    Value::Bytes(_) => self.word(words, &text_of(value))? as u64,
+                    _ => self.number(value, ty, |position| position < words.len() as u64)?,
+                };
+                Ok(Setting::Unsigned(position))
             }
-            Kind::Text(_) => match value {
-                Value::Null if self.nullable => Ok(Setting::Text(None)),
-                Value::Null => Err(wrong_value(self, "NULL")),
-                Value::Bytes(_) => {
-                    let text = text_of(value);
-                    if self.name == "mandatory_roles" && mandatory::parse(&text).is_none() {
-                        return Err(wrong_value(self, &text));
+            Kind::Flags { words, .. } => {
+                let bits = match value {
+                    Value::Bytes(_) => items(&text_of(value)).try_fold(0, |bits, word| {
+                        Ok::<u64, Error>(bits | 1 << self.word(words, word)?)
+                    })?,
+                    _ => self.bits(value, ty, words)?,
+                };
+                Ok(Setting::Unsigned(if self.name == "sql_mode" {
+                    sql_mode::expand(bits, check.bits_before(0), check.diagnostics)
+                } else {
+                    bits
+                }))
+            }
+            Kind::Switches { words, default } => {
+                let bits = match value {
+                    Value::Bytes(_) => {
+                        let before = check.bits_before(default);
+                        self.switches(&text_of(value), words, default, before)?
                     }
-                    Ok(Setting::Text(Some(Arc::from(text))))
+                    _ => self.bits(value, ty, words)?,
+                };
+                Ok(Setting::Unsigned(bits))
+            }
+            Kind::Text(_) => {
+                let text = text_of(value);
+                if self.name == "mandatory_roles" && mandatory::parse(&text).is_none() {
+                    return Err(wrong_value(self, &text));
                 }
-                _ => Err(wrong_type(self)),
-            },
-            Kind::CharacterSet { nullable, .. } => self.check_character_set(value, ty, nullable),
+                Ok(Setting::Text(Some(Arc::from(text))))
+            }
+            Kind::CharacterSet { .. } => self.check_character_set(value, ty),
             Kind::Collation(_) => self.check_collation(value, ty),
-            Kind::TimeZone => match value {
-                Value::Bytes(_) => {
-                    let zone = crate::time_zones::checked(&text_of(value))?;
-                    Ok(Setting::Text(Some(Arc::from(zone))))
-                }
-                Value::Null => Err(wrong_value(self, "NULL")),
-                _ => Err(wrong_type(self)),
-            },
-            Kind::Engine(_) => match value {
-                Value::Bytes(_) => {
-                    let text = text_of(value);
-                    let engine = crate::catalog::engines::canonical(&text)
-                        .ok_or_else(|| codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[&text]))?;
-                    Ok(Setting::Text(Some(Arc::from(engine))))
-                }
-                Value::Null => Err(wrong_value(self, "NULL")),
-                _ => Err(wrong_type(self)),
-            },
-            Kind::Locale(_) => match value {
-                Value::Null => Err(wrong_value(self, "NULL")),
-                _ => {
-                    let text = text_of(value);
-                    let locale = crate::locales::canonical(&text)
-                        .ok_or_else(|| codes::ER_UNKNOWN_LOCALE.with(&[&text]))?;
-                    Ok(Setting::Text(Some(Arc::from(locale))))
-                }
-            },
+            Kind::TimeZone => {
+                let zone = crate::time_zones::checked(&text_of(value))?;
+                Ok(Setting::Text(Some(Arc::from(zone))))
+            }
+            Kind::Engine(_) => {
+                let text = text_of(value);
+                let engine = crate::catalog::engines::canonical(&text);
+                named(engine, &codes::ER_UNKNOWN_STORAGE_ENGINE, &text)
+            }
+            Kind::Locale(_) => {
+                let text = text_of(value);
+                let locale = crate::locales::canonical(&text);
+                named(locale, &codes::ER_UNKNOWN_LOCALE, &text)
+            }
+        }
+    }
+
+    fn check_null(&self) -> Result<Setting> {
+        match self.kind {
+            Kind::Unsigned { .. } | Kind::Signed { .. } | Kind::Double { .. } => {
+                Err(wrong_type(self))
+            }
+            Kind::Text(_) if self.nullable => Ok(Setting::Text(None)),
+            Kind::CharacterSet { nullable: true, .. } => Ok(Setting::Text(None)),
+            _ => Err(wrong_value(self, "NULL")),
         }
     }
 
     fn check_boolean(&self, value: &Value) -> Result<Setting> {
-        let on = match value {
-            Value::Int(number @ (0 | 1)) => *number == 1,
-            Value::UInt(number @ (0 | 1)) => *number == 1,
-            Value::Float(_) | Value::Decimal { .. } => return Err(wrong_type(self)),
-            Value::Bytes(_) => match text_of(value).to_ascii_lowercase().as_str() {
-                "on" | "true" => true,
-                "off" | "false" => false,
-                _ => return Err(wrong_value(self, &text_of(value))),
-            },
-            _ => return Err(wrong_value(self, &text_of(value))),
+        let text = text_of(value);
+        let on = match (value, text.to_ascii_lowercase().as_str()) {
+            (Value::Float(_) | Value::Decimal { .. }, _) => return Err(wrong_type(self)),
+            (Value::Bytes(_), "on" | "true") => true,
+            (Value::Bytes(_), "off" | "false") => false,
+            (Value::Int(_) | Value::UInt(_), "1") => true,
+            (Value::Int(_) | Value::UInt(_), "0") => false,
+            _ => return Err(wrong_value(self, &text)),
         };
         Ok(Setting::Boolean(on))
     }
@@ -156,19 +188,23 @@ impl SystemVariable {
         }
     }
 
-    fn check_unsigned(
-        &self,
-        value: &Value,
-        ty: &SqlType,
-        check: &Check<'_>,
-        (min, max, block): (u64, u64, u64),
-    ) -> Result<Setting> {
+    /// An integer that is allowed.
+    fn number(&self, value: &Value, ty: &SqlType, allowed: impl Fn(u64) -> bool) -> Result<u64> {
         let number = self.integer(value, ty)?;
-        let clamped = number.clamp(0, i128::from(max));
-        let clamped = u64::try_from(clamped).unwrap_or(max);
-        let rounded = (clamped - clamped % block.max(1)).clamp(min, max);
-        self.report_bounds(i128::from(rounded) != number, value, check)?;
-        Ok(Setting::Unsigned(rounded))
+        let allowed = u64::try_from(number).ok().filter(|number| allowed(*number));
+        allowed.ok_or_else(|| wrong_value(self, &number.to_string()))
+    }
+
+    /// The position of a word, in any case.
+    fn word(&self, words: &[&str], word: &str) -> Result<usize> {
+        let same = |known: &&str| known.eq_ignore_ascii_case(word);
+        let position = words.iter().position(same);
+        position.ok_or_else(|| wrong_value(self, word))
+    }
+
+    /// A number with a bit for each of some words.
+    fn bits(&self, value: &Value, ty: &SqlType, words: &[&str]) -> Result<u64> {
+        self.number(value, ty, |bits| bits >> words.len().min(63) == 0)
     }
 
     fn check_double(
@@ -206,80 +242,19 @@ impl SystemVariable {
         Ok(())
     }
 
-    fn check_flags(
-        &self,
-        value: &Value,
-        ty: &SqlType,
-        check: &Check<'_>,
-        words: &[&str],
-    ) -> Result<Setting> {
-        let bits = match value {
-            Value::Null => return Err(wrong_value(self, "NULL")),
-            Value::Bytes(_) => {
-                let text = text_of(value);
-                let mut bits = 0_u64;
-                for word in text.split(',').filter(|word| !word.is_empty()) {
-                    let same = |known: &&str| known.eq_ignore_ascii_case(word);
-                    let position = words.iter().position(same);
-                    let position = position.ok_or_else(|| wrong_value(self, word))?;
-                    bits |= 1 << position;
-                }
-                bits
-            }
-            _ => {
-                let number = self.integer(value, ty)?;
-                let bits = u64::try_from(number).ok();
-                let bits = bits.filter(|bits| bits >> words.len().min(63) == 0);
-                bits.ok_or_else(|| wrong_value(self, &number.to_string()))?
-            }
-        };
-        if self.name == "sql_mode" {
-            let before = match check.before {
-                Setting::Unsigned(before) => *before,
-                _ => 0,
-            };
-            return Ok(Setting::Unsigned(sql_mode::expand(
-                bits,
-                before,
-                check.diagnostics,
-            )));
-        }
-        Ok(Setting::Unsigned(bits))
-    }
-
-    fn check_switches(
-        &self,
-        value: &Value,
-        ty: &SqlType,
-        check: &Check<'_>,
-        (words, default): (&[&str], u64),
-    ) -> Result<Setting> {
-        let before = match check.before {
-            Setting::Unsigned(before) => *before,
-            _ => default,
-        };
-        let text = match value {
-            Value::Null => return Err(wrong_value(self, "NULL")),
-            Value::Bytes(_) => text_of(value),
-            _ => {
-                let number = self.integer(value, ty)?;
-                let bits = u64::try_from(number).ok();
-                let bits = bits.filter(|bits| bits >> words.len().min(63) == 0);
-                return Ok(Setting::Unsigned(
-                    bits.ok_or_else(|| wrong_value(self, &number.to_string()))?,
-                ));
-            }
-        };
+    /// The switches after a text such as `name=on,other=default`.
+    fn switches(&self, text: &str, words: &[&str], default: u64, before: u64) -> Result<u64> {
         // `default` resets every switch that the same text does not set.
-        let items = || text.split(',').filter(|item| !item.is_empty());
-        let reset = items().any(|item| item.eq_ignore_ascii_case("default"));
-        let mut bits = if reset { default } else { before };
-        for item in items().filter(|item| !item.eq_ignore_ascii_case("default")) {
+        let is_reset = |item: &str| item.eq_ignore_ascii_case("default");
+        let mut bits = if items(text).any(is_reset) {
+            default
+        } else {
+            before
+        };
+        for item in items(text).filter(|item| !is_reset(item)) {
             let wrong = || wrong_value(self, item);
             let (name, state) = item.split_once('=').ok_or_else(wrong)?;
-            let same = |known: &&str| known.eq_ignore_ascii_case(name.trim());
-            let position = words.iter().position(same).ok_or_else(wrong)?;
-            let bit = 1_u64 << position;
+            let bit = 1_u64 << self.word(words, name.trim()).map_err(|_| wrong())?;
             match state.trim().to_ascii_lowercase().as_str() {
                 "on" => bits |= bit,
                 "off" => bits &= !bit,
@@ -287,49 +262,38 @@ impl SystemVariable {
                 _ => return Err(wrong()),
             }
         }
-        Ok(Setting::Unsigned(bits))
+        Ok(bits)
     }
 
-    fn check_character_set(&self, value: &Value, ty: &SqlType, nullable: bool) -> Result<Setting> {
-        if value.is_null() {
-            return match nullable {
-                true => Ok(Setting::Text(None)),
-                false => Err(wrong_value(self, "NULL")),
-            };
-        }
+    fn check_character_set(&self, value: &Value, ty: &SqlType) -> Result<Setting> {
         let text = text_of(value);
         let found = match value {
             Value::Bytes(_) => character_sets::by_name(&text).map(|set| set.name),
-            _ => {
-                let id = u16::try_from(self.integer(value, ty)?).ok();
-                let collation = id.and_then(character_sets::collation_by_id);
-                collation.map(|collation| match self.name {
-                    "character_set_results" => character_sets::results_name(collation),
-                    _ => collation.charset.name(),
-                })
-            }
+            _ => self.collation(value, ty)?.map(|collation| match self.name {
+                "character_set_results" => character_sets::results_name(collation),
+                _ => collation.charset.name(),
+            }),
         };
-        let found = found.ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&text]))?;
-        Ok(Setting::Text(Some(Arc::from(found))))
+        named(found, &codes::ER_UNKNOWN_CHARACTER_SET, &text)
+    }
+
+    /// The collation of a name or a number.
+    fn collation(&self, value: &Value, ty: &SqlType) -> Result<Option<&'static Collation>> {
+        if let Value::Bytes(_) = value {
+            return Ok(character_sets::collation_by_name(&text_of(value)));
+        }
+        let id = u16::try_from(self.integer(value, ty)?).ok();
+        Ok(id.and_then(character_sets::collation_by_id))
     }
 
     fn check_collation(&self, value: &Value, ty: &SqlType) -> Result<Setting> {
-        if value.is_null() {
-            return Err(wrong_value(self, "NULL"));
+        let found = self.collation(value, ty)?.map(|collation| collation.name);
+        if self.name == "default_collation_for_utf8mb4"
+            && let Some(name) = found
+            && !["utf8mb4_0900_ai_ci", "utf8mb4_general_ci"].contains(&name)
+        {
+            return Err(codes::ER_INVALID_DEFAULT_UTF8MB4_COLLATION.with(&[&name]));
         }
-        let text = text_of(value);
-        let found = match value {
-            Value::Bytes(_) => character_sets::collation_by_name(&text),
-            _ => {
-                let id = u16::try_from(self.integer(value, ty)?).ok();
-                id.and_then(character_sets::collation_by_id)
-            }
-        };
-        let found = found.ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&text]))?;
-        let allowed = ["utf8mb4_0900_ai_ci", "utf8mb4_general_ci"];
-        if self.name == "default_collation_for_utf8mb4" && !allowed.contains(&found.name) {
-            return Err(codes::ER_INVALID_DEFAULT_UTF8MB4_COLLATION.with(&[&found.name]));
-        }
-        Ok(Setting::Text(Some(Arc::from(found.name))))
+        named(found, &codes::ER_UNKNOWN_COLLATION, &text_of(value))
     }
 }

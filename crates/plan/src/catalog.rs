@@ -206,7 +206,7 @@ pub trait TableStatistics: Debug + Send + Sync {
 }
 
 /// A view as the planner sees it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ViewSource {
     /// The database that it is in.
     pub database: String,

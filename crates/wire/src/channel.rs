@@ -30,13 +30,21 @@ const LOGIN_DRAIN_MAX: usize = 256 << 10;
 /// A login byte by byte costs the system a call and more for each.
 const LOGIN_PIECES_MAX: u32 = 128;
 
-/// How the wait for a packet ended without one.
+/// Why the wait for a packet, a login or a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The client is gone, or too slow.
     Gone(io::Error),
-    /// What it sent is wrong; it can be told before the end.
+    /// Its packets are wrong: it gets the error, and the connection ends.
     Wrong(Error),
+    /// What it asked for failed, or is denied: it gets the error.
+    Refused(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
 }
 
 impl From<io::Error> for Failure {
@@ -45,7 +53,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// What came within a pause.
+/// What was received within a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Received {
     /// A payload.
@@ -68,7 +76,7 @@ pub(crate) struct NetworkTimeouts {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    /// Taken out for the moment at which TLS begins.
+    /// None only while TLS begins.
     stream: Option<Stream>,
     decoder: PacketDecoder,
     encoder: PacketEncoder,
@@ -105,7 +113,6 @@ impl Channel {
     }
 
     pub(crate) fn stream(&mut self) -> io::Result<&mut Stream> {
-        let gone = || io::Error::from(ErrorKind::NotConnected);
         self.stream.as_mut().ok_or_else(gone)
     }
 
@@ -122,7 +129,6 @@ impl Channel {
 
     /// The client asked for TLS.
     pub(crate) fn start_tls(&mut self, configuration: Arc<ServerConfig>) -> io::Result<()> {
-        let gone = || io::Error::from(ErrorKind::NotConnected);
         let stream = self.stream.take().ok_or_else(gone)?;
         let socket = stream.socket().clone();
         socket.set_timeouts(self.timeouts.read, self.timeouts.write)?;
@@ -152,7 +158,7 @@ impl Channel {
             || self.stream.as_mut().is_some_and(Stream::has_read_ahead)
     }
 
-    /// The server says something that nobody asked for.
+    /// The server sends a packet that is no reply.
     pub(crate) fn begin_reply(&mut self) {
         self.begin_command();
         self.encoder.set_sequence(0);
@@ -285,12 +291,12 @@ impl Channel {
     /// Reads so many bytes and forgets them.
     fn drain(&mut self, mut bytes: usize) {
         let begun = Instant::now();
-        let mut place = [0; READ_SIZE];
+        let mut buffer = [0; READ_SIZE];
         while bytes > 0 && begun.elapsed() < self.timeouts.read {
             let Ok(stream) = self.stream() else {
                 return;
             };
-            match stream.read(&mut place) {
+            match stream.read(&mut buffer) {
                 Ok(0) => return,
                 Ok(read) => bytes = bytes.saturating_sub(read),
                 Err(error) if is_pause(&error) => {}
@@ -299,7 +305,7 @@ impl Channel {
         }
     }
 
-    /// Where the reply is written.
+    /// The encoder of the reply.
     pub(crate) fn encoder(&mut self) -> &mut PacketEncoder {
         &mut self.encoder
     }
@@ -323,7 +329,6 @@ impl Channel {
         if self.encoder.is_empty() {
             return Ok(());
         }
-        let gone = || io::Error::from(ErrorKind::NotConnected);
         let stream = self.stream.as_mut().ok_or_else(gone)?;
         let bytes = match &mut self.compression {
             None => self.encoder.bytes(),
@@ -350,7 +355,12 @@ impl Channel {
     }
 }
 
-/// Whether a read only waited in vain.
+/// There is no stream any more.
+fn gone() -> io::Error {
+    ErrorKind::NotConnected.into()
+}
+
+/// Whether a read ended because no byte came in time.
 fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }

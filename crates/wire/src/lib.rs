@@ -1,12 +1,12 @@
 //! The MySQL protocol over the engine: any client or driver of MySQL or MariaDB connects to
 //! [`Server`].
 //!
-//! `packet` turns bytes into payloads and back, `login` finds out who a client is, `reply` writes
-//! what the server says, `connection` runs commands; none of them knows a socket. `stream` and
-//! `channel` are the only places that read and write, `server` the only one that starts threads.
+//! `packet` turns bytes into payloads and back, `login` authenticates a client, `reply` writes
+//! the packets of the server, `connection` runs commands; none of them knows a socket. `stream` and
+//! `channel` are the only modules that read and write, `server` the only one that starts threads.
 //! Everything that a command means is the engine's.
 //!
-//! There is no asynchronous runtime: see [`server`] for what is there instead.
+//! There is no asynchronous runtime: see [`server`] for the threads instead.
 
 mod certificate;
 mod channel;

@@ -10,33 +10,11 @@ use crate::channel::{Channel, Failure, Received};
 use crate::login::{Exchange, Response, Scramble, Step};
 use crate::service::Service;
 
-/// Why a client did not prove it.
-#[derive(Debug)]
-pub(crate) enum Unproved {
-    /// It is gone, or its packets are wrong.
-    Failed(Failure),
-    /// The proof is wrong. It has waited for this as long as the engine says.
-    Denied(Error),
-    /// What it sent is no proof.
-    Malformed,
-}
-
-impl From<std::io::Error> for Unproved {
-    fn from(error: std::io::Error) -> Self {
-        Self::Failed(Failure::Gone(error))
-    }
-}
-
-impl From<Failure> for Unproved {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
 /// Goes through the exchange that begins with `response`. The last packet of it, if there is one,
-/// waits in the channel for what follows. `host`: where the client is; `scramble`: what the response was made
-/// with, if that is known; `privacy`: whether
-/// nobody can listen, and how the connection is encrypted.
+/// waits in the channel for what follows. `host`: where the client is; `scramble`: what the response was
+/// made with, if that is known; `privacy`: whether nobody can listen, and how the connection is
+/// encrypted; `malformed`: the error of a payload that is no proof. A client whose proof is wrong has
+/// waited for the error as long as the engine says.
 pub(crate) fn prove(
     channel: &mut Channel,
     service: &Service,
@@ -44,7 +22,8 @@ pub(crate) fn prove(
     host: &str,
     scramble: Option<Scramble>,
     privacy: (bool, Option<Encryption>),
-) -> Result<Login, Unproved> {
+    malformed: Error,
+) -> Result<Login, Failure> {
     let database = &service.database;
     let keys = Arc::clone(&service.keys);
     let (mut exchange, mut step) =
@@ -67,9 +46,9 @@ pub(crate) fn prove(
             Step::Refuse(has_password) => {
                 let refusal = database.login_failed(exchange.login(), has_password);
                 hold(channel, refusal.delay)?;
-                return Err(Unproved::Denied(refusal.error));
+                return Err(refusal.error.into());
             }
-            Step::Malformed => return Err(Unproved::Malformed),
+            Step::Malformed => return Err(Failure::Wrong(malformed)),
         }
     }
 }

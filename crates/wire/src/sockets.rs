@@ -1,7 +1,9 @@
 //! The sockets of all connections, parked ones too: how many there are, and how to stop them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::stream::Socket;
 
@@ -25,23 +27,19 @@ pub(crate) struct CountedSocket {
 
 impl Drop for CountedSocket {
     fn drop(&mut self) {
-        self.sockets.state().sockets.remove(&self.number);
+        self.sockets.0.lock().sockets.remove(&self.number);
     }
 }
 
 impl Sockets {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.state().sockets.len()
+        self.0.lock().sockets.len()
     }
 
     /// Counts a socket. Where the server stops, nothing more is read of it.
     pub(crate) fn add(self: &Arc<Self>, socket: Socket) -> CountedSocket {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if state.is_stopping {
             socket.stop_reading();
         }
@@ -56,7 +54,7 @@ impl Sockets {
 
     /// Nothing more comes from any client.
     pub(crate) fn stop_reading(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.is_stopping = true;
         for socket in state.sockets.values() {
             socket.stop_reading();

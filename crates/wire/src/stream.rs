@@ -1,9 +1,8 @@
 //! A client's stream of bytes: TCP or a Unix socket, plain or in TLS.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,69 +13,47 @@ use crate::certificate;
 
 /// A connected socket. Clones are the same socket.
 #[derive(Debug, Clone)]
-pub(crate) enum Socket {
-    Tcp(Arc<TcpStream>),
-    Unix(Arc<UnixStream>),
-}
+pub(crate) struct Socket(Arc<socket2::Socket>);
 
 impl Socket {
+    pub(crate) fn new(socket: socket2::Socket) -> Self {
+        Self(Arc::new(socket))
+    }
+
     /// Reads and writes that take longer end with `WouldBlock`.
     pub(crate) fn set_timeouts(&self, read: Duration, write: Duration) -> io::Result<()> {
-        match self {
-            Self::Tcp(socket) => {
-                socket.set_read_timeout(Some(read))?;
-                socket.set_write_timeout(Some(write))
-            }
-            Self::Unix(socket) => {
-                socket.set_read_timeout(Some(read))?;
-                socket.set_write_timeout(Some(write))
-            }
-        }
+        self.0.set_read_timeout(Some(read))?;
+        self.0.set_write_timeout(Some(write))
     }
 
-    /// Nothing more comes or goes: who reads or writes, in any thread, sees the end.
+    /// Ends reads and writes: a thread that waits for one sees the end.
     pub(crate) fn close(&self) {
-        // A socket that is closed already has nothing to be stopped.
-        let _ = match self {
-            Self::Tcp(socket) => socket.shutdown(Shutdown::Both),
-            Self::Unix(socket) => socket.shutdown(Shutdown::Both),
-        };
+        // A socket that is closed already gives an error.
+        let _ = self.0.shutdown(Shutdown::Both);
     }
 
-    /// Nothing more comes from the client: who waits for it, in any thread, sees the end.
+    /// Ends reads: a thread that waits for one sees the end.
     pub(crate) fn stop_reading(&self) {
-        // A socket that is closed already has nothing to be stopped.
-        let _ = match self {
-            Self::Tcp(socket) => socket.shutdown(Shutdown::Read),
-            Self::Unix(socket) => socket.shutdown(Shutdown::Read),
-        };
+        // A socket that is closed already gives an error.
+        let _ = self.0.shutdown(Shutdown::Read);
     }
 }
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Tcp(socket) => socket.as_fd(),
-            Self::Unix(socket) => socket.as_fd(),
-        }
+        self.0.as_fd()
     }
 }
 
 impl Read for Socket {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(socket) => (&**socket).read(bytes),
-            Self::Unix(socket) => (&**socket).read(bytes),
-        }
+        (&*self.0).read(bytes)
     }
 }
 
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(socket) => (&**socket).write(bytes),
-            Self::Unix(socket) => (&**socket).write(bytes),
-        }
+        (&*self.0).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -84,11 +61,11 @@ impl Write for Socket {
     }
 }
 
-/// Who has not logged in and sends less at a time is not asked again at once: a login byte by byte must not
-/// cost a call of the system for each.
+/// After a shorter read from a client that has not logged in, the next read waits: a login byte by byte
+/// must not cost a system call for each.
 pub(crate) const PIECE_MIN: usize = 64;
 
-/// For so long.
+/// How long that wait is.
 pub(crate) const PACE: Duration = Duration::from_millis(2);
 
 /// A socket during a handshake of TLS.
@@ -163,7 +140,7 @@ impl Stream {
         };
         let suite = tls.conn.negotiated_cipher_suite();
         let name = suite.and_then(|suite| suite.suite().as_str()).unwrap_or("");
-        // The verifier has let no wrong one through.
+        // The verifier has accepted valid ones only.
         let certificate = tls.conn.peer_certificates();
         let certificate = certificate.and_then(<[_]>::first);
         Some(Encryption {

@@ -19,7 +19,7 @@ const KEY: &str = "server-key.pem";
 /// Where the certificate comes from.
 #[derive(Debug, Clone, Default)]
 pub enum TlsOptions {
-    /// A self-signed one, kept in the data directory if there is one.
+    /// A self-signed one, stored in the data directory if there is one.
     #[default]
     SelfSigned,
     /// The user's files, PEM: `ssl_cert` and `ssl_key`.

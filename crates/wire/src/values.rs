@@ -221,11 +221,15 @@ mod tests {
     #[test]
     fn temporal_values_come_back() {
         let read = |bytes: &[u8], ty| parameter(bytes, ty, false).map(|it| it.0);
-        let moment = DateTime {
+        let datetime = DateTime {
             microsecond: 5,
             ..DateTime::date(2024, 2, 29).with_time_of_day(86_399_000_000)
         };
-        for value in [moment, DateTime::date(2024, 2, 29), DateTime::date(0, 0, 0)] {
+        for value in [
+            datetime,
+            DateTime::date(2024, 2, 29),
+            DateTime::date(0, 0, 0),
+        ] {
             let mut out = Vec::new();
             append_datetime(&mut out, value);
             let came = read(&out, ColumnType::MYSQL_TYPE_DATETIME);

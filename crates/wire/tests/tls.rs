@@ -1,4 +1,4 @@
-//! Clients in TLS, with certificates and without: who comes in, and what is known of them.
+//! Clients in TLS, with certificates and without: which are admitted, and what is known of them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{Read, Write};
@@ -27,7 +27,7 @@ const ER_SECURE_TRANSPORT_REQUIRED: u16 = 3159;
 
 type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
 
-/// Whoever signs certificates.
+/// An authority that signs certificates.
 struct Authority(Issuer<'static, KeyPair>, String);
 
 fn parameters(names: &[(DnType, &str)]) -> CertificateParams {

@@ -41,59 +41,44 @@ pub(super) struct Column {
 pub(super) enum ColumnType {
     /// No value yet but empty ones.
     Unknown,
-    Integer {
-        min: i128,
-        max: i128,
-    },
-    Decimal {
-        integer_digits: usize,
-        scale: usize,
-    },
+    /// Least and greatest value.
+    Integer(i128, i128),
+    /// Digits before and behind the point.
+    Decimal(usize, usize),
     Double,
     Date,
-    DateTime {
-        fraction: usize,
-    },
-    Time {
-        fraction: usize,
-    },
-    Text {
-        characters: usize,
-    },
+    /// Digits of the fraction of a second.
+    DateTime(usize),
+    /// The same.
+    Time(usize),
+    /// The most characters of a value.
+    Text(usize),
 }
 
 impl ColumnType {
     pub(super) fn is_text(self) -> bool {
-        matches!(self, Self::Text { .. } | Self::Unknown)
+        matches!(self, Self::Text(_) | Self::Unknown)
     }
 
     /// The type in SQL.
     pub(super) fn sql(self) -> String {
-        let fraction = |digits: usize| {
-            if digits == 0 {
-                String::new()
-            } else {
-                format!("({digits})")
-            }
-        };
         match self {
-            Self::Integer { min, max } if min >= i32::MIN.into() && max <= i32::MAX.into() => {
+            Self::Integer(min, max) if min >= i32::MIN.into() && max <= i32::MAX.into() => {
                 "INT".to_owned()
             }
-            Self::Integer { max, .. } if max > i64::MAX.into() => "BIGINT UNSIGNED".to_owned(),
-            Self::Integer { .. } => "BIGINT".to_owned(),
-            Self::Decimal {
-                integer_digits,
-                scale,
-            } => {
-                format!("DECIMAL({}, {scale})", (integer_digits + scale).max(1))
+            Self::Integer(_, max) if max > i64::MAX.into() => "BIGINT UNSIGNED".to_owned(),
+            Self::Integer(..) => "BIGINT".to_owned(),
+            Self::Decimal(digits, scale) => {
+                format!("DECIMAL({}, {scale})", (digits + scale).max(1))
             }
             Self::Double => "DOUBLE".to_owned(),
             Self::Date => "DATE".to_owned(),
-            Self::DateTime { fraction: digits } => format!("DATETIME{}", fraction(digits)),
-            Self::Time { fraction: digits } => format!("TIME{}", fraction(digits)),
-            Self::Text { characters } if characters > VARCHAR_CHARACTERS => "LONGTEXT".to_owned(),
-            Self::Text { .. } | Self::Unknown => format!("VARCHAR({VARCHAR_CHARACTERS})"),
+            Self::DateTime(0) => "DATETIME".to_owned(),
+            Self::DateTime(digits) => format!("DATETIME({digits})"),
+            Self::Time(0) => "TIME".to_owned(),
+            Self::Time(digits) => format!("TIME({digits})"),
+            Self::Text(characters) if characters > VARCHAR_CHARACTERS => "LONGTEXT".to_owned(),
+            Self::Text(_) | Self::Unknown => format!("VARCHAR({VARCHAR_CHARACTERS})"),
         }
     }
 
@@ -101,9 +86,7 @@ impl ColumnType {
     fn of(text: &str) -> Self {
         number(text)
             .or_else(|| temporal(text.as_bytes()))
-            .unwrap_or_else(|| Self::Text {
-                characters: text.chars().count(),
-            })
+            .unwrap_or_else(|| Self::Text(text.chars().count()))
     }
 
     /// The narrowest type that holds what both hold. Text keeps its length only roughly: a column
@@ -112,44 +95,22 @@ impl ColumnType {
         use ColumnType::{Date, DateTime, Decimal, Double, Integer, Text, Time, Unknown};
         match (self, other) {
             (Unknown, any) | (any, Unknown) => any,
-            (Text { characters: a }, Text { characters: b }) => Text {
-                characters: a.max(b),
-            },
-            (Text { characters }, _) | (_, Text { characters }) => Text { characters },
-            (Integer { min: a, max: b }, Integer { min: c, max: d }) => {
-                integers(a.min(c), b.max(d))
+            (Text(a), Text(b)) => Text(a.max(b)),
+            (Text(characters), _) | (_, Text(characters)) => Text(characters),
+            (Integer(a, b), Integer(c, d)) => integers(a.min(c), b.max(d)),
+            (Decimal(a, b), Decimal(c, d)) => decimals(a.max(c), b.max(d)),
+            (Decimal(digits, scale), Integer(min, max))
+            | (Integer(min, max), Decimal(digits, scale)) => {
+                decimals(digits.max(digits_of(min, max)), scale)
             }
-            (
-                Decimal {
-                    integer_digits: a,
-                    scale: b,
-                },
-                Decimal {
-                    integer_digits: c,
-                    scale: d,
-                },
-            ) => decimals(a.max(c), b.max(d)),
-            (
-                Decimal {
-                    integer_digits,
-                    scale,
-                },
-                Integer { min, max },
-            )
-            | (
-                Integer { min, max },
-                Decimal {
-                    integer_digits,
-                    scale,
-                },
-            ) => decimals(integer_digits.max(digits_of(min, max)), scale),
-            (Double, Double | Integer { .. } | Decimal { .. })
-            | (Integer { .. } | Decimal { .. }, Double) => Double,
+            (Double, Double | Integer(..) | Decimal(..)) | (Integer(..) | Decimal(..), Double) => {
+                Double
+            }
             (Date, Date) => Date,
-            (Date, DateTime { fraction }) | (DateTime { fraction }, Date) => DateTime { fraction },
-            (DateTime { fraction: a }, DateTime { fraction: b }) => DateTime { fraction: a.max(b) },
-            (Time { fraction: a }, Time { fraction: b }) => Time { fraction: a.max(b) },
-            _ => Text { characters: 0 },
+            (Date, DateTime(fraction)) | (DateTime(fraction), Date) => DateTime(fraction),
+            (DateTime(a), DateTime(b)) => DateTime(a.max(b)),
+            (Time(a), Time(b)) => Time(a.max(b)),
+            _ => Text(0),
         }
     }
 }
@@ -166,20 +127,17 @@ fn digits_of(min: i128, max: i128) -> usize {
 fn integers(min: i128, max: i128) -> ColumnType {
     let signed = min >= i64::MIN.into() && max <= i64::MAX.into();
     if signed || (min >= 0 && max <= u64::MAX.into()) {
-        ColumnType::Integer { min, max }
+        ColumnType::Integer(min, max)
     } else {
         decimals(digits_of(min, max), 0)
     }
 }
 
-fn decimals(integer_digits: usize, scale: usize) -> ColumnType {
-    if scale > DECIMAL_SCALE_MAX || integer_digits + scale > DECIMAL_DIGITS_MAX {
+fn decimals(digits: usize, scale: usize) -> ColumnType {
+    if scale > DECIMAL_SCALE_MAX || digits + scale > DECIMAL_DIGITS_MAX {
         ColumnType::Double
     } else {
-        ColumnType::Decimal {
-            integer_digits,
-            scale,
-        }
+        ColumnType::Decimal(digits, scale)
     }
 }
 
@@ -214,7 +172,7 @@ fn number(text: &str) -> Option<ColumnType> {
 /// `2024-02-29`, `2024-02-29 23:59:59.5` (or with `T`), `23:59:59`.
 fn temporal(bytes: &[u8]) -> Option<ColumnType> {
     if let Some(fraction) = time(bytes) {
-        return Some(ColumnType::Time { fraction });
+        return Some(ColumnType::Time(fraction));
     }
     let (day, rest) = bytes.split_at_checked(10)?;
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = day else {
@@ -236,7 +194,7 @@ fn temporal(bytes: &[u8]) -> Option<ColumnType> {
     }
     match rest {
         [] => Some(ColumnType::Date),
-        [b' ' | b'T', clock @ ..] => time(clock).map(|fraction| ColumnType::DateTime { fraction }),
+        [b' ' | b'T', clock @ ..] => time(clock).map(ColumnType::DateTime),
         _ => None,
     }
 }
@@ -287,11 +245,7 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
         .read_to_end(&mut head)
         .map_err(failed)?;
     let has_byte_order_mark = head.starts_with(BYTE_ORDER_MARK);
-    let marked = if has_byte_order_mark {
-        BYTE_ORDER_MARK.len()
-    } else {
-        0
-    };
+    let marked = usize::from(has_byte_order_mark) * BYTE_ORDER_MARK.len();
     head.drain(..marked);
     if head.is_empty() {
         return Err(format!("{path}: the file is empty"));
@@ -311,17 +265,9 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
         format: &format,
         width: first.len(),
     };
-    let mut found = Found {
-        types: vec![(ColumnType::Unknown, false); first.len()],
-        // The first row is one of them, and its line ends are counted below.
-        rows: 1,
-        lines: head
-            .iter()
-            .take(first_end)
-            .filter(|&&byte| byte == b'\n')
-            .count(),
-        wrong: None,
-    };
+    let mut found = Found::nothing(first.len());
+    found.rows = 1;
+    found.lines = line_ends(&head, first_end);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     delimited::read(blocks, threads, &reader, &mut found).map_err(|e| format!("{path}: {e}"))?;
     if let Some((line, complaint)) = found.wrong {
@@ -330,16 +276,22 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
     let mut types = found.types;
     let has_header = looks_like_header(&first, &types, found.rows);
     if !has_header {
-        join_row(&mut types, first.iter().map(String::as_str));
+        for (column, field) in types.iter_mut().zip(&first) {
+            widen(column, field);
+        }
     }
-    let names = column_names(has_header.then_some(&first), types.len());
-    let column = |(name, (ty, has_empty))| Column {
-        name,
+    let columns = first.iter().zip(types).zip(1..);
+    let columns = columns.map(|((name, (ty, has_empty)), number)| Column {
+        name: if has_header {
+            name.trim().to_owned()
+        } else {
+            format!("column{number}")
+        },
         ty,
         has_empty,
-    };
+    });
     Ok(Shape {
-        columns: names.into_iter().zip(types).map(column).collect(),
+        columns: columns.collect(),
         delimiter,
         has_header,
         carriage_returns,
@@ -369,16 +321,6 @@ fn first_row(path: &str, format: &Format, head: &[u8]) -> Result<(Vec<String>, u
     Ok((fields, splitter.line_begin()))
 }
 
-fn join_row<'f>(types: &mut [(ColumnType, bool)], fields: impl Iterator<Item = &'f str>) {
-    for ((ty, has_empty), field) in types.iter_mut().zip(fields) {
-        if field.is_empty() {
-            *has_empty = true;
-        } else {
-            *ty = widen(*ty, field);
-        }
-    }
-}
-
 /// Finds the types of a block's rows.
 struct TypeReader<'f> {
     format: &'f Format,
@@ -395,54 +337,58 @@ struct Found {
     wrong: Option<(usize, String)>,
 }
 
+impl Found {
+    fn nothing(width: usize) -> Self {
+        Self {
+            types: vec![(ColumnType::Unknown, false); width],
+            rows: 0,
+            lines: 0,
+            wrong: None,
+        }
+    }
+}
+
 impl Parser for TypeReader<'_> {
     type Parsed = (Found, usize);
 
     fn parse(&self, bytes: &[u8], is_last: bool) -> (Found, usize) {
         let mut splitter = Splitter::new(self.format, bytes, is_last);
-        let mut found = Found {
-            types: vec![(ColumnType::Unknown, false); self.width],
-            rows: 0,
-            lines: 0,
-            wrong: None,
-        };
+        let mut found = Found::nothing(self.width);
         // A line that the block cuts is read again with the next one, to the same effect.
         loop {
             let mut fields = 0;
-            let ended = loop {
+            let mut complaint = None;
+            let is_incomplete = loop {
                 let field = match splitter.field() {
                     Step::Field(field) => field,
-                    Step::NoField => break true,
-                    Step::Incomplete => break false,
+                    Step::NoField => break false,
+                    Step::Incomplete => break true,
                 };
                 fields += 1;
-                let Some((ty, has_empty)) = found.types.get_mut(fields - 1) else {
+                let Some(column) = found.types.get_mut(fields - 1) else {
                     continue;
                 };
                 match std::str::from_utf8(splitter.bytes_of(&field)) {
-                    Ok("") => *has_empty = true,
-                    Ok(text) => *ty = widen(*ty, text),
-                    Err(e) => {
-                        found.wrong = Some((0, format!("column {fields}: {e}")));
-                        break true;
+                    Ok(text) => widen(column, text),
+                    Err(error) => {
+                        complaint = Some(format!("column {fields}: {error}"));
+                        break false;
                     }
                 }
             };
-            if !ended || fields == 0 {
+            if is_incomplete || fields == 0 {
                 break;
             }
-            if fields != self.width && found.wrong.is_none() {
-                let column = fields.min(self.width) + 1;
-                let width = self.width;
-                found.wrong = Some((
-                    0,
-                    format!(
-                        "column {column}: the row has {fields} columns, the first one has {width}"
-                    ),
+            let width = self.width;
+            if fields != width && complaint.is_none() {
+                let column = fields.min(width) + 1;
+                complaint = Some(format!(
+                    "column {column}: the row has {fields} columns, the first one has {width}"
                 ));
             }
-            if let Some((line, _)) = &mut found.wrong {
-                *line = line_ends(bytes, splitter.line_begin()) + 1;
+            if let Some(complaint) = complaint {
+                let line = line_ends(bytes, splitter.line_begin()) + 1;
+                found.wrong = Some((line, complaint));
                 break;
             }
             found.rows += 1;
@@ -484,32 +430,30 @@ impl Taker<(Found, usize)> for Found {
     }
 }
 
-/// Joins a value's type into its column's; a column that is text already only looks at lengths.
-fn widen(ty: ColumnType, field: &str) -> ColumnType {
-    let characters = field.chars().count();
-    match ty {
-        ColumnType::Text { characters: most } => ColumnType::Text {
-            characters: most.max(characters),
-        },
-        _ => match ty.join(ColumnType::of(field)) {
-            ColumnType::Text { characters: most } => ColumnType::Text {
-                characters: most.max(characters),
-            },
-            joined => joined,
-        },
+/// Joins a value into its column: the type, and whether a field is empty. A column that is text already
+/// only takes the length.
+fn widen((ty, has_empty): &mut (ColumnType, bool), field: &str) {
+    if field.is_empty() {
+        *has_empty = true;
+        return;
+    }
+    let text = ColumnType::Text(field.chars().count());
+    if !matches!(ty, ColumnType::Text(_)) {
+        *ty = ty.join(ColumnType::of(field));
+    }
+    if matches!(ty, ColumnType::Text(_)) {
+        *ty = ty.join(text);
     }
 }
 
 /// The one of `,`, tab, `;` and `|` that is in the first line most often.
 fn guess_delimiter(first_line: &[u8]) -> u8 {
     let count = |delimiter: u8| first_line.iter().filter(|&&byte| byte == delimiter).count();
-    let mut best = b',';
-    for candidate in [b'\t', b';', b'|'] {
-        if count(candidate) > count(best) {
-            best = candidate;
-        }
-    }
-    best
+    // Of several that are there as often, the last is taken.
+    let best = [b'|', b';', b'\t', b',']
+        .into_iter()
+        .max_by_key(|it| count(*it));
+    best.unwrap_or(b',')
 }
 
 /// A header names every column once, in words, and stands over something that looks different or,
@@ -520,7 +464,7 @@ fn looks_like_header(first: &[String], types: &[(ColumnType, bool)], rows: u64) 
     names.dedup();
     let words = first
         .iter()
-        .all(|name| matches!(ColumnType::of(name), ColumnType::Text { .. }));
+        .all(|name| matches!(ColumnType::of(name), ColumnType::Text(_)));
     if names.len() != first.len() || !words || first.iter().any(String::is_empty) || rows < 2 {
         return false;
     }
@@ -532,14 +476,6 @@ fn looks_like_header(first: &[String], types: &[(ColumnType, bool)], rows: u64) 
                 .all(|c| c.is_alphanumeric() || "_ -.".contains(c))
     };
     over_other || first.iter().all(identifier)
-}
-
-fn column_names(header: Option<&Vec<String>>, count: usize) -> Vec<String> {
-    let numbered = |index: usize| format!("column{}", index + 1);
-    match header {
-        Some(names) => names.iter().map(|name| name.trim().to_owned()).collect(),
-        None => (0..count).map(numbered).collect(),
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::path::Path;
 use mayfly_engine::Session;
 
 use byte_order_mark::UnmarkedFile;
-use infer::{ColumnType, Shape};
+use infer::{Column, ColumnType, Shape};
 
 /// Makes the table and fills it.
 pub(crate) fn open(session: &mut Session, path: &str) -> Result<(), String> {
@@ -34,23 +34,17 @@ pub(crate) fn open(session: &mut Session, path: &str) -> Result<(), String> {
 }
 
 fn create_statement(table: &str, shape: &Shape) -> String {
-    let columns: Vec<String> = shape
-        .columns
-        .iter()
-        .map(|column| {
-            let null = if column.has_empty || column.ty.is_text() {
-                ""
-            } else {
-                " NOT NULL"
-            };
-            format!("{} {}{null}", identifier(&column.name), column.ty.sql())
-        })
-        .collect();
-    format!(
-        "CREATE TABLE {} ({})",
-        identifier(table),
-        columns.join(", ")
-    )
+    let column = |column: &Column| {
+        let null = if column.has_empty || column.ty.is_text() {
+            ""
+        } else {
+            " NOT NULL"
+        };
+        format!("{} {}{null}", identifier(&column.name), column.ty.sql())
+    };
+    let columns: Vec<String> = shape.columns.iter().map(column).collect();
+    let table = identifier(table);
+    format!("CREATE TABLE {table} ({})", columns.join(", "))
 }
 
 /// An empty field of a column that is not text is NULL; LOAD DATA says so with a variable.
@@ -59,29 +53,26 @@ fn load_statement(table: &str, path: &str, shape: &Shape) -> String {
     let mut assignments = Vec::new();
     for (index, column) in shape.columns.iter().enumerate() {
         let name = identifier(&column.name);
-        if column.has_empty && !matches!(column.ty, ColumnType::Text { .. }) {
+        if column.has_empty && !matches!(column.ty, ColumnType::Text(_)) {
             targets.push(format!("@field{index}"));
             assignments.push(format!("{name} = NULLIF(@field{index}, '')"));
         } else {
             targets.push(name);
         }
     }
-    let set = match assignments.is_empty() {
-        true => String::new(),
-        false => format!(" SET {}", assignments.join(", ")),
+    let set = if assignments.is_empty() {
+        String::new()
+    } else {
+        format!(" SET {}", assignments.join(", "))
     };
+    let carriage_return = if shape.carriage_returns { "\\r" } else { "" };
     format!(
         "LOAD DATA LOCAL INFILE {} INTO TABLE {} CHARACTER SET utf8mb4 \
          FIELDS TERMINATED BY {} OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' \
-         LINES TERMINATED BY '{}' IGNORE {} LINES ({}){set}",
+         LINES TERMINATED BY '{carriage_return}\\n' IGNORE {} LINES ({}){set}",
         text_literal(path),
         identifier(table),
         text_literal(&char::from(shape.delimiter).to_string()),
-        if shape.carriage_returns {
-            "\\r\\n"
-        } else {
-            "\\n"
-        },
         u8::from(shape.has_header),
         targets.join(", "),
     )
@@ -98,7 +89,6 @@ fn text_literal(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use infer::Column;
 
     #[test]
     fn statements_quote_what_they_name() {
@@ -109,9 +99,9 @@ mod tests {
         };
         let shape = Shape {
             columns: vec![
-                column("id", ColumnType::Integer { min: 1, max: 9 }, false),
+                column("id", ColumnType::Integer(1, 9), false),
                 column("the `day`", ColumnType::Date, true),
-                column("text", ColumnType::Text { characters: 300 }, true),
+                column("text", ColumnType::Text(300), true),
             ],
             delimiter: b',',
             has_header: true,

@@ -151,7 +151,7 @@ fn runs(session: &mut Session, sql: &str) -> Result<Vec<(String, Run)>, Error> {
     Ok(runs)
 }
 
-/// Prints a line; who has closed the output is told nothing more.
+/// Prints a line; an error when the output is closed.
 fn print(line: &str) -> Result<(), String> {
     writeln!(std::io::stdout(), "{line}").map_err(|error| error.to_string())
 }
@@ -205,15 +205,15 @@ fn fill(session: &mut Session, rows: u64) -> Result<Duration, Error> {
     let digits = "(SELECT 0 d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL \
                   SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL \
                   SELECT 8 UNION ALL SELECT 9)";
-    let places = rows
+    let digit_count = rows
         .saturating_sub(1)
         .checked_ilog10()
         .map_or(1, |log| log + 1);
     let (mut sum, mut tables) = (String::new(), String::new());
-    for place in 0..places {
-        let joint = if place == 0 { ("", "") } else { (" + ", ", ") };
-        sum.push_str(&format!("{}p{place}.d * {}", joint.0, 10_u64.pow(place)));
-        tables.push_str(&format!("{}{digits} p{place}", joint.1));
+    for power in 0..digit_count {
+        let joint = if power == 0 { ("", "") } else { (" + ", ", ") };
+        sum.push_str(&format!("{}p{power}.d * {}", joint.0, 10_u64.pow(power)));
+        tables.push_str(&format!("{}{digits} p{power}", joint.1));
     }
     session.execute(&format!(
         "INSERT INTO gtest SELECT CRC32(n) % 100000, SHA1(IF(n % 20 = 19, n - 19, n)) \

@@ -17,28 +17,22 @@ pub(super) struct DelimitedWriter {
 
 impl DelimitedWriter {
     pub(super) fn tsv(columns: &[ResultColumn], names: bool) -> Self {
-        Self::new(b'\t', escape_tsv, b"NULL", columns, names)
+        let name = |column: &ResultColumn| Some(column.name.clone().into_bytes());
+        Self {
+            delimiter: b'\t',
+            escape: escape_tsv,
+            null: b"NULL",
+            header: names.then(|| columns.iter().map(name).collect()),
+            line: Vec::new(),
+        }
     }
 
     pub(super) fn csv(columns: &[ResultColumn], names: bool) -> Self {
-        Self::new(b',', quote_csv, b"", columns, names)
-    }
-
-    fn new(
-        delimiter: u8,
-        escape: fn(&[u8], &mut Vec<u8>),
-        null: &'static [u8],
-        columns: &[ResultColumn],
-        names: bool,
-    ) -> Self {
-        let name = |column: &ResultColumn| Some(column.name.clone().into_bytes());
-        let header = names.then(|| columns.iter().map(name).collect());
         Self {
-            delimiter,
-            escape,
-            null,
-            header,
-            line: Vec::new(),
+            delimiter: b',',
+            escape: quote_csv,
+            null: b"",
+            ..Self::tsv(columns, names)
         }
     }
 

@@ -5,42 +5,21 @@ use std::io::{self, Write};
 
 use mayfly_engine::{ResultColumn, StatementResult, TypeKind};
 
-use super::{Writer, hexadecimal, rows_of};
+use super::{Writer, is_number, rows_of, text_or_hexadecimal};
 
 /// Writes rows as they come.
 pub(super) struct JsonWriter {
-    columns: Vec<(String, Kind)>,
+    /// Each column's name, quoted, and whether its shown text is a JSON number or document already.
+    columns: Vec<(String, bool)>,
     row_count: usize,
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    /// Shown text is a JSON number or document already.
-    Verbatim,
-    Text,
 }
 
 impl JsonWriter {
     pub(super) fn new(columns: &[ResultColumn]) -> Self {
         let column = |column: &ResultColumn| {
-            let verbatim = matches!(
-                column.ty.kind,
-                TypeKind::Boolean
-                    | TypeKind::TinyInt
-                    | TypeKind::SmallInt
-                    | TypeKind::MediumInt
-                    | TypeKind::Int
-                    | TypeKind::BigInt
-                    | TypeKind::Decimal
-                    | TypeKind::Float
-                    | TypeKind::Double
-                    | TypeKind::Year
-                    | TypeKind::Json
-            ) && !column.ty.zerofill;
-            (
-                quoted(&column.name),
-                if verbatim { Kind::Verbatim } else { Kind::Text },
-            )
+            let kind = column.ty.kind;
+            let is_json = (is_number(kind) || kind == TypeKind::Json) && !column.ty.zerofill;
+            (quoted(&column.name), is_json)
         };
         Self {
             columns: columns.iter().map(column).collect(),
@@ -58,16 +37,13 @@ impl Writer for JsonWriter {
                 b",\n{"
             })?;
             self.row_count += 1;
-            for (index, ((name, kind), value)) in self.columns.iter().zip(&row).enumerate() {
+            for (index, ((name, is_json), value)) in self.columns.iter().zip(&row).enumerate() {
                 let comma = if index == 0 { "" } else { ", " };
                 write!(out, "{comma}{name}: ")?;
-                match (value, kind) {
-                    (None, _) => out.write_all(b"null")?,
-                    (Some(bytes), Kind::Verbatim) => out.write_all(bytes)?,
-                    (Some(bytes), Kind::Text) => match std::str::from_utf8(bytes) {
-                        Ok(text) => out.write_all(quoted(text).as_bytes())?,
-                        Err(_) => out.write_all(quoted(&hexadecimal(bytes)).as_bytes())?,
-                    },
+                match value {
+                    None => out.write_all(b"null")?,
+                    Some(bytes) if *is_json => out.write_all(bytes)?,
+                    Some(bytes) => out.write_all(quoted(&text_or_hexadecimal(bytes)).as_bytes())?,
                 }
             }
             out.write_all(b"}")?;

@@ -10,7 +10,8 @@ mod vertical;
 
 use std::io::{self, Write};
 
-use mayfly_engine::{ResultColumn, StatementResult};
+use data_encoding::HEXUPPER;
+use mayfly_engine::{ResultColumn, StatementResult, TypeKind};
 
 /// A format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -57,20 +58,31 @@ fn rows_of(part: &StatementResult) -> impl Iterator<Item = Row> + '_ {
 
 /// A value as text for people: bytes that are no text in hexadecimal, NULL as such.
 fn shown(value: Option<&[u8]>) -> String {
-    match value {
-        None => "NULL".to_owned(),
-        Some(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => hexadecimal(bytes),
-        },
-    }
+    value.map_or_else(|| "NULL".to_owned(), text_or_hexadecimal)
+}
+
+fn text_or_hexadecimal(bytes: &[u8]) -> String {
+    let text = str::from_utf8(bytes).map(str::to_owned);
+    text.unwrap_or_else(|_| hexadecimal(bytes))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 + bytes.len() * 2);
-    text.push_str("0x");
-    for byte in bytes {
-        text.push_str(&format!("{byte:02X}"));
-    }
-    text
+    format!("0x{}", HEXUPPER.encode(bytes))
+}
+
+/// Whether the values of a type are shown as numbers.
+fn is_number(kind: TypeKind) -> bool {
+    matches!(
+        kind,
+        TypeKind::Boolean
+            | TypeKind::TinyInt
+            | TypeKind::SmallInt
+            | TypeKind::MediumInt
+            | TypeKind::Int
+            | TypeKind::BigInt
+            | TypeKind::Decimal
+            | TypeKind::Float
+            | TypeKind::Double
+            | TypeKind::Year
+    )
 }

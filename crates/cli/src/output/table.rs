@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use mayfly_engine::{ResultColumn, StatementResult, TypeKind};
+use mayfly_engine::{ResultColumn, StatementResult};
 use unicode_width::UnicodeWidthStr;
 
-use super::{Writer, rows_of, shown};
+use super::{Writer, is_number, rows_of, shown};
 
 /// Keeps all rows, then draws.
 pub(super) struct TableWriter {
@@ -50,22 +50,6 @@ impl TableWriter {
         }
         writeln!(out, "|")
     }
-}
-
-fn is_number(kind: TypeKind) -> bool {
-    matches!(
-        kind,
-        TypeKind::Boolean
-            | TypeKind::TinyInt
-            | TypeKind::SmallInt
-            | TypeKind::MediumInt
-            | TypeKind::Int
-            | TypeKind::BigInt
-            | TypeKind::Decimal
-            | TypeKind::Float
-            | TypeKind::Double
-            | TypeKind::Year
-    )
 }
 
 impl Writer for TableWriter {

@@ -18,7 +18,7 @@ pub(super) struct Setting {
     pub(super) name: String,
     pub(super) value: Option<String>,
     /// `file:line`
-    pub(super) place: String,
+    pub(super) location: String,
 }
 
 /// The settings of a file, in its order, of these groups.
@@ -41,7 +41,7 @@ fn read_into(
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut group = None;
     for (index, line) in text.lines().enumerate() {
-        let place = format!("{}:{}", path.display(), index + 1);
+        let location = format!("{}:{}", path.display(), index + 1);
         let line = line.trim();
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
@@ -55,12 +55,14 @@ fn read_into(
         } else if let Some(rest) = line.strip_prefix('[') {
             let name = rest.split(']').next().unwrap_or(rest).trim();
             if !rest.contains(']') {
-                return Err(format!("{place}: `]` is missing behind the group's name"));
+                return Err(format!(
+                    "{location}: `]` is missing behind the group's name"
+                ));
             }
             group = Some(name.to_owned());
         } else {
             let Some(group) = &group else {
-                return Err(format!("{place}: `{line}` stands in no group"));
+                return Err(format!("{location}: `{line}` stands in no group"));
             };
             if groups.contains(&group.as_str()) {
                 let (name, value) = match line.split_once('=') {
@@ -71,7 +73,7 @@ fn read_into(
                     group: group.clone(),
                     name: name.replace('-', "_"),
                     value,
-                    place,
+                    location,
                 });
             }
         }
@@ -97,8 +99,8 @@ fn files_of(directory: &Path) -> Result<Vec<PathBuf>, String> {
 fn without_comment(text: &str) -> &str {
     let end = text
         .match_indices('#')
-        .find(|(place, _)| *place == 0 || text.as_bytes()[*place - 1].is_ascii_whitespace());
-    end.map_or(text, |(place, _)| &text[..place]).trim()
+        .find(|(offset, _)| *offset == 0 || text.as_bytes()[*offset - 1].is_ascii_whitespace());
+    end.map_or(text, |(offset, _)| &text[..offset]).trim()
 }
 
 /// A value, without quotes and with its escapes undone.
@@ -172,7 +174,7 @@ mod tests {
             ("max_connections", Some("5")),
         ];
         assert_eq!(pairs, expected);
-        assert_eq!(read[0].place, format!("{}:5", path.display()));
+        assert_eq!(read[0].location, format!("{}:5", path.display()));
     }
 
     #[test]
@@ -188,7 +190,7 @@ mod tests {
             assert!(error.contains(part), "{error}");
         }
         std::fs::write(&path, format!("!include {}\n", path.display())).expect("written");
-        let error = read(&path, &["mayfly"]).expect_err("a circle");
+        let error = read(&path, &["mayfly"]).expect_err("a cycle");
         assert!(error.contains("include each other"), "{error}");
     }
 }

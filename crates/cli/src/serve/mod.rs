@@ -1,9 +1,9 @@
 //! `mayfly serve`: the server for MySQL clients.
 //!
-//! What it does is said by the command line, then by a configuration file, then by defaults. When it
-//! listens it says so in one line on standard output, which scripts can wait for; everything else it
-//! has to say goes to standard error. Exit codes: 0 after a shutdown, 1 when it could not start, 2
-//! for a wrong command line.
+//! The command line overrides a configuration file, and that the defaults. When the server listens it
+//! prints one line on standard output, which scripts can wait for; everything else that it reports goes
+//! to standard error. Exit codes: 0 after a shutdown, 1 when it could not start, 2 for a wrong command
+//! line.
 
 mod config_file;
 mod descriptors;
@@ -61,14 +61,14 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     drop(server);
     drop(database);
     if let Some(path) = &settings.pid_file {
-        // Who waits for the end waits for this.
+        // Scripts that wait for the end wait until the file is gone.
         let _ = std::fs::remove_file(path);
     }
     tracing::info!("shutdown complete");
     Ok(ExitCode::SUCCESS)
 }
 
-/// Errors that no client is told are in the log.
+/// Errors that are reported to no client are in the log.
 #[derive(Debug)]
 struct ServerLog;
 
@@ -95,19 +95,20 @@ fn start_log(level: &str) -> Result<(), String> {
 
 /// The first start makes an account.
 fn set_up_root(database: &Arc<Database>, insecure: bool) -> Result<(), String> {
-    let password = match insecure {
-        true => RootPassword::Empty,
-        false => RootPassword::Generated,
+    let password = if insecure {
+        RootPassword::Empty
+    } else {
+        RootPassword::Generated
     };
     let made = database.set_up_root(password).map_err(|e| e.to_string())?;
     if let Some(password) = made.and_then(|root| root.generated) {
-        // Not through the log, which may be kept.
+        // Not through the log, which may be stored.
         eprintln!("A password was generated for root@localhost: {password}");
     }
     Ok(())
 }
 
-/// The line that scripts wait for. What they may look for behind it is there before.
+/// The line that scripts wait for; the file with the process' number is written before it.
 fn announce(
     server: &Server,
     options: &ServerOptions,
@@ -128,7 +129,7 @@ fn announce(
     writeln!(out, "{line}")
         .and_then(|()| out.flush())
         .map_err(|error| format!("standard output: {error}"))?;
-    // Nobody but systemd listens, and it need not be there.
+    // An error means that systemd does not listen.
     let _ = sd_notify::notify(&[NotifyState::Ready]);
     Ok(())
 }

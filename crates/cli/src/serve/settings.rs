@@ -1,5 +1,6 @@
 //! What a server is started with, from the command line and a configuration file.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 
@@ -15,7 +16,19 @@ const PORT: u16 = 3306;
 /// The groups of a configuration file that are for this program. The first is its own.
 const GROUPS: [&str; 3] = ["mayfly", "mysqld", "server"];
 
-/// Options of `mysqld` that say nothing to Mayfly.
+/// Options of a file that name a path or an address.
+const PATHS: [&str; 8] = [
+    "bind_address",
+    "socket",
+    "datadir",
+    "tmpdir",
+    "ssl_cert",
+    "ssl_key",
+    "ssl_ca",
+    "pid_file",
+];
+
+/// Options of `mysqld` that mean nothing to Mayfly.
 const MEANINGLESS: [&str; 8] = [
     "user",
     "basedir",
@@ -38,20 +51,14 @@ pub(super) struct Settings {
     pub(super) warnings: Vec<String>,
 }
 
-/// What a file says, before the command line is put over it.
+/// The settings of a file, which the command line overrides.
 #[derive(Debug, Default)]
 struct FileSettings {
     port: Option<u16>,
-    bind: Option<String>,
-    socket: Option<PathBuf>,
-    datadir: Option<PathBuf>,
-    tmpdir: Option<PathBuf>,
+    /// Those of [`PATHS`].
+    paths: HashMap<String, String>,
     memory_limit: Option<u64>,
     threads: Option<usize>,
-    certificate: Option<PathBuf>,
-    key: Option<PathBuf>,
-    authorities: Option<PathBuf>,
-    pid_file: Option<PathBuf>,
     is_tls_off: bool,
     is_networking_off: bool,
     variables: Vec<(String, String)>,
@@ -59,7 +66,7 @@ struct FileSettings {
 }
 
 impl Settings {
-    /// Puts both together.
+    /// The settings of the command line, then those of the file.
     pub(super) fn gather(serve: &ServeOptions, options: &Options) -> Result<Self, String> {
         let mut file = FileSettings::default();
         if let Some(path) = &serve.config {
@@ -72,7 +79,11 @@ impl Settings {
         if let (None, Some(threads)) = (options.engine.threads, file.threads) {
             database.threads = threads;
         }
-        if let (None, Some(tmpdir)) = (&options.engine.tmpdir, file.tmpdir) {
+        let path = |given: &Option<PathBuf>, name: &str| {
+            let of_file = || file.paths.get(name).map(PathBuf::from);
+            given.clone().or_else(of_file)
+        };
+        if let Some(tmpdir) = path(&options.engine.tmpdir, "tmpdir") {
             database.tmpdir = tmpdir;
         }
         if serve.ephemeral {
@@ -80,7 +91,7 @@ impl Settings {
                 return Err("--ephemeral keeps nothing: it has no --datadir".to_owned());
             }
         } else {
-            database.datadir = database.datadir.or(file.datadir);
+            database.datadir = path(&database.datadir, "datadir");
             if database.datadir.is_none() {
                 return Err(
                     "give --datadir DIRECTORY to keep what is written, or --ephemeral".to_owned(),
@@ -89,33 +100,37 @@ impl Settings {
         }
         // The process' own files are not the client's.
         database.local_infile = false;
-        database.variables = file.variables;
+        database.variables = std::mem::take(&mut file.variables);
         for variable in &serve.variables {
             let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
             let name = name.trim().replace('-', "_");
             database.variables.push((name, value.trim().to_owned()));
         }
-        let bind = serve.bind.clone().or(file.bind);
+        let bind = serve
+            .bind
+            .as_ref()
+            .or_else(|| file.paths.get("bind_address"));
         let port = serve.port.or(file.port).unwrap_or(PORT);
-        let addresses = match file.is_networking_off && serve.port.is_none() {
-            true => Vec::new(),
-            false => addresses(bind.as_deref(), port, serve.insecure)?,
+        let addresses = if file.is_networking_off && serve.port.is_none() {
+            Vec::new()
+        } else {
+            addresses(bind.map(String::as_str), port, serve.insecure)?
         };
-        let certificate = serve.ssl_cert.clone().or(file.certificate);
-        let key = serve.ssl_key.clone().or(file.key);
-        let authorities = serve.ssl_ca.clone().or(file.authorities);
+        let certificate = path(&serve.ssl_cert, "ssl_cert");
+        let key = path(&serve.ssl_key, "ssl_key");
+        let authorities = path(&serve.ssl_ca, "ssl_ca");
         let tls = match (certificate.clone(), key.clone()) {
             _ if file.is_tls_off => TlsOptions::Off,
             (None, None) => TlsOptions::SelfSigned,
             (Some(certificate), Some(key)) => TlsOptions::Files { certificate, key },
             _ => return Err("--ssl-cert and --ssl-key belong together".to_owned()),
         };
-        let socket = serve.socket.clone().or(file.socket);
+        let socket = path(&serve.socket, "socket");
         if addresses.is_empty() && socket.is_none() {
             return Err("with skip_networking the server needs a --socket".to_owned());
         }
-        let pid_file = serve.pid_file.clone().or(file.pid_file);
-        let mut shown = vec![("port", port.to_string())];
+        let pid_file = path(&serve.pid_file, "pid_file");
+        let mut variables = vec![("port".to_owned(), port.to_string())];
         for (name, path) in [
             ("socket", &socket),
             ("pid_file", &pid_file),
@@ -126,21 +141,17 @@ impl Settings {
             if let Some(path) = path {
                 let path = std::path::absolute(path);
                 let path = path.map_err(|error| format!("--{name}: {error}"))?;
-                shown.push((name, path.to_string_lossy().into_owned()));
+                variables.push((name.to_owned(), path.to_string_lossy().into_owned()));
             }
         }
-        for (name, value) in shown {
-            database.variables.push((name.to_owned(), value));
-        }
+        database.variables.append(&mut variables);
         let inert: Vec<&str> = mayfly_engine::variables_without_effect().collect();
+        let names = database.variables.iter().map(|(name, _)| name);
+        let inert = names.filter(|name| inert.contains(&name.as_str()));
         let mut warnings = file.warnings;
-        for (name, _) in &database.variables {
-            if inert.contains(&name.as_str()) {
-                warnings.push(format!(
-                    "{name} is accepted for compatibility and has no effect"
-                ));
-            }
-        }
+        warnings.extend(
+            inert.map(|name| format!("{name} is accepted for compatibility and has no effect")),
+        );
         Ok(Self {
             server: ServerOptions {
                 addresses,
@@ -164,45 +175,35 @@ impl FileSettings {
             group,
             name,
             value,
-            place,
+            location,
         } = setting;
         let (name, is_loose) = match name.strip_prefix("loose_") {
             Some(name) => (name.to_owned(), true),
             None => (name, false),
-        };
-        let path = || -> Result<PathBuf, String> {
-            let missing = || format!("{place}: {name} needs a value");
-            value.as_deref().map(PathBuf::from).ok_or_else(missing)
         };
         let is_on = !matches!(
             value.as_deref().map(str::to_ascii_lowercase).as_deref(),
             Some("0" | "off" | "false")
         );
         let wrong = || {
-            format!(
-                "{place}: {name} cannot be {}",
-                value.as_deref().unwrap_or("''")
-            )
+            let value = value.as_deref().unwrap_or("''");
+            format!("{location}: {name} cannot be {value}")
         };
         let number = || value.as_deref().and_then(|text| text.parse().ok());
         match name.as_str() {
             "port" => self.port = Some(number().ok_or_else(wrong)?),
-            "bind_address" => self.bind = Some(path()?.to_string_lossy().into_owned()),
-            "socket" => self.socket = Some(path()?),
-            "datadir" => self.datadir = Some(path()?),
-            "tmpdir" => self.tmpdir = Some(path()?),
+            _ if PATHS.contains(&name.as_str()) => {
+                let value = value.ok_or_else(|| format!("{location}: {name} needs a value"))?;
+                self.paths.insert(name, value);
+            }
             "memory_limit" => {
                 let size = parse_size(value.as_deref().unwrap_or_default());
-                self.memory_limit = Some(size.map_err(|error| format!("{place}: {error}"))?);
+                self.memory_limit = Some(size.map_err(|error| format!("{location}: {error}"))?);
             }
             "threads" => {
                 let threads: u16 = number().filter(|threads| *threads > 0).ok_or_else(wrong)?;
                 self.threads = Some(usize::from(threads));
             }
-            "ssl_cert" => self.certificate = Some(path()?),
-            "ssl_key" => self.key = Some(path()?),
-            "ssl_ca" => self.authorities = Some(path()?),
-            "pid_file" => self.pid_file = Some(path()?),
             "ssl" => self.is_tls_off = !is_on,
             "skip_ssl" => self.is_tls_off = is_on,
             "skip_networking" => self.is_networking_off = is_on,
@@ -213,11 +214,11 @@ impl FileSettings {
                     let value = value.unwrap_or_else(|| "1".to_owned());
                     self.variables.push((name, value));
                 } else if is_own {
-                    return Err(format!("{place}: unknown variable '{name}'"));
+                    return Err(format!("{location}: unknown variable '{name}'"));
                 } else {
-                    // What another server understands.
+                    // An option of another server.
                     self.warnings
-                        .push(format!("{place}: unknown variable '{name}' left out"));
+                        .push(format!("{location}: unknown variable '{name}' left out"));
                 }
             }
         }

@@ -6,89 +6,13 @@ use mayfly_engine::Session;
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 
 /// Words that begin or join the clauses of statements.
-const KEYWORDS: &[&str] = &[
-    "ALL",
-    "ALTER",
-    "ANALYZE",
-    "AND",
-    "AS",
-    "ASC",
-    "AVG",
-    "BETWEEN",
-    "BY",
-    "CASE",
-    "COUNT",
-    "CREATE",
-    "CROSS",
-    "DATABASE",
-    "DATABASES",
-    "DELETE",
-    "DESC",
-    "DESCRIBE",
-    "DISTINCT",
-    "DROP",
-    "ELSE",
-    "END",
-    "EXCEPT",
-    "EXISTS",
-    "EXPLAIN",
-    "FLUSH",
-    "FORMAT",
-    "FROM",
-    "GLOBAL",
-    "GROUP",
-    "GROUP_CONCAT",
-    "HAVING",
-    "IN",
-    "INFILE",
-    "INNER",
-    "INSERT",
-    "INTERSECT",
-    "INTO",
-    "IS",
-    "JOIN",
-    "LEFT",
-    "LIKE",
-    "LIMIT",
-    "LOAD DATA",
-    "LOCAL",
-    "MAX",
-    "MIN",
-    "NATURAL",
-    "NOT",
-    "NULL",
-    "OFFSET",
-    "ON",
-    "OR",
-    "ORDER",
-    "OUTFILE",
-    "RECURSIVE",
-    "REPLACE",
-    "RIGHT",
-    "ROLLUP",
-    "SELECT",
-    "SESSION",
-    "SET",
-    "SHOW",
-    "STATUS",
-    "SUM",
-    "TABLE",
-    "TABLES",
-    "TEMPORARY",
-    "THEN",
-    "TREE",
-    "TRUNCATE",
-    "UNION",
-    "UPDATE",
-    "USE",
-    "USING",
-    "VALUES",
-    "VARIABLES",
-    "WARNINGS",
-    "WHEN",
-    "WHERE",
-    "WITH",
-];
+const KEYWORDS: &str = "ALL, ALTER, ANALYZE, AND, AS, ASC, AVG, BETWEEN, BY, CASE, COUNT, CREATE, CROSS, DATABASE, \
+    DATABASES, DELETE, DESC, DESCRIBE, DISTINCT, DROP, ELSE, END, EXCEPT, EXISTS, EXPLAIN, \
+    FLUSH, FORMAT, FROM, GLOBAL, GROUP, GROUP_CONCAT, HAVING, IN, INFILE, INNER, INSERT, \
+    INTERSECT, INTO, IS, JOIN, LEFT, LIKE, LIMIT, LOAD DATA, LOCAL, MAX, MIN, NATURAL, NOT, \
+    NULL, OFFSET, ON, OR, ORDER, OUTFILE, RECURSIVE, REPLACE, RIGHT, ROLLUP, SELECT, SESSION, \
+    SET, SHOW, STATUS, SUM, TABLE, TABLES, TEMPORARY, THEN, TREE, TRUNCATE, UNION, UPDATE, USE, \
+    USING, VALUES, VARIABLES, WARNINGS, WHEN, WHERE, WITH";
 
 /// Names of databases, tables and columns, shared by the completer and the shell's loop.
 #[derive(Debug, Clone, Default)]
@@ -135,7 +59,7 @@ impl WordCompleter {
             .iter()
             .map(String::as_str)
             .filter(matching)
-            .chain(KEYWORDS.iter().copied().filter(matching))
+            .chain(KEYWORDS.split(", ").filter(matching))
             .map(|name| suggestion(name.to_owned()))
             .collect()
     }

@@ -18,7 +18,7 @@ use crate::statements;
 use completer::{Names, WordCompleter};
 use prompt::MayflyPrompt;
 
-/// Lines that the history file keeps.
+/// The most lines of the history file.
 const HISTORY_LINES: usize = 10_000;
 const MENU: &str = "completion";
 

@@ -34,24 +34,24 @@ impl AuthenticationPlugin {
         plugins.find(|plugin| plugin.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether a text can be what it keeps of a password.
-    pub(crate) fn is_kept(self, kept: &[u8]) -> bool {
+    /// Whether a text can be the plugin's hash of a password.
+    pub(crate) fn is_hash(self, hash: &[u8]) -> bool {
         match self {
-            Self::CachingSha2Password => crypt::is_caching_sha2(kept),
-            Self::MysqlNativePassword => crypt::is_native(kept),
+            Self::CachingSha2Password => crypt::is_caching_sha2(hash),
+            Self::MysqlNativePassword => crypt::is_native(hash),
         }
     }
 
-    /// Whether a password is that of what it keeps.
-    pub(crate) fn is_password(self, kept: &[u8], password: &[u8]) -> bool {
+    /// Whether a hash is that of a password.
+    pub(crate) fn is_password(self, hash: &[u8], password: &[u8]) -> bool {
         match self {
-            Self::CachingSha2Password => crypt::is_caching_sha2_password(kept, password),
-            Self::MysqlNativePassword => crypt::is_native_password(kept, password),
+            Self::CachingSha2Password => crypt::is_caching_sha2_password(hash, password),
+            Self::MysqlNativePassword => crypt::is_native_password(hash, password),
         }
     }
 
-    /// What it keeps of a password; nothing of an empty one.
-    pub(crate) fn keep(self, password: &[u8], random: [u8; crypt::SALT_LENGTH]) -> Vec<u8> {
+    /// The hash of a password; empty for the empty one.
+    pub(crate) fn hash(self, password: &[u8], random: [u8; crypt::SALT_LENGTH]) -> Vec<u8> {
         match self {
             _ if password.is_empty() => Vec::new(),
             Self::CachingSha2Password => crypt::caching_sha2(password, &crypt::salt_of(random)),
@@ -60,11 +60,11 @@ impl AuthenticationPlugin {
     }
 }
 
-/// What a plugin keeps of a password; never printed.
+/// A plugin's hash of a password; never printed.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub(crate) struct Kept(pub(crate) Vec<u8>);
+pub(crate) struct PasswordHash(pub(crate) Vec<u8>);
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for PasswordHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("<secret>")
     }
@@ -91,7 +91,7 @@ impl Limits {
 pub(crate) struct PastPassword {
     /// When it was set: microseconds since 1970 UTC.
     pub(crate) set: i64,
-    pub(crate) kept: Kept,
+    pub(crate) hash: PasswordHash,
 }
 
 /// An account.
@@ -99,9 +99,9 @@ pub(crate) struct PastPassword {
 pub(crate) struct Account {
     pub(crate) name: AccountName,
     pub(crate) plugin: AuthenticationPlugin,
-    pub(crate) password: Kept,
+    pub(crate) password: PasswordHash,
     /// RETAIN CURRENT PASSWORD
-    pub(crate) second_password: Kept,
+    pub(crate) second_password: PasswordHash,
     /// Microseconds since 1970 UTC.
     pub(crate) password_changed: i64,
     /// Those that it may not have again, the newest first.
@@ -131,8 +131,8 @@ impl Account {
         Self {
             name,
             plugin,
-            password: Kept::default(),
-            second_password: Kept::default(),
+            password: PasswordHash::default(),
+            second_password: PasswordHash::default(),
             password_changed: now,
             past_passwords: Vec::new(),
             expired: false,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use mayfly_syntax::ast::AccountReference;
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -37,13 +38,18 @@ impl AccountName {
         })
     }
 
+    /// The one that a statement writes out, if it is not too long.
+    pub(crate) fn of(reference: &AccountReference) -> Option<Self> {
+        match reference {
+            AccountReference::Named { user, host } => Self::new(user, host.as_deref()).ok(),
+            AccountReference::Current => None,
+        }
+    }
+
     /// `` `user`@`host` ``
     pub(crate) fn quoted(&self) -> String {
-        format!(
-            "{}@{}",
-            quoted_identifier(&self.user),
-            quoted_identifier(&self.host)
-        )
+        let (user, host) = (quoted_identifier(&self.user), quoted_identifier(&self.host));
+        format!("{user}@{host}")
     }
 }
 

@@ -1,11 +1,12 @@
 //! What the two authentication plugins compute of a password.
 //!
-//! `caching_sha2_password` keeps SHA-crypt of SHA-256 (Ulrich Drepper, "Unix crypt using SHA-256 and
-//! SHA-512", 2007) with a salt of 20 bytes and thousands of rounds: `$A$`, the thousands as three
-//! hexadecimal digits, `$`, the salt, 43 characters. `mysql_native_password` keeps `*` and SHA1 of
-//! SHA1 in hexadecimal digits. On the wire both prove that the client knows the password without
-//! sending it, against 20 random bytes of the server's ("scramble").
+//! The hash of `caching_sha2_password` is SHA-crypt of SHA-256 (Ulrich Drepper, "Unix crypt using
+//! SHA-256 and SHA-512", 2007) with a salt of 20 bytes and thousands of rounds: `$A$`, the thousands
+//! as three hexadecimal digits, `$`, the salt, 43 characters. That of `mysql_native_password` is `*`
+//! and SHA1 of SHA1 in hexadecimal digits. On the wire both prove that the client knows the password
+//! without sending it, against 20 random bytes of the server's ("scramble").
 
+use data_encoding::{HEXUPPER, HEXUPPER_PERMISSIVE};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
@@ -27,12 +28,12 @@ pub(crate) const PASSWORD_MAX: usize = 256;
 /// SHA256 of SHA256 of a password: what `caching_sha2_password` remembers of it.
 pub(crate) type FastDigest = [u8; 32];
 
-/// What `caching_sha2_password` keeps of a password.
+/// The hash of a password for `caching_sha2_password`.
 pub(crate) fn caching_sha2(password: &[u8], salt: &[u8; SALT_LENGTH]) -> Vec<u8> {
-    let mut kept = format!("$A${THOUSANDS:03X}$").into_bytes();
-    kept.extend_from_slice(salt);
-    kept.extend_from_slice(&sha_crypt(password, salt, THOUSANDS * 1000));
-    kept
+    let mut stored = format!("$A${THOUSANDS:03X}$").into_bytes();
+    stored.extend_from_slice(salt);
+    stored.extend_from_slice(&sha_crypt(password, salt, THOUSANDS * 1000));
+    stored
 }
 
 /// Random bytes as a salt: of characters below 128, none of them NUL or `$`.
@@ -46,35 +47,35 @@ pub(crate) fn salt_of(mut random: [u8; SALT_LENGTH]) -> [u8; SALT_LENGTH] {
     random
 }
 
-/// Whether a text can be what `caching_sha2_password` keeps.
-pub(crate) fn is_caching_sha2(kept: &[u8]) -> bool {
-    kept.is_empty() || parts(kept).is_some()
+/// Whether a text can be a hash of `caching_sha2_password`.
+pub(crate) fn is_caching_sha2(stored: &[u8]) -> bool {
+    stored.is_empty() || parts(stored).is_some()
 }
 
 /// The thousands of rounds, the salt and the digest.
-fn parts(kept: &[u8]) -> Option<(usize, &[u8], &[u8])> {
-    let digits = kept.strip_prefix(b"$A$")?.get(..3)?;
+fn parts(stored: &[u8]) -> Option<(usize, &[u8], &[u8])> {
+    let digits = stored.strip_prefix(b"$A$")?.get(..3)?;
     let digits = std::str::from_utf8(digits).ok()?;
     let thousands = usize::from_str_radix(digits, 16).ok()?;
-    let has_form = kept.get(PREFIX_LENGTH - 1) == Some(&b'$')
-        && kept.len() == PREFIX_LENGTH + SALT_LENGTH + DIGEST_LENGTH;
+    let has_form = stored.get(PREFIX_LENGTH - 1) == Some(&b'$')
+        && stored.len() == PREFIX_LENGTH + SALT_LENGTH + DIGEST_LENGTH;
     if !has_form || !(1..=THOUSANDS_MAX).contains(&thousands) {
         return None;
     }
-    let (salt, digest) = kept.get(PREFIX_LENGTH..)?.split_at(SALT_LENGTH);
+    let (salt, digest) = stored.get(PREFIX_LENGTH..)?.split_at(SALT_LENGTH);
     Some((thousands, salt, digest))
 }
 
-/// Whether a password is the one that `kept` was made of.
-pub(crate) fn is_caching_sha2_password(kept: &[u8], password: &[u8]) -> bool {
+/// Whether a password is the one that `stored` was made of.
+pub(crate) fn is_caching_sha2_password(stored: &[u8], password: &[u8]) -> bool {
     if password.len() > PASSWORD_MAX {
         return false;
     }
-    match parts(kept) {
+    match parts(stored) {
         Some((thousands, salt, digest)) => {
             is_equal(&sha_crypt(password, salt, thousands * 1000), digest)
         }
-        None => kept.is_empty() && password.is_empty(),
+        None => stored.is_empty() && password.is_empty(),
     }
 }
 
@@ -88,70 +89,55 @@ pub(crate) fn is_fast_answer(digest: &FastDigest, scramble: &[u8], answer: &[u8]
     let Ok(answer) = <[u8; 32]>::try_from(answer) else {
         return false;
     };
-    let mask = Sha256::new()
-        .chain_update(digest)
-        .chain_update(scramble)
-        .finalize();
-    let mut once = answer;
-    once.iter_mut().zip(mask).for_each(|(a, b)| *a ^= b);
+    let mask = Sha256::digest([&digest[..], scramble].concat());
+    let once = std::array::from_fn::<u8, 32, _>(|at| answer[at] ^ mask[at]);
     is_equal(&Sha256::digest(once), digest)
 }
 
-/// What `mysql_native_password` keeps of a password.
+/// The hash of a password for `mysql_native_password`.
 pub(crate) fn native(password: &[u8]) -> String {
-    use std::fmt::Write as _;
-    if password.is_empty() {
-        return String::new();
+    match password {
+        [] => String::new(),
+        _ => format!(
+            "*{}",
+            HEXUPPER.encode(&Sha1::digest(Sha1::digest(password)))
+        ),
     }
-    let mut kept = String::from("*");
-    for byte in Sha1::digest(Sha1::digest(password)) {
-        let _ = write!(kept, "{byte:02X}");
-    }
-    kept
 }
 
-/// Whether a text can be what `mysql_native_password` keeps.
-pub(crate) fn is_native(kept: &[u8]) -> bool {
-    kept.is_empty() || native_digest(kept).is_some()
+/// Whether a text can be a hash of `mysql_native_password`.
+pub(crate) fn is_native(stored: &[u8]) -> bool {
+    stored.is_empty() || native_digest(stored).is_some()
 }
 
-fn native_digest(kept: &[u8]) -> Option<[u8; 20]> {
-    let digits = kept.strip_prefix(b"*")?;
-    if digits.len() != 40 {
-        return None;
-    }
-    let mut digest = [0; 20];
-    for (byte, pair) in digest.iter_mut().zip(digits.chunks(2)) {
-        let pair = std::str::from_utf8(pair).ok()?;
-        *byte = u8::from_str_radix(pair, 16).ok()?;
-    }
-    Some(digest)
+fn native_digest(stored: &[u8]) -> Option<[u8; 20]> {
+    let digest = HEXUPPER_PERMISSIVE
+        .decode(stored.strip_prefix(b"*")?)
+        .ok()?;
+    digest.try_into().ok()
 }
 
-/// Whether a password is the one that `kept` was made of.
-pub(crate) fn is_native_password(kept: &[u8], password: &[u8]) -> bool {
+/// Whether a password is the one that `stored` was made of.
+pub(crate) fn is_native_password(stored: &[u8], password: &[u8]) -> bool {
     if password.len() > PASSWORD_MAX {
         return false;
     }
-    match native_digest(kept) {
+    match native_digest(stored) {
         Some(digest) => is_equal(&Sha1::digest(Sha1::digest(password)), &digest),
-        None => kept.is_empty() && password.is_empty(),
+        None => stored.is_empty() && password.is_empty(),
     }
 }
 
 /// Whether a client's answer proves that it knows the password.
-pub(crate) fn is_native_answer(kept: &[u8], scramble: &[u8], answer: &[u8]) -> bool {
-    let Some(digest) = native_digest(kept) else {
-        return kept.is_empty() && answer.is_empty();
+pub(crate) fn is_native_answer(stored: &[u8], scramble: &[u8], answer: &[u8]) -> bool {
+    let Some(digest) = native_digest(stored) else {
+        return stored.is_empty() && answer.is_empty();
     };
-    let Ok(mut once) = <[u8; 20]>::try_from(answer) else {
+    let Ok(answer) = <[u8; 20]>::try_from(answer) else {
         return false;
     };
-    let mask = Sha1::new()
-        .chain_update(scramble)
-        .chain_update(digest)
-        .finalize();
-    once.iter_mut().zip(mask).for_each(|(a, b)| *a ^= b);
+    let mask = Sha1::digest([scramble, &digest[..]].concat());
+    let once = std::array::from_fn::<u8, 20, _>(|at| answer[at] ^ mask[at]);
     is_equal(&Sha1::digest(once), &digest)
 }
 
@@ -171,7 +157,7 @@ fn sha_crypt(password: &[u8], salt: &[u8], rounds: usize) -> [u8; DIGEST_LENGTH]
     let mut first = Sha256::new();
     first.update(password);
     first.update(salt);
-    update_repeated(&mut first, &alternate, password.len());
+    first.update(repeated(&alternate, password.len()));
     let mut bits = password.len();
     while bits > 0 {
         match bits & 1 {
@@ -182,34 +168,24 @@ fn sha_crypt(password: &[u8], salt: &[u8], rounds: usize) -> [u8; DIGEST_LENGTH]
     }
     let mut digest: [u8; 32] = first.finalize().into();
 
-    let mut passwords = Sha256::new();
-    for _ in 0..password.len() {
-        passwords.update(password);
-    }
-    let password_sequence = repeated(&passwords.finalize(), password.len());
-    let mut salts = Sha256::new();
-    for _ in 0..16 + usize::from(digest[0]) {
-        salts.update(salt);
-    }
-    let salt_sequence = repeated(&salts.finalize(), salt.len());
+    let passwords = Sha256::digest(password.repeat(password.len()));
+    let password_sequence = repeated(&passwords, password.len());
+    let salts = Sha256::digest(salt.repeat(16 + usize::from(digest[0])));
+    let salt_sequence = repeated(&salts, salt.len());
 
     for round in 0..rounds {
-        let mut hash = Sha256::new();
-        match round % 2 {
-            1 => hash.update(&password_sequence),
-            _ => hash.update(digest),
-        }
+        let (first, last) = match round % 2 {
+            1 => (&*password_sequence, &digest[..]),
+            _ => (&digest[..], &*password_sequence),
+        };
+        let mut hash = Sha256::new_with_prefix(first);
         if round % 3 != 0 {
             hash.update(&salt_sequence);
         }
         if round % 7 != 0 {
             hash.update(&password_sequence);
         }
-        match round % 2 {
-            1 => hash.update(digest),
-            _ => hash.update(&password_sequence),
-        }
-        digest = hash.finalize().into();
+        digest = hash.chain_update(last).finalize().into();
     }
     encode(&digest)
 }
@@ -217,15 +193,6 @@ fn sha_crypt(password: &[u8], salt: &[u8], rounds: usize) -> [u8; DIGEST_LENGTH]
 /// The first `length` bytes of a digest that is repeated without end.
 fn repeated(digest: &[u8], length: usize) -> Vec<u8> {
     digest.iter().copied().cycle().take(length).collect()
-}
-
-fn update_repeated(hash: &mut Sha256, digest: &[u8], length: usize) {
-    let mut left = length;
-    while left > 0 {
-        let part = left.min(digest.len());
-        hash.update(&digest[..part]);
-        left -= part;
-    }
 }
 
 /// The digest in crypt's characters: groups of three bytes, in its order, give four characters.
@@ -256,14 +223,6 @@ fn encode(digest: &[u8; 32]) -> [u8; DIGEST_LENGTH] {
 mod tests {
     use super::*;
 
-    fn bytes_of(hex: &str) -> Vec<u8> {
-        let digits: Vec<char> = hex.chars().collect();
-        let pairs = digits.chunks(2).map(|pair| pair.iter().collect::<String>());
-        pairs
-            .map(|pair| u8::from_str_radix(&pair, 16).unwrap())
-            .collect()
-    }
-
     #[test]
     fn sha_crypt_is_that_of_its_specification() {
         // The specification's example without a number of rounds.
@@ -281,14 +240,13 @@ mod tests {
     #[test]
     fn a_string_of_mysql_is_read() {
         // SHOW CREATE USER of MySQL 9.7 with print_identified_with_as_hex, of a user with 'secret'.
-        let kept = bytes_of(
-            "244124303041247E06362C470A111D6F19071D451B6D506110213E4A79487A597A496B724D4A45436634716E\
-             68782E6142556F733935306F5248442E39472F70413371387330",
-        );
-        assert!(is_caching_sha2(&kept));
-        assert!(is_caching_sha2_password(&kept, b"secret"));
-        assert!(!is_caching_sha2_password(&kept, b"Secret"));
-        assert!(!is_caching_sha2_password(&kept, b""));
+        let digits = "244124303041247E06362C470A111D6F19071D451B6D506110213E4A79487A597A496B724D4A45436634716E\
+                      68782E6142556F733935306F5248442E39472F70413371387330";
+        let stored = HEXUPPER.decode(digits.as_bytes()).unwrap();
+        assert!(is_caching_sha2(&stored));
+        assert!(is_caching_sha2_password(&stored, b"secret"));
+        assert!(!is_caching_sha2_password(&stored, b"Secret"));
+        assert!(!is_caching_sha2_password(&stored, b""));
     }
 
     #[test]
@@ -297,32 +255,34 @@ mod tests {
             0x24, 0x80, 0xFF, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
         ]);
         assert!(!salt.contains(&b'$') && !salt.contains(&0));
-        let kept = caching_sha2("пароль".as_bytes(), &salt);
-        assert!(kept.starts_with(b"$A$005$") && kept.len() == 70);
-        assert!(is_caching_sha2_password(&kept, "пароль".as_bytes()));
-        assert!(!is_caching_sha2_password(&kept, "парол".as_bytes()));
+        let stored = caching_sha2("пароль".as_bytes(), &salt);
+        assert!(stored.starts_with(b"$A$005$") && stored.len() == 70);
+        assert!(is_caching_sha2_password(&stored, "пароль".as_bytes()));
+        assert!(!is_caching_sha2_password(&stored, "парол".as_bytes()));
         assert!(!is_caching_sha2(b"$A$005$short"));
-        assert!(!is_caching_sha2(&kept[1..]));
+        assert!(!is_caching_sha2(&stored[1..]));
     }
 
     #[test]
     fn native_passwords() {
-        let kept = native(b"password");
-        assert_eq!(kept, "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
-        assert!(is_native_password(kept.as_bytes(), b"password"));
-        assert!(!is_native_password(kept.as_bytes(), b"Password"));
+        let stored = native(b"password");
+        assert_eq!(stored, "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
+        assert!(is_native_password(stored.as_bytes(), b"password"));
+        assert!(!is_native_password(stored.as_bytes(), b"Password"));
         let scramble = *b"01234567890123456789";
         let once = Sha1::digest(b"password");
-        let mask = Sha1::new()
-            .chain_update(scramble)
-            .chain_update(Sha1::digest(once))
-            .finalize();
+        let mask = Sha1::new_with_prefix(scramble).chain_update(Sha1::digest(once));
+        let mask = mask.finalize();
         let answer: Vec<u8> = once.iter().zip(mask).map(|(a, b)| a ^ b).collect();
-        assert!(is_native_answer(kept.as_bytes(), &scramble, &answer));
-        assert!(!is_native_answer(kept.as_bytes(), &scramble, &answer[1..]));
-        assert!(!is_native_answer(kept.as_bytes(), &[0; 20], &answer));
+        assert!(is_native_answer(stored.as_bytes(), &scramble, &answer));
+        assert!(!is_native_answer(
+            stored.as_bytes(),
+            &scramble,
+            &answer[1..]
+        ));
+        assert!(!is_native_answer(stored.as_bytes(), &[0; 20], &answer));
         assert!(is_native_answer(b"", &scramble, b""));
-        assert!(!is_native_answer(kept.as_bytes(), &scramble, b""));
+        assert!(!is_native_answer(stored.as_bytes(), &scramble, b""));
     }
 
     #[test]
@@ -330,10 +290,8 @@ mod tests {
         let digest = fast_digest(b"secret");
         let scramble = *b"01234567890123456789";
         let once = Sha256::digest(b"secret");
-        let mask = Sha256::new()
-            .chain_update(digest)
-            .chain_update(scramble)
-            .finalize();
+        let mask = Sha256::new_with_prefix(digest).chain_update(scramble);
+        let mask = mask.finalize();
         let answer: Vec<u8> = once.iter().zip(mask).map(|(a, b)| a ^ b).collect();
         assert!(is_fast_answer(&digest, &scramble, &answer));
         assert!(!is_fast_answer(&digest, &[1; 20], &answer));

@@ -18,20 +18,16 @@ pub(crate) fn resolve(privileges: &Privileges, level: &Level) -> Result<(Granted
 
 /// What ALL means.
 fn all(level: &Level) -> Granted {
-    match level {
-        Level::Global => Granted {
-            privileges: PrivilegeSet::GLOBAL,
-            dynamic: DynamicSet::ALL,
-            columns: Vec::new(),
-        },
-        Level::Database(_) => Granted {
-            privileges: PrivilegeSet::DATABASE,
-            ..Granted::default()
-        },
-        Level::Table(..) => Granted {
-            privileges: PrivilegeSet::TABLE,
-            ..Granted::default()
-        },
+    let (privileges, dynamic) = match level {
+        Level::Global => (PrivilegeSet::GLOBAL, DynamicSet::ALL),
+        Level::Database(_) => (PrivilegeSet::DATABASE, DynamicSet::NONE),
+        Level::Table(..) => (PrivilegeSet::TABLE, DynamicSet::NONE),
+    };
+    let columns = Vec::new();
+    Granted {
+        privileges,
+        dynamic,
+        columns,
     }
 }
 
@@ -44,18 +40,17 @@ fn listed(list: &[ListedPrivilege], level: &Level) -> Result<(Granted, Vec<Strin
             PrivilegeName::Dynamic(name) => {
                 dynamic.push(name.to_uppercase());
                 match DynamicSet::of(name) {
-                    Some(set) => granted.dynamic = granted.dynamic.with(set),
+                    Some(set) => granted.dynamic.add(set),
                     None => unknown.push(name.to_uppercase()),
                 }
             }
             PrivilegeName::Static(privilege) => {
                 let set = PrivilegeSet::of(&[*privilege]);
                 if item.columns.is_empty() {
-                    granted.privileges = granted.privileges.with(set);
+                    granted.privileges.add(set);
                 }
-                for column in &item.columns {
-                    granted.columns.push((column.clone(), set));
-                }
+                let columns = item.columns.iter().cloned();
+                granted.columns.extend(columns.map(|column| (column, set)));
             }
         }
     }

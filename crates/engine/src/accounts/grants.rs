@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools;
 use mayfly_syntax::printer::quoted_identifier;
 
 use super::account_name::AccountName;
 use super::host;
 use super::privileges::{DynamicSet, PrivilegeSet};
+use crate::names::{same_name, word_if};
 
 /// What was granted on a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,14 +23,20 @@ pub(crate) struct TableGrant {
 impl TableGrant {
     /// What is granted on any of its columns.
     pub(crate) fn any_column(&self) -> PrivilegeSet {
-        let columns = self.columns.values();
-        columns.fold(PrivilegeSet::NONE, |all, column| all.with(*column))
+        self.columns.values().copied().collect()
+    }
+
+    fn add_to_column(&mut self, name: &str, privileges: PrivilegeSet) {
+        self.columns
+            .entry(name.to_owned())
+            .or_default()
+            .add(privileges);
     }
 
     /// What is granted on a column alone.
     pub(crate) fn column(&self, name: &str) -> PrivilegeSet {
         let mut columns = self.columns.iter();
-        let found = columns.find(|(column, _)| crate::names::same_name(column, name));
+        let found = columns.find(|(column, _)| same_name(column, name));
         found.map_or(PrivilegeSet::NONE, |(_, privileges)| *privileges)
     }
 
@@ -91,22 +99,20 @@ impl Grants {
         let mut privileges = granted.privileges;
         // Without a static privilege GRANT OPTION is that of the dynamic ones alone.
         if grant_option && (granted.dynamic.is_empty() || !privileges.is_empty()) {
-            privileges = privileges.with(PrivilegeSet::GRANT_OPTION);
+            privileges.add(PrivilegeSet::GRANT_OPTION);
         }
         match level {
             Level::Global => {
-                self.global = self.global.with(privileges);
-                self.dynamic = self.dynamic.with(granted.dynamic);
+                self.global.add(privileges);
+                self.dynamic.add(granted.dynamic);
                 if grant_option {
-                    self.dynamic_grantable = self.dynamic_grantable.with(granted.dynamic);
+                    self.dynamic_grantable.add(granted.dynamic);
                 }
             }
             Level::Database(pattern) => {
-                if privileges.is_empty() {
-                    return;
+                if !privileges.is_empty() {
+                    self.add_to_database(pattern, privileges);
                 }
-                let database = self.databases.entry(pattern.clone()).or_default();
-                *database = database.with(privileges);
             }
             Level::Table(database, table) => {
                 if privileges.is_empty() && granted.columns.is_empty() {
@@ -114,29 +120,33 @@ impl Grants {
                 }
                 let key = (database.clone(), table.clone());
                 let table = self.tables.entry(key).or_default();
-                table.privileges = table.privileges.with(privileges);
+                table.privileges.add(privileges);
                 for (column, privileges) in &granted.columns {
-                    let column = table.columns.entry(column.clone()).or_default();
-                    *column = column.with(*privileges);
+                    table.add_to_column(column, *privileges);
                 }
             }
         }
+    }
+
+    fn add_to_database(&mut self, pattern: &str, privileges: PrivilegeSet) {
+        let database = self.databases.entry(pattern.to_owned()).or_default();
+        database.add(privileges);
     }
 
     /// REVOKE; whether there was anything on that level.
     pub(crate) fn revoke(&mut self, granted: &Granted, level: &Level) -> bool {
         match level {
             Level::Global => {
-                self.global = self.global.without(granted.privileges);
-                self.dynamic = self.dynamic.without(granted.dynamic);
-                self.dynamic_grantable = self.dynamic_grantable.without(granted.dynamic);
+                self.global.remove(granted.privileges);
+                self.dynamic.remove(granted.dynamic);
+                self.dynamic_grantable.remove(granted.dynamic);
                 true
             }
             Level::Database(pattern) => {
                 let Some(database) = self.databases.get_mut(pattern) else {
                     return false;
                 };
-                *database = database.without(granted.privileges);
+                database.remove(granted.privileges);
                 if database.is_empty() {
                     self.databases.remove(pattern);
                 }
@@ -147,14 +157,14 @@ impl Grants {
                 let Some(grant) = self.tables.get_mut(&key) else {
                     return false;
                 };
-                grant.privileges = grant.privileges.without(granted.privileges);
+                grant.privileges.remove(granted.privileges);
                 // What is revoked of the table is revoked of its columns.
                 for column in grant.columns.values_mut() {
-                    *column = column.without(granted.privileges);
+                    column.remove(granted.privileges);
                 }
                 for (name, privileges) in &granted.columns {
                     if let Some(column) = grant.columns.get_mut(name) {
-                        *column = column.without(*privileges);
+                        column.remove(*privileges);
                     }
                 }
                 grant.columns.retain(|_, privileges| !privileges.is_empty());
@@ -177,19 +187,17 @@ impl Grants {
 
     /// Adds what a role has.
     pub(crate) fn add(&mut self, role: &Self) {
-        self.global = self.global.with(role.global);
-        self.dynamic = self.dynamic.with(role.dynamic);
-        self.dynamic_grantable = self.dynamic_grantable.with(role.dynamic_grantable);
+        self.global.add(role.global);
+        self.dynamic.add(role.dynamic);
+        self.dynamic_grantable.add(role.dynamic_grantable);
         for (pattern, privileges) in &role.databases {
-            let database = self.databases.entry(pattern.clone()).or_default();
-            *database = database.with(*privileges);
+            self.add_to_database(pattern, *privileges);
         }
         for (name, grant) in &role.tables {
             let table = self.tables.entry(name.clone()).or_default();
-            table.privileges = table.privileges.with(grant.privileges);
+            table.privileges.add(grant.privileges);
             for (column, privileges) in &grant.columns {
-                let column = table.columns.entry(column.clone()).or_default();
-                *column = column.with(*privileges);
+                table.add_to_column(column, *privileges);
             }
         }
     }
@@ -222,8 +230,8 @@ impl Grants {
             (self.dynamic_grantable, " WITH GRANT OPTION"),
         ] {
             if !set.is_empty() {
-                let names: Vec<&str> = set.names().collect();
-                statements.push(format!("GRANT {} ON *.* TO {to}{option}", names.join(",")));
+                let names = set.names().join(",");
+                statements.push(format!("GRANT {names} ON *.* TO {to}{option}"));
             }
         }
         let mut databases: Vec<_> = self.databases.iter().collect();
@@ -245,9 +253,9 @@ impl Grants {
         }
         for (admin, option) in [(false, ""), (true, " WITH ADMIN OPTION")] {
             let roles = self.roles.iter().filter(|(_, known)| **known == admin);
-            let roles: Vec<String> = roles.map(|(role, _)| role.quoted()).collect();
+            let roles = roles.map(|(role, _)| role.quoted()).join(",");
             if !roles.is_empty() {
-                statements.push(format!("GRANT {} TO {to}{option}", roles.join(",")));
+                statements.push(format!("GRANT {roles} TO {to}{option}"));
             }
         }
         statements
@@ -269,10 +277,8 @@ fn specificity(pattern: &str) -> usize {
 }
 
 fn option(privileges: PrivilegeSet) -> &'static str {
-    match privileges.has(PrivilegeSet::GRANT_OPTION) {
-        true => " WITH GRANT OPTION",
-        false => "",
-    }
+    let has_it = privileges.has(PrivilegeSet::GRANT_OPTION);
+    word_if(has_it, " WITH GRANT OPTION")
 }
 
 fn names(privileges: PrivilegeSet, all: PrivilegeSet) -> String {
@@ -299,9 +305,9 @@ fn table_names(grant: &TableGrant) -> String {
             parts.push(row.name.to_owned());
         }
         let columns = grant.columns.iter().filter(|(_, set)| set.has(one));
-        let columns: Vec<String> = columns.map(|(name, _)| quoted_identifier(name)).collect();
+        let columns = columns.map(|(name, _)| quoted_identifier(name)).join(", ");
         if !columns.is_empty() {
-            parts.push(format!("{} ({})", row.name, columns.join(", ")));
+            parts.push(format!("{} ({columns})", row.name));
         }
     }
     parts.join(", ")

@@ -116,29 +116,21 @@ fn is_like(text: &[u8], pattern: &[u8], is_same: impl Fn(&u8, &u8) -> bool) -> b
     // Where the last % stands, and how much of the text it takes.
     let mut retry: Option<(usize, usize)> = None;
     while at < text.len() {
-        match pattern.get(offset) {
-            Some(b'%') => {
+        // How much of the pattern the next byte of the text takes.
+        let (is_match, length) = match &pattern[offset..] {
+            [b'%', ..] => {
                 retry = Some((offset, at));
                 offset += 1;
                 continue;
             }
-            Some(b'_') => {
-                at += 1;
-                offset += 1;
-                continue;
-            }
-            Some(byte) => {
-                let (byte, length) = match (byte, pattern.get(offset + 1)) {
-                    (b'\\', Some(next)) => (next, 2),
-                    _ => (byte, 1),
-                };
-                if is_same(byte, &text[at]) {
-                    at += 1;
-                    offset += length;
-                    continue;
-                }
-            }
-            None => {}
+            [b'_', ..] => (true, 1),
+            [b'\\', byte, ..] => (is_same(byte, &text[at]), 2),
+            [byte, ..] => (is_same(byte, &text[at]), 1),
+            [] => (false, 0),
+        };
+        if is_match {
+            (offset, at) = (offset + length, at + 1);
+            continue;
         }
         let Some((percent, taken)) = retry else {
             return false;
@@ -146,11 +138,7 @@ fn is_like(text: &[u8], pattern: &[u8], is_same: impl Fn(&u8, &u8) -> bool) -> b
         retry = Some((percent, taken + 1));
         (offset, at) = (percent + 1, taken + 1);
     }
-    pattern
-        .get(offset..)
-        .unwrap_or_default()
-        .iter()
-        .all(|byte| *byte == b'%')
+    pattern[offset..].iter().all(|byte| *byte == b'%')
 }
 
 #[cfg(test)]

@@ -2,50 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use mayfly_syntax::ast::{AccountReference, AccountStatement, RoleChoice, Statement};
-use mayfly_syntax::{ParseOptions, parse_one};
+use mayfly_syntax::ast::{AccountStatement, RoleChoice, Statement};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::Accounts;
 use super::account::{Account, AccountName};
+use crate::error::parse_own;
 
 /// The roles that a text names, as SET ROLE would; `None` when it is no list of roles.
 pub(crate) fn parse(text: &str) -> Option<BTreeSet<AccountName>> {
     if text.trim().is_empty() {
         return Some(BTreeSet::new());
     }
-    let statement = format!("SET ROLE {text}");
-    let parsed = parse_one(&statement, &ParseOptions::MYSQL_DEFAULT).ok()?;
-    let Statement::Account(statement) = parsed.statement else {
+    let Statement::Account(statement) = parse_own(&format!("SET ROLE {text}")).ok()? else {
         return None;
     };
     let AccountStatement::SetRole(RoleChoice::List(list)) = *statement else {
         return None;
     };
-    let name = |reference: &AccountReference| match reference {
-        AccountReference::Named { user, host } => AccountName::new(user, host.as_deref()).ok(),
-        AccountReference::Current => None,
-    };
-    list.iter().map(name).collect()
+    list.iter().map(AccountName::of).collect()
 }
 
 impl Accounts {
     /// `mandatory_roles` has this value now.
     pub(crate) fn set_mandatory(&self, text: &str) {
-        let roles = parse(text).unwrap_or_default();
-        *self.mandatory.write() = roles;
+        *self.mandatory.write() = parse(text).unwrap_or_default();
     }
 
-    /// The mandatory roles that there are.
+    /// The mandatory roles that exist.
     pub(crate) fn mandatory(&self) -> BTreeSet<AccountName> {
-        let roles = self.mandatory.read();
-        if roles.is_empty() {
-            return BTreeSet::new();
+        let mut roles = self.mandatory.read().clone();
+        if !roles.is_empty() {
+            let table = self.table();
+            roles.retain(|role| table.contains_key(role));
         }
-        let table = self.table();
-        let there = roles.iter().filter(|role| table.contains_key(role));
-        there.cloned().collect()
+        roles
     }
 
     /// The roles that an account may have active: those that it was granted, and the mandatory ones.
@@ -56,11 +48,12 @@ impl Accounts {
         roles
     }
 
-    /// The roles that are active for who logs in to an account.
+    /// The roles that are active after a login to an account.
     pub(crate) fn roles_at_login(&self, account: &Account, all: bool) -> BTreeSet<AccountName> {
-        match all {
-            true => self.roles_of(account),
-            false => account.grants.default_roles.clone(),
+        if all {
+            self.roles_of(account)
+        } else {
+            account.grants.default_roles.clone()
         }
     }
 

@@ -65,7 +65,7 @@ impl Accounts {
         self.table().get(name).cloned()
     }
 
-    /// Puts what a data directory has in the place of what there is.
+    /// Replaces all accounts by those of a data directory.
     pub(crate) fn load(&self, loaded: AccountTable) {
         *self.table.write() = Arc::new(loaded);
     }
@@ -133,7 +133,7 @@ impl Accounts {
     }
 
     /// The plugin that a client is asked for whose name no account has: one of those that accounts have,
-    /// so that it does not tell which names there are.
+    /// so that it does not reveal which names exist.
     pub(crate) fn decoy_plugin(&self, user: &str, host: &str) -> AuthenticationPlugin {
         let mut plugins: Vec<AuthenticationPlugin> = Vec::new();
         for account in self.table().values() {
@@ -161,11 +161,7 @@ impl Accounts {
         let granted = sources.first().map(|own| self.roles_of(own));
         let granted = granted.unwrap_or_default();
         let mut seen = BTreeSet::from([account.clone()]);
-        let mut left: Vec<AccountName> = active
-            .iter()
-            .filter(|role| granted.contains(role))
-            .cloned()
-            .collect();
+        let mut left: Vec<AccountName> = active.intersection(&granted).cloned().collect();
         while let Some(role) = left.pop() {
             if !seen.insert(role.clone()) {
                 continue;

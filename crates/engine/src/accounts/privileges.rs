@@ -1,38 +1,90 @@
 //! The privileges: the static ones of MySQL's grammar, and the dynamic ones, which have names only
 //! (the manual, "Privileges Provided by MySQL").
 
+use std::marker::PhantomData;
+
+use itertools::Itertools;
 use mayfly_syntax::ast::Privilege::{self, *};
 
+/// A set of privileges of a kind, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BitSet<Kind> {
+    bits: u64,
+    kind: PhantomData<Kind>,
+}
+
+impl<Kind: Copy> Default for BitSet<Kind> {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl<Kind: Copy> BitSet<Kind> {
+    /// No privilege.
+    pub(crate) const NONE: Self = Self::from_bits(0);
+
+    const fn from_bits(bits: u64) -> Self {
+        let kind = PhantomData;
+        Self { bits, kind }
+    }
+
+    /// Whether all of another set are in it.
+    pub(crate) const fn has(self, other: Self) -> bool {
+        self.bits & other.bits == other.bits
+    }
+
+    /// Whether one of another set is in it.
+    pub(crate) const fn meets(self, other: Self) -> bool {
+        self.bits & other.bits != 0
+    }
+
+    /// Whether nothing is in it.
+    pub(crate) const fn is_empty(self) -> bool {
+        self.bits == 0
+    }
+
+    /// Both together.
+    pub(crate) const fn with(self, other: Self) -> Self {
+        Self::from_bits(self.bits | other.bits)
+    }
+
+    /// Adds those of another set.
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.bits |= other.bits;
+    }
+
+    /// Removes those of another set.
+    pub(crate) const fn remove(&mut self, other: Self) {
+        self.bits &= !other.bits;
+    }
+
+    /// Without those of another set.
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self::from_bits(self.bits & !other.bits)
+    }
+
+    /// Those of both.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self::from_bits(self.bits & other.bits)
+    }
+}
+
+impl<Kind: Copy> FromIterator<Self> for BitSet<Kind> {
+    fn from_iter<I: IntoIterator<Item = Self>>(sets: I) -> Self {
+        sets.into_iter().fold(Self::NONE, Self::with)
+    }
+}
+
 /// A set of static privileges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct PrivilegeSet(u64);
+pub(crate) type PrivilegeSet = BitSet<Privilege>;
 
 impl PrivilegeSet {
-    /// No privilege.
-    pub(crate) const NONE: Self = Self(0);
     /// What ALL means on `*.*`, GRANT OPTION apart.
-    pub(crate) const GLOBAL: Self = Self((1 << GrantOption as u8) - 1);
+    pub(crate) const GLOBAL: Self = Self::from_bits((1 << GrantOption as u8) - 1);
     /// What ALL means on `db.*`.
-    pub(crate) const DATABASE: Self = Self::of(&[
-        Select,
-        Insert,
-        Update,
-        Delete,
-        Create,
-        Drop,
-        References,
-        Index,
-        Alter,
-        CreateTemporaryTables,
-        LockTables,
-        Execute,
-        CreateView,
-        ShowView,
-        CreateRoutine,
-        AlterRoutine,
-        Event,
-        Trigger,
-    ]);
+    pub(crate) const DATABASE: Self = Self::TABLE
+        .with(Self::of(&[CreateTemporaryTables, LockTables, Execute]))
+        .with(Self::of(&[CreateRoutine, AlterRoutine, Event]));
     /// What ALL means on a table.
     pub(crate) const TABLE: Self = Self::of(&[
         Select, Insert, Update, Delete, Create, Drop, References, Index, Alter, CreateView,
@@ -45,45 +97,15 @@ impl PrivilegeSet {
 
     /// The set of these.
     pub(crate) const fn of(privileges: &[Privilege]) -> Self {
-        let mut bits = 0;
+        let mut set = Self::NONE;
         let mut at = 0;
         while at < privileges.len() {
             if !matches!(privileges[at], Usage) {
-                bits |= 1 << privileges[at] as u8;
+                set.bits |= 1 << privileges[at] as u8;
             }
             at += 1;
         }
-        Self(bits)
-    }
-
-    /// Whether all of another set are in it.
-    pub(crate) const fn has(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Whether one of another set is in it.
-    pub(crate) const fn meets(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Whether nothing is in it.
-    pub(crate) const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Both together.
-    pub(crate) const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Without those of another set.
-    pub(crate) const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// Those of both.
-    pub(crate) const fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
+        set
     }
 
     /// Its members, in MySQL's order.
@@ -98,15 +120,14 @@ impl PrivilegeSet {
             GrantOption => "GRANT",
             _ => row.name,
         };
-        let names: Vec<&str> = self.members().map(short).collect();
-        names.join(", ")
+        self.members().map(short).join(", ")
     }
 }
 
 /// SUPER alone.
 pub(crate) const SUPER: PrivilegeSet = PrivilegeSet::of(&[Super]);
 
-/// What there is to say of a static privilege.
+/// The properties of a static privilege.
 #[derive(Debug)]
 pub(crate) struct StaticPrivilege {
     pub(crate) privilege: Privilege,
@@ -114,7 +135,7 @@ pub(crate) struct StaticPrivilege {
     pub(crate) name: &'static str,
     /// The column of `mysql.user`.
     pub(crate) column: &'static str,
-    /// What SHOW PRIVILEGES says of it.
+    /// Its comment in SHOW PRIVILEGES.
     pub(crate) context: &'static str,
     pub(crate) comment: &'static str,
 }
@@ -212,49 +233,28 @@ pub(crate) const DYNAMIC: &[&str] = &[
     "XA_RECOVER_ADMIN",
 ];
 
+/// The kind of dynamic privileges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dynamic;
+
 /// A set of dynamic privileges: a bit for each of [`DYNAMIC`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct DynamicSet(u64);
+pub(crate) type DynamicSet = BitSet<Dynamic>;
 
 impl DynamicSet {
-    /// No privilege.
-    pub(crate) const NONE: Self = Self(0);
     /// All of them.
-    pub(crate) const ALL: Self = Self((1 << DYNAMIC.len()) - 1);
+    pub(crate) const ALL: Self = Self::from_bits((1 << DYNAMIC.len()) - 1);
 
     /// The set of one, in any case; `None` when there is none of that name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let mut names = DYNAMIC.iter();
         let at = names.position(|known| known.eq_ignore_ascii_case(name))?;
-        Some(Self(1 << at))
-    }
-
-    /// Whether all of another set are in it.
-    pub(crate) const fn has(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Whether nothing is in it.
-    pub(crate) const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Both together.
-    pub(crate) const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Without those of another set.
-    pub(crate) const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
+        Some(Self::from_bits(1 << at))
     }
 
     /// The names of its members.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
         let numbered = DYNAMIC.iter().enumerate();
-        numbered
-            .filter(move |(at, _)| self.0 & 1 << at != 0)
-            .map(|(_, name)| *name)
+        numbered.filter_map(move |(at, name)| (self.bits >> at & 1 == 1).then_some(*name))
     }
 }
 

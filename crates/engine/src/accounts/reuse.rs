@@ -37,7 +37,7 @@ impl Account {
         forget(&mut past);
         let is_past = |text: &str| {
             let mut past = past.iter();
-            past.any(|it| self.plugin.is_password(&it.kept.0, text.as_bytes()))
+            past.any(|it| self.plugin.is_password(&it.hash.0, text.as_bytes()))
         };
         if text.is_some_and(is_past) {
             let contradicts = codes::ER_CREDENTIALS_CONTRADICT_TO_HISTORY;
@@ -45,7 +45,7 @@ impl Account {
         }
         let now = PastPassword {
             set: now,
-            kept: self.password.clone(),
+            hash: self.password.clone(),
         };
         past.insert(0, now);
         forget(&mut past);

@@ -48,11 +48,9 @@ impl Rights {
             user: user.to_owned(),
             host: host.to_owned(),
             unrestricted: false,
-            global: all().fold(PrivilegeSet::NONE, |set, grants| set.with(grants.global)),
-            dynamic: all().fold(DynamicSet::NONE, |set, grants| set.with(grants.dynamic)),
-            dynamic_grantable: all().fold(DynamicSet::NONE, |set, grants| {
-                set.with(grants.dynamic_grantable)
-            }),
+            global: all().map(|grants| grants.global).collect(),
+            dynamic: all().map(|grants| grants.dynamic).collect(),
+            dynamic_grantable: all().map(|grants| grants.dynamic_grantable).collect(),
             sources,
         }
     }
@@ -104,26 +102,22 @@ impl Rights {
     /// What holds on a table.
     pub(crate) fn on_table(&self, database: &str, table: &str) -> PrivilegeSet {
         let own = self.table_grants(database, table);
-        let own = own.fold(PrivilegeSet::NONE, |all, grant| all.with(grant.privileges));
-        own.with(self.on_database(database))
+        let own = own.map(|grant| grant.privileges);
+        own.fold(self.on_database(database), PrivilegeSet::with)
     }
 
     /// What holds on a table or any of its columns.
     pub(crate) fn on_any_column(&self, database: &str, table: &str) -> PrivilegeSet {
         let own = self.table_grants(database, table);
-        let own = own.fold(PrivilegeSet::NONE, |all, grant| {
-            all.with(grant.any_column())
-        });
-        own.with(self.on_table(database, table))
+        let own = own.map(|grant| grant.any_column());
+        own.fold(self.on_table(database, table), PrivilegeSet::with)
     }
 
     /// What holds on a column.
     pub(crate) fn on_column(&self, database: &str, table: &str, column: &str) -> PrivilegeSet {
         let own = self.table_grants(database, table);
-        let own = own.fold(PrivilegeSet::NONE, |all, grant| {
-            all.with(grant.column(column))
-        });
-        own.with(self.on_table(database, table))
+        let own = own.map(|grant| grant.column(column));
+        own.fold(self.on_table(database, table), PrivilegeSet::with)
     }
 
     fn table_grants<'r>(
@@ -143,26 +137,18 @@ impl Rights {
 
     /// Whether a database may be the current one.
     pub(crate) fn may_use(&self, database: &str) -> bool {
-        if self.unrestricted
+        let sources = self.sources.iter();
+        let mut tables = sources.flat_map(|source| source.grants.tables.keys());
+        self.unrestricted
             || is_open(database)
             || self.on_database(database).meets(PrivilegeSet::DATABASE)
-        {
-            return true;
-        }
-        let mut tables = self
-            .sources
-            .iter()
-            .flat_map(|source| source.grants.tables.keys());
-        tables.any(|(known, _)| known == database)
+            || tables.any(|(known, _)| known == database)
     }
 
     /// Whether a table is shown.
     pub(crate) fn sees_table(&self, database: &str, table: &str) -> bool {
-        self.unrestricted
-            || is_open(database)
-            || self
-                .on_any_column(database, table)
-                .meets(PrivilegeSet::TABLE)
+        let held = || self.on_any_column(database, table);
+        self.unrestricted || is_open(database) || held().meets(PrivilegeSet::TABLE)
     }
 
     /// Whether the columns of a table may be asked for: those are shown that there is a right to.
@@ -215,9 +201,7 @@ impl Rights {
         table: &str,
         wanted: PrivilegeSet,
     ) -> Result<()> {
-        self.require_among(self.global, wanted, table, || {
-            self.on_table(database, table)
-        })
+        self.require_among(wanted, table, || self.on_table(database, table))
     }
 
     /// The same, where a privilege on a column of the table is enough for now.
@@ -227,19 +211,16 @@ impl Rights {
         table: &str,
         wanted: PrivilegeSet,
     ) -> Result<()> {
-        self.require_among(self.global, wanted, table, || {
-            self.on_any_column(database, table)
-        })
+        self.require_among(wanted, table, || self.on_any_column(database, table))
     }
 
     fn require_among(
         &self,
-        global: PrivilegeSet,
         wanted: PrivilegeSet,
         table: &str,
         all: impl FnOnce() -> PrivilegeSet,
     ) -> Result<()> {
-        if global.has(wanted) {
+        if self.global.has(wanted) {
             return Ok(());
         }
         let missing = wanted.without(all());

@@ -9,11 +9,11 @@ use std::time::Duration;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-use super::account::{Account, AccountName};
+use super::account::{Account, AccountName, Limits};
 use crate::error::refuse;
 
-/// So many hosts' and accounts' failures are remembered; more are an attack, and each of them alone
-/// is then of little use to it.
+/// How many hosts' and accounts' failures are remembered at most; more are an attack, for which the
+/// count of a single one means little.
 const REMEMBERED_MAX: usize = 10_000;
 const MICROSECONDS_OF_DAY: i64 = 86_400_000_000;
 const MICROSECONDS_OF_HOUR: i64 = 3_600_000_000;
@@ -138,48 +138,42 @@ impl Usage {
         if limits.user_connections > 0 && open >= limits.user_connections {
             return Err(exceeded(account, "max_user_connections", open));
         }
-        if limits.connections == 0 {
-            return Ok(());
-        }
-        let used = self.count_in_hour(account, now, |hour| {
-            hour.connections += 1;
-            hour.connections
-        });
-        refuse(used > limits.connections, || {
-            exceeded(account, "max_connections_per_hour", limits.connections)
-        })
+        let counter: Counter = |hour| &mut hour.connections;
+        self.count_in_hour(
+            account,
+            now,
+            counter,
+            limits.connections,
+            "max_connections_per_hour",
+        )
     }
 
     /// A statement of an account: 1226 when it has run too many.
     pub(crate) fn count_statement(&self, account: &Account, updates: bool, now: i64) -> Result<()> {
-        let limits = &account.limits;
-        if limits.queries > 0 {
-            let used = self.count_in_hour(account, now, |hour| {
-                hour.queries += 1;
-                hour.queries
-            });
-            if used > limits.queries {
-                return Err(exceeded(account, "max_queries_per_hour", limits.queries));
-            }
-        }
-        if updates && limits.updates > 0 {
-            let used = self.count_in_hour(account, now, |hour| {
-                hour.updates += 1;
-                hour.updates
-            });
-            if used > limits.updates {
-                return Err(exceeded(account, "max_updates_per_hour", limits.updates));
-            }
-        }
-        Ok(())
+        let Limits {
+            queries,
+            updates: changes,
+            ..
+        } = account.limits;
+        let counter: Counter = |hour| &mut hour.queries;
+        self.count_in_hour(account, now, counter, queries, "max_queries_per_hour")?;
+        let changes = if updates { changes } else { 0 };
+        let counter: Counter = |hour| &mut hour.updates;
+        self.count_in_hour(account, now, counter, changes, "max_updates_per_hour")
     }
 
+    /// Counts one more of what a limit is about; 1226 beyond it. A limit of 0 counts nothing.
     fn count_in_hour(
         &self,
         account: &Account,
         now: i64,
-        count: impl FnOnce(&mut Hour) -> u64,
-    ) -> u64 {
+        counter: Counter,
+        limit: u64,
+        resource: &str,
+    ) -> Result<()> {
+        if limit == 0 {
+            return Ok(());
+        }
         let mut hours = self.hours.lock();
         let hour = slot(&mut hours, account.name.clone());
         if now.saturating_sub(hour.began) >= MICROSECONDS_OF_HOUR {
@@ -188,9 +182,14 @@ impl Usage {
                 ..Hour::default()
             };
         }
-        count(hour)
+        let used = counter(hour);
+        *used += 1;
+        refuse(*used > limit, || exceeded(account, resource, limit))
     }
 }
+
+/// One of the counts of an hour.
+type Counter = fn(&mut Hour) -> &mut u64;
 
 fn exceeded(account: &Account, resource: &str, value: u64) -> Error {
     codes::ER_USER_LIMIT_REACHED.with(&[&account.name.user, &resource, &value])
@@ -227,28 +226,18 @@ mod tests {
             lock_days: Some(3),
             ..account()
         };
+        const DAY: i64 = MICROSECONDS_OF_DAY;
         assert!(usage.count_failure(&account, 0).is_ok());
-        let error = usage
-            .count_failure(&account, MICROSECONDS_OF_DAY)
-            .unwrap_err();
+        let error = usage.count_failure(&account, DAY).unwrap_err();
         assert_eq!(
             error.message(),
             "Access denied for user 'u'@'h'. Account is blocked for 3 day(s) (3 day(s) remaining) \
              due to 2 consecutive failed logins."
         );
-        let later = usage.refuse_blocked(&account, 3 * MICROSECONDS_OF_DAY);
-        assert!(
-            later
-                .unwrap_err()
-                .message()
-                .contains("(1 day(s) remaining)")
-        );
-        assert!(
-            usage
-                .refuse_blocked(&account, 4 * MICROSECONDS_OF_DAY)
-                .is_ok()
-        );
-        assert!(usage.refuse_blocked(&account, MICROSECONDS_OF_DAY).is_ok());
+        let later = usage.refuse_blocked(&account, 3 * DAY).unwrap_err();
+        assert!(later.message().contains("(1 day(s) remaining)"));
+        assert!(usage.refuse_blocked(&account, 4 * DAY).is_ok());
+        assert!(usage.refuse_blocked(&account, DAY).is_ok());
     }
 
     #[test]
@@ -258,30 +247,13 @@ mod tests {
         account.limits.queries = 2;
         account.limits.updates = 1;
         account.limits.user_connections = 1;
-        assert!(usage.count_statement(&account, true, 1).is_ok());
-        assert_eq!(
-            usage
-                .count_statement(&account, true, 1)
-                .unwrap_err()
-                .errno(),
-            1226
-        );
-        assert_eq!(
-            usage
-                .count_statement(&account, false, 1)
-                .unwrap_err()
-                .errno(),
-            1226
-        );
-        assert!(
-            usage
-                .count_statement(&account, true, MICROSECONDS_OF_HOUR)
-                .is_ok()
-        );
-        assert!(usage.count_connection(&account, 0, 1).is_ok());
-        assert_eq!(
-            usage.count_connection(&account, 1, 1).unwrap_err().errno(),
-            1226
-        );
+        let errno = |counted: Result<()>| counted.err().map(|error| error.errno());
+        let statement = |updates, now| errno(usage.count_statement(&account, updates, now));
+        assert_eq!(statement(true, 1), None);
+        assert_eq!(statement(true, 1), Some(1226));
+        assert_eq!(statement(false, 1), Some(1226));
+        assert_eq!(statement(true, MICROSECONDS_OF_HOUR), None);
+        assert_eq!(errno(usage.count_connection(&account, 0, 1)), None);
+        assert_eq!(errno(usage.count_connection(&account, 1, 1)), Some(1226));
     }
 }

@@ -9,7 +9,7 @@ use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, Tab
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind, Value};
 
-use super::definition::TableDefinition;
+use super::definition::{ColumnDefinition, TableDefinition};
 use super::dictionary::{self, Trees};
 use super::indexes::{IndexStorage, index_sources};
 use super::table_access::TableAccess;
@@ -33,9 +33,9 @@ pub(crate) struct BaseTable {
     source: Mutex<Arc<TableSource>>,
     next_auto_increment: Arc<AtomicU64>,
     /// Numbers below this one are given without a record in the data directory.
-    numbered_to: Arc<AtomicU64>,
-    /// Held by who commits such a record: it never goes back.
-    keeping_numbers: Arc<Mutex<()>>,
+    recorded_to: Arc<AtomicU64>,
+    /// Held while such a record is committed: the number in it never goes back.
+    recording: Arc<Mutex<()>>,
     lock: Arc<TableLock>,
 }
 
@@ -67,7 +67,7 @@ impl BaseTable {
         };
         let table = Self::over(id, definition, store);
         table.advance_auto_increment(next);
-        table.numbered_to.store(next, Ordering::Relaxed);
+        table.recorded_to.store(next, Ordering::Relaxed);
         if let Some(column) = table.definition.auto_increment_column() {
             let greatest = table.greatest_number(column, access)?;
             table.advance_auto_increment(greatest.saturating_add(1));
@@ -76,17 +76,14 @@ impl BaseTable {
     }
 
     fn over(id: TableId, definition: TableDefinition, store: TableStore) -> Self {
+        let source = table_source(id, &definition, store.index_storage());
         Self {
             timestamps: timestamps(&definition),
             has_transactions: engines::has_transactions(&definition.engine),
-            source: Mutex::new(Arc::new(table_source(
-                id,
-                &definition,
-                store.index_storage(),
-            ))),
+            source: Mutex::new(Arc::new(source)),
             next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),
-            numbered_to: Arc::default(),
-            keeping_numbers: Arc::default(),
+            recorded_to: Arc::default(),
+            recording: Arc::default(),
             id,
             store,
             lock: Arc::default(),
@@ -97,20 +94,11 @@ impl BaseTable {
     /// The same rows under another definition, whose columns and keys hold what this one's do.
     pub(crate) fn redefined(&self, id: TableId, definition: TableDefinition) -> Self {
         Self {
-            id,
-            store: self.store.clone(),
-            timestamps: timestamps(&definition),
-            has_transactions: engines::has_transactions(&definition.engine),
-            source: Mutex::new(Arc::new(table_source(
-                id,
-                &definition,
-                self.store.index_storage(),
-            ))),
             next_auto_increment: Arc::clone(&self.next_auto_increment),
-            numbered_to: Arc::clone(&self.numbered_to),
-            keeping_numbers: Arc::clone(&self.keeping_numbers),
+            recorded_to: Arc::clone(&self.recorded_to),
+            recording: Arc::clone(&self.recording),
             lock: Arc::clone(&self.lock),
-            definition: Arc::new(definition),
+            ..Self::over(id, definition, self.store.clone())
         }
     }
 
@@ -119,7 +107,7 @@ impl BaseTable {
         &self.lock
     }
 
-    /// The same table under the lock of one whose place it takes.
+    /// The same table under the lock of the one that it replaces.
     pub(crate) fn under_lock_of(self, other: &Self) -> Self {
         Self {
             lock: Arc::clone(&other.lock),
@@ -139,15 +127,16 @@ impl BaseTable {
             Some(index) => table.index_scan(IndexId(index), &[KeyRange::ALL], true, &columns)?,
             None => table.scan(&columns)?,
         };
+        let number = |value: Value| match value {
+            Value::Int(number) => u64::try_from(number).unwrap_or(0),
+            Value::UInt(number) => number,
+            Value::Float(number) if number > 0.0 => number as u64,
+            _ => 0,
+        };
         let mut greatest = 0;
         while let Some(batch) = scan.next_batch()? {
-            let numbers =
-                (0..batch.row_count()).map(|row| match convert::value_at(batch.column(0), row) {
-                    Value::Int(number) => u64::try_from(number).unwrap_or(0),
-                    Value::UInt(number) => number,
-                    Value::Float(number) if number > 0.0 => number as u64,
-                    _ => 0,
-                });
+            let rows = 0..batch.row_count();
+            let numbers = rows.map(|row| number(convert::value_at(batch.column(0), row)));
             greatest = numbers.fold(greatest, u64::max);
             if index.is_some() {
                 break;
@@ -190,7 +179,7 @@ impl BaseTable {
         }
     }
 
-    /// The rows as a statement of the session sees them, with moments in TIMESTAMP columns.
+    /// The rows as a statement of the session sees them, with UTC in TIMESTAMP columns.
     pub(crate) fn storage(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
         self.store.open(access, access.changes_directly(self))
     }
@@ -201,21 +190,16 @@ impl BaseTable {
         storage.map_or_else(|_| TableStatistics::default(), |table| table.statistics())
     }
 
-    /// The table as the planner sees it in a session, with its row count of the moment.
+    /// The table as the planner sees it in a session, with its current row count.
     pub(crate) fn source_in(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
         let zone = access.time_zone();
         let mut source = self.source(access)?;
-        let default = |column: &usize| self.definition.columns[*column].default_value(zone);
-        if self
-            .timestamps
-            .iter()
-            .any(|column| default(column).is_some())
-            && !ZoneClock::new(zone).is_utc()
-        {
+        let columns = &self.definition.columns;
+        let has_default = |column: &usize| columns[*column].default_value(zone).is_some();
+        if self.timestamps.iter().any(has_default) && !ZoneClock::new(zone).is_utc() {
             let source = Arc::make_mut(&mut source);
-            for column in &self.timestamps {
-                source.columns[*column].default =
-                    self.definition.columns[*column].default_source(zone);
+            for &column in &self.timestamps {
+                source.columns[column].default = columns[column].default_source(zone);
             }
         }
         let is_timestamp = |part: &IndexPartSource| self.timestamps.contains(&part.column);
@@ -252,21 +236,15 @@ impl BaseTable {
     pub(crate) fn take_auto_increments(&self, count: u64, step: u64, offset: u64) -> u64 {
         // An offset beyond the step is ignored, as the manual says of auto_increment_offset.
         let offset = if offset > step { 1 } else { offset };
-        let in_series = |next: u64| match next.checked_sub(offset) {
-            Some(past) => past
-                .div_ceil(step)
-                .saturating_mul(step)
-                .saturating_add(offset),
-            None => offset,
+        let in_series = |next: u64| {
+            let steps = next.saturating_sub(offset).div_ceil(step);
+            steps.saturating_mul(step).saturating_add(offset)
         };
         let more = count.saturating_sub(1).saturating_mul(step);
         let take = |next: u64| Some(in_series(next).saturating_add(more).saturating_add(1));
-        match self
-            .next_auto_increment
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-        {
-            Ok(next) | Err(next) => in_series(next),
-        }
+        let (next_number, order) = (&self.next_auto_increment, Ordering::Relaxed);
+        let (Ok(next) | Err(next)) = next_number.fetch_update(order, order, take);
+        in_series(next)
     }
 
     /// Numbers that were taken are not used: the next row gets the number that it had before, unless others
@@ -287,42 +265,41 @@ impl BaseTable {
         self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
     }
 
-    /// Rows of a table that is in the data directory were numbered by a transaction: that is kept for the
-    /// time after a restart. So that this is rarely to be done, numbers ahead of the next one are kept as
-    /// given; the end of the process keeps the right one.
+    /// The trees of a table that is in the data directory and numbers its rows.
+    fn numbered_trees(&self) -> Option<&Trees> {
+        let numbers = self.definition.auto_increment_column().is_some();
+        self.trees().filter(|_| numbers)
+    }
+
+    /// A transaction has numbered rows of a table that is in the data directory: the next number is recorded
+    /// for the time after a restart. The record is `ahead` of it, so that few transactions have to write one;
+    /// a clean shutdown records the exact number.
     pub(crate) fn keep_numbers(&self, transaction: &DurableTransaction, ahead: u64) -> Result<()> {
-        let Some(trees) = self.trees() else {
+        let is_recorded = || self.next_auto_increment() <= self.recorded_to.load(Ordering::Relaxed);
+        let Some(trees) = self.numbered_trees().filter(|_| !is_recorded()) else {
             return Ok(());
         };
-        let are_kept = || self.next_auto_increment() <= self.numbered_to.load(Ordering::Relaxed);
-        if self.definition.auto_increment_column().is_none() || are_kept() {
+        let _turn = self.recording.lock();
+        if is_recorded() {
             return Ok(());
         }
-        let _turn = self.keeping_numbers.lock();
-        if are_kept() {
-            return Ok(());
-        }
-        // Others give the numbers ahead as soon as they are known to be kept, so that this does not wait for
-        // the end of the transaction, and is not undone with it.
-        let kept = self.next_auto_increment().saturating_add(ahead);
+        // Other sessions give the numbers ahead as soon as these are recorded: the record neither waits for
+        // the end of the transaction nor is undone with it.
+        let recorded = self.next_auto_increment().saturating_add(ahead);
         let beside = transaction.beside();
-        dictionary::set_next_number(&beside, trees, kept)?;
+        dictionary::set_next_number(&beside, trees, recorded)?;
         beside.commit()?;
-        self.numbered_to.store(kept, Ordering::Relaxed);
+        self.recorded_to.store(recorded, Ordering::Relaxed);
         Ok(())
     }
 
-    /// The process ends: the transaction keeps the next number, and none ahead of it.
-    pub(crate) fn keep_next_number(&self, transaction: &DurableTransaction) -> Result<()> {
+    /// The process ends: the transaction records the next number, and none ahead of it.
+    pub(crate) fn record_next_number(&self, transaction: &DurableTransaction) -> Result<()> {
         let next = self.next_auto_increment();
-        match self.trees() {
-            Some(trees)
-                if self.definition.auto_increment_column().is_some()
-                    && next != self.numbered_to.load(Ordering::Relaxed) =>
-            {
-                dictionary::set_next_number(transaction, trees, next)
-            }
-            _ => Ok(()),
+        let is_recorded = next == self.recorded_to.load(Ordering::Relaxed);
+        match self.numbered_trees().filter(|_| !is_recorded) {
+            Some(trees) => dictionary::set_next_number(transaction, trees, next),
+            None => Ok(()),
         }
     }
 
@@ -332,10 +309,8 @@ impl BaseTable {
         if let TableStore::User(table) = &self.store
             && self.definition.engine == "MEMORY"
         {
-            table.empty_under(&memory_engine::limits(
-                &self.definition,
-                access.memory_engine_bytes(),
-            ));
+            let bytes = access.memory_engine_bytes();
+            table.empty_under(&memory_engine::limits(&self.definition, bytes));
         }
         Ok(())
     }
@@ -349,36 +324,30 @@ fn timestamps(definition: &TableDefinition) -> Vec<usize> {
 
 fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage) -> TableSource {
     let indexes = index_sources(definition, indexes);
-    let keys: Vec<usize> = indexes
-        .iter()
-        .flat_map(|index| index.parts.iter().map(|part| part.column))
-        .collect();
+    let mut parts = indexes.iter().flat_map(|index| &index.parts);
+    let keys: Vec<usize> = parts.by_ref().map(|part| part.column).collect();
+    let column = |(at, column): (usize, &ColumnDefinition)| {
+        let name = match &column.generated {
+            Some(generated) if column.is_hidden() => &generated.text,
+            _ => &column.name,
+        };
+        let generated = column.generated.as_ref().filter(|_| keys.contains(&at));
+        ColumnSource {
+            name: name.clone(),
+            ty: column.ty.clone(),
+            nullable: column.nullable,
+            invisible: column.invisible,
+            hidden: column.is_hidden(),
+            generated: generated.map(|generated| Arc::new((*generated.expression).clone())),
+            default: column.default_source(&TimeZone::UTC),
+            traits: definition.column_traits(at),
+        }
+    };
     TableSource {
         id,
         database: definition.database.clone(),
         name: definition.name.clone(),
-        columns: definition
-            .columns
-            .iter()
-            .enumerate()
-            .map(|(at, column)| ColumnSource {
-                name: match column.is_hidden() {
-                    true => definition.hidden_text(at).to_owned(),
-                    false => column.name.clone(),
-                },
-                ty: column.ty.clone(),
-                nullable: column.nullable,
-                invisible: column.invisible,
-                hidden: column.is_hidden(),
-                generated: column
-                    .generated
-                    .as_ref()
-                    .filter(|_| keys.contains(&at))
-                    .map(|generated| Arc::new((*generated.expression).clone())),
-                default: column.default_source(&TimeZone::UTC),
-                traits: definition.column_traits(at),
-            })
-            .collect(),
+        columns: definition.columns.iter().enumerate().map(column).collect(),
         unique_keys: definition.identifying_columns(),
         indexes,
         row_count: 0,

@@ -9,17 +9,12 @@ use crate::names::same_name;
 /// Whether an expression names a column.
 pub(crate) fn names_column(expression: &Expr, name: &str) -> bool {
     let is_it = |ident: &Ident| same_name(&ident.value, name);
-    let flow = visit_expressions(expression, |expr| {
-        let found = match expr {
-            Expr::Identifier(ident) => is_it(ident),
-            Expr::CompoundIdentifier(parts) => parts.last().is_some_and(is_it),
-            _ => false,
-        };
-        if found {
+    let flow = visit_expressions(expression, |expr| match expr {
+        Expr::Identifier(ident) if is_it(ident) => ControlFlow::Break(()),
+        Expr::CompoundIdentifier(parts) if parts.last().is_some_and(is_it) => {
             ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
         }
+        _ => ControlFlow::Continue(()),
     });
     flow.is_break()
 }

@@ -1,4 +1,4 @@
-//! What the catalog keeps of a table: enough to print it again exactly as MySQL's SHOW CREATE TABLE
+//! The definition of a table in the catalog: enough to print it again exactly as MySQL's SHOW CREATE TABLE
 //! does, and to fill and check the columns of new rows.
 
 use mayfly_plan::{ColumnTraits, DefaultSource};
@@ -70,15 +70,32 @@ pub(crate) struct ColumnDefinition {
 }
 
 impl TableDefinition {
-    /// The keys that were made for foreign keys, by their positions.
-    pub(crate) fn generated_keys(&self) -> Vec<usize> {
-        let keys = self.keys.iter().enumerate();
-        keys.filter(|(_, key)| key.generated)
-            .map(|(position, _)| position)
-            .collect()
+    /// An InnoDB table without columns.
+    pub(crate) fn new(database: &str, name: &str) -> Self {
+        Self {
+            database: database.to_owned(),
+            name: name.to_owned(),
+            columns: Vec::new(),
+            keys: Vec::new(),
+            foreign_keys: Vec::new(),
+            checks: Vec::new(),
+            collation: CollationId::default(),
+            engine: "InnoDB".to_owned(),
+            comment: String::new(),
+            options: Vec::new(),
+            auto_increment_start: 1,
+            partitioning: None,
+            temporary: false,
+            created: 0,
+        }
     }
 
-    /// What clients are told of a column besides its type.
+    /// The keys that were made for foreign keys, by their positions.
+    pub(crate) fn generated_keys(&self) -> impl Iterator<Item = usize> {
+        (0..self.keys.len()).filter(|key| self.keys[*key].generated)
+    }
+
+    /// What the protocol reports of a column besides its type.
     pub(crate) fn column_traits(&self, position: usize) -> ColumnTraits {
         let mut traits = ColumnTraits::default();
         for key in &self.keys {
@@ -129,9 +146,22 @@ impl ColumnDefinition {
         }
     }
 
+    /// Whether it is computed when it is read.
+    pub(crate) fn is_virtual(&self) -> bool {
+        let generated = self.generated.as_ref();
+        generated.is_some_and(|generated| !generated.stored)
+    }
+
     /// Whether it is that of a key part over an expression: no statement names it.
     pub(crate) fn is_hidden(&self) -> bool {
         self.name.is_empty()
+    }
+
+    /// DEFAULT NULL is not said of it.
+    pub(crate) fn forget_null_default(&mut self) {
+        if matches!(self.default, ColumnDefault::Null) {
+            self.default = ColumnDefault::None;
+        }
     }
 
     /// The default as a session in that time zone sees it, if it is a value.
@@ -151,7 +181,7 @@ impl ColumnDefinition {
             ColumnDefault::Value(_) => {
                 DefaultSource::Value(self.default_value(zone).unwrap_or(Value::Null))
             }
-            // The moment is the row's, not the column's.
+            // The time is the row's, not the column's.
             _ if self.nullable => DefaultSource::Value(Value::Null),
             ColumnDefault::Now => DefaultSource::Value(implicit_default(&self.ty)),
             ColumnDefault::None | ColumnDefault::Null => DefaultSource::None,
@@ -168,7 +198,7 @@ pub(crate) enum ColumnDefault {
     Null,
     /// DROP DEFAULT: a row must name a value, even if the column may be NULL.
     Dropped,
-    /// A value of the column's type; a moment for a TIMESTAMP.
+    /// A value of the column's type; in UTC for a TIMESTAMP.
     Value(Value),
     /// CURRENT_TIMESTAMP with the column's fractional digits.
     Now,
@@ -192,6 +222,13 @@ pub(crate) struct GeneratedColumn {
     pub(crate) stored: bool,
 }
 
+impl GeneratedColumn {
+    /// STORED or VIRTUAL
+    pub(crate) fn storage(&self) -> &'static str {
+        if self.stored { "STORED" } else { "VIRTUAL" }
+    }
+}
+
 /// A key.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyDefinition {
@@ -211,7 +248,7 @@ pub(crate) struct KeyDefinition {
     pub(crate) parser: Option<String>,
     /// INVISIBLE
     pub(crate) invisible: bool,
-    /// Made for a foreign key: it gives way to a key that can do its work.
+    /// Made for a foreign key: dropped when another key can do its work.
     pub(crate) generated: bool,
 }
 
@@ -343,6 +380,32 @@ impl TableDefinition {
 }
 
 impl KeyDefinition {
+    /// A key without a name or options.
+    pub(crate) fn new(kind: ast::KeyKind, parts: Vec<KeyPart>) -> Self {
+        Self {
+            kind,
+            name: String::new(),
+            parts,
+            using: None,
+            comment: String::new(),
+            block_size: None,
+            parser: None,
+            invisible: false,
+            generated: false,
+        }
+    }
+
+    /// Whether rows are found by the hash of its values.
+    pub(crate) fn is_hash(&self) -> bool {
+        let using = self.using.as_deref();
+        using.is_some_and(|using| using.eq_ignore_ascii_case("hash"))
+    }
+
+    /// FULLTEXT or SPATIAL: rows are not found by its values.
+    pub(crate) fn has_no_index(&self) -> bool {
+        matches!(self.kind, ast::KeyKind::FullText | ast::KeyKind::Spatial)
+    }
+
     /// Its columns, if all of its parts are columns as a whole.
     pub(crate) fn whole_columns(&self) -> Option<Vec<usize>> {
         self.parts.iter().map(KeyPart::whole_column).collect()
@@ -350,10 +413,9 @@ impl KeyDefinition {
 
     /// Whether its first parts are these columns, as a whole and in this order.
     pub(crate) fn begins_with(&self, columns: &[usize]) -> bool {
-        self.parts.len() >= columns.len() && {
-            let mut parts = self.parts.iter().zip(columns);
-            parts.all(|(part, column)| part.whole_column() == Some(*column))
-        }
+        let mut parts = self.parts.iter().zip(columns);
+        self.parts.len() >= columns.len()
+            && parts.all(|(part, column)| part.whole_column() == Some(*column))
     }
 
     /// PRIMARY or UNIQUE.

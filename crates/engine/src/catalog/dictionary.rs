@@ -8,40 +8,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use itertools::Itertools;
 use mayfly_storage::{DurableTransaction, TreeId};
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, Result};
 
 use super::definition::TableDefinition;
+use super::show_create::{self, NameQuotes};
 use super::table_access::TableAccess;
 use super::view::ViewDefinition;
-use super::{BaseTable, Catalog, Databases, show_create};
+use super::{BaseTable, Catalog, Databases};
 use crate::character_sets;
 
 pub(crate) const DATABASE: &str = "database\0";
 pub(crate) const TABLE: &str = "table\0";
 const NUMBER: &str = "number\0";
 pub(crate) const VIEW: &str = "view\0";
-
-/// The name of a database's record.
-fn database_name(database: &str) -> Vec<u8> {
-    format!("{DATABASE}{database}").into_bytes()
-}
-
-/// The name of a table's record.
-fn table_name(database: &str, table: &str) -> Vec<u8> {
-    format!("{TABLE}{database}\0{table}").into_bytes()
-}
-
-/// The name of a view's record.
-fn view_name(database: &str, view: &str) -> Vec<u8> {
-    format!("{VIEW}{database}\0{view}").into_bytes()
-}
-
-/// The record of a database.
-fn database_record(collation: CollationId) -> Vec<u8> {
-    character_sets::row(collation).name.as_bytes().to_vec()
-}
 
 /// Where a table's rows and indexes are in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +34,13 @@ pub(crate) struct Trees {
     pub(crate) indexes: Vec<TreeId>,
 }
 
+impl Trees {
+    /// Those of the rows and of the indexes.
+    fn all(&self) -> impl Iterator<Item = TreeId> {
+        std::iter::once(self.rows).chain(self.indexes.iter().copied())
+    }
+}
+
 /// The record of a table; `trees` are those of a table whose rows are durable.
 fn table_record(
     definition: &TableDefinition,
@@ -60,27 +49,15 @@ fn table_record(
 ) -> Vec<u8> {
     let mut record = format!("created {}\n", definition.created);
     if let Some(trees) = trees {
-        let _ = write!(record, "trees {}", trees.rows);
-        for tree in &trees.indexes {
-            let _ = write!(record, " {tree}");
-        }
-        record.push('\n');
+        let _ = writeln!(record, "trees {}", trees.all().join(" "));
     }
-    let generated = definition.generated_keys();
+    let generated = definition.generated_keys().join(" ");
     if !generated.is_empty() {
-        record += "generated_keys";
-        for key in generated {
-            let _ = write!(record, " {key}");
-        }
-        record.push('\n');
+        let _ = writeln!(record, "generated_keys {generated}");
     }
     record.push('\n');
-    record += &show_create::table(
-        definition,
-        next_auto_increment,
-        show_create::NameQuotes::Backticks,
-        &TimeZone::UTC,
-    );
+    let quotes = NameQuotes::Backticks;
+    record += &show_create::table(definition, next_auto_increment, quotes, &TimeZone::UTC);
     record.into_bytes()
 }
 
@@ -98,16 +75,14 @@ fn view_record(view: &ViewDefinition) -> Vec<u8> {
 /// Brings the dictionary from one state of the catalog to another and commits: records in a data
 /// directory, and the rows of tables that are gone in any.
 pub(crate) fn store(access: &dyn TableAccess, before: &Databases, after: &Databases) -> Result<()> {
-    let is_kept = access.has_data_directory();
-    let gone: Vec<TreeId> = trees_of(before)
-        .difference(&trees_of(after))
-        .copied()
-        .collect();
-    if !is_kept && gone.is_empty() && !access.has_durable_changes() {
+    let is_durable = access.has_data_directory();
+    let mut dropped = trees_of(before);
+    dropped.retain(|tree| !trees_of(after).contains(tree));
+    if !is_durable && dropped.is_empty() && !access.has_durable_changes() {
         return Ok(());
     }
     let transaction = access.durable()?;
-    if is_kept {
+    if is_durable {
         let (before, after) = (records_of(before), records_of(after));
         for name in before.keys().filter(|name| !after.contains_key(*name)) {
             transaction.set_record(name, None)?;
@@ -118,7 +93,7 @@ pub(crate) fn store(access: &dyn TableAccess, before: &Databases, after: &Databa
             }
         }
     }
-    for tree in gone {
+    for tree in dropped {
         transaction.drop_tree(tree);
         transaction.set_record(&number_name(tree), None)?;
     }
@@ -130,14 +105,14 @@ fn number_name(rows: TreeId) -> Vec<u8> {
     format!("{NUMBER}{rows}").into_bytes()
 }
 
-/// The next AUTO_INCREMENT number of a table, as it was kept.
+/// The next AUTO_INCREMENT number of a table, as it was recorded.
 pub(crate) fn next_number(access: &dyn TableAccess, trees: &Trees) -> Result<u64> {
     let record = access.durable()?.record(&number_name(trees.rows))?;
     let number = record.and_then(|record| Some(u64::from_le_bytes(record.try_into().ok()?)));
     Ok(number.unwrap_or(1))
 }
 
-/// Keeps it, when the transaction commits.
+/// Records it, when the transaction commits.
 pub(crate) fn set_next_number(
     transaction: &DurableTransaction,
     trees: &Trees,
@@ -146,14 +121,15 @@ pub(crate) fn set_next_number(
     transaction.set_record(&number_name(trees.rows), Some(&next.to_le_bytes()))
 }
 
-/// The process ends: the numbers that only it knew are kept.
+/// The process ends: the numbers that only it knew are recorded.
 pub(crate) fn close(transaction: &DurableTransaction, catalog: &Catalog) -> Result<()> {
     for table in catalog.all_tables() {
-        table.keep_next_number(transaction)?;
+        table.record_next_number(transaction)?;
     }
-    match transaction.has_changes() {
-        true => transaction.participant().commit(),
-        false => Ok(()),
+    if transaction.has_changes() {
+        transaction.participant().commit()
+    } else {
+        Ok(())
     }
 }
 
@@ -161,9 +137,7 @@ pub(crate) fn close(transaction: &DurableTransaction, catalog: &Catalog) -> Resu
 fn trees_of(databases: &Databases) -> BTreeSet<TreeId> {
     let tables = databases.values().flat_map(|entry| entry.tables.values());
     let trees = tables.filter_map(|table| table.trees());
-    trees
-        .flat_map(|trees| std::iter::once(trees.rows).chain(trees.indexes.iter().copied()))
-        .collect()
+    trees.flat_map(Trees::all).collect()
 }
 
 /// What a record is of.
@@ -185,26 +159,30 @@ impl Entry<'_> {
 
     fn record(&self) -> Vec<u8> {
         match self {
-            Self::Database(collation) => database_record(*collation),
+            Self::Database(collation) => character_sets::row(*collation).name.into(),
             Self::View(view) => view_record(view),
-            Self::Table(table) => table_record(
-                &table.definition,
-                table.trees(),
-                table.next_auto_increment(),
-            ),
+            Self::Table(table) => {
+                let next = table.next_auto_increment();
+                table_record(&table.definition, table.trees(), next)
+            }
         }
     }
 }
 
+/// The records of all databases, tables and views, by their names.
 fn records_of(databases: &Databases) -> BTreeMap<Vec<u8>, Entry<'_>> {
     let mut records = BTreeMap::new();
+    let mut insert = |name: String, entry| records.insert(name.into_bytes(), entry);
     for (database, entry) in databases {
-        records.insert(database_name(database), Entry::Database(entry.collation));
+        insert(
+            format!("{DATABASE}{database}"),
+            Entry::Database(entry.collation),
+        );
         for (name, table) in &entry.tables {
-            records.insert(table_name(database, name), Entry::Table(table));
+            insert(format!("{TABLE}{database}\0{name}"), Entry::Table(table));
         }
         for (name, view) in &entry.views {
-            records.insert(view_name(database, name), Entry::View(view));
+            insert(format!("{VIEW}{database}\0{name}"), Entry::View(view));
         }
     }
     records

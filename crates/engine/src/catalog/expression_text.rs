@@ -3,15 +3,18 @@
 
 mod special;
 
+use itertools::Itertools;
 use mayfly_syntax::ast::{
     BinaryOperator, Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, GroupByExpr, JoinConstraint, JoinOperator, LimitClause, ObjectName,
-    OrderByExpr, OrderByKind, OrderBySort, Query, Select, SetExpr, SetOperator, SetQuantifier,
-    TableFactor, TableName, TableWithJoins, UnaryOperator, Value,
+    FunctionArguments, GroupByExpr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName,
+    OrderByExpr, OrderByKind, OrderBySort, Query, Select, SelectItem, SetExpr, SetOperator,
+    SetQuantifier, TableAlias, TableFactor, TableName, TableWithJoins, UnaryOperator, Value,
 };
 use mayfly_syntax::chain::chain;
 use mayfly_syntax::encodings::{introducer, item_name};
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
+
+use crate::names::word_if;
 
 /// The text of an expression of a table's definition.
 pub(crate) fn text(expr: &Expr) -> String {
@@ -47,8 +50,7 @@ impl Printer<'_> {
     }
 
     fn list(self, exprs: &[Expr]) -> String {
-        let texts: Vec<_> = exprs.iter().map(|expr| self.expr(expr)).collect();
-        texts.join(",")
+        exprs.iter().map(|expr| self.expr(expr)).join(",")
     }
 
     fn print(self, expr: &Expr) -> String {
@@ -62,23 +64,16 @@ impl Printer<'_> {
             Expr::Identifier(ident) if ident.value.starts_with('@') => ident.value.clone(),
             Expr::Identifier(ident) => quoted_identifier(&ident.value),
             Expr::CompoundIdentifier(parts) => {
-                let shown = match self {
-                    Self::Table => &parts[parts.len().saturating_sub(1)..],
-                    Self::View { hidden_database } => match parts.as_slice() {
-                        [database, rest @ ..]
-                            if rest.len() == 2
-                                && hidden_database == Some(database.value.as_str()) =>
-                        {
-                            rest
-                        }
-                        parts => parts,
-                    },
+                let shown = match (self, parts.as_slice()) {
+                    (Self::Table, [.., _]) => &parts[parts.len() - 1..],
+                    (Self::View { hidden_database }, [database, _, _])
+                        if hidden_database == Some(database.value.as_str()) =>
+                    {
+                        &parts[1..]
+                    }
+                    (_, parts) => parts,
                 };
-                let shown: Vec<_> = shown
-                    .iter()
-                    .map(|part| quoted_identifier(&part.value))
-                    .collect();
-                shown.join(".")
+                names(shown, ".")
             }
             Expr::Value(value) => self.value(&value.value),
             Expr::BinaryOp {
@@ -87,10 +82,7 @@ impl Printer<'_> {
             } if matches!(self, Self::View { .. }) => {
                 let mut operands = Vec::new();
                 self.operands(expr, op, &mut operands);
-                format!(
-                    "({})",
-                    operands.join(&format!(" {} ", op.to_string().to_lowercase()))
-                )
+                format!("({})", operands.join(&format!(" {} ", operator(op))))
             }
             Expr::BinaryOp {
                 left,
@@ -101,11 +93,10 @@ impl Printer<'_> {
                 left,
                 op: BinaryOperator::LongArrow,
                 right,
-            } => format!(
-                "json_unquote(json_extract({},{}))",
-                self.expr(left),
-                self.expr(right)
-            ),
+            } => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                format!("json_unquote(json_extract({left},{right}))")
+            }
             Expr::BinaryOp { left, op, right } => {
                 let (mut first, mut steps) = chain(expr);
                 if steps.is_empty() {
@@ -134,8 +125,7 @@ impl Printer<'_> {
                 (Self::View { .. }, Expr::IsNotNull(inner)) => {
                     self.expr(&Expr::IsNull(inner.clone()))
                 }
-                (Self::View { .. }, other) => format!("(not({}))", self.expr(other)),
-                (Self::Table, other) => format!("(not({}))", self.expr(other)),
+                (_, other) => format!("(not({}))", self.expr(other)),
             },
             Expr::UnaryOp { op, expr } => format!("{op}{}", self.expr(expr)),
             Expr::IsNull(inner) => format!("({} is null)", self.expr(inner)),
@@ -145,41 +135,37 @@ impl Printer<'_> {
                 negated,
                 low,
                 high,
-            } => format!(
-                "({} {}between {} and {})",
-                self.expr(expr),
-                not(*negated),
-                self.expr(low),
-                self.expr(high)
-            ),
+            } => {
+                let (low, high) = (self.expr(low), self.expr(high));
+                let not = not(*negated);
+                format!("({} {not}between {low} and {high})", self.expr(expr))
+            }
             Expr::InList {
                 expr,
                 list,
                 negated,
-            } => format!(
-                "({} {}in ({}))",
-                self.expr(expr),
-                not(*negated),
-                self.list(list)
-            ),
+            } => {
+                let (expr, not) = (self.expr(expr), not(*negated));
+                format!("({expr} {not}in ({}))", self.list(list))
+            }
             Expr::InSubquery {
                 expr,
                 subquery,
                 negated,
             } => {
-                let text = format!("{} in ({})", self.expr(expr), self.query(subquery));
+                let (expr, query) = (self.expr(expr), self.query(subquery));
                 if *negated {
-                    format!("({})", text.replacen(" in (", " not in (", 1))
+                    format!("({expr} not in ({query}))")
                 } else {
-                    text
+                    format!("{expr} in ({query})")
                 }
             }
             Expr::Exists { subquery, negated } => {
-                let text = format!("exists({})", self.query(subquery));
+                let query = self.query(subquery);
                 if *negated {
-                    format!("(not {text})")
+                    format!("(not exists({query}))")
                 } else {
-                    text
+                    format!("exists({query})")
                 }
             }
             Expr::Subquery(query) => format!("({})", self.query(query)),
@@ -190,16 +176,11 @@ impl Printer<'_> {
                 escape_char,
                 ..
             } => {
-                let escape = escape_char
-                    .as_ref()
-                    .map(|escape| format!(" escape {}", self.expr(escape)));
-                format!(
-                    "({} {}like {}{})",
-                    self.expr(expr),
-                    not(*negated),
-                    self.expr(pattern),
-                    escape.unwrap_or_default()
-                )
+                let mut pattern = self.expr(pattern);
+                if let Some(escape) = escape_char {
+                    pattern += &format!(" escape {}", self.expr(escape));
+                }
+                format!("({} {}like {pattern})", self.expr(expr), not(*negated))
             }
             Expr::Case {
                 operand,
@@ -212,11 +193,8 @@ impl Printer<'_> {
                     text += &format!(" {}", self.expr(operand));
                 }
                 for when in conditions {
-                    text += &format!(
-                        " when {} then {}",
-                        self.expr(&when.condition),
-                        self.expr(&when.result)
-                    );
+                    let (condition, result) = (&when.condition, &when.result);
+                    text += &format!(" when {} then {}", self.expr(condition), self.expr(result));
                 }
                 if let Some(result) = else_result {
                     text += &format!(" else {}", self.expr(result));
@@ -271,9 +249,10 @@ impl Printer<'_> {
             name = name.to_lowercase();
         }
         let FunctionArguments::List(list) = &function.args else {
-            return match plain {
-                true => format!("{name}()"),
-                false => function.to_string(),
+            return if plain {
+                format!("{name}()")
+            } else {
+                function.to_string()
             };
         };
         if plain && let Some(text) = self.special_call(&name, function) {
@@ -288,50 +267,41 @@ impl Printer<'_> {
         if !plain || !list.clauses.is_empty() || !list.args.iter().all(is_simple) {
             return function.to_string();
         }
-        let arguments = list.args.iter().map(|argument| match argument {
+        let mut arguments = list.args.iter().map(|argument| match argument {
             FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => self.expr(expr),
             FunctionArg::Unnamed(FunctionArgExpr::Wildcard) if name == "count" => "0".to_owned(),
             other => other.to_string(),
         });
-        let arguments = arguments.collect::<Vec<_>>().join(",");
-        match list.duplicate_treatment {
-            Some(DuplicateTreatment::Distinct) => format!("{name}(distinct {arguments})"),
-            _ => format!("{name}({arguments})"),
-        }
+        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        let distinct = word_if(distinct, "distinct ");
+        format!("{name}({distinct}{})", arguments.join(","))
     }
 
     fn query(self, query: &Query) -> String {
         stacker::maybe_grow(64 << 10, 4 << 20, || {
             let mut text = String::new();
             if let Some(with) = &query.with {
-                let tables = with.cte_tables.iter().map(|cte| {
-                    let columns = cte.alias.columns.iter();
-                    let columns: Vec<_> = columns
-                        .map(|column| quoted_identifier(&column.name.value))
-                        .collect();
-                    let columns = match columns.is_empty() {
-                        true => String::new(),
-                        false => format!(" ({})", columns.join(",")),
-                    };
-                    let name = quoted_identifier(&cte.alias.name.value);
-                    format!("{name}{columns} as ({})", self.query(&cte.query))
+                let mut tables = with.cte_tables.iter().map(|cte| {
+                    format!(
+                        "{} as ({})",
+                        table_alias(&cte.alias),
+                        self.query(&cte.query)
+                    )
                 });
-                let recursive = if with.recursive { "recursive " } else { "" };
-                text += &format!("with {recursive}{} ", tables.collect::<Vec<_>>().join(","));
+                let recursive = word_if(with.recursive, "recursive ");
+                text += &format!("with {recursive}{} ", tables.join(","));
             }
             text += &self.body(&query.body);
             if let Some(order) = &query.order_by
                 && let OrderByKind::Expressions(keys) = &order.kind
             {
-                let keys: Vec<_> = keys.iter().map(|key| self.order_key(key)).collect();
-                text += &format!(" order by {}", keys.join(","));
+                let keys = keys.iter().map(|key| self.order_key(key)).join(",");
+                text += &format!(" order by {keys}");
             }
             match &query.limit_clause {
                 Some(LimitClause::LimitOffset { limit, offset, .. }) => {
-                    let offset = offset
-                        .as_ref()
-                        .map(|offset| format!("{},", self.expr(&offset.value)));
                     if let Some(limit) = limit {
+                        let offset = offset.as_ref().map(|offset| self.expr(&offset.value) + ",");
                         let offset = offset.unwrap_or_default();
                         text += &format!(" limit {offset}{}", self.expr(limit));
                     }
@@ -346,12 +316,8 @@ impl Printer<'_> {
     }
 
     fn order_key(self, key: &OrderByExpr) -> String {
-        let direction = if key.options.sort == Some(OrderBySort::Desc) {
-            " desc"
-        } else {
-            ""
-        };
-        format!("{}{direction}", self.expr(&key.expr))
+        let descends = key.options.sort == Some(OrderBySort::Desc);
+        self.expr(&key.expr) + word_if(descends, " desc")
     }
 
     fn body(self, body: &SetExpr) -> String {
@@ -369,19 +335,13 @@ impl Printer<'_> {
                     SetOperator::Intersect => "intersect",
                     _ => "except",
                 };
-                let all = if *set_quantifier == SetQuantifier::All {
-                    " all"
-                } else {
-                    ""
-                };
+                let all = word_if(*set_quantifier == SetQuantifier::All, " all");
                 format!("{} {op}{all} {}", self.body(left), self.body(right))
             }
             SetExpr::Values(values) => {
                 let rows = values.rows.iter();
-                let rows: Vec<_> = rows
-                    .map(|row| format!("row({})", self.list(&row.content)))
-                    .collect();
-                format!("values {}", rows.join(","))
+                let rows = rows.map(|row| format!("row({})", self.list(&row.content)));
+                format!("values {}", rows.format(","))
             }
             other => other.to_string(),
         }
@@ -392,26 +352,16 @@ impl Printer<'_> {
         if let Some(Distinct::Distinct) = &select.distinct {
             text += "distinct ";
         }
-        let items = select.projection.iter().map(|item| {
-            use mayfly_syntax::ast::SelectItem;
-            match item {
-                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
-                    let name = quoted_identifier(item_name(item).unwrap_or_default());
-                    format!("{} AS {name}", self.expr(expr))
-                }
-                other => other.to_string(),
+        let mut items = select.projection.iter().map(|item| match item {
+            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
+                let name = quoted_identifier(item_name(item).unwrap_or_default());
+                format!("{} AS {name}", self.expr(expr))
             }
+            other => other.to_string(),
         });
-        text += &items.collect::<Vec<_>>().join(",");
-        let mut from: Option<String> = None;
-        for item in &select.from {
-            let item = self.joined(item);
-            from = Some(match from {
-                None => item,
-                Some(before) => format!("({before} join {item})"),
-            });
-        }
-        if let Some(from) = from {
+        text += &items.join(",");
+        let from = select.from.iter().map(|item| self.joined(item));
+        if let Some(from) = from.reduce(|before, item| format!("({before} join {item})")) {
             text += &format!(" from {from}");
         }
         if let Some(condition) = &select.selection {
@@ -421,9 +371,7 @@ impl Printer<'_> {
             && !keys.is_empty()
         {
             text += &format!(" group by {}", self.list(keys));
-            if !modifiers.is_empty() {
-                text += " with rollup";
-            }
+            text += word_if(!modifiers.is_empty(), " with rollup");
         }
         if let Some(condition) = &select.having {
             text += &format!(" having {}", self.expr(condition));
@@ -452,10 +400,9 @@ impl Printer<'_> {
                 JoinConstraint::On(condition) => {
                     format!("({text} {word} {right} on({}))", self.expr(condition))
                 }
-                JoinConstraint::Using(names) => {
-                    let names = names.iter().filter_map(|name| name.0.last()?.as_ident());
-                    let names: Vec<_> = names.map(|name| quoted_identifier(&name.value)).collect();
-                    format!("({text} {word} {right} using ({}))", names.join(","))
+                JoinConstraint::Using(columns) => {
+                    let columns = columns.iter().filter_map(|name| name.0.last()?.as_ident());
+                    format!("({text} {word} {right} using ({}))", names(columns, ","))
                 }
                 JoinConstraint::Natural => format!("({text} natural {word} {right})"),
                 JoinConstraint::None => format!("({text} {word} {right})"),
@@ -479,17 +426,10 @@ impl Printer<'_> {
                 alias,
                 ..
             } => {
-                let lateral = if *lateral { "lateral " } else { "" };
+                let lateral = word_if(*lateral, "lateral ");
                 let mut text = format!("{lateral}({})", self.query(subquery));
                 if let Some(alias) = alias {
-                    text += &format!(" {}", quoted_identifier(&alias.name.value));
-                    if !alias.columns.is_empty() {
-                        let columns = alias.columns.iter();
-                        let columns: Vec<_> = columns
-                            .map(|column| quoted_identifier(&column.name.value))
-                            .collect();
-                        text += &format!(" ({})", columns.join(","));
-                    }
+                    text += &format!(" {}", table_alias(alias));
                 }
                 text
             }
@@ -514,5 +454,23 @@ impl Printer<'_> {
 }
 
 fn not(negated: bool) -> &'static str {
-    if negated { "not " } else { "" }
+    word_if(negated, "not ")
+}
+
+/// Quoted names with something between them.
+fn names<'n>(names: impl IntoIterator<Item = &'n Ident>, separator: &str) -> String {
+    let names = names.into_iter();
+    names
+        .map(|name| quoted_identifier(&name.value))
+        .join(separator)
+}
+
+/// The name of a derived table, with those of its columns if they are written.
+fn table_alias(alias: &TableAlias) -> String {
+    let name = quoted_identifier(&alias.name.value);
+    if alias.columns.is_empty() {
+        return name;
+    }
+    let columns = alias.columns.iter().map(|column| &column.name);
+    format!("{name} ({})", names(columns, ","))
 }

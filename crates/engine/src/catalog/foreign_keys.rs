@@ -1,9 +1,8 @@
 //! Foreign keys between tables: what one looks like, and which tables it joins.
 //!
 //! A foreign key belongs to the child, the table that refers; the parent knows nothing of it, and need
-//! not even be there (`foreign_key_checks = 0`). So the parent is looked up by name whenever the key
-//! is asked for, and who refers to a table is read from all definitions, once for each state of the
-//! catalog.
+//! not even exist (`foreign_key_checks = 0`). So the parent is looked up by name whenever the key is
+//! used, and the children of a table are found in all definitions, once for each state of the catalog.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,10 +61,8 @@ impl ForeignKeyDefinition {
 impl TableDefinition {
     /// The positions of these columns; `None` when one is not there.
     pub(crate) fn column_positions(&self, names: &[String]) -> Option<Vec<usize>> {
-        names
-            .iter()
-            .map(|name| self.column_position(name))
-            .collect()
+        let positions = names.iter().map(|name| self.column_position(name));
+        positions.collect()
     }
 
     /// An index of the table's store whose keys begin with these columns.
@@ -84,7 +81,7 @@ impl TableDefinition {
 /// key among theirs, in the order of the keys' names.
 pub(crate) type Children = HashMap<(String, String), Vec<(Arc<BaseTable>, usize)>>;
 
-/// Who refers to whom.
+/// The children of every table.
 pub(super) fn children(databases: &Databases) -> Children {
     let mut children = Children::new();
     // Databases and tables come by name, but the order asked for is that of the keys.

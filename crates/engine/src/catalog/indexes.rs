@@ -1,7 +1,7 @@
 //! The keys of a table's definition as the indexes of its store.
 //!
 //! A store has its unique indexes first and the primary key before all, so that of several duplicates
-//! a row meets MySQL's first. A FULLTEXT or SPATIAL key is kept in the definition and has no index.
+//! a row meets MySQL's first. A FULLTEXT or SPATIAL key is in the definition alone and has no index.
 
 use mayfly_plan::{IndexPartSource, IndexSource};
 use mayfly_storage::{IndexId, IndexPart, IndexSpec, KeyMode};
@@ -12,9 +12,8 @@ use super::definition::{KeyDefinition, KeyPart, TableDefinition};
 
 /// The indexes of a table's store.
 pub(crate) fn index_specs(definition: &TableDefinition) -> Vec<IndexSpec> {
-    indexed_keys(definition)
-        .into_iter()
-        .filter_map(|key| spec(definition, &definition.keys[key]))
+    let keys = indexed_keys(definition).into_iter();
+    keys.filter_map(|key| spec(definition, &definition.keys[key]))
         .collect()
 }
 
@@ -38,24 +37,17 @@ pub(crate) fn index_sources(
     stored: IndexStorage,
 ) -> Vec<IndexSource> {
     let indexed = indexed_keys(definition);
-    let others = (0..definition.keys.len()).filter(|key| !indexed.contains(key));
-    indexed
-        .iter()
-        .enumerate()
-        .map(|(position, key)| (Some(position), *key))
-        .chain(others.map(|key| (None, key)))
-        .filter_map(|(position, key)| {
-            Some(source(
-                definition,
-                definition.keys.get(key)?,
-                position,
-                stored,
-            ))
-        })
+    let others = definition.keys.iter().enumerate();
+    let others = others.filter(|(key, _)| !indexed.contains(key));
+    let stored_keys = indexed.iter().map(|key| &definition.keys[*key]).enumerate();
+    let sources = stored_keys.map(|(position, key)| (Some(position), key));
+    sources
+        .chain(others.map(|(_, key)| (None, key)))
+        .map(|(position, key)| source(definition, key, position, stored))
         .collect()
 }
 
-/// What a store keeps indexes in.
+/// How a store holds indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexStorage {
     /// Keys lead to rows that are elsewhere, and are not read themselves.
@@ -71,16 +63,13 @@ fn source(
     stored: IndexStorage,
 ) -> IndexSource {
     let spec = spec(definition, key);
-    let primary = definition
-        .keys
-        .iter()
-        .filter(|key| key.kind == KeyKind::Primary);
-    let whole_columns = |key: &KeyDefinition| -> Vec<usize> {
-        let parts = key.parts.iter().filter(|part| part.prefix.is_none());
-        parts.map(|part| part.stored_column()).collect()
-    };
     let covers = match stored {
-        IndexStorage::Rows => primary.chain([key]).flat_map(whole_columns).collect(),
+        IndexStorage::Rows => {
+            let keys = definition.primary_key().into_iter().chain([key]);
+            let parts = keys.flat_map(|key| &key.parts);
+            let whole = parts.filter(|part| part.prefix.is_none());
+            whole.map(KeyPart::stored_column).collect()
+        }
         IndexStorage::Keys => Vec::new(),
     };
     let parts = spec.iter().flat_map(|spec| &spec.parts);
@@ -109,7 +98,7 @@ pub(crate) fn place_of_index(definition: &TableDefinition, index: IndexId) -> Op
 }
 
 fn spec(definition: &TableDefinition, key: &KeyDefinition) -> Option<IndexSpec> {
-    if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
+    if key.has_no_index() {
         return None;
     }
     let parts = key.parts.iter().map(|part| index_part(definition, part));
@@ -117,10 +106,7 @@ fn spec(definition: &TableDefinition, key: &KeyDefinition) -> Option<IndexSpec> 
         parts: parts.collect::<Option<_>>()?,
         unique: key.is_unique(),
         clustered: key.kind == KeyKind::Primary,
-        hash: key
-            .using
-            .as_deref()
-            .is_some_and(|using| using.eq_ignore_ascii_case("hash")),
+        hash: key.is_hash(),
     })
 }
 

@@ -18,11 +18,10 @@ pub(crate) fn limits(
         found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
     };
     let keys = indexed_keys(definition).into_iter();
+    let indexes = keys.map(|key| index(definition, &definition.keys[key]));
     MemoryLimits {
         row_bytes: row_bytes(&definition.columns),
-        indexes: keys
-            .map(|key| index(definition, &definition.keys[key]))
-            .collect(),
+        indexes: indexes.collect(),
         max_bytes,
         // MySQL's tables all grow by what the server was started with.
         step_bytes,
@@ -35,17 +34,16 @@ pub(crate) fn limits(
 fn row_bytes(columns: &[ColumnDefinition]) -> u64 {
     let bytes = columns.iter().map(|column| {
         let bytes = column.ty.declared_bytes(None);
-        // In a row, unlike in a key, one byte tells the length of a short string.
+        // In a row, unlike in a key, one byte holds the length of a short string.
         match column.ty.kind {
             TypeKind::VarChar if bytes < 256 + 2 => bytes - 1,
             _ => bytes,
         }
     });
     let nullable = columns.iter().filter(|column| column.nullable).count() as u64;
-    // Rows without a string of varying length have a bit that tells whether they are deleted.
-    let varying = columns
-        .iter()
-        .any(|column| column.ty.kind == TypeKind::VarChar);
+    // Rows without a string of varying length have a bit for whether they are deleted.
+    let is_varying = |column: &ColumnDefinition| column.ty.kind == TypeKind::VarChar;
+    let varying = columns.iter().any(is_varying);
     let bits = nullable + u64::from(!varying);
     bytes.sum::<u64>() + bits.div_ceil(8)
 }

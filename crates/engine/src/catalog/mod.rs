@@ -1,7 +1,7 @@
 //! Databases and tables: names, definitions and the storage behind them.
 //!
 //! A table never changes its shape: a statement that changes one puts another [`BaseTable`] with
-//! another [`TableId`] in its place, so a plan made for the old shape cannot read the new table.
+//! another [`TableId`], so a plan made for the old shape cannot read the new table.
 //! Statements hold tables by [`Arc`], so a table that is dropped lives until its readers end.
 
 pub(crate) mod base_table;
@@ -106,6 +106,15 @@ pub(crate) struct DatabaseEntry {
 }
 
 impl DatabaseEntry {
+    /// An empty database.
+    pub(crate) fn new(collation: CollationId) -> Self {
+        Self {
+            collation,
+            tables: BTreeMap::new(),
+            views: BTreeMap::new(),
+        }
+    }
+
     /// Whether a table or view has this name.
     fn has(&self, name: &str) -> bool {
         self.tables.contains_key(name) || self.views.contains_key(name)
@@ -115,16 +124,8 @@ impl DatabaseEntry {
 impl Catalog {
     /// The databases that a new engine has: the system's, and an empty `test`.
     pub(crate) fn new() -> Self {
-        let entry = |collation| DatabaseEntry {
-            collation,
-            tables: BTreeMap::new(),
-            views: BTreeMap::new(),
-        };
-        let databases = [
-            ("mysql", CollationId::UTF8MB4_0900_AI_CI),
-            ("test", CollationId::UTF8MB4_0900_AI_CI),
-        ];
-        let databases = databases.map(|(name, collation)| (name.to_owned(), entry(collation)));
+        let entry = || DatabaseEntry::new(CollationId::UTF8MB4_0900_AI_CI);
+        let databases = ["mysql", "test"].map(|name| (name.to_owned(), entry()));
         Self {
             state: RwLock::new(CatalogState::new(BTreeMap::from(databases))),
             next_table: AtomicU64::new(1),
@@ -167,7 +168,7 @@ impl Catalog {
         Ok(done)
     }
 
-    /// Puts what a data directory has in the place of what there is.
+    /// The catalog becomes that of a data directory.
     pub(crate) fn load(&self, loaded: Databases) {
         let mut state = self.state.write();
         self.version.fetch_add(1, Ordering::AcqRel);
@@ -182,11 +183,7 @@ impl Catalog {
     /// The names of all databases, the system's too.
     pub(crate) fn database_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.read().keys().cloned().collect();
-        names.extend(
-            system_schemas::SCHEMAS
-                .iter()
-                .map(|name| (*name).to_owned()),
-        );
+        names.extend(system_schemas::SCHEMAS.iter().copied().map(str::to_owned));
         names.sort();
         names
     }
@@ -194,9 +191,10 @@ impl Catalog {
     /// The collation of a database; `None` when there is none of that name.
     pub(crate) fn database_collation(&self, name: &str) -> Option<CollationId> {
         if system_schemas::is_schema(name) {
-            return Some(match name.eq_ignore_ascii_case("performance_schema") {
-                true => CollationId::UTF8MB4_0900_AI_CI,
-                false => CollationId::UTF8MB3_GENERAL_CI,
+            return Some(if name.eq_ignore_ascii_case("performance_schema") {
+                CollationId::UTF8MB4_0900_AI_CI
+            } else {
+                CollationId::UTF8MB3_GENERAL_CI
             });
         }
         self.read().get(name).map(|entry| entry.collation)
@@ -226,12 +224,8 @@ impl Catalog {
         if self.has_database(name) {
             return Ok(false);
         }
-        let entry = DatabaseEntry {
-            collation,
-            tables: BTreeMap::new(),
-            views: BTreeMap::new(),
-        };
         self.change(access, |databases| {
+            let entry = DatabaseEntry::new(collation);
             Ok(databases.insert(name.to_owned(), entry).is_none())
         })
     }
@@ -243,12 +237,9 @@ impl Catalog {
         name: &str,
         collation: CollationId,
     ) -> Result<()> {
-        self.change(access, |databases| match databases.get_mut(name) {
-            Some(entry) => {
-                entry.collation = collation;
-                Ok(())
-            }
-            None => Err(codes::ER_BAD_DB_ERROR.with(&[&name])),
+        self.change(access, |databases| {
+            entry_mut(databases, name)?.collation = collation;
+            Ok(())
         })
     }
 
@@ -280,9 +271,9 @@ impl Catalog {
 
     /// Whether a base table or view has this name.
     pub(crate) fn has(&self, database: &str, name: &str) -> bool {
-        self.read()
-            .get(database)
-            .is_some_and(|entry| entry.has(name))
+        let databases = self.read();
+        let entry = databases.get(database);
+        entry.is_some_and(|entry| entry.has(name))
     }
 
     /// All views of all databases.
@@ -292,16 +283,14 @@ impl Catalog {
         views.cloned().collect()
     }
 
-    /// Adds a view, in the place of the one that has its name; 1049 without its database.
+    /// Adds a view, or replaces the one that has its name; 1049 without its database.
     pub(crate) fn put_view(
         &self,
         access: &dyn TableAccess,
         view: Arc<ViewDefinition>,
     ) -> Result<()> {
         self.change(access, |databases| {
-            let entry = databases
-                .get_mut(view.database())
-                .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&view.database()]))?;
+            let entry = entry_mut(databases, view.database())?;
             if entry.tables.contains_key(view.name()) {
                 return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&view.name()]));
             }
@@ -321,27 +310,25 @@ impl Catalog {
         self.change(access, |databases| {
             for (from, to) in renames {
                 let taken = || codes::ER_TABLE_EXISTS_ERROR.with(&[&to.1]);
+                let is_taken = databases.get(&to.0).is_some_and(|entry| entry.has(&to.1));
                 let entry = databases.get(&from.0);
                 if let Some(view) = entry.and_then(|entry| entry.views.get(&from.1)) {
-                    let bad = || codes::ER_BAD_DB_ERROR.with(&[&to.0]);
-                    let target = databases.get(&to.0).ok_or_else(bad)?;
+                    let view = Arc::new(view.renamed(&to.1));
+                    let entry = entry_mut(databases, &to.0)?;
                     if from.0 != to.0 {
                         return Err(codes::ER_FORBID_SCHEMA_CHANGE.with(&[&from.0, &to.0]));
                     }
-                    if target.has(&to.1) {
+                    if is_taken {
                         return Err(taken());
                     }
-                    let view = Arc::new(view.renamed(&to.1));
-                    if let Some(entry) = databases.get_mut(&from.0) {
-                        entry.views.remove(&from.1);
-                        entry.views.insert(to.1.clone(), view);
-                    }
+                    entry.views.remove(&from.1);
+                    entry.views.insert(to.1.clone(), view);
                     continue;
                 }
                 let table = entry.and_then(|entry| entry.tables.get(&from.1));
                 let missing = || codes::ER_NO_SUCH_TABLE.with(&[&from.0, &from.1]);
                 let table = Arc::clone(table.ok_or_else(missing)?);
-                if databases.get(&to.0).is_some_and(|entry| entry.has(&to.1)) {
+                if is_taken {
                     return Err(taken());
                 }
                 let new = Arc::new(renamed(&table, to));
@@ -351,16 +338,26 @@ impl Catalog {
         })
     }
 
-    /// Removes views, all or none; those that are not there do not matter.
-    pub(crate) fn drop_views(
+    /// Removes views, all or none; those that do not exist do not matter.
+    pub(crate) fn drop_views(&self, access: &dyn TableAccess, names: &[FullName]) -> Result<()> {
+        self.drop_each(access, names, |entry, name| drop(entry.views.remove(name)))
+    }
+
+    /// Removes tables, all or none; those that do not exist do not matter.
+    pub(crate) fn drop_tables(&self, access: &dyn TableAccess, names: &[FullName]) -> Result<()> {
+        self.drop_each(access, names, |entry, name| drop(entry.tables.remove(name)))
+    }
+
+    fn drop_each(
         &self,
         access: &dyn TableAccess,
-        names: &[(String, String)],
+        names: &[FullName],
+        remove: fn(&mut DatabaseEntry, &str),
     ) -> Result<()> {
         self.change(access, |databases| {
             for (database, name) in names {
                 if let Some(entry) = databases.get_mut(database) {
-                    entry.views.remove(name);
+                    remove(entry, name);
                 }
             }
             Ok(())
@@ -374,7 +371,7 @@ impl Catalog {
         entries.cloned().collect()
     }
 
-    /// Adds a table, in the place of one of its name if it `replaces`; 1049 without its database,
+    /// Adds a table, which may replace one of its name if it `replaces`; 1049 without its database,
     /// 1050 when there is one of that name.
     pub(crate) fn add_table(
         &self,
@@ -384,9 +381,7 @@ impl Catalog {
     ) -> Result<()> {
         self.change(access, |databases| {
             let definition = &table.definition;
-            let entry = databases
-                .get_mut(&definition.database)
-                .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
+            let entry = entry_mut(databases, &definition.database)?;
             let taken = entry.views.contains_key(&definition.name)
                 || (!replaces && entry.tables.contains_key(&definition.name));
             if taken {
@@ -394,22 +389,6 @@ impl Catalog {
             }
             let name = definition.name.clone();
             entry.tables.insert(name, table);
-            Ok(())
-        })
-    }
-
-    /// Removes tables, all or none; those that are not there do not matter.
-    pub(crate) fn drop_tables(
-        &self,
-        access: &dyn TableAccess,
-        names: &[(String, String)],
-    ) -> Result<()> {
-        self.change(access, |databases| {
-            for (database, name) in names {
-                if let Some(entry) = databases.get_mut(database) {
-                    entry.tables.remove(name);
-                }
-            }
             Ok(())
         })
     }
@@ -428,9 +407,9 @@ impl Catalog {
         children.filter_map(foreign).collect()
     }
 
-    /// Puts a table in the place of another, which may have another name and be in another database:
-    /// 1049 without its database, 1050 when there is one of its name. What refers to the old table
-    /// from there on refers to the new one, by the new names of its columns.
+    /// Replaces a table by another, which may have another name and be in another database: 1049
+    /// without its database, 1050 when there is one of its name. Foreign keys that refer to the old
+    /// table refer to the new one, by the new names of its columns.
     pub(crate) fn replace_table(
         &self,
         access: &dyn TableAccess,
@@ -451,18 +430,14 @@ impl Catalog {
         renamed_columns: &[(String, String)],
     ) -> Result<()> {
         let definition = Arc::clone(&new.definition);
-        let entry = databases
-            .get(&definition.database)
-            .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
+        let entry = entry_mut(databases, &definition.database)?;
         let moves = (&old.database, &old.name) != (&definition.database, &definition.name);
         if moves && entry.has(&definition.name) {
             return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
         }
-        if let Some(entry) = databases.get_mut(&old.database) {
+        entry.tables.insert(definition.name.clone(), new);
+        if moves && let Some(entry) = databases.get_mut(&old.database) {
             entry.tables.remove(&old.name);
-        }
-        if let Some(entry) = databases.get_mut(&definition.database) {
-            entry.tables.insert(definition.name.clone(), new);
         }
         if !moves && renamed_columns.is_empty() {
             return Ok(());
@@ -478,6 +453,12 @@ impl Catalog {
     }
 }
 
+/// A database of a name; 1049 when there is none.
+fn entry_mut<'d>(databases: &'d mut Databases, name: &str) -> Result<&'d mut DatabaseEntry> {
+    let missing = || codes::ER_BAD_DB_ERROR.with(&[&name]);
+    databases.get_mut(name).ok_or_else(missing)
+}
+
 /// The definition of a table whose foreign keys refer to one that has other names now.
 fn referring(
     table: &BaseTable,
@@ -491,19 +472,14 @@ fn referring(
         return None;
     }
     let mut definition = TableDefinition::clone(&table.definition);
-    for foreign in definition
-        .foreign_keys
-        .iter_mut()
-        .filter(|foreign| is_it(foreign))
-    {
+    let foreign_keys = definition.foreign_keys.iter_mut();
+    for foreign in foreign_keys.filter(|foreign| is_it(foreign)) {
         let references = &mut foreign.references;
         references.table.name.clone_from(&new.name);
         references.table.database = (new.database != *own).then(|| new.database.clone());
         for column in &mut references.columns {
-            let renamed = renamed_columns
-                .iter()
-                .find(|(old, _)| same_name(old, column));
-            if let Some((_, new)) = renamed {
+            let mut renamed = renamed_columns.iter();
+            if let Some((_, new)) = renamed.find(|(old, _)| same_name(old, column)) {
                 column.clone_from(new);
             }
         }

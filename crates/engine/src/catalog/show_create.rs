@@ -2,6 +2,8 @@
 
 mod partitioning;
 
+use data_encoding::HEXUPPER;
+use itertools::Itertools;
 use mayfly_syntax::ast::KeyKind;
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::temporal::TimeZone;
@@ -12,6 +14,7 @@ use super::definition::{
     TableDefinition,
 };
 use super::type_text;
+use crate::names::word_if;
 use crate::{character_sets, convert};
 
 /// The statement that makes the table again. `next_auto_increment` is the number that the next row
@@ -23,35 +26,26 @@ pub(crate) fn table(
     zone: &TimeZone,
 ) -> String {
     let name = |name: &str| identifier(name, quotes);
-    let mut lines = Vec::new();
-    for column in definition.named_columns() {
-        lines.push(column_line(column, definition.collation, quotes, zone));
-    }
-    for key in &definition.keys {
-        lines.push(key_line(key, definition, quotes));
-    }
-    for foreign in &definition.foreign_keys {
-        lines.push(foreign_key(definition, foreign, quotes));
-    }
-    for check in &definition.checks {
-        let mut line = format!("CONSTRAINT {} CHECK ({})", name(&check.name), check.text);
-        if !check.enforced {
-            line += " /*!80016 NOT ENFORCED */";
-        }
-        lines.push(line);
-    }
-    let temporary = if definition.temporary {
-        "TEMPORARY "
-    } else {
-        ""
-    };
+    let columns = definition.named_columns();
+    let columns = columns.map(|column| column_line(column, definition.collation, quotes, zone));
+    let keys = definition.keys.iter();
+    let keys = keys.map(|key| key_line(key, definition, quotes));
+    let foreign_keys = definition.foreign_keys.iter();
+    let foreign_keys = foreign_keys.map(|foreign| foreign_key(definition, foreign, quotes));
+    let checks = definition.checks.iter().map(|check| {
+        let not_enforced = word_if(!check.enforced, " /*!80016 NOT ENFORCED */");
+        let name = name(&check.name);
+        format!("CONSTRAINT {name} CHECK ({}){not_enforced}", check.text)
+    });
+    let mut lines = columns.chain(keys).chain(foreign_keys).chain(checks);
     let mut text = format!(
-        "CREATE {temporary}TABLE {} (\n  {}\n)",
+        "CREATE {}TABLE {} (\n  {}\n)",
+        word_if(definition.temporary, "TEMPORARY "),
         name(&definition.name),
         lines.join(",\n  ")
     );
     text += &format!(" ENGINE={}", definition.engine);
-    // InnoDB keeps no number that no column takes.
+    // InnoDB stores no number that no column takes.
     let numbered = definition.auto_increment_column().is_some() || definition.engine != "InnoDB";
     if next_auto_increment > 1 && numbered {
         text += &format!(" AUTO_INCREMENT={next_auto_increment}");
@@ -68,10 +62,8 @@ pub(crate) fn table(
         text += &format!(" COMMENT={}", quoted_string(&definition.comment));
     }
     if let Some(partitioning) = &definition.partitioning {
-        text += &format!(
-            "\n{}",
-            partitioning::comment(partitioning, &definition.engine)
-        );
+        text += "\n";
+        text += &partitioning::comment(partitioning, &definition.engine);
     }
     text
 }
@@ -84,14 +76,11 @@ pub(crate) fn database(
     quotes: NameQuotes,
 ) -> String {
     let row = character_sets::row(collation);
-    let guard = if if_not_exists {
-        "/*!32312 IF NOT EXISTS*/ "
+    let guard = word_if(if_not_exists, "/*!32312 IF NOT EXISTS*/ ");
+    let collate = if row.is_default && collation != CollationId::UTF8MB4_0900_AI_CI {
+        String::new()
     } else {
-        ""
-    };
-    let collate = match row.is_default && collation != CollationId::UTF8MB4_0900_AI_CI {
-        true => String::new(),
-        false => format!(" COLLATE {}", row.name),
+        format!(" COLLATE {}", row.name)
     };
     format!(
         "CREATE DATABASE {guard}{} /*!40100 DEFAULT CHARACTER SET {}{collate} */ /*!80016 DEFAULT ENCRYPTION='N' */",
@@ -107,10 +96,7 @@ pub(super) fn foreign_key(
     quotes: NameQuotes,
 ) -> String {
     let name = |name: &str| identifier(name, quotes);
-    let list = |columns: &[String]| {
-        let names = columns.iter().map(|column| name(column));
-        names.collect::<Vec<_>>().join(", ")
-    };
+    let list = |columns: &[String]| columns.iter().map(|column| name(column)).join(", ");
     let references = &foreign.references;
     let parent = match &references.table.database {
         Some(database) if *database != definition.database => {
@@ -190,33 +176,25 @@ fn column_line(
         }
     }
     if let Some(generated) = &column.generated {
-        let storage = if generated.stored {
-            "STORED"
-        } else {
-            "VIRTUAL"
-        };
-        line += &format!(" GENERATED ALWAYS AS ({}) {storage}", generated.text);
+        let (text, storage) = (&generated.text, generated.storage());
+        line += &format!(" GENERATED ALWAYS AS ({text}) {storage}");
     }
     if !column.nullable {
         line += " NOT NULL";
     } else if column.ty.kind == TypeKind::Timestamp {
         line += " NULL";
     }
-    if column.invisible && column.generated.is_some() {
-        line += " /*!80023 INVISIBLE */";
-    }
+    const INVISIBLE: &str = " /*!80023 INVISIBLE */";
+    let is_generated = column.generated.is_some();
+    line += word_if(column.invisible && is_generated, INVISIBLE);
     if let Some(default) = default_text(column, zone) {
         line += &format!(" DEFAULT {default}");
     }
     if column.on_update_now {
         line += &format!(" ON UPDATE {}", now_text(column));
     }
-    if column.auto_increment {
-        line += " AUTO_INCREMENT";
-    }
-    if column.invisible && column.generated.is_none() {
-        line += " /*!80023 INVISIBLE */";
-    }
+    line += word_if(column.auto_increment, " AUTO_INCREMENT");
+    line += word_if(column.invisible && !is_generated, INVISIBLE);
     if !column.comment.is_empty() {
         line += &format!(" COMMENT {}", quoted_string(&column.comment));
     }
@@ -257,21 +235,20 @@ fn value_text(column: &ColumnDefinition, value: &Value) -> String {
     let bytes = convert::display(value, &column.ty);
     match std::str::from_utf8(&bytes) {
         Ok(text) => quoted_string(text),
-        Err(_) => bytes
-            .iter()
-            .fold("0x".to_owned(), |hex, byte| hex + &format!("{byte:02X}")),
+        Err(_) => format!("0x{}", HEXUPPER.encode(&bytes)),
     }
 }
 
 fn key_line(key: &KeyDefinition, definition: &TableDefinition, quotes: NameQuotes) -> String {
+    let name = identifier(&key.name, quotes);
     let word = match key.kind {
         KeyKind::Primary => "PRIMARY KEY".to_owned(),
-        KeyKind::Unique => format!("UNIQUE KEY {}", identifier(&key.name, quotes)),
-        KeyKind::Plain => format!("KEY {}", identifier(&key.name, quotes)),
-        KeyKind::FullText => format!("FULLTEXT KEY {}", identifier(&key.name, quotes)),
-        KeyKind::Spatial => format!("SPATIAL KEY {}", identifier(&key.name, quotes)),
+        KeyKind::Unique => format!("UNIQUE KEY {name}"),
+        KeyKind::Plain => format!("KEY {name}"),
+        KeyKind::FullText => format!("FULLTEXT KEY {name}"),
+        KeyKind::Spatial => format!("SPATIAL KEY {name}"),
     };
-    let parts = key.parts.iter().map(|part| {
+    let mut parts = key.parts.iter().map(|part| {
         let mut text = match &part.target {
             KeyTarget::Column(column) => identifier(&definition.columns[*column].name, quotes),
             KeyTarget::Expression(column) => format!("({})", definition.hidden_text(*column)),
@@ -279,12 +256,9 @@ fn key_line(key: &KeyDefinition, definition: &TableDefinition, quotes: NameQuote
         if let Some(prefix) = part.prefix {
             text += &format!("({prefix})");
         }
-        if part.descending {
-            text += " DESC";
-        }
-        text
+        text + word_if(part.descending, " DESC")
     });
-    let mut line = format!("{word} ({})", parts.collect::<Vec<_>>().join(","));
+    let mut line = format!("{word} ({})", parts.join(","));
     if let Some(using) = &key.using {
         line += &format!(" USING {using}");
     }
@@ -297,10 +271,7 @@ fn key_line(key: &KeyDefinition, definition: &TableDefinition, quotes: NameQuote
     if let Some(parser) = &key.parser {
         line += &format!(" /*!50100 WITH PARSER {} */", identifier(parser, quotes));
     }
-    if key.invisible {
-        line += " /*!80000 INVISIBLE */";
-    }
-    line
+    line + word_if(key.invisible, " /*!80000 INVISIBLE */")
 }
 
 /// A view's statement with double quotes around its names, as `sql_mode` ANSI_QUOTES has them.
@@ -339,7 +310,7 @@ mod tests {
     use super::with_ansi_quotes;
 
     #[test]
-    fn names_are_told_from_strings() {
+    fn names_are_distinguished_from_strings() {
         let text = r#"`a``b` = 'it''s `no` name \' ' AND `c"d`"#;
         let expected = r#""a`b" = 'it''s `no` name \' ' AND "c""d""#;
         assert_eq!(with_ansi_quotes(text), expected);

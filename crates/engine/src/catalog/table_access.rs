@@ -21,7 +21,7 @@ pub(crate) trait TableAccess {
     /// Whether the transaction has changed rows of durable tables.
     fn has_durable_changes(&self) -> bool;
 
-    /// Whether there is a data directory, which keeps the catalog.
+    /// Whether there is a data directory, in which the catalog is stored.
     fn has_data_directory(&self) -> bool;
 
     /// Whether what the statement changes in a table stays, whatever comes of it.

@@ -42,30 +42,22 @@ impl TableStore {
     fn durable(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
         let transaction = access.durable()?;
         let indexes = index_specs(definition);
-        let trees = Trees {
-            rows: transaction.new_tree()?,
-            indexes: indexes
-                .iter()
-                .map(|_| transaction.new_tree())
-                .collect::<Result<_>>()?,
-        };
-        Ok(Self::durable_of(definition, trees))
+        let rows = transaction.new_tree()?;
+        let indexes = indexes.iter().map(|_| transaction.new_tree());
+        let indexes = indexes.collect::<Result<_>>()?;
+        Ok(Self::durable_of(definition, Trees { rows, indexes }))
     }
 
     /// The store of a table whose rows are in these trees.
     pub(crate) fn durable_of(definition: &TableDefinition, trees: Trees) -> Self {
         let columns = definition.columns.iter().map(|column| column.ty.physical());
         let indexes = index_specs(definition);
-        let definition = DurableDefinition::new(
-            columns.collect(),
-            indexes,
-            trees.rows,
-            trees.indexes.clone(),
-        );
+        let (rows, index_trees) = (trees.rows, trees.indexes.clone());
+        let definition = DurableDefinition::new(columns.collect(), indexes, rows, index_trees);
         Self::Durable(Arc::new(definition), trees)
     }
 
-    /// What its indexes are to whoever reads the table.
+    /// How its indexes store what they lead to.
     pub(crate) fn index_storage(&self) -> IndexStorage {
         match self {
             Self::User(_) => IndexStorage::Keys,
@@ -79,11 +71,12 @@ impl TableStore {
         Ok(match self {
             Self::User(table) => table.open(access.temp_table_context(), access.undo_log()),
             Self::Durable(definition, _) => {
-                let statement = match directly {
-                    true => access.direct_statement()?,
-                    false => access.durable_statement()?,
+                let statement = if directly {
+                    access.direct_statement()
+                } else {
+                    access.durable_statement()
                 };
-                Arc::new(statement.table(definition)?)
+                Arc::new(statement?.table(definition)?)
             }
         })
     }

@@ -1,8 +1,11 @@
 //! A type as SHOW CREATE TABLE and `information_schema.COLUMNS.COLUMN_TYPE` print it.
 
+use itertools::Itertools;
 use mayfly_syntax::printer::quoted_string;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, SqlType, TypeKind};
+
+use crate::names::word_if;
 
 /// The whole type: `decimal(10,2) unsigned`, `enum('a','b')`.
 pub(crate) fn column_type(ty: &SqlType) -> String {
@@ -30,24 +33,15 @@ pub(crate) fn column_type(ty: &SqlType) -> String {
             text += &format!("({})", ty.decimals);
         }
         TypeKind::Enum | TypeKind::Set => {
-            let members: Vec<_> = ty
-                .members
-                .iter()
-                .map(|member| quoted_string(member))
-                .collect();
-            text += &format!("({})", members.join(","));
+            let members = ty.members.iter().map(|member| quoted_string(member));
+            text += &format!("({})", members.format(","));
         }
         TypeKind::Null => text += "(0)",
         _ => {}
     }
     let shows_sign = !matches!(ty.kind, TypeKind::Bit | TypeKind::Year | TypeKind::Boolean);
-    if ty.unsigned && ty.is_numeric() && shows_sign {
-        text += " unsigned";
-    }
-    if ty.zerofill {
-        text += " zerofill";
-    }
-    text
+    text += word_if(ty.unsigned && ty.is_numeric() && shows_sign, " unsigned");
+    text + word_if(ty.zerofill, " zerofill")
 }
 
 /// The bare name: `decimal`, `varbinary`, `longblob`.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use itertools::Itertools;
 use mayfly_plan::{ViewSource, has_aggregates};
 use mayfly_syntax::ast::{AccountReference, CreateView, GroupByExpr, SetExpr, ViewAlgorithm};
 use mayfly_syntax::printer::quoted_identifier;
@@ -9,7 +10,7 @@ use mayfly_syntax::printer::quoted_identifier;
 use super::expression_text::query_text;
 
 /// A view's definition. It never changes; a view that is made anew has another one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ViewDefinition {
     /// Its query and names, as the planner reads them.
     pub(crate) source: Arc<ViewSource>,
@@ -44,21 +45,11 @@ impl ViewDefinition {
 
     /// The same view under another name.
     pub(crate) fn renamed(&self, name: &str) -> Self {
-        let source = &self.source;
+        let mut source = ViewSource::clone(&self.source);
+        name.clone_into(&mut source.name);
         Self {
-            source: Arc::new(ViewSource {
-                database: source.database.clone(),
-                name: name.to_owned(),
-                columns: source.columns.clone(),
-                query: source.query.clone(),
-                materialized: source.materialized,
-                check_option: source.check_option,
-                definer: source.definer.clone(),
-            }),
-            definer: self.definer.clone(),
-            character_set: self.character_set.clone(),
-            collation: self.collation.clone(),
-            ..*self
+            source: Arc::new(source),
+            ..self.clone()
         }
     }
 
@@ -114,37 +105,35 @@ impl ViewDefinition {
             ViewAlgorithm::Merge => "MERGE",
             ViewAlgorithm::TempTable => "TEMPTABLE",
         };
-        let security = if self.invoker_security {
+        let security = self.security();
+        let hides = current == Some(self.database());
+        let mut name = quoted_identifier(self.name());
+        if !hides {
+            name = format!("{}.{name}", quoted_identifier(self.database()));
+        }
+        if names_columns {
+            let columns = self.source.columns.iter();
+            let columns = columns.map(|name| quoted_identifier(name));
+            name += &format!(" ({})", columns.format(","));
+        }
+        let mut query = query_text(&self.source.query, hides.then(|| self.database()));
+        if self.source.check_option.is_some() {
+            query += &format!(" WITH {} CHECK OPTION", self.check_option_name());
+        }
+        let (user, host) = &self.definer;
+        let (user, host) = (quoted_identifier(user), quoted_identifier(host));
+        format!(
+            "CREATE ALGORITHM={algorithm} DEFINER={user}@{host} SQL SECURITY {security} VIEW {name} AS {query}"
+        )
+    }
+
+    /// SQL SECURITY by its name.
+    pub(crate) fn security(&self) -> &'static str {
+        if self.invoker_security {
             "INVOKER"
         } else {
             "DEFINER"
-        };
-        let hides = current == Some(self.database());
-        let database = match hides {
-            true => String::new(),
-            false => format!("{}.", quoted_identifier(self.database())),
-        };
-        let columns = self
-            .source
-            .columns
-            .iter()
-            .map(|name| quoted_identifier(name));
-        let columns = match names_columns {
-            true => format!(" ({})", columns.collect::<Vec<_>>().join(",")),
-            false => String::new(),
-        };
-        let check = match self.source.check_option {
-            None => "",
-            Some(true) => " WITH CASCADED CHECK OPTION",
-            Some(false) => " WITH LOCAL CHECK OPTION",
-        };
-        format!(
-            "CREATE ALGORITHM={algorithm} DEFINER={}@{} SQL SECURITY {security} VIEW {database}{}{columns} AS {}{check}",
-            quoted_identifier(&self.definer.0),
-            quoted_identifier(&self.definer.1),
-            quoted_identifier(self.name()),
-            query_text(&self.source.query, hides.then(|| self.database())),
-        )
+        }
     }
 
     /// Whether each of its rows is a row of what it reads: no grouping, no DISTINCT, no LIMIT, no union.

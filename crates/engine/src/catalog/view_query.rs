@@ -1,4 +1,4 @@
-//! A view's query as it is kept: every table with its database, every column with its table, and `*`
+//! A view's query as it is stored: every table with its database, every column with its table, and `*`
 //! as the columns that it meant when the view was made.
 
 use std::ops::ControlFlow;
@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use mayfly_plan::Catalog;
 use mayfly_syntax::ast::{
     Expr, GroupByExpr, Ident, ObjectName, OrderBy, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, TableFactor, TableName, TableWithJoins, VisitMut,
-    VisitorMut,
+    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableName, TableWithJoins,
+    VisitMut, VisitorMut,
 };
 use mayfly_syntax::encodings::item_name;
 use mayfly_types::{Error, Result};
@@ -37,26 +37,30 @@ pub(crate) fn fix_names(
 
 /// The names of the columns of a query without `*`.
 fn output_names(query: &Query) -> Vec<String> {
-    fn of_body(body: &SetExpr) -> Vec<String> {
-        match body {
-            SetExpr::Select(select) => {
-                let names = select.projection.iter();
-                names
-                    .map(|item| item_name(item).unwrap_or_default().to_owned())
-                    .collect()
-            }
-            SetExpr::Query(query) => output_names(query),
-            SetExpr::SetOperation { left, .. } => of_body(left),
-            SetExpr::Values(values) => {
-                let width = values.rows.first().map_or(0, |row| row.content.len());
-                (0..width)
-                    .map(|column| format!("column_{column}"))
-                    .collect()
-            }
-            _ => Vec::new(),
+    match first_body(&query.body) {
+        SetExpr::Select(select) => {
+            let names = select.projection.iter();
+            let names = names.map(|item| item_name(item).unwrap_or_default());
+            names.map(str::to_owned).collect()
         }
+        SetExpr::Values(values) => {
+            let width = values.rows.first().map_or(0, |row| row.content.len());
+            let columns = (0..width).map(|column| format!("column_{column}"));
+            columns.collect()
+        }
+        _ => Vec::new(),
     }
-    of_body(&query.body)
+}
+
+/// The first part of set operations, which names their columns.
+fn first_body(mut body: &SetExpr) -> &SetExpr {
+    loop {
+        body = match body {
+            SetExpr::SetOperation { left, .. } => left,
+            SetExpr::Query(query) => &query.body,
+            other => return other,
+        };
+    }
 }
 
 /// A table of FROM with the names of its columns.
@@ -111,9 +115,8 @@ struct Fixing<'c> {
 impl Fixing<'_> {
     fn common_table(&self, name: &str) -> Option<&Vec<String>> {
         let mut tables = self.common_tables.iter().rev();
-        tables
-            .find(|(known, _)| known == name)
-            .map(|(_, columns)| columns)
+        let found = tables.find(|(known, _)| known == name);
+        found.map(|(_, columns)| columns)
     }
 
     /// The names of a table's or view's visible columns.
@@ -198,20 +201,17 @@ impl Fixing<'_> {
                 let Some(table) = TableName::from_object_name(name) else {
                     return Ok(Vec::new());
                 };
-                let columns = match table.name.eq_ignore_ascii_case("dual") {
-                    true if table.database.is_none() => return Ok(Vec::new()),
-                    _ => self.table_columns(table.database.as_deref(), &table.name)?,
-                };
+                if table.database.is_none() && table.name.eq_ignore_ascii_case("dual") {
+                    return Ok(Vec::new());
+                }
+                let columns = self.table_columns(table.database.as_deref(), &table.name)?;
                 let alias = alias.as_ref().map(|alias| alias.name.value.clone());
                 // A common table expression is in no database.
                 let is_common =
                     table.database.is_none() && self.common_table(&table.name).is_some();
+                let database = table.database.or_else(|| self.database.map(str::to_owned));
                 scope.tables.push(NamedTable {
-                    database: match alias {
-                        Some(_) => None,
-                        None if is_common => None,
-                        None => table.database.or_else(|| self.database.map(str::to_owned)),
-                    },
+                    database: database.filter(|_| alias.is_none() && !is_common),
                     alias: alias.unwrap_or(table.name),
                     columns,
                 });
@@ -222,18 +222,10 @@ impl Fixing<'_> {
                 let Some(alias) = alias else {
                     return Ok(Vec::new());
                 };
-                let columns = match alias.columns.is_empty() {
-                    true => self.columns_of(subquery)?,
-                    false => alias
-                        .columns
-                        .iter()
-                        .map(|column| column.name.value.clone())
-                        .collect(),
-                };
                 scope.tables.push(NamedTable {
                     database: None,
                     alias: alias.name.value.clone(),
-                    columns,
+                    columns: self.columns_under(alias, subquery)?,
                 });
             }
             TableFactor::NestedJoin {
@@ -249,17 +241,18 @@ impl Fixing<'_> {
         Ok(columns.collect())
     }
 
+    /// The names of the columns of a query under an alias, which may give them other names.
+    fn columns_under(&self, alias: &TableAlias, query: &Query) -> Result<Vec<String>> {
+        if alias.columns.is_empty() {
+            return self.columns_of(query);
+        }
+        let columns = alias.columns.iter().map(|column| &column.name.value);
+        Ok(columns.cloned().collect())
+    }
+
     /// The names of the columns that a query gives, whose names are not fixed yet.
     fn columns_of(&self, query: &Query) -> Result<Vec<String>> {
-        let mut body = &*query.body;
-        loop {
-            body = match body {
-                SetExpr::SetOperation { left, .. } => left,
-                SetExpr::Query(query) => &query.body,
-                _ => break,
-            };
-        }
-        let SetExpr::Select(select) = body else {
+        let SetExpr::Select(select) = first_body(&query.body) else {
             return Ok(output_names(query));
         };
         let mut names = Vec::new();
@@ -317,18 +310,17 @@ fn expand(item: &SelectItem, scope: &Scope) -> Vec<SelectItem> {
     match item {
         SelectItem::Wildcard(_) => {
             let columns = scope.visible.iter();
-            columns
-                .map(|(table, name)| item_of(&scope.tables[*table], name))
-                .collect()
+            let items = columns.map(|(table, name)| item_of(&scope.tables[*table], name));
+            items.collect()
         }
         SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
             let last = name.0.last().and_then(|part| part.as_ident());
             let is_it = |table: &&NamedTable| last.is_some_and(|last| last.value == table.alias);
-            let table = scope.tables.iter().find(is_it);
-            let columns = table
-                .iter()
-                .flat_map(|table| table.columns.iter().map(|name| item_of(table, name)));
-            columns.collect()
+            let Some(table) = scope.tables.iter().find(is_it) else {
+                return Vec::new();
+            };
+            let items = table.columns.iter().map(|name| item_of(table, name));
+            items.collect()
         }
         item => vec![item.clone()],
     }
@@ -346,14 +338,7 @@ impl VisitorMut for Fixing<'_> {
         });
         self.clause = Clause::Other;
         for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
-            let columns = match cte.alias.columns.is_empty() {
-                true => self.columns_of(&cte.query),
-                false => {
-                    let columns = cte.alias.columns.iter();
-                    Ok(columns.map(|column| column.name.value.clone()).collect())
-                }
-            };
-            match columns {
+            match self.columns_under(&cte.alias, &cte.query) {
                 Ok(columns) => {
                     let name = cte.alias.name.value.clone();
                     self.common_tables.push((name, columns));
@@ -381,11 +366,8 @@ impl VisitorMut for Fixing<'_> {
             Ok(scope) => scope,
             Err(error) => return ControlFlow::Break(error),
         };
-        let items = select
-            .projection
-            .iter()
-            .flat_map(|item| expand(item, &scope));
-        select.projection = items.collect();
+        let items = select.projection.iter();
+        select.projection = items.flat_map(|item| expand(item, &scope)).collect();
         let aliases = select.projection.iter().filter_map(item_name);
         scope.aliases = aliases.map(str::to_owned).collect();
         self.scopes.push(scope);

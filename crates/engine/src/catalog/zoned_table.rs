@@ -1,5 +1,4 @@
-//! TIMESTAMP columns: a table holds moments (UTC), a statement sees what the clock of its session's
-//! time zone showed at them.
+//! TIMESTAMP columns: a table holds UTC, a statement sees the local time of its session's time zone.
 //!
 //! The two meet here and nowhere else: [`read_in`] gives a table whose scans and writers are on the
 //! clock. Everything between (comparisons, grouping, functions, results) knows local time only. A table without such
@@ -38,7 +37,7 @@ pub(super) fn read_in(
     })
 }
 
-/// A column's default as the table's definition keeps it.
+/// A column's default as the table's definition has it.
 pub(crate) fn value_to_utc(zone: &TimeZone, value: Value, ty: &SqlType) -> Value {
     match (ty.kind, value) {
         (TypeKind::Timestamp, Value::Int(packed)) => {
@@ -62,10 +61,9 @@ fn convert(batch: &Batch, columns: &[usize], mut value: impl FnMut(i64) -> i64) 
     let mut all = batch.columns().to_vec();
     for column in columns {
         let array = all[*column].as_primitive::<Int64Type>();
-        let values: ScalarBuffer<i64> =
-            array.values().iter().map(|packed| value(*packed)).collect();
-        let converted: ArrayRef = Arc::new(Int64Array::new(values, array.nulls().cloned()));
-        all[*column] = converted;
+        let values = array.values().iter().map(|packed| value(*packed));
+        let values: ScalarBuffer<i64> = values.collect();
+        all[*column] = Arc::new(Int64Array::new(values, array.nulls().cloned()));
     }
     Batch::new(all, batch.row_count())
 }
@@ -109,10 +107,8 @@ impl Table for ZonedTable {
         reverse: bool,
         columns: &[ColumnId],
     ) -> Result<Box<dyn TableScan>> {
-        let ranges: Vec<KeyRange> = ranges
-            .iter()
-            .map(|range| self.range(index, range))
-            .collect();
+        let ranges = ranges.iter().map(|range| self.range(index, range));
+        let ranges: Vec<KeyRange> = ranges.collect();
         let scan = self.table.index_scan(index, &ranges, reverse, columns)?;
         Ok(self.zoned(scan, columns))
     }
@@ -124,16 +120,11 @@ impl Table for ZonedTable {
         null_safe: &[bool],
         columns: &[ColumnId],
     ) -> Result<(Batch, UInt32Array)> {
-        let keys = keys_in_utc(
-            self.table.indexes().get(index.0),
-            keys,
-            &self.timestamps,
-            &self.clock,
-        );
-        let found = self
-            .table
-            .index_lookup(index, keys.columns(), null_safe, columns)?;
-        Ok((self.shown(&found.0, columns), found.1))
+        let spec = self.table.indexes().get(index.0);
+        let keys = keys_in_utc(spec, keys, &self.timestamps, &self.clock);
+        let keys = keys.columns();
+        let (rows, found) = self.table.index_lookup(index, keys, null_safe, columns)?;
+        Ok((self.shown(&rows, columns), found))
     }
 
     fn fetch(&self, positions: &ArrayRef, columns: &[ColumnId]) -> Result<Batch> {
@@ -164,7 +155,7 @@ impl Table for ZonedTable {
 }
 
 impl ZonedTable {
-    /// Which of these columns hold moments, by their positions in the list.
+    /// Which of these columns are TIMESTAMPs, by their positions in the list.
     fn timestamps_among(&self, columns: &[ColumnId]) -> Vec<usize> {
         (0..columns.len())
             .filter(|index| self.timestamps.contains(&columns[*index].0))
@@ -189,13 +180,11 @@ impl ZonedTable {
         convert(rows, &timestamps, |packed| clock.local_of_utc(packed))
     }
 
-    /// A range of local times as moments. A clock that is set back shows some times twice: the range
-    /// then holds a little more at its ends, and whoever asks for it checks what it gets.
+    /// A range of local times in UTC. A clock that is set back shows some times twice: the range then
+    /// holds a little more at its ends, and its reader checks the rows again.
     fn range(&self, index: IndexId, range: &KeyRange) -> KeyRange {
-        let parts = match self.table.indexes().get(index.0) {
-            Some(index) => index.parts.as_slice(),
-            None => &[],
-        };
+        let index = self.table.indexes().get(index.0);
+        let parts = index.map_or(&[][..], |index| &index.parts);
         let is_timestamp = |part: usize| {
             let part = parts.get(part);
             part.is_some_and(|part| self.timestamps.contains(&part.column))
@@ -207,10 +196,8 @@ impl ZonedTable {
                 Value::Int(packed) if is_timestamp(part) => {
                     let utc = clock.utc_of_local(*packed);
                     let descends = parts.get(part).is_some_and(|part| part.descending);
-                    Value::Int(match widens {
-                        true => moved(utc, is_start != descends),
-                        false => utc,
-                    })
+                    let moved = widens.then(|| moved(utc, is_start != descends));
+                    Value::Int(moved.unwrap_or(utc))
                 }
                 value => value.clone(),
             };
@@ -222,9 +209,10 @@ impl ZonedTable {
                 let widened =
                     |(part, value): (usize, &Value)| is_timestamp(part) && !value.is_null();
                 let utc = in_utc(values, is_start);
-                match widens && values.iter().enumerate().any(widened) {
-                    true => KeyBound::Included(utc),
-                    false => KeyBound::Excluded(utc),
+                if widens && values.iter().enumerate().any(widened) {
+                    KeyBound::Included(utc)
+                } else {
+                    KeyBound::Excluded(utc)
                 }
             }
             KeyBound::Included(values) => KeyBound::Included(in_utc(values, is_start)),
@@ -256,14 +244,11 @@ fn keys_in_utc(
     convert(&keys, &timestamps, |packed| clock.utc_of_local(packed))
 }
 
-/// A moment before or after another by more than any clock was set back since 1970.
+/// A time before or after another by more than any clock was set back since 1970.
 fn moved(packed: i64, before: bool) -> i64 {
     const MICROS: i64 = 4 * 3600 * 1_000_000;
-    let moment = DateTime::unpack(packed);
-    let moved = match moment.has_zero_part() {
-        true => None,
-        false => moment.add_micros(if before { -MICROS } else { MICROS }),
-    };
+    let time = Some(DateTime::unpack(packed)).filter(|time| !time.has_zero_part());
+    let moved = time.and_then(|time| time.add_micros(if before { -MICROS } else { MICROS }));
     moved.map_or(packed, DateTime::pack)
 }
 
@@ -277,12 +262,8 @@ struct ZonedScan {
 impl TableScan for ZonedScan {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let batch = self.scan.next_batch()?;
-        let clock = &mut self.clock;
-        Ok(batch.map(|batch| {
-            convert(&batch, &self.timestamps, |packed| {
-                clock.local_of_utc(packed)
-            })
-        }))
+        let mut local = |packed| self.clock.local_of_utc(packed);
+        Ok(batch.map(|batch| convert(&batch, &self.timestamps, &mut local)))
     }
 
     fn first_rows(&mut self, rows: u64) {
@@ -306,22 +287,26 @@ struct ZonedWriter {
     clock: ZoneClock,
 }
 
+impl ZonedWriter {
+    fn in_utc(&mut self, rows: &Batch) -> Batch {
+        let clock = &mut self.clock;
+        convert(rows, &self.timestamps, |packed| clock.utc_of_local(packed))
+    }
+}
+
 impl TableWriter for ZonedWriter {
     fn append(&mut self, batch: &Batch) -> Result<()> {
-        let clock = &mut self.clock;
-        let utc = convert(batch, &self.timestamps, |packed| clock.utc_of_local(packed));
+        let utc = self.in_utc(batch);
         self.writer.append(&utc)
     }
 
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
-        let clock = &mut self.clock;
-        let utc = convert(batch, &self.timestamps, |packed| clock.utc_of_local(packed));
+        let utc = self.in_utc(batch);
         self.writer.insert(&utc)
     }
 
     fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
-        let clock = &mut self.clock;
-        let utc = convert(rows, &self.timestamps, |packed| clock.utc_of_local(packed));
+        let utc = self.in_utc(rows);
         self.writer.update(positions, &utc)
     }
 

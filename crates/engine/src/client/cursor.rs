@@ -1,6 +1,6 @@
-//! Rows that a client fetches bit by bit, while its session runs other statements.
+//! Cursors: rows that a client fetches in parts, while its session runs other statements.
 //!
-//! They are kept as a temporary table, as MySQL does, so that the statement has ended and holds no
+//! The rows are stored in a temporary table, as MySQL does, so that the statement has ended and holds no
 //! snapshot and no lock.
 
 use std::fmt::Debug;

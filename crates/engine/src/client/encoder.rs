@@ -74,7 +74,7 @@ impl ResultEncoder {
             None | Some(Charset::Binary) => Some(ty.collation.charset()),
             Some(_) => self.conversion(),
         };
-        // Numbers and moments are the same digits in all of them.
+        // Numbers and temporal values are the same digits in all of them.
         charset.filter(|charset| is_text && !matches!(charset, Charset::Utf8mb4 | Charset::Binary))
     }
 

@@ -64,7 +64,7 @@ impl FieldFlags {
     pub const ENUM: Self = Self(256);
     /// AUTO_INCREMENT
     pub const AUTO_INCREMENT: Self = Self(512);
-    /// A TIMESTAMP that gets the moment by itself.
+    /// A TIMESTAMP that is set to the current time by itself.
     pub const TIMESTAMP: Self = Self(1024);
     /// SET
     pub const SET: Self = Self(2048);
@@ -87,7 +87,7 @@ impl FieldFlags {
     }
 }
 
-/// What a client is told of a column besides its names.
+/// The description of a column for a client, besides its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldDefinition {
     /// The collation of its values as the client gets them; 63 is `binary`.
@@ -188,7 +188,7 @@ impl FieldDefinition {
     }
 }
 
-/// Whether a string that is computed is told as a BLOB by its length.
+/// Whether a computed string is described as a BLOB by its length.
 fn is_long(ty: &SqlType) -> bool {
     let bytes = u64::from(ty.length) * u64::from(ty.collation.charset().max_length());
     let is_string = matches!(ty.kind, TypeKind::Char | TypeKind::VarChar);
@@ -310,9 +310,10 @@ fn string(
     let is_json = ty.kind == TypeKind::Json;
     let of_table = shown == Shown::Table;
     // A column of documents is one of bytes to clients.
-    let own = match is_json && of_table {
-        true => CollationId::BINARY,
-        false => ty.collation,
+    let own = if is_json && of_table {
+        CollationId::BINARY
+    } else {
+        ty.collation
     };
     flags.set(FieldFlags::BINARY, is_json || is_by_bytes(ty.collation));
     flags.set(
@@ -326,9 +327,10 @@ fn string(
         TypeKind::Json => FieldType::Json,
         TypeKind::VarChar => FieldType::VarString,
         TypeKind::LongText if shown == Shown::Expression => {
-            match u64::from(ty.length) * own_bytes <= MEDIUM_BYTES_MAX {
-                true => FieldType::MediumBlob,
-                false => FieldType::LongBlob,
+            if u64::from(ty.length) * own_bytes <= MEDIUM_BYTES_MAX {
+                FieldType::MediumBlob
+            } else {
+                FieldType::LongBlob
             }
         }
         _ if is_text => FieldType::Blob,
@@ -369,7 +371,7 @@ fn string(
     }
 }
 
-/// Whether a collation goes by bytes, as clients are told.
+/// Whether clients get a collation as one that compares bytes.
 fn is_by_bytes(collation: CollationId) -> bool {
     collation.is_binary_order()
 }

@@ -1,7 +1,7 @@
-//! What a session does, for others to see: SHOW PROCESSLIST.
+//! What a session does, as SHOW PROCESSLIST shows it.
 //!
-//! A statement that is run again and again only says when it begins and ends: its text stays, and
-//! nobody is locked out for it.
+//! A statement that is run again and again only records when it begins and ends: its text stays, and
+//! no lock is taken for it.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -23,13 +23,6 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    fn of_number(number: u8) -> Self {
-        [Self::Nothing, Self::Query, Self::Prepare, Self::Execute]
-            .into_iter()
-            .find(|work| *work as u8 == number)
-            .unwrap_or(Self::Nothing)
-    }
-
     /// As SHOW PROCESSLIST names it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -128,22 +121,22 @@ impl Activity {
 
     /// What is done.
     pub(crate) fn work(&self) -> Work {
-        Work::of_number(self.work.load(Ordering::Acquire))
+        let work = self.work.load(Ordering::Acquire);
+        let all = [Work::Nothing, Work::Query, Work::Prepare, Work::Execute];
+        all[usize::from(work)]
     }
 
-    /// The running statement has come to another stage.
+    /// The running statement enters a stage.
     pub(crate) fn enter(&self, stage: Stage) {
         self.stage.store(stage as u8, Ordering::Relaxed);
     }
 
     /// What the running statement is busy with, as SHOW PROCESSLIST names it; empty for none.
     pub(crate) fn state(&self) -> &'static str {
-        let stages = [Stage::Executing, Stage::UserLock];
         let stage = self.stage.load(Ordering::Relaxed);
-        let known = stages.into_iter().find(|known| *known as u8 == stage);
         match self.work() {
             Work::Nothing => "",
-            _ => known.unwrap_or(Stage::Executing).name(),
+            _ => [Stage::Executing, Stage::UserLock][usize::from(stage)].name(),
         }
     }
 

@@ -2,11 +2,11 @@
 //! `performance_schema.session_connect_attrs` shows them (MySQL manual, "Performance Schema Connection
 //! Attribute Tables").
 
-/// Characters of a name and of a value that are kept: the columns have no more.
+/// Characters of a name and of a value, to which longer ones are cut: the columns have no more.
 const NAME_CHARACTERS_MAX: usize = 32;
 const VALUE_CHARACTERS_MAX: usize = 1024;
 
-/// The attribute that says how many bytes of the others were not kept.
+/// The attribute that says how many bytes of the others were dropped.
 const TRUNCATED: &str = "_truncated";
 
 /// The attributes of a session.
@@ -16,7 +16,7 @@ pub(crate) struct ConnectAttributes {
     pub(crate) kept: Vec<(String, String)>,
     /// Bytes of all that the client sent.
     pub(crate) sent_bytes: u64,
-    /// Bytes of those that were not kept.
+    /// Bytes of those that were dropped.
     pub(crate) lost_bytes: u64,
 }
 

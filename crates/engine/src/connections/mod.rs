@@ -1,9 +1,9 @@
 //! Who is connected: slots for connections, the sessions in them, and what is counted of both.
 //!
-//! A connection has a slot before it is known whose it is. `max_connections` counts those who have
-//! logged in, so that clients which never do so keep nobody out. Of those on their way in there are at
-//! most [`PENDING_MAX`] at a time, and each has as long as `connect_timeout` says. A session that an
-//! embedding program opens has a slot like any other, without the limit.
+//! A connection has a slot before its user is known. `max_connections` counts the clients that have
+//! logged in, so that clients which never do so keep nobody out. At most [`PENDING_MAX`] clients log in
+//! at a time, and each has as long as `connect_timeout` says. A session that an embedding program opens
+//! has a slot like any other, without the limit.
 
 mod activity;
 mod attributes;
@@ -50,8 +50,8 @@ const CONNECTION_ERRORS: [&str; 6] = [
     "Connection_errors_tcpwrap",
 ];
 
-/// So many clients log in at once, or as many as may be connected. When more come, the one that has
-/// taken longest gives way: who has a password to show needs a moment only.
+/// So many clients log in at once, or as many as may be connected. When there are more, the one that
+/// began first is disconnected: a client with a password needs little time.
 pub(crate) const PENDING_MAX: usize = 1_000;
 
 /// The connections of an engine.
@@ -59,7 +59,7 @@ pub(crate) const PENDING_MAX: usize = 1_000;
 pub(crate) struct Connections {
     sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
     pub(crate) pending: Mutex<BTreeMap<u64, PendingConnection>>,
-    /// The numbers of connections are counted from here.
+    /// The number of connections that were attempted, from which their ids are counted.
     pub(crate) attempts: AtomicU64,
     pub(crate) connected: AtomicU64,
     most_connected: AtomicU64,
@@ -71,7 +71,7 @@ pub(crate) struct Connections {
     pub(crate) errors: [AtomicU64; CONNECTION_ERRORS.len()],
     /// The most bytes of connection attributes that a client sent.
     longest_attributes: AtomicU64,
-    /// Sessions whose attributes were not all kept.
+    /// Sessions whose attributes were truncated.
     lost_attributes: AtomicU64,
     pub(crate) shutdown: Shutdown,
 }
@@ -85,7 +85,7 @@ pub(crate) struct PendingConnection {
     pub(crate) kill: KillHandle,
 }
 
-/// What ends the server when a client asks for that.
+/// Ends the server when a client asks for that.
 #[derive(Default)]
 pub(crate) struct Shutdown(pub(crate) Mutex<Option<Box<dyn Fn() + Send + Sync>>>);
 
@@ -113,24 +113,23 @@ impl Connections {
         self.pending.lock()
     }
 
-    /// A session is there.
+    /// A session begins.
     pub(crate) fn begin(&self, session: &Arc<SessionShared>) {
-        let mut sessions = self.sessions.lock();
-        sessions.insert(session.id, Arc::downgrade(session));
-        drop(sessions);
+        let weak = Arc::downgrade(session);
+        self.sessions.lock().insert(session.id, weak);
         self.pending().remove(&session.id);
     }
 
-    /// It is gone.
+    /// A session has ended.
     pub(crate) fn end(&self, id: u64) {
         self.sessions.lock().remove(&id);
     }
 
-    /// A client begins to log in; one that has taken longest gives way if there are more than `most`.
+    /// A client begins to log in; the first one is disconnected if there are more than `most`.
     pub(crate) fn arrive(&self, id: u64, client: PendingConnection, most: usize) {
         let mut pending = self.pending();
         pending.insert(id, client);
-        // Those that were told to go need a moment for it.
+        // Those that are closed already need some time to leave.
         let mut waiting = pending.values().filter(|other| !other.kill.is_closed());
         if waiting.clone().count() > most
             && let Some(oldest) = waiting.next()
@@ -160,54 +159,47 @@ impl Connections {
     /// Status variables of connections.
     pub(crate) fn status(&self, at: impl Fn(u64) -> String) -> Vec<(&'static str, String)> {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let connected = get(&self.connected) + self.pending().len() as u64;
         let living = self.living();
-        let running = living
-            .iter()
-            .filter(|session| session.activity.statement().is_some())
-            .count();
-        let mut status = vec![
-            ("Aborted_clients", get(&self.aborted_clients).to_string()),
-            ("Aborted_connects", get(&self.aborted_connects).to_string()),
-            ("Connections", get(&self.attempts).to_string()),
+        let is_running = |session: &&Arc<SessionShared>| session.activity.statement().is_some();
+        // The session that asks runs.
+        let running = living.iter().filter(is_running).count().max(1);
+        let counters = [
+            ("Aborted_clients", &self.aborted_clients),
+            ("Aborted_connects", &self.aborted_connects),
+            ("Connections", &self.attempts),
+            ("Max_used_connections", &self.most_connected),
             (
-                "Max_used_connections",
-                get(&self.most_connected).to_string(),
+                "Performance_schema_session_connect_attrs_longest_seen",
+                &self.longest_attributes,
             ),
+            (
+                "Performance_schema_session_connect_attrs_lost",
+                &self.lost_attributes,
+            ),
+            ("Threads_created", &self.threads_created),
+        ];
+        let errors = CONNECTION_ERRORS.into_iter().zip(&self.errors);
+        let counters = counters.into_iter().chain(errors);
+        let mut status: Vec<_> = counters
+            .map(|(name, counter)| (name, get(counter).to_string()))
+            .collect();
+        status.extend([
             (
                 "Max_used_connections_time",
                 at(get(&self.most_connected_at)),
             ),
-            (
-                "Performance_schema_session_connect_attrs_longest_seen",
-                get(&self.longest_attributes).to_string(),
-            ),
-            (
-                "Performance_schema_session_connect_attrs_lost",
-                get(&self.lost_attributes).to_string(),
-            ),
             ("Threads_cached", "0".to_owned()),
-            (
-                "Threads_connected",
-                (get(&self.connected) + self.pending().len() as u64).to_string(),
-            ),
-            ("Threads_created", get(&self.threads_created).to_string()),
-            // The one who asks runs.
-            ("Threads_running", running.max(1).to_string()),
-        ];
-        for (name, counter) in CONNECTION_ERRORS.iter().zip(&self.errors) {
-            status.push((name, get(counter).to_string()));
-        }
+            ("Threads_connected", connected.to_string()),
+            ("Threads_running", running.to_string()),
+        ]);
         status
     }
 
     /// SHUTDOWN; false when there is no server.
     pub(crate) fn ask_for_shutdown(&self) -> bool {
-        let shutdown = &self.shutdown.0;
-        let shutdown = shutdown.lock();
-        if let Some(shutdown) = &*shutdown {
-            shutdown();
-        }
-        shutdown.is_some()
+        let shutdown = self.shutdown.0.lock();
+        shutdown.as_ref().map(|shutdown| shutdown()).is_some()
     }
 
     /// FLUSH STATUS

@@ -1,4 +1,4 @@
-//! What others see and hold of a session: who it is, how to end it, how far it is.
+//! What other threads see and hold of a session: its account, its progress, and how to end it.
 
 use parking_lot::{Mutex, RwLock};
 use std::fmt::Debug;
@@ -14,7 +14,7 @@ use crate::connections::ConnectAttributes;
 use crate::connections::activity::Activity;
 use crate::status::Counters;
 
-/// Whose session it is, and what the client says of itself.
+/// The account of a session, and what the client says of itself.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
     /// The account's name.
@@ -23,13 +23,13 @@ pub struct SessionOptions {
     pub host: String,
     /// The database of unqualified names.
     pub database: Option<String>,
-    /// Somebody types: `wait_timeout` begins as `interactive_timeout`.
+    /// A person types: `wait_timeout` begins as `interactive_timeout`.
     pub interactive: bool,
     /// What `character_set_client` and its like begin as, if the client says.
     pub collation: Option<CollationId>,
     /// The client can ask for another password when that of the account is expired.
     pub changes_expired_password: bool,
-    /// An UPDATE tells the rows that it found, also those that had their values already.
+    /// An UPDATE reports the rows that it found, also those that had their values already.
     pub found_rows: bool,
     /// `sql_mode` begins with IGNORE_SPACE too.
     pub ignore_space: bool,
@@ -60,7 +60,7 @@ impl Default for SessionOptions {
     }
 }
 
-/// Whose a session is.
+/// The account of a session.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) user: String,
@@ -102,12 +102,11 @@ impl KillHandle {
         self.0.killed.store(true, Ordering::Relaxed);
     }
 
-    /// The session ends: its statement, and whoever waits for its client.
+    /// The session ends: its statement, and any wait for its client.
     pub fn close(&self) {
-        self.0.closed.store(true, Ordering::Release);
+        self.release();
         self.kill();
-        let wake = self.0.wake.lock();
-        if let Some(wake) = &*wake {
+        if let Some(wake) = &*self.0.wake.lock() {
             wake();
         }
     }
@@ -117,8 +116,8 @@ impl KillHandle {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// Has this called when the session is to end; at once if it is already. It must not block, and
-    /// takes the place of what was to be called before.
+    /// Calls a function when the session is to end; at once if it is already. The function must not
+    /// block, and replaces the one before.
     pub fn on_close(&self, wake: impl Fn() + Send + Sync + 'static) {
         let mut wake_now = self.0.wake.lock();
         if self.is_closed() {
@@ -132,12 +131,12 @@ impl KillHandle {
         self.0.closed.store(true, Ordering::Release);
     }
 
-    /// A statement begins: what was meant for the one before does nothing to it.
+    /// A statement begins: a kill that was meant for the one before does not end it.
     pub(crate) fn reset(&self) {
         self.0.killed.store(false, Ordering::Relaxed);
     }
 
-    /// What the running statement looks at.
+    /// The flag that the running statement checks.
     pub(crate) fn killed(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0.killed)
     }
@@ -161,7 +160,7 @@ impl ProgressHandle {
     }
 }
 
-/// The session's account and its budgets, which another account has others of.
+/// The session's account and the budgets that belong to it.
 #[derive(Debug, Clone)]
 struct Owner {
     identity: Arc<Identity>,
@@ -185,7 +184,7 @@ pub(crate) struct SessionShared {
     pub(crate) transport: OnceLock<Transport>,
 }
 
-/// How a connection carries what is said on it: what SHOW STATUS tells.
+/// How a connection carries its packets, as SHOW STATUS shows it.
 #[derive(Debug, Clone, Default)]
 pub struct Transport {
     /// Its encryption, if it is encrypted.
@@ -203,23 +202,23 @@ pub struct Compression {
     pub level: u32,
 }
 
-/// How a connection is encrypted: what SHOW STATUS tells, and what an account may require.
+/// How a connection is encrypted: what SHOW STATUS shows, and what an account may require.
 #[derive(Debug, Clone, Default)]
 pub struct Encryption {
     /// `Ssl_version`, such as `TLSv1.3`.
     pub version: String,
     /// `Ssl_cipher`
     pub cipher: String,
-    /// The certificate that the client gave, if it was right.
+    /// The certificate that the client gave, if it is valid.
     pub certificate: Option<ClientCertificate>,
 }
 
 /// A client's certificate that an authority of the server's has signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientCertificate {
-    /// Whose it is, in OpenSSL's one line: `/C=DE/O=Example/CN=ann`.
+    /// Its subject, in OpenSSL's one line: `/C=DE/O=Example/CN=ann`.
     pub subject: String,
-    /// Who has signed it, in the same form.
+    /// The authority that has signed it, in the same form.
     pub issuer: String,
 }
 
@@ -242,24 +241,20 @@ impl SessionShared {
         }
     }
 
-    /// The session is another account's from here on.
+    /// The session goes on with another account.
     pub(crate) fn change(&self, identity: Arc<Identity>, memory: SessionMemory) {
         let mut owner = self.owner.write();
         *owner = Owner { identity, memory };
     }
 
-    fn owner(&self) -> Owner {
-        self.owner.read().clone()
-    }
-
-    /// Whose it is.
+    /// Its account.
     pub(crate) fn identity(&self) -> Arc<Identity> {
-        self.owner().identity
+        Arc::clone(&self.owner.read().identity)
     }
 
     /// Its budgets.
     pub(crate) fn memory(&self) -> SessionMemory {
-        self.owner().memory
+        self.owner.read().memory.clone()
     }
 }
 
@@ -267,25 +262,22 @@ impl SessionShared {
 mod tests {
     use super::*;
 
-    #[test]
-    fn who_waits_for_a_client_is_woken_when_the_session_is_to_end() {
-        let handle = KillHandle::default();
+    fn woken_by(handle: &KillHandle) -> Arc<AtomicBool> {
         let woken = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&woken);
         handle.on_close(move || flag.store(true, Ordering::Relaxed));
+        woken
+    }
+
+    #[test]
+    fn a_wait_for_a_client_is_woken_when_the_session_is_to_end() {
+        let handle = KillHandle::default();
+        let woken = woken_by(&handle);
         handle.kill();
         assert!(!woken.load(Ordering::Relaxed));
         handle.close();
         assert!(woken.load(Ordering::Relaxed) && handle.is_closed());
-    }
-
-    #[test]
-    fn who_comes_late_is_woken_at_once() {
-        let handle = KillHandle::default();
-        handle.close();
-        let woken = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&woken);
-        handle.on_close(move || flag.store(true, Ordering::Relaxed));
-        assert!(woken.load(Ordering::Relaxed));
+        let late = woken_by(&handle);
+        assert!(late.load(Ordering::Relaxed));
     }
 }

@@ -64,7 +64,7 @@ impl Database {
             let Some(account) = &identity.account else {
                 continue;
             };
-            // Whoever may have the privilege by a role stays.
+            // A user who may have the privilege by a role stays.
             let roles = self.accounts.get(account);
             let roles = roles.map(|account| self.accounts.roles_of(&account));
             let sources = self

@@ -9,6 +9,8 @@ pub(crate) mod records;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use data_encoding::{HEXUPPER, HEXUPPER_PERMISSIVE};
+use itertools::Itertools;
 use mayfly_syntax::ast::{
     AccountLimit, AccountOptions, AccountReference, AccountStatement, Identification, IdentifiedBy,
     NewPassword, PasswordExpire, Require, Statement,
@@ -18,7 +20,9 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 use mayfly_types::json::{self, Json, JsonObject};
 
-use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept, PastPassword};
+use crate::accounts::account::{
+    Account, AccountName, AuthenticationPlugin, PasswordHash, PastPassword,
+};
 use crate::accounts::crypt::PASSWORD_MAX;
 use crate::accounts::granted;
 use crate::accounts::grants::Grants;
@@ -51,10 +55,8 @@ pub(crate) fn random_password(database: &Database) -> String {
     const CHARACTERS: &[u8; 64] =
         b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let bytes: [u8; GENERATED_LENGTH] = random(database);
-    let characters = bytes.iter();
-    characters
-        .map(|byte| char::from(CHARACTERS[usize::from(byte & 63)]))
-        .collect()
+    let character = |byte| char::from(CHARACTERS[usize::from(byte & 63)]);
+    bytes.into_iter().map(character).collect()
 }
 
 /// Gives an account a password; 1396 for one that is too long, as the failure of an operation.
@@ -67,11 +69,15 @@ fn set_password(
     if password.len() > PASSWORD_MAX {
         return Err(codes::ER_CANNOT_USER.with(&[&operation, &account.name]));
     }
-    let kept = account.plugin.keep(password.as_bytes(), random(database));
-    account.password = Kept(kept);
+    let hash = account.plugin.hash(password.as_bytes(), random(database));
+    set_hash(account, PasswordHash(hash), now);
+    Ok(())
+}
+
+fn set_hash(account: &mut Account, hash: PasswordHash, now: i64) {
+    account.password = hash;
     account.password_changed = now;
     account.expired = false;
-    Ok(())
 }
 
 /// What an operation (CREATE USER, ALTER USER …) says of an account; gives the password if it was
@@ -103,8 +109,8 @@ pub(crate) fn define(
     Ok(generated)
 }
 
-/// What IDENTIFIED says of an account; gives the password if it was generated. 1524 for a plugin that
-/// there is not, 1827 for what it cannot keep.
+/// What IDENTIFIED says of an account; gives the password if it was generated. 1524 for an unknown
+/// plugin, 1827 for what is no hash of the plugin.
 fn identify(
     database: &Database,
     account: &mut Account,
@@ -115,28 +121,25 @@ fn identify(
         let plugin = AuthenticationPlugin::by_name(name);
         let missing = || codes::ER_PLUGIN_IS_NOT_LOADED.with(&[name]);
         account.plugin = plugin.ok_or_else(missing)?;
-        account.second_password = Kept::default();
+        account.second_password = PasswordHash::default();
     }
-    match &identified.by {
-        None => set_password(database, account, "", (operation, now))?,
-        Some(IdentifiedBy::Password(NewPassword::Text(password))) => {
-            set_password(database, account, password, (operation, now))?;
-        }
+    let mut generated = None;
+    let password = match &identified.by {
+        None => "",
+        Some(IdentifiedBy::Password(NewPassword::Text(password))) => password,
         Some(IdentifiedBy::Password(NewPassword::Random)) => {
-            let password = random_password(database);
-            set_password(database, account, &password, (operation, now))?;
-            return Ok(Some(password));
+            generated.insert(random_password(database))
         }
-        Some(IdentifiedBy::Kept(kept)) => {
-            if !account.plugin.is_kept(kept) {
+        Some(IdentifiedBy::Kept(hash)) => {
+            if !account.plugin.is_hash(hash) {
                 return Err(codes::ER_PASSWORD_FORMAT.error());
             }
-            account.password = Kept(kept.clone());
-            account.password_changed = now;
-            account.expired = false;
+            set_hash(account, PasswordHash(hash.clone()), now);
+            return Ok(None);
         }
-    }
-    Ok(None)
+    };
+    set_password(database, account, password, (operation, now))?;
+    Ok(generated)
 }
 
 /// What CREATE USER and ALTER USER say behind the accounts.
@@ -192,44 +195,27 @@ fn merge_attribute(account: &mut Account, added: JsonObject) {
             value => drop(merged.insert(key, value)),
         }
     }
-    let text = Json::Object(merged).to_text();
-    account.attribute = String::from_utf8(text).ok();
+    account.attribute = String::from_utf8(Json::Object(merged).to_text()).ok();
 }
 
 /// The statement that makes an account, as SHOW CREATE USER prints it.
 pub(crate) fn create_text(account: &Account, as_hex: bool) -> String {
-    let mut expire = match account.expire {
-        PasswordExpire::Default | PasswordExpire::Now => " DEFAULT".to_owned(),
-        PasswordExpire::Never => " NEVER".to_owned(),
-        PasswordExpire::Days(days) => format!(" INTERVAL {days} DAY"),
-    };
-    if account.expired {
-        expire.clear();
-    }
-    statement(account, as_hex, &expire)
-}
-
-fn statement(account: &Account, as_hex: bool, expire: &str) -> String {
-    let mut text = format!(
-        "CREATE USER {} IDENTIFIED WITH '{}'",
-        account.name.quoted(),
-        account.plugin.name()
-    );
-    let kept = &account.password.0;
-    if !kept.is_empty() {
+    let (name, plugin) = (account.name.quoted(), account.plugin.name());
+    let mut text = format!("CREATE USER {name} IDENTIFIED WITH '{plugin}'");
+    let hash = &account.password.0;
+    if !hash.is_empty() {
         text += " AS ";
-        match std::str::from_utf8(kept) {
-            Ok(kept) if !as_hex => text += &quoted_string(kept),
-            _ => append_hex(&mut text, kept),
-        }
+        text += &match std::str::from_utf8(hash) {
+            Ok(hash) if !as_hex => quoted_string(hash),
+            _ => hex(hash),
+        };
     }
     let roles = &account.grants.default_roles;
     if !roles.is_empty() {
-        let roles: Vec<String> = roles.iter().map(AccountName::quoted).collect();
-        let _ = write!(text, " DEFAULT ROLE {}", roles.join(","));
+        let mut roles = roles.iter().map(AccountName::quoted);
+        text += &format!(" DEFAULT ROLE {}", roles.join(","));
     }
-    text += " REQUIRE ";
-    text += &require_text(&account.require);
+    text += &format!(" REQUIRE {}", require_text(&account.require));
     let limits = &account.limits;
     let limits = [
         ("MAX_QUERIES_PER_HOUR", limits.queries),
@@ -237,44 +223,42 @@ fn statement(account: &Account, as_hex: bool, expire: &str) -> String {
         ("MAX_CONNECTIONS_PER_HOUR", limits.connections),
         ("MAX_USER_CONNECTIONS", limits.user_connections),
     ];
-    let limits: Vec<String> = limits
-        .iter()
-        .filter(|(_, limit)| *limit > 0)
+    let limits = limits.iter().filter(|(_, limit)| *limit > 0);
+    let limits = limits
         .map(|(name, limit)| format!("{name} {limit}"))
-        .collect();
+        .join(" ");
     if !limits.is_empty() {
-        let _ = write!(text, " WITH {}", limits.join(" "));
+        text += &format!(" WITH {limits}");
     }
-    let lock = if account.locked { "LOCK" } else { "UNLOCK" };
-    let number = |number: Option<u64>, unit: &str| match number {
-        Some(number) => format!("{number}{unit}"),
-        None => "DEFAULT".to_owned(),
+    let expire = match account.expire {
+        _ if account.expired => String::new(),
+        PasswordExpire::Default | PasswordExpire::Now => " DEFAULT".to_owned(),
+        PasswordExpire::Never => " NEVER".to_owned(),
+        PasswordExpire::Days(days) => format!(" INTERVAL {days} DAY"),
     };
+    let lock = if account.locked { "LOCK" } else { "UNLOCK" };
+    let number = |number: Option<u64>, unit: &str, none: &str| match number {
+        Some(number) => format!("{number}{unit}"),
+        None => none.to_owned(),
+    };
+    let history = number(account.history, "", "DEFAULT");
+    let interval = number(account.reuse_interval, " DAY", "DEFAULT");
     let current = match account.require_current {
         None => " DEFAULT",
         Some(true) => "",
         Some(false) => " OPTIONAL",
     };
-    let _ = write!(
-        text,
-        " PASSWORD EXPIRE{expire} ACCOUNT {lock} PASSWORD HISTORY {} PASSWORD REUSE INTERVAL {} \
-         PASSWORD REQUIRE CURRENT{current}",
-        number(account.history, ""),
-        number(account.reuse_interval, " DAY"),
+    text += &format!(
+        " PASSWORD EXPIRE{expire} ACCOUNT {lock} PASSWORD HISTORY {history} \
+         PASSWORD REUSE INTERVAL {interval} PASSWORD REQUIRE CURRENT{current}"
     );
     if account.failed_attempts > 0 || account.lock_days != Some(0) {
-        let days = match account.lock_days {
-            Some(days) => days.to_string(),
-            None => "UNBOUNDED".to_owned(),
-        };
+        let days = number(account.lock_days, "", "UNBOUNDED");
         let attempts = account.failed_attempts;
-        let _ = write!(
-            text,
-            " FAILED_LOGIN_ATTEMPTS {attempts} PASSWORD_LOCK_TIME {days}"
-        );
+        text += &format!(" FAILED_LOGIN_ATTEMPTS {attempts} PASSWORD_LOCK_TIME {days}");
     }
     if let Some(attribute) = &account.attribute {
-        let _ = write!(text, " ATTRIBUTE {}", quoted_string(attribute));
+        text += &format!(" ATTRIBUTE {}", quoted_string(attribute));
     }
     text
 }
@@ -290,35 +274,35 @@ fn require_text(require: &Require) -> String {
             cipher,
         } => {
             let parts = [("SUBJECT", subject), ("ISSUER", issuer), ("CIPHER", cipher)];
-            let parts = parts.iter().filter_map(|(name, text)| {
+            let mut parts = parts.iter().filter_map(|(name, text)| {
                 let text = text.as_ref()?;
                 Some(format!("{name} {}", quoted_string(text)))
             });
-            parts.collect::<Vec<_>>().join(" ")
+            parts.join(" ")
         }
     }
 }
 
-fn append_hex(text: &mut String, bytes: &[u8]) {
-    text.push_str("0x");
-    for byte in bytes {
-        let _ = write!(text, "{byte:02X}");
-    }
+fn hex(bytes: &[u8]) -> String {
+    format!("0x{}", HEXUPPER.encode(bytes))
+}
+
+/// What [`hex`] wrote.
+fn read_hex(text: &str) -> Option<PasswordHash> {
+    let digits = text.strip_prefix("0x")?.as_bytes();
+    HEXUPPER_PERMISSIVE.decode(digits).ok().map(PasswordHash)
 }
 
 /// The record of an account.
 pub(crate) fn record(account: &Account) -> Vec<u8> {
     let mut record = format!("password_changed {}\n", account.password_changed);
     let _ = writeln!(record, "expired {}", u8::from(account.expired));
-    if !account.second_password.0.is_empty() {
-        record += "second_password ";
-        append_hex(&mut record, &account.second_password.0);
-        record.push('\n');
+    let second = &account.second_password.0;
+    if !second.is_empty() {
+        let _ = writeln!(record, "second_password {}", hex(second));
     }
     for past in &account.past_passwords {
-        let _ = write!(record, "past_password {} ", past.set);
-        append_hex(&mut record, &past.kept.0);
-        record.push('\n');
+        let _ = writeln!(record, "past_password {} {}", past.set, hex(&past.hash.0));
     }
     record.push('\n');
     let without = Account {
@@ -339,9 +323,7 @@ pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account>
     let (facts, statements) = record.split_once("\n\n")?;
     let all = |name: &'static str| {
         let facts = facts.lines().filter_map(|line| line.split_once(' '));
-        facts
-            .filter(move |(fact, _)| *fact == name)
-            .map(|(_, value)| value)
+        facts.filter_map(move |(fact, value)| (fact == name).then_some(value))
     };
     let fact = |name| all(name).next();
     let changed = fact("password_changed")?.parse().ok()?;
@@ -354,18 +336,14 @@ pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account>
         match (*statement, &mut account) {
             (AccountStatement::CreateUser(create), None) => {
                 let definition = create.accounts.first()?;
-                let AccountReference::Named { user, host } = &definition.account else {
-                    return None;
-                };
-                let name = AccountName::new(user, host.as_deref()).ok()?;
                 let plugin = AuthenticationPlugin::CachingSha2Password;
-                let mut new = Account::new(name, plugin, changed);
+                let mut new = Account::new(AccountName::of(&definition.account)?, plugin, changed);
                 if let Some(identified) = &definition.identified {
                     identify(database, &mut new, identified, ("CREATE USER", changed)).ok()?;
                 }
                 set_options(&mut new, &create.options).ok()?;
                 for role in &create.default_roles {
-                    new.grants.default_roles.insert(plain(role)?);
+                    new.grants.default_roles.insert(AccountName::of(role)?);
                 }
                 account = Some(new);
             }
@@ -375,7 +353,7 @@ pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account>
             }
             (AccountStatement::GrantRoles { roles, admin, .. }, Some(account)) => {
                 for role in &roles {
-                    account.grants.roles.insert(plain(role)?, admin);
+                    account.grants.roles.insert(AccountName::of(role)?, admin);
                 }
             }
             _ => return None,
@@ -387,27 +365,13 @@ pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account>
         account.second_password = read_hex(second)?;
     }
     for past in all("past_password") {
-        let (set, kept) = past.split_once(' ')?;
+        let (set, hash) = past.split_once(' ')?;
         account.past_passwords.push(PastPassword {
             set: set.parse().ok()?,
-            kept: read_hex(kept)?,
+            hash: read_hex(hash)?,
         });
     }
     Some(account)
-}
-
-/// What [`append_hex`] wrote.
-fn read_hex(text: &str) -> Option<Kept> {
-    let digits = text.strip_prefix("0x")?.as_bytes().chunks(2);
-    let bytes = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-    bytes.collect::<Option<_>>().map(Kept)
-}
-
-fn plain(reference: &AccountReference) -> Option<AccountName> {
-    match reference {
-        AccountReference::Named { user, host } => AccountName::new(user, host.as_deref()).ok(),
-        AccountReference::Current => None,
-    }
 }
 
 /// Makes `root@localhost`, who may do everything.

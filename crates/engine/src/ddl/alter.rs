@@ -1,33 +1,24 @@
 //! From an ALTER TABLE statement to the table's new definition, and where each of its columns comes
 //! from. Nothing is changed here: the statement copies rows, if it must, and puts the new table in
-//! the old one's place.
+//! the old one.
 //!
 //! The order of the steps, and so of the errors, is MySQL's: columns, keys, constraints.
 
 mod checks;
 mod options;
 
-use mayfly_syntax::ast::{
-    self, AlterAction, AlterTable, ColumnAttribute, ColumnPosition, KeyKind, TableElement,
-};
+use mayfly_syntax::ast::{self, AlterAction, AlterTable, ColumnPosition, KeyKind, TableElement};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, TypeKind};
 
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{
-    ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyPart, KeyTarget,
-    TableDefinition,
+    ColumnDefault, ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition,
 };
 use crate::ddl::column_type::DeclaredCollation;
-use crate::ddl::create::{Builder, check_key_count, check_name};
+use crate::ddl::create::{Builder, check_key_count, check_name, is_null};
 use crate::names::same_name;
 use crate::session::StatementContext;
-
-/// Whether a column is computed when it is read.
-fn is_virtual(column: &ColumnDefinition) -> bool {
-    let generated = column.generated.as_ref();
-    generated.is_some_and(|generated| !generated.stored)
-}
 
 /// What a table becomes.
 pub(crate) struct Altered {
@@ -58,10 +49,7 @@ pub(crate) fn definition(
                 ..old.clone()
             },
             foreign_indexes: Vec::new(),
-            dropped_foreign_keys: {
-                let names = old.foreign_keys.iter().map(|foreign| foreign.name.clone());
-                names.collect()
-            },
+            dropped_foreign_keys: old.foreign_keys.iter().map(|it| it.name.clone()).collect(),
             collation: DeclaredCollation::new(context),
         },
         actions: &statement.actions,
@@ -122,6 +110,18 @@ struct NewColumn {
     written: bool,
 }
 
+impl NewColumn {
+    /// An old column, of which the statement says at most the name.
+    fn of_old(definition: ColumnDefinition, source: usize) -> Self {
+        Self {
+            definition,
+            source: Some(source),
+            explicit_null: false,
+            written: false,
+        }
+    }
+}
+
 struct Alteration<'s> {
     old: &'s TableDefinition,
     builder: Builder<'s>,
@@ -150,15 +150,11 @@ impl Alteration<'_> {
                     return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[name]));
                 }
                 AlterAction::DropConstraint(name) => {
-                    let check = table
-                        .checks
-                        .iter()
-                        .any(|check| same_name(&check.name, name));
-                    let foreign = |known: &ForeignKeyDefinition| same_name(&known.name, name);
-                    let foreign = table.foreign_keys.iter().any(foreign);
-                    let is_key =
-                        |key: &KeyDefinition| key.is_unique() && same_name(&key.name, name);
-                    let key = self.old.keys.iter().any(is_key);
+                    let check = table.checks.iter().any(|it| same_name(&it.name, name));
+                    let mut foreign_keys = table.foreign_keys.iter();
+                    let foreign = foreign_keys.any(|it| same_name(&it.name, name));
+                    let mut keys = self.old.unique_keys();
+                    let key = keys.any(|it| same_name(&it.name, name));
                     match (check, foreign, key) {
                         (false, false, false) => {
                             return Err(codes::ER_CONSTRAINT_NOT_FOUND.with(&[name]));
@@ -184,7 +180,7 @@ impl Alteration<'_> {
     fn columns(&mut self) -> Result<()> {
         let unknown = |name: &str| codes::ER_BAD_FIELD_ERROR.with(&[&name, &self.old.name]);
         let mut used = vec![false; self.actions.len()];
-        // Old columns that have their place, or none: no other action may name them.
+        // Old columns whose position is settled or that are dropped: no other action may name them.
         let mut taken = vec![true; self.old.columns.len()];
         let mut kept = Vec::with_capacity(self.old.columns.len());
         for (position, old) in self.old.named_columns().enumerate() {
@@ -212,21 +208,14 @@ impl Alteration<'_> {
                 }
             }
         }
-        for (index, action) in self.actions.iter().enumerate() {
-            if let AlterAction::DropColumn(name) = action
-                && !used[index]
-            {
+        for (action, used) in self.actions.iter().zip(&used) {
+            if let (AlterAction::DropColumn(name), false) = (action, used) {
                 return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[name]));
             }
         }
         for (position, change) in kept {
             let column = match change {
-                None => NewColumn {
-                    definition: self.old.columns[position].clone(),
-                    source: Some(position),
-                    explicit_null: false,
-                    written: false,
-                },
+                None => NewColumn::of_old(self.old.columns[position].clone(), position),
                 Some(index) => self.changed(position, &self.actions[index])?,
             };
             self.columns.push(column);
@@ -242,11 +231,9 @@ impl Alteration<'_> {
                 AlterAction::ChangeColumn { position, .. }
                 | AlterAction::ModifyColumn { position, .. } => {
                     let name = changed_column(action).unwrap_or_default();
-                    let source = self
-                        .old
-                        .column_position(name)
-                        .filter(|source| !std::mem::replace(&mut taken[*source], true))
-                        .ok_or_else(|| unknown(name))?;
+                    let source = self.old.column_position(name);
+                    let source = source.filter(|at| !std::mem::replace(&mut taken[*at], true));
+                    let source = source.ok_or_else(|| unknown(name))?;
                     (self.changed(source, action)?, position)
                 }
                 AlterAction::RenameColumn { old_name, .. } => return Err(unknown(old_name)),
@@ -283,12 +270,10 @@ impl Alteration<'_> {
         column: &ast::ColumnDefinition,
         source: Option<usize>,
     ) -> Result<NewColumn> {
-        let definition = self.builder.column_definition(column, &mut self.new_keys)?;
-        let is_null = |attribute: &ColumnAttribute| matches!(attribute, ColumnAttribute::Null);
         Ok(NewColumn {
-            definition,
+            definition: self.builder.column_definition(column, &mut self.new_keys)?,
             source,
-            explicit_null: column.attributes.iter().any(is_null),
+            explicit_null: is_null(column),
             written: true,
         })
     }
@@ -297,7 +282,7 @@ impl Alteration<'_> {
         match action {
             AlterAction::ChangeColumn { column, .. } | AlterAction::ModifyColumn { column, .. } => {
                 let column = self.written(column, Some(source))?;
-                if is_virtual(&self.old.columns[source]) != is_virtual(&column.definition) {
+                if self.old.columns[source].is_virtual() != column.definition.is_virtual() {
                     let refused = codes::ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN;
                     return Err(refused.with(&[&"Changing the STORED status"]));
                 }
@@ -305,15 +290,11 @@ impl Alteration<'_> {
             }
             AlterAction::RenameColumn { new_name, .. } => {
                 check_name(new_name, &codes::ER_WRONG_COLUMN_NAME)?;
-                Ok(NewColumn {
-                    definition: ColumnDefinition {
-                        name: new_name.clone(),
-                        ..self.old.columns[source].clone()
-                    },
-                    source: Some(source),
-                    explicit_null: false,
-                    written: false,
-                })
+                let definition = ColumnDefinition {
+                    name: new_name.clone(),
+                    ..self.old.columns[source].clone()
+                };
+                Ok(NewColumn::of_old(definition, source))
             }
             _ => Err(Error::internal("no change of a column")),
         }
@@ -385,7 +366,7 @@ impl Alteration<'_> {
         }
     }
 
-    /// Keeps, drops and renames keys, then adds the new ones.
+    /// Copies, drops and renames keys, then adds the new ones.
     fn keys(&mut self) -> Result<()> {
         let columns = self.columns.iter().map(|column| column.definition.clone());
         self.builder.table.columns = columns.collect();
@@ -397,58 +378,45 @@ impl Alteration<'_> {
                 AlterAction::DropConstraint(name) => name,
                 _ => continue,
             };
-            let found = self
-                .old
-                .keys
-                .iter()
-                .position(|key| same_name(&key.name, name));
-            match found {
+            let mut keys = self.old.keys.iter();
+            match keys.position(|key| same_name(&key.name, name)) {
                 Some(index) if !dropped[index] => dropped[index] = true,
                 _ if matches!(action, AlterAction::DropConstraint(_)) => {}
                 _ => return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[&name])),
             }
         }
-        for (index, key) in self.old.keys.iter().enumerate() {
-            if !dropped[index]
-                && let Some(key) = self.kept_key(key)?
-            {
-                self.builder.table.keys.push(key);
-            }
+        let old = self.old;
+        let old_keys = || old.keys.iter().zip(&dropped);
+        for (key, _) in old_keys().filter(|(_, dropped)| !**dropped) {
+            let key = self.kept_key(key)?;
+            self.builder.table.keys.extend(key);
         }
         self.change_keys()?;
-        let is_key =
-            |action: &&AlterAction| matches!(action, AlterAction::Add(TableElement::Key(_)));
-        let added = self.actions.iter().filter(is_key).count() + self.new_keys.len();
-        check_key_count(self.builder.table.keys.len() + added)?;
-        for key in std::mem::take(&mut self.new_keys) {
-            self.builder.key(&key)?;
+        let added = self.actions.iter().filter_map(|action| match action {
+            AlterAction::Add(TableElement::Key(key)) => Some(key),
+            _ => None,
+        });
+        let added: Vec<&ast::KeyDefinition> = added.collect();
+        let new_keys = std::mem::take(&mut self.new_keys);
+        check_key_count(self.builder.table.keys.len() + added.len() + new_keys.len())?;
+        for key in &new_keys {
+            self.builder.key(key)?;
         }
-        for action in self.actions {
-            if let AlterAction::Add(TableElement::Key(key)) = action {
-                if key.kind == KeyKind::Primary {
-                    self.forget_null_defaults();
-                }
-                self.builder.key(key)?;
+        for key in added {
+            if key.kind == KeyKind::Primary {
+                self.forget_null_defaults();
             }
+            self.builder.key(key)?;
         }
-        let lost = self.old.keys.iter().enumerate();
-        for key in lost
-            .filter(|(index, _)| dropped[*index])
-            .map(|(_, key)| key)
-        {
-            self.check_needed(key)?;
-        }
-        Ok(())
+        let mut lost = old_keys().filter(|(_, dropped)| **dropped);
+        lost.try_for_each(|(key, _)| self.check_needed(key))
     }
 
-    /// That a column is NULL where nothing else is said keeps no primary key from being made of it,
-    /// unless the statement says so.
+    /// A primary key may be made of a column whose default is NULL, unless the statement writes it.
     fn forget_null_defaults(&mut self) {
         let columns = self.builder.table.columns.iter_mut().zip(&self.columns);
         for (column, _) in columns.filter(|(_, new)| !new.written) {
-            if matches!(column.default, ColumnDefault::Null) {
-                column.default = ColumnDefault::None;
-            }
+            column.forget_null_default();
         }
     }
 
@@ -469,11 +437,8 @@ impl Alteration<'_> {
                     continue;
                 }
             };
-            let Some(new) = self
-                .columns
-                .iter()
-                .position(|column| column.source == Some(old))
-            else {
+            let mut columns = self.columns.iter();
+            let Some(new) = columns.position(|column| column.source == Some(old)) else {
                 continue;
             };
             let column = &mut self.builder.table.columns[new];
@@ -482,16 +447,13 @@ impl Alteration<'_> {
                     return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
                 }
                 column.nullable = false;
-                if matches!(column.default, ColumnDefault::Null) {
-                    column.default = ColumnDefault::None;
-                }
+                column.forget_null_default();
             }
             let is_long = column.ty.is_blob();
-            let full_text = matches!(key.kind, KeyKind::FullText | KeyKind::Spatial);
             let prefix = part.prefix.filter(|prefix| {
                 column.ty.is_string() && (is_long || *prefix < u64::from(column.ty.length))
             });
-            if is_long && prefix.is_none() && !full_text {
+            if is_long && prefix.is_none() && !key.has_no_index() {
                 return Err(codes::ER_BLOB_KEY_WITHOUT_LENGTH.with(&[&column.name]));
             }
             if column.ty.kind == TypeKind::Json {
@@ -603,8 +565,6 @@ fn remove_check(table: &mut TableDefinition, name: &str) -> bool {
 
 fn remove_foreign_key(table: &mut TableDefinition, name: &str) -> bool {
     let before = table.foreign_keys.len();
-    table
-        .foreign_keys
-        .retain(|foreign| !same_name(&foreign.name, name));
+    table.foreign_keys.retain(|it| !same_name(&it.name, name));
     table.foreign_keys.len() < before
 }

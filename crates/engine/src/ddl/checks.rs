@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 
 use mayfly_syntax::ast::{self, Expr, KeyKind, ObjectNamePart, visit_expressions};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType, TypeKind};
+use mayfly_types::{Error, ErrorCode, Result, SqlType, TypeKind};
 
 use crate::binding::expressions;
 use crate::catalog::definition::{
-    ColumnDefault, ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition,
+    ColumnDefault, ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition,
 };
 use crate::error::refuse;
 use crate::session::StatementContext;
@@ -65,63 +65,52 @@ const IN_DEFAULTS: &[&str] = &[
     "version",
 ];
 
-/// Where an expression stands.
-#[derive(Clone, Copy)]
-enum Use<'d> {
-    Generated(&'d str),
-    Default(&'d str),
-    Check(&'d str),
-    Key(&'d str),
+/// A kind of expression: its errors, each with the name of what it is the expression of.
+struct Use {
+    /// A function that is not allowed, which is named too.
+    function: &'static ErrorCode,
+    /// A subquery.
+    subquery: &'static ErrorCode,
+    /// A variable.
+    variable: &'static ErrorCode,
+    /// Functions that give something else each time are allowed.
+    is_default: bool,
 }
 
-impl Use<'_> {
-    fn function(self, name: &str) -> Error {
-        match self {
-            Self::Generated(column) => {
-                codes::ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED.with(&[&column, &name])
-            }
-            Self::Default(column) => codes::ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED
-                .with(&[&column, &name]),
-            Self::Check(check) => {
-                codes::ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED.with(&[&check, &name])
-            }
-            Self::Key(_) => self.subquery(),
-        }
-    }
+const GENERATED: Use = Use {
+    function: &codes::ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED,
+    subquery: &codes::ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
+    variable: &codes::ER_DEFAULT_VAL_GENERATED_VARIABLES,
+    is_default: false,
+};
+const DEFAULT: Use = Use {
+    function: &codes::ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED,
+    subquery: &codes::ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED,
+    variable: &codes::ER_DEFAULT_VAL_GENERATED_VARIABLES,
+    is_default: true,
+};
+const CHECK: Use = Use {
+    function: &codes::ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED,
+    subquery: &codes::ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED,
+    variable: &codes::ER_CHECK_CONSTRAINT_VARIABLES,
+    is_default: false,
+};
+const KEY: Use = Use {
+    function: &codes::ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED,
+    subquery: &codes::ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED,
+    variable: &codes::ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED,
+    is_default: false,
+};
 
-    fn subquery(self) -> Error {
-        match self {
-            Self::Generated(column) => {
-                codes::ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.with(&[&column])
-            }
-            Self::Default(column) => {
-                codes::ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED.with(&[&column])
-            }
-            Self::Check(check) => {
-                codes::ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED.with(&[&check])
-            }
-            Self::Key(key) => codes::ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED.with(&[&key]),
-        }
-    }
-
-    fn variable(self) -> Error {
-        match self {
-            Self::Generated(column) | Self::Default(column) => {
-                codes::ER_DEFAULT_VAL_GENERATED_VARIABLES.with(&[&column])
-            }
-            Self::Check(check) => codes::ER_CHECK_CONSTRAINT_VARIABLES.with(&[&check]),
-            Self::Key(_) => self.subquery(),
-        }
-    }
-
-    /// The error of a part of an expression that has no place here.
-    fn disallowed(self, part: &Expr) -> Option<Error> {
+impl Use {
+    /// The error of a part of an expression that is not allowed here.
+    fn disallowed(&self, owner: &str, part: &Expr) -> Option<Error> {
         match part {
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-                Some(self.subquery())
+                Some(self.subquery.with(&[&owner]))
             }
             Expr::Identifier(name) if name.value.starts_with('@') && name.quote_style.is_none() => {
-                Some(self.variable())
+                Some(self.variable.with(&[&owner]))
             }
             Expr::Function(function) => {
                 let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
@@ -129,16 +118,16 @@ impl Use<'_> {
                 };
                 let name = name.value.to_lowercase();
                 let known = |list: &[&str]| list.contains(&name.as_str());
-                let allowed =
-                    !known(NEVER) && (matches!(self, Self::Default(_)) || !known(IN_DEFAULTS));
-                (!allowed).then(|| self.function(&name))
+                let allowed = !known(NEVER) && (self.is_default || !known(IN_DEFAULTS));
+                (!allowed).then(|| self.function.with(&[&owner, &name]))
             }
             _ => None,
         }
     }
 
-    fn check(self, expression: &Expr) -> Result<()> {
-        let flow = visit_expressions(expression, |part| match self.disallowed(part) {
+    /// Checks the expression of a column, constraint or key of a name.
+    fn check(&self, owner: &str, expression: &Expr) -> Result<()> {
+        let flow = visit_expressions(expression, |part| match self.disallowed(owner, part) {
             Some(error) => ControlFlow::Break(error),
             None => ControlFlow::Continue(()),
         });
@@ -158,32 +147,30 @@ pub(super) fn check_key_expression(key: &ast::KeyDefinition, expression: &Expr) 
         return Err(codes::ER_FUNCTIONAL_INDEX_ON_FIELD.error());
     }
     let name = key.name.as_deref().unwrap_or("functional_index");
-    Use::Key(name).check(expression)
+    KEY.check(name, expression)
 }
 
 /// Checks a whole definition.
 pub(super) fn check(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
     for column in &table.columns {
         if let Some(generated) = &column.generated {
-            Use::Generated(&column.name).check(&generated.expression)?;
+            GENERATED.check(&column.name, &generated.expression)?;
         }
         if let ColumnDefault::Expression { expression, .. } = &column.default {
-            Use::Default(&column.name).check(expression)?;
+            DEFAULT.check(&column.name, expression)?;
         }
     }
     for check in &table.checks {
-        Use::Check(&check.name).check(&check.expression)?;
+        CHECK.check(&check.name, &check.expression)?;
     }
     expressions::check_definition(context, table)?;
     for (position, column) in table.named_columns().enumerate() {
         check_references(table, position, column)?;
     }
     for check in &table.checks {
-        let numbered = |column: &ColumnDefinition| column.auto_increment;
-        if names(table, &check.expression).any(|named| numbered(&table.columns[named])) {
-            return Err(
-                codes::ER_CHECK_CONSTRAINT_REFERS_AUTO_INCREMENT_COLUMN.with(&[&check.name])
-            );
+        if names(table, &check.expression).any(|named| table.columns[named].auto_increment) {
+            let refers = codes::ER_CHECK_CONSTRAINT_REFERS_AUTO_INCREMENT_COLUMN;
+            return Err(refers.with(&[&check.name]));
         }
     }
     table.keys.iter().try_for_each(|key| check_key(table, key))
@@ -241,7 +228,7 @@ fn names(table: &TableDefinition, expression: &Expr) -> impl Iterator<Item = usi
 
 /// 1070 and 1071: a key of too many parts, or whose rows would be too long.
 fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
-    if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
+    if key.has_no_index() {
         return Ok(());
     }
     for part in &key.parts {
@@ -255,15 +242,13 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
     if key.parts.len() > KEY_PARTS_MAX {
         return Err(codes::ER_TOO_MANY_KEY_PARTS.with(&[&KEY_PARTS_MAX]));
     }
-    let lengths = key.parts.iter().map(|part| {
-        let position = part.stored_column();
-        part_length(&table.columns[position].ty, part.prefix)
-    });
+    let ty = |part: &KeyPart| &table.columns[part.stored_column()].ty;
+    let lengths = key
+        .parts
+        .iter()
+        .map(|part| part_length(ty(part), part.prefix));
     let length = lengths.fold(0, u64::saturating_add);
-    let limit: u64 = match table.engine.as_str() {
-        "MyISAM" => 1000,
-        _ => 3072,
-    };
+    let limit = if table.engine == "MyISAM" { 1000 } else { 3072 };
     refuse(length > limit, || codes::ER_TOO_LONG_KEY.with(&[&limit]))
 }
 

@@ -8,9 +8,10 @@ use mayfly_syntax::ast::{ColumnType, TypeKind as Written};
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX, DECIMALS_NOT_FIXED};
-use mayfly_types::{CollationId, Diagnostics, Level, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Diagnostics, Error, Level, Result, SqlType, TypeKind};
 
 use crate::character_sets;
+use crate::error::refuse;
 use crate::session::StatementContext;
 
 /// The longest row, and so the longest VARCHAR, in bytes.
@@ -110,12 +111,11 @@ pub(crate) fn resolve(
     )?;
     let mut collation = explicit.unwrap_or(types.table_collation);
     if written.binary && written.collation.is_none() {
-        types
-            .diagnostics
-            .warn(codes::ER_WARN_DEPRECATED_SYNTAX.with(&[
-                &"BINARY as attribute of a type",
-                &"a CHARACTER SET clause with _bin collation",
-            ]));
+        let (old, new) = (
+            "BINARY as attribute of a type",
+            "a CHARACTER SET clause with _bin collation",
+        );
+        types.warn(codes::ER_WARN_DEPRECATED_SYNTAX.with(&[&old, &new]));
         collation = collation.charset().row().binary_collation;
     }
     let is_explicit = explicit.is_some() || written.binary;
@@ -133,23 +133,11 @@ pub(crate) fn resolve(
             if bits > 64 {
                 return Err(codes::ER_TOO_BIG_DISPLAYWIDTH.with(&[&column, &64]));
             }
-            if bits == 0 {
-                return Err(codes::ER_WRONG_FIELD_SPEC.with(&[&column]));
-            }
+            refuse(bits == 0, || codes::ER_WRONG_FIELD_SPEC.with(&[&column]))?;
             SqlType::bit(u32::try_from(bits).unwrap_or(64))
         }
-        Written::Char | Written::Binary => {
-            let collation = if written.kind == Written::Binary {
-                CollationId::BINARY
-            } else {
-                collation
-            };
-            let length = written.length.unwrap_or(1);
-            if length > 255 {
-                return Err(codes::ER_TOO_BIG_FIELDLENGTH.with(&[&column, &255]));
-            }
-            SqlType::char(u32::try_from(length).unwrap_or(255), collation)
-        }
+        Written::Char => char(column, written, collation)?,
+        Written::Binary => char(column, written, CollationId::BINARY)?,
         Written::Varchar => varchar(column, written, collation, types)?,
         Written::Varbinary => varchar(column, written, CollationId::BINARY, types)?,
         Written::TinyText => SqlType::text(TypeKind::TinyText, collation),
@@ -185,9 +173,8 @@ pub(crate) fn resolve(
         | Written::MultiPolygon
         | Written::GeometryCollection
         | Written::Vector => {
-            return Err(
-                codes::ER_NOT_SUPPORTED_YET.with(&[&format!("{:?}", written.kind).to_uppercase()])
-            );
+            let kind = format!("{:?}", written.kind).to_uppercase();
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&kind]));
         }
     };
     let has_collation = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
@@ -195,16 +182,31 @@ pub(crate) fn resolve(
     Ok((ty, shown))
 }
 
-fn deprecated(types: &TypeContext<'_>, what: &str) {
-    types
-        .diagnostics
-        .warn(codes::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.with(&[&what]));
+impl TypeContext<'_> {
+    fn warn(&self, warning: Error) {
+        self.diagnostics.warn(warning);
+    }
+
+    fn warn_deprecated(&self, what: &str) {
+        self.warn(codes::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.with(&[&what]));
+    }
+
+    /// The attributes of numbers that are not integers are deprecated.
+    fn warn_of_attributes(&self, written: &ColumnType) {
+        if written.zerofill {
+            self.warn(codes::ER_WARN_DEPRECATED_ZEROFILL.error());
+        }
+        if written.unsigned {
+            self.warn(codes::ER_WARN_DEPRECATED_UNSIGNED.error());
+        }
+    }
 }
 
-fn zerofill_is_deprecated(types: &TypeContext<'_>) {
-    types
-        .diagnostics
-        .warn(codes::ER_WARN_DEPRECATED_ZEROFILL.error());
+/// The number of digits behind the point, which is at most that of all digits.
+fn check_scale(column: &str, scale: u64) -> Result<()> {
+    refuse(scale > u64::from(DECIMAL_SCALE_MAX), || {
+        codes::ER_TOO_BIG_SCALE.with(&[&scale, &column, &DECIMAL_SCALE_MAX])
+    })
 }
 
 fn integer(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> Result<SqlType> {
@@ -218,14 +220,14 @@ fn integer(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> Resul
     let mut ty = SqlType::integer(kind);
     ty.unsigned = written.unsigned || written.zerofill || written.kind == Written::Serial;
     ty.zerofill = written.zerofill;
-    // Unsigned integers need no place for the sign; BIGINT's width of 20 is the unsigned one's too.
+    // Unsigned integers need no width for the sign; BIGINT's width of 20 is the unsigned one's too.
     if ty.unsigned && kind != TypeKind::BigInt {
         ty.length -= 1;
     }
     if let Some(width) = written.length {
         let is_bool = kind == TypeKind::TinyInt && width == 1 && !ty.unsigned;
         if !is_bool && !written.zerofill {
-            deprecated(types, "Integer display width");
+            types.warn_deprecated("Integer display width");
         }
         if width > 255 {
             return Err(codes::ER_TOO_BIG_DISPLAYWIDTH.with(&[&column, &255]));
@@ -236,7 +238,7 @@ fn integer(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> Resul
         }
     }
     if written.zerofill {
-        zerofill_is_deprecated(types);
+        types.warn(codes::ER_WARN_DEPRECATED_ZEROFILL.error());
     }
     Ok(ty)
 }
@@ -247,35 +249,19 @@ fn decimal(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> Resul
         Some(precision) => precision,
     };
     let scale = written.scale.unwrap_or(0);
-    if scale > u64::from(DECIMAL_SCALE_MAX) {
-        return Err(codes::ER_TOO_BIG_SCALE.with(&[&scale, &column, &DECIMAL_SCALE_MAX]));
-    }
+    check_scale(column, scale)?;
     if precision > u64::from(DECIMAL_PRECISION_MAX) {
-        return Err(codes::ER_TOO_BIG_PRECISION.with(&[
-            &precision,
-            &column,
-            &DECIMAL_PRECISION_MAX,
-        ]));
+        let too_big = codes::ER_TOO_BIG_PRECISION;
+        return Err(too_big.with(&[&precision, &column, &DECIMAL_PRECISION_MAX]));
     }
     if scale > precision {
         return Err(codes::ER_M_BIGGER_THAN_D.with(&[&column]));
     }
-    if written.zerofill {
-        zerofill_is_deprecated(types);
-    }
-    if written.unsigned {
-        unsigned_approximate(types);
-    }
+    types.warn_of_attributes(written);
     let mut ty = SqlType::decimal(precision as u8, scale as u8);
     ty.unsigned = written.unsigned || written.zerofill;
     ty.zerofill = written.zerofill;
     Ok(ty)
-}
-
-fn unsigned_approximate(types: &TypeContext<'_>) {
-    types
-        .diagnostics
-        .warn(codes::ER_WARN_DEPRECATED_UNSIGNED.error());
 }
 
 fn approximate(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> Result<SqlType> {
@@ -288,13 +274,8 @@ fn approximate(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> R
     let mut length = None;
     match (written.length, written.scale) {
         (Some(digits), Some(scale)) => {
-            deprecated(
-                types,
-                "Specifying number of digits for floating point data types",
-            );
-            if scale > u64::from(DECIMAL_SCALE_MAX) {
-                return Err(codes::ER_TOO_BIG_SCALE.with(&[&scale, &column, &DECIMAL_SCALE_MAX]));
-            }
+            types.warn_deprecated("Specifying number of digits for floating point data types");
+            check_scale(column, scale)?;
             if digits > 255 {
                 return Err(codes::ER_TOO_BIG_DISPLAYWIDTH.with(&[&column, &255]));
             }
@@ -306,36 +287,34 @@ fn approximate(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> R
         }
         // FLOAT(p) chooses between the two by the bits of precision.
         (Some(bits), None) if written.kind == Written::Float => {
-            if bits > 53 {
-                return Err(codes::ER_WRONG_FIELD_SPEC.with(&[&column]));
+            refuse(bits > 53, || codes::ER_WRONG_FIELD_SPEC.with(&[&column]))?;
+            if bits > 24 {
+                kind = TypeKind::Double;
             }
-            kind = if bits > 24 {
-                TypeKind::Double
-            } else {
-                TypeKind::Float
-            };
         }
         _ => {}
     }
-    if written.zerofill {
-        zerofill_is_deprecated(types);
-    }
-    if written.unsigned {
-        unsigned_approximate(types);
-    }
+    types.warn_of_attributes(written);
     let double = SqlType::double();
+    let usual = match kind {
+        TypeKind::Float => 12,
+        _ => double.length,
+    };
     Ok(SqlType {
         kind,
         unsigned: written.unsigned || written.zerofill,
         zerofill: written.zerofill,
-        length: length.unwrap_or(if kind == TypeKind::Float {
-            12
-        } else {
-            double.length
-        }),
+        length: length.unwrap_or(usual),
         decimals,
         ..double
     })
+}
+
+fn char(column: &str, written: &ColumnType, collation: CollationId) -> Result<SqlType> {
+    match written.length.unwrap_or(1) {
+        length @ 0..=255 => Ok(SqlType::char(length as u32, collation)),
+        _ => Err(codes::ER_TOO_BIG_FIELDLENGTH.with(&[&column, &255])),
+    }
 }
 
 fn varchar(
@@ -351,20 +330,16 @@ fn varchar(
         if types.strict {
             return Err(codes::ER_TOO_BIG_FIELDLENGTH.with(&[&column, &longest]));
         }
-        let binary = collation == CollationId::BINARY;
-        let (from, to) = if binary {
-            ("VARBINARY", "BLOB")
-        } else {
-            ("VARCHAR", "TEXT")
+        let (from, to) = match collation {
+            CollationId::BINARY => ("VARBINARY", "BLOB"),
+            _ => ("VARCHAR", "TEXT"),
         };
         let note = codes::ER_AUTO_CONVERT.with(&[&column, &from, &to]);
         types.diagnostics.push(Level::Note, note);
         return Ok(text_of_bytes(length.saturating_mul(bytes_max), collation));
     }
-    Ok(SqlType::varchar(
-        u32::try_from(length).unwrap_or(u32::MAX),
-        collation,
-    ))
+    // No more than a row has bytes.
+    Ok(SqlType::varchar(length as u32, collation))
 }
 
 /// TEXT(n) and BLOB(n): the smallest kind that holds n characters.
@@ -408,14 +383,11 @@ fn members(
         _ => member.trim_end_matches(' ').to_owned(),
     };
     let members: Vec<String> = written.members.iter().map(trim).collect();
-    let name = if kind == TypeKind::Enum {
-        "ENUM"
-    } else {
-        "SET"
-    };
+    let is_set = kind == TypeKind::Set;
+    let name = if is_set { "SET" } else { "ENUM" };
     let mut known = HashSet::with_capacity(members.len());
     for member in &members {
-        if kind == TypeKind::Set && member.contains(',') {
+        if is_set && member.contains(',') {
             return Err(codes::ER_ILLEGAL_VALUE_FOR_TYPE.with(&[&"set", member]));
         }
         let mut key = Vec::with_capacity(member.len());

@@ -18,7 +18,7 @@ use crate::catalog::definition::{
 use crate::catalog::{engines, expression_text, zoned_table};
 use crate::ddl::column_type::{self, DeclaredCollation};
 use crate::ddl::{checks, partitioning};
-use crate::error::refuse;
+use crate::error::{ensure, refuse};
 use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::storing::Storing;
@@ -97,26 +97,17 @@ pub(crate) fn definition(
     if statement.temporary && statement.partitioning.is_some() {
         return Err(codes::ER_PARTITION_NO_TEMPORARY.error());
     }
+    let partitioning = statement.partitioning.as_ref();
+    let partitioning = partitioning.map(|clause| partitioning::computed(context, clause));
     let mut builder = Builder {
         context,
         table: TableDefinition {
-            database: database.to_owned(),
-            name: statement.name.name.clone(),
-            columns: Vec::new(),
-            keys: Vec::new(),
-            foreign_keys: Vec::new(),
-            checks: Vec::new(),
             collation: database_collation,
             engine: default_engine(context, statement.temporary),
-            comment: String::new(),
-            options: Vec::new(),
-            auto_increment_start: 1,
-            partitioning: statement
-                .partitioning
-                .as_ref()
-                .map(|partitioning| partitioning::computed(context, partitioning)),
+            partitioning,
             temporary: statement.temporary,
             created: context.now(),
+            ..TableDefinition::new(database, &statement.name.name)
         },
         foreign_indexes: Vec::new(),
         dropped_foreign_keys: Vec::new(),
@@ -152,19 +143,23 @@ pub(crate) fn definition(
     builder.finish()
 }
 
+/// Whether a column is written as NULL.
+pub(super) fn is_null(column: &ast::ColumnDefinition) -> bool {
+    let is_it = |attribute: &ColumnAttribute| matches!(attribute, ColumnAttribute::Null);
+    column.attributes.iter().any(is_it)
+}
+
 /// Whether a part of a key is a column that the statement calls NULL.
 fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool {
-    let called_null = |name: &str| {
-        statement.elements.iter().any(|element| match element {
-            TableElement::Column(column) => {
-                let null = |attribute: &_| matches!(attribute, ColumnAttribute::Null);
-                same_name(&column.name, name) && column.attributes.iter().any(null)
-            }
-            _ => false,
-        })
+    let is_it = |element: &TableElement, name: &str| match element {
+        TableElement::Column(column) => same_name(&column.name, name) && is_null(column),
+        _ => false,
     };
     key.parts.iter().any(|part| match &part.target {
-        KeyPartTarget::Column { name, .. } => called_null(name),
+        KeyPartTarget::Column { name, .. } => statement
+            .elements
+            .iter()
+            .any(|element| is_it(element, name)),
         KeyPartTarget::Expression(_) => false,
     })
 }
@@ -178,7 +173,7 @@ fn default_engine(context: &StatementContext<'_>, temporary: bool) -> String {
     context.settings().text(variable).to_owned()
 }
 
-/// Whether a column takes the moment with so many fractional digits as its default.
+/// Whether a column takes the current time with so many fractional digits as its default.
 fn takes_now(ty: &SqlType, digits: u8) -> bool {
     matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && ty.decimals == digits
 }
@@ -197,10 +192,6 @@ pub(super) struct Builder<'s> {
 }
 
 impl Builder<'_> {
-    fn strict(&self) -> bool {
-        self.context.options().sql_mode.is_strict()
-    }
-
     /// A table option; those that are not named stay as they are.
     pub(super) fn option(&mut self, option: &ast::TableOption) -> Result<()> {
         let value = option.value.as_str();
@@ -214,20 +205,18 @@ impl Builder<'_> {
             "AUTO_INCREMENT" => {
                 self.table.auto_increment_start = value.parse().unwrap_or(1);
             }
-            name => {
-                let default = value.eq_ignore_ascii_case("DEFAULT") || value.is_empty();
-                if OPTION_ORDER.contains(&name) && default {
-                    self.table.options.retain(|(known, _)| known != name);
-                } else if OPTION_ORDER.contains(&name) {
+            name if OPTION_ORDER.contains(&name) => {
+                self.table.options.retain(|(known, _)| known != name);
+                if !value.eq_ignore_ascii_case("DEFAULT") && !value.is_empty() {
                     let value = match name {
                         "ROW_FORMAT" => value.to_uppercase(),
                         _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
                         _ => value.to_owned(),
                     };
-                    self.table.options.retain(|(known, _)| known != name);
                     self.table.options.push((name.to_owned(), value));
                 }
             }
+            _ => {}
         }
         let rank = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
         self.table.options.sort_by_key(|(name, _)| rank(name));
@@ -243,12 +232,8 @@ impl Builder<'_> {
             return Ok(());
         }
         let unknown = codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[&name]);
-        if self
-            .context
-            .options()
-            .sql_mode
-            .has(SqlMode::NO_ENGINE_SUBSTITUTION)
-        {
+        let mode = self.context.options().sql_mode;
+        if mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
             return Err(unknown);
         }
         let diagnostics = self.context.diagnostics();
@@ -281,7 +266,7 @@ impl Builder<'_> {
         let types = column_type::TypeContext {
             context: self.context,
             table_collation: self.table.collation,
-            strict: self.strict(),
+            strict: self.context.options().sql_mode.is_strict(),
             diagnostics: self.context.diagnostics(),
         };
         let (ty, explicit_collation) =
@@ -290,13 +275,9 @@ impl Builder<'_> {
             explicit_collation,
             ..ColumnDefinition::new(&*column.name, ty)
         };
-        let mut explicit_null = false;
         for attribute in &column.attributes {
             match attribute {
-                ColumnAttribute::Null => {
-                    new.nullable = true;
-                    explicit_null = true;
-                }
+                ColumnAttribute::Null => new.nullable = true,
                 ColumnAttribute::NotNull => new.nullable = false,
                 ColumnAttribute::Default(_) => {}
                 ColumnAttribute::OnUpdate(expr) => {
@@ -326,28 +307,21 @@ impl Builder<'_> {
         if new.auto_increment {
             let numeric =
                 new.ty.is_integer() || matches!(new.ty.kind, TypeKind::Float | TypeKind::Double);
-            let has_default = column
-                .attributes
-                .iter()
-                .any(|a| matches!(a, ColumnAttribute::Default(_)));
             if !numeric || matches!(new.ty.kind, TypeKind::Bit | TypeKind::Year) {
                 return Err(codes::ER_WRONG_FIELD_SPEC.with(&[&column.name]));
-            }
-            if has_default {
-                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
             }
             new.nullable = false;
         }
         for attribute in &column.attributes {
             if let ColumnAttribute::Default(expr) = attribute {
+                if new.auto_increment {
+                    return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+                }
                 new.default = self.default(&new, expr)?;
             }
         }
-        let is_primary = column
-            .attributes
-            .iter()
-            .any(|attribute| matches!(attribute, ColumnAttribute::PrimaryKey));
-        if explicit_null && is_primary {
+        let is_primary = |it: &ColumnAttribute| matches!(it, ColumnAttribute::PrimaryKey);
+        if is_null(column) && column.attributes.iter().any(is_primary) {
             return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
         }
         Ok(new)
@@ -363,28 +337,20 @@ impl Builder<'_> {
             });
         }
         if let Some(digits) = expressions::now_digits(expr) {
-            return match takes_now(&column.ty, digits) {
-                true => Ok(ColumnDefault::Now),
-                false => Err(invalid()),
-            };
+            ensure(takes_now(&column.ty, digits), invalid)?;
+            return Ok(ColumnDefault::Now);
         }
         let (value, ty) = expressions::evaluate(self.context, expr)?;
         if value.is_null() {
-            let wrong = !column.nullable;
-            return if wrong {
-                Err(invalid())
-            } else {
-                Ok(ColumnDefault::Null)
-            };
+            ensure(column.nullable, invalid)?;
+            return Ok(ColumnDefault::Null);
         }
         if column.ty.is_blob() || column.ty.kind == TypeKind::Json {
             return Err(codes::ER_BLOB_CANT_HAVE_DEFAULT.with(&[&column.name]));
         }
         let storing = Storing::strict(self.context.clock(), &self.table.name);
-        let diagnostics = self.context.diagnostics();
-        let stored = storing
-            .value(&value, &ty, column, 1, diagnostics)
-            .map_err(|_| invalid())?;
+        let stored = storing.value(&value, &ty, column, 1, self.context.diagnostics());
+        let stored = stored.map_err(|_| invalid())?;
         let zone = &self.context.options().time_zone;
         let stored = zoned_table::value_to_utc(zone, stored, &column.ty);
         Ok(ColumnDefault::Value(stored))
@@ -395,17 +361,13 @@ impl Builder<'_> {
     fn merge_columns(&mut self, columns: Vec<ColumnDefinition>) -> Result<()> {
         let mut selected: Vec<ColumnDefinition> = Vec::with_capacity(columns.len());
         for column in columns {
-            if selected
-                .iter()
-                .any(|other| same_name(&other.name, &column.name))
-            {
+            let same = |other: &ColumnDefinition| same_name(&other.name, &column.name);
+            if selected.iter().any(same) {
                 return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
             }
             let named = self.table.column_position(&column.name);
-            selected.push(match named {
-                Some(position) => self.table.columns.remove(position),
-                None => column,
-            });
+            let named = named.map(|position| self.table.columns.remove(position));
+            selected.push(named.unwrap_or(column));
         }
         self.table.columns.append(&mut selected);
         Ok(())
@@ -437,10 +399,8 @@ impl Builder<'_> {
         if primary && self.table.primary_key().is_some() {
             return Err(codes::ER_MULTIPLE_PRI_KEY.error());
         }
-        let mut parts = Vec::with_capacity(key.parts.len());
-        for part in &key.parts {
-            parts.push(self.key_part(key, part)?);
-        }
+        let parts = key.parts.iter().map(|part| self.key_part(key, part));
+        let parts: Vec<KeyPart> = parts.collect::<Result<_>>()?;
         self.check_full_text(key.kind, &parts)?;
         for (index, part) in parts.iter().enumerate() {
             let same = |other: &KeyPart| part.column().is_some() && other.column() == part.column();
@@ -450,12 +410,11 @@ impl Builder<'_> {
             }
         }
         if primary {
-            for part in &parts {
-                if let Some(position) = part.column() {
-                    self.table.columns[position].nullable = false;
-                    if matches!(self.table.columns[position].default, ColumnDefault::Null) {
-                        return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
-                    }
+            for position in parts.iter().filter_map(KeyPart::column) {
+                let column = &mut self.table.columns[position];
+                column.nullable = false;
+                if matches!(column.default, ColumnDefault::Null) {
+                    return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
                 }
             }
         }
@@ -474,21 +433,17 @@ impl Builder<'_> {
             (None, false) => self.key_name(&parts),
         };
         let option = |name: &str| {
-            key.options
-                .iter()
-                .find(|option| option.name == name)
-                .map(|option| option.value.clone())
+            let found = key.options.iter().find(|option| option.name == name);
+            found.map(|option| option.value.clone())
         };
         self.table.keys.push(KeyDefinition {
-            kind: key.kind,
             name,
-            parts,
             using: self.key_type(key.using.clone().or_else(|| option("USING"))),
             comment: option("COMMENT").unwrap_or_default(),
             block_size: option("KEY_BLOCK_SIZE").filter(|size| size != "0"),
             parser: option("WITH PARSER"),
-            invisible: key.options.iter().any(|option| option.name == "INVISIBLE"),
-            generated: false,
+            invisible: option("INVISIBLE").is_some(),
+            ..KeyDefinition::new(key.kind, parts)
         });
         Ok(())
     }
@@ -501,10 +456,10 @@ impl Builder<'_> {
         let Some(first) = columns.next() else {
             return Ok(());
         };
-        let other = columns.find(|column| column.ty.collation != first.ty.collation);
-        other.map_or(Ok(()), |column| {
-            Err(codes::ER_BAD_FT_COLUMN.with(&[&column.name]))
-        })
+        match columns.find(|column| column.ty.collation != first.ty.collation) {
+            Some(other) => Err(codes::ER_BAD_FT_COLUMN.with(&[&other.name])),
+            None => Ok(()),
+        }
     }
 
     /// The algorithm that a key asks for, if the engine has it.
@@ -527,10 +482,8 @@ impl Builder<'_> {
         if !taken(&base) {
             return base;
         }
-        let numbered = (2..)
-            .map(|number| format!("{base}_{number}"))
-            .find(|name| !taken(name));
-        numbered.unwrap_or(base)
+        let mut numbered = (2..).map(|number| format!("{base}_{number}"));
+        numbered.find(|name| !taken(name)).unwrap_or(base)
     }
 
     fn key_part(&mut self, key: &ast::KeyDefinition, part: &ast::KeyPart) -> Result<KeyPart> {
@@ -545,10 +498,8 @@ impl Builder<'_> {
             }
             KeyPartTarget::Column { name, prefix } => (name, *prefix),
         };
-        let position = self
-            .table
-            .column_position(name)
-            .ok_or_else(|| codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[name]))?;
+        let missing = || codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[name]);
+        let position = self.table.column_position(name).ok_or_else(missing)?;
         let ty = &self.table.columns[position].ty;
         let is_long = ty.is_blob();
         if key.kind == KeyKind::Spatial {
@@ -559,7 +510,7 @@ impl Builder<'_> {
         {
             return Err(codes::ER_BAD_FT_COLUMN.with(&[name]));
         }
-        if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
+        if key.kind == KeyKind::FullText {
             return Ok(KeyPart::of_column(position));
         }
         if is_long && prefix.is_none() {
@@ -570,9 +521,7 @@ impl Builder<'_> {
         }
         let mut prefix = prefix;
         if let Some(length) = prefix {
-            if length == 0 {
-                return Err(codes::ER_KEY_PART_0.with(&[name]));
-            }
+            refuse(length == 0, || codes::ER_KEY_PART_0.with(&[name]))?;
             if !ty.is_string() || (!is_long && length > u64::from(ty.length)) {
                 return Err(codes::ER_WRONG_SUB_KEY.error());
             }
@@ -598,11 +547,12 @@ impl Builder<'_> {
         self.table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
         let table = &mut self.table;
         let columns = &table.columns;
-        let nullable = |key: &KeyDefinition| {
+        let any_part = |key: &KeyDefinition, is_such: fn(&ColumnDefinition) -> bool| {
             let mut parts = key.parts.iter().map(KeyPart::column);
-            parts.any(|column| column.is_none_or(|position| columns[position].nullable))
+            parts.any(|column| column.is_none_or(|position| is_such(&columns[position])))
         };
-        let functional = |key: &KeyDefinition| key.parts.iter().any(|part| part.column().is_none());
+        let nullable = |key: &KeyDefinition| any_part(key, |column| column.nullable);
+        let functional = |key: &KeyDefinition| any_part(key, |_| false);
         // MySQL's order: the primary key, unique keys (those without NULL first), others as written,
         // those over expressions, full-text keys.
         table.keys.sort_by_key(|key| match key.kind {
@@ -614,34 +564,29 @@ impl Builder<'_> {
             _ => 3,
         });
         functional_keys::put_in_order(table);
-        let mut numbered = table
-            .columns
-            .iter()
-            .enumerate()
-            .filter(|(_, c)| c.auto_increment);
-        if let Some((position, _)) = numbered.next() {
-            let leads =
-                |key: &KeyDefinition| key.parts.first().and_then(KeyPart::column) == Some(position);
+        if let Some(position) = table.auto_increment_column() {
             // MyISAM numbers the rows of each value of the parts before.
-            let any_part = table.engine == "MyISAM" || table.engine == "Aria";
-            let is_part =
-                |key: &KeyDefinition| key.parts.iter().any(|part| part.column() == Some(position));
-            let has_key = match any_part {
-                true => table.keys.iter().any(is_part),
-                false => table.keys.iter().any(leads),
+            let parts = match table.engine.as_str() {
+                "MyISAM" | "Aria" => usize::MAX,
+                _ => 1,
             };
-            if numbered.next().is_some() || !has_key {
+            let is_it = |part: &KeyPart| part.column() == Some(position);
+            let has_key = table
+                .keys
+                .iter()
+                .any(|key| key.parts.iter().take(parts).any(is_it));
+            let numbered = table.columns.iter().filter(|column| column.auto_increment);
+            if numbered.count() > 1 || !has_key {
                 return Err(codes::ER_WRONG_AUTO_KEY.error());
             }
         }
         for column in &table.columns {
-            let null_default = matches!(column.default, ColumnDefault::Null);
-            if null_default && !column.nullable {
-                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
-            }
-            if let ColumnDefault::Value(Value::Null) = column.default {
-                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
-            }
+            let is_wrong = match column.default {
+                ColumnDefault::Null => !column.nullable,
+                ColumnDefault::Value(Value::Null) => true,
+                _ => false,
+            };
+            refuse(is_wrong, || codes::ER_INVALID_DEFAULT.with(&[&column.name]))?;
         }
         if table.columns.iter().all(|column| column.invisible) {
             return Err(codes::ER_TABLE_MUST_HAVE_VISIBLE_COLUMN.error());

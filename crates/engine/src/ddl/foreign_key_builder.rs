@@ -7,6 +7,7 @@ use mayfly_types::error::codes;
 use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart};
 use crate::catalog::engines;
 use crate::ddl::create::{Builder, check_name, generated_name};
+use crate::ddl::foreign_key_checks;
 use crate::names::same_name;
 
 impl Builder<'_> {
@@ -38,12 +39,7 @@ impl Builder<'_> {
         // Without columns it refers to the parent's primary key.
         let counts_differ = references.columns.len() != foreign.columns.len();
         if counts_differ && !references.columns.is_empty() {
-            let name = foreign
-                .name
-                .as_deref()
-                .unwrap_or("foreign key without name");
-            let reason = "Key reference and table reference don't match";
-            return Err(codes::ER_WRONG_FK_DEF.with(&[&name, &reason]));
+            return Err(foreign_key_checks::no_columns(foreign.name.as_deref()));
         }
         let mut positions = Vec::with_capacity(foreign.columns.len());
         for name in &foreign.columns {
@@ -69,9 +65,8 @@ impl Builder<'_> {
         };
         let database = &mut references.table.database;
         database.take_if(|database| *database == self.table.database);
-        let names = positions
-            .iter()
-            .map(|at| self.table.columns[*at].name.clone());
+        let names = positions.iter();
+        let names = names.map(|at| self.table.columns[*at].name.clone());
         self.table.foreign_keys.push(ForeignKeyDefinition {
             name,
             columns: names.collect(),
@@ -82,8 +77,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds the indexes of new foreign keys, and drops those of old ones that others can do the work
-    /// of. A table of an engine without foreign keys keeps the indexes alone.
+    /// Adds the indexes of new foreign keys, and drops those of old ones where other keys can do their
+    /// work. A table of an engine without foreign keys has the indexes alone.
     pub(super) fn index_foreign_keys(&mut self) -> Result<()> {
         let needed = std::mem::take(&mut self.foreign_indexes);
         let first_new = self.table.keys.len();
@@ -92,36 +87,22 @@ impl Builder<'_> {
             let parts = columns.into_iter().map(KeyPart::of_column);
             names.push(name);
             self.table.keys.push(KeyDefinition {
-                kind: KeyKind::Plain,
-                name: String::new(),
-                parts: parts.collect(),
-                using: None,
-                comment: String::new(),
-                block_size: None,
-                parser: None,
-                invisible: false,
                 generated: true,
+                ..KeyDefinition::new(KeyKind::Plain, parts.collect())
             });
         }
-        let mut position = 0;
         let mut kept = vec![true; self.table.keys.len()];
-        while position < kept.len() {
+        for position in 0..kept.len() {
             kept[position] = !self.is_replaced(position, &kept);
-            position += 1;
         }
         let keys = std::mem::take(&mut self.table.keys);
         for (position, mut key) in keys.into_iter().enumerate() {
             if !kept[position] {
                 continue;
             }
-            if let Some(name) = position
-                .checked_sub(first_new)
-                .and_then(|new| names.get(new))
-            {
-                key.name = match name {
-                    Some(name) => name.clone(),
-                    None => self.key_name(&key.parts),
-                };
+            if let Some(new) = position.checked_sub(first_new) {
+                let name = names[new].take();
+                key.name = name.unwrap_or_else(|| self.key_name(&key.parts));
                 let same = |known: &KeyDefinition| same_name(&known.name, &key.name);
                 if self.table.keys.iter().any(same) {
                     return Err(codes::ER_DUP_KEYNAME.with(&[&key.name]));
@@ -131,10 +112,9 @@ impl Builder<'_> {
         }
         if !engines::has_foreign_keys(&self.table.engine) {
             self.table.foreign_keys.clear();
-            self.table
-                .keys
-                .iter_mut()
-                .for_each(|key| key.generated = false);
+            for key in &mut self.table.keys {
+                key.generated = false;
+            }
         }
         Ok(())
     }
@@ -149,23 +129,14 @@ impl Builder<'_> {
         keys.iter().enumerate().any(|(other, candidate)| {
             let is_better =
                 !candidate.generated || candidate.parts.len() > key.parts.len() || other > position;
+            let mut first_parts = candidate.parts.iter().take(columns.len());
             other != position
                 && kept[other]
                 && is_better
-                && serves(candidate)
-                && candidate.parts[..columns.len().min(candidate.parts.len())]
-                    .iter()
-                    .all(|part| !part.descending)
+                && !candidate.is_hash()
+                && !candidate.has_no_index()
+                && first_parts.all(|part| !part.descending)
                 && candidate.begins_with(&columns)
         })
     }
-}
-
-/// Whether a key is one that rows are found by.
-fn serves(key: &KeyDefinition) -> bool {
-    let by_hash = key
-        .using
-        .as_deref()
-        .is_some_and(|using| using.eq_ignore_ascii_case("hash"));
-    !by_hash && !matches!(key.kind, KeyKind::FullText | KeyKind::Spatial)
 }

@@ -142,7 +142,7 @@ fn check_new(
             _ if context.options().foreign_key_checks => {
                 Err(codes::ER_FK_CANNOT_OPEN_PARENT.with(&[&name]))
             }
-            true => Err(no_columns()),
+            true => Err(no_columns(None)),
             false => Ok(None),
         };
     };
@@ -150,10 +150,11 @@ fn check_new(
     Ok(Some(held))
 }
 
-/// Error 1239: nothing says what a foreign key refers to.
-fn no_columns() -> Error {
+/// Error 1239: the columns that a foreign key refers to do not match its own.
+pub(super) fn no_columns(name: Option<&str>) -> Error {
+    let name = name.unwrap_or("foreign key without name");
     let reason = "Key reference and table reference don't match";
-    codes::ER_WRONG_FK_DEF.with(&[&"foreign key without name", &reason])
+    codes::ER_WRONG_FK_DEF.with(&[&name, &reason])
 }
 
 /// Checks a foreign key against its parent, and names the columns as that does.
@@ -167,15 +168,9 @@ fn complete(
         return Err(codes::ER_FOREIGN_KEY_ON_PARTITIONED.error());
     }
     if foreign.references.columns.is_empty() {
-        let primary = parent
-            .unique_keys()
-            .next()
-            .filter(|key| key.name == "PRIMARY");
-        let columns = primary.and_then(|key| key.whole_columns());
+        let columns = parent.primary_key().and_then(KeyDefinition::whole_columns);
         let columns = columns.filter(|columns| columns.len() == foreign.columns.len());
-        let Some(columns) = columns else {
-            return Err(no_columns());
-        };
+        let columns = columns.ok_or_else(|| no_columns(None))?;
         let names = columns.iter().map(|at| parent.columns[*at].name.clone());
         foreign.references.columns = names.collect();
     }
@@ -188,11 +183,7 @@ fn complete(
         };
         let column = &parent.columns[position];
         referenced.clone_from(&column.name);
-        if column
-            .generated
-            .as_ref()
-            .is_some_and(|generated| !generated.stored)
-        {
+        if column.is_virtual() {
             let uses = codes::ER_FK_CANNOT_USE_VIRTUAL_COLUMN;
             return Err(uses.with(&[&name, referenced]));
         }
@@ -206,10 +197,7 @@ fn complete(
     if has_standard_key(parent, &columns) {
         return Ok(());
     }
-    if context
-        .settings()
-        .get(typed::RESTRICT_FK_ON_NON_STANDARD_KEY)
-    {
+    if restricts(context) {
         return Err(codes::ER_FK_NO_UNIQUE_INDEX_PARENT.with(&[&name, &parent.name]));
     }
     if parent.index_beginning_with(&columns).is_none() {
@@ -218,6 +206,12 @@ fn complete(
     let warning = codes::ER_WARN_DEPRECATED_NON_STANDARD_KEY.with(&[&name]);
     context.warn(warning);
     Ok(())
+}
+
+/// Whether a foreign key must refer to all columns of a unique key.
+fn restricts(context: &StatementContext<'_>) -> bool {
+    let variable = typed::RESTRICT_FK_ON_NON_STANDARD_KEY;
+    context.settings().get(variable)
 }
 
 /// Whether a unique key is over just these columns.
@@ -238,30 +232,20 @@ fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Re
         let Some(foreign) = child.definition.foreign_keys.get(*position) else {
             continue;
         };
-        let types = |table: &TableDefinition, names: &[String]| -> Option<Vec<SqlType>> {
-            let columns = table.column_positions(names)?;
-            Some(
-                columns
-                    .iter()
-                    .map(|at| table.columns[*at].ty.clone())
-                    .collect(),
-            )
+        let own = &child.definition;
+        let fits = |(column, referenced): (&usize, &usize)| {
+            are_compatible(&own.columns[*column].ty, &table.columns[*referenced].ty)
         };
-        let referenced = types(table, &foreign.references.columns);
-        let own = types(&child.definition, &foreign.columns);
-        let fit = own.zip(referenced).is_some_and(|(own, referenced)| {
-            let mut pairs = own.iter().zip(&referenced);
-            pairs.all(|(own, referenced)| are_compatible(own, referenced))
-        });
-        let columns = table.column_positions(&foreign.references.columns);
-        let columns = columns.filter(|_| fit).unwrap_or_default();
+        let columns = own.column_positions(&foreign.columns).unwrap_or_default();
+        let referenced = table.column_positions(&foreign.references.columns);
+        let referenced = referenced.filter(|referenced| columns.iter().zip(referenced).all(fits));
+        let columns = referenced
+            .filter(|_| !columns.is_empty())
+            .unwrap_or_default();
         if columns.is_empty() || table.index_beginning_with(&columns).is_none() {
             return Err(codes::ER_CANNOT_ADD_FOREIGN.error());
         }
-        let restricts = context
-            .settings()
-            .get(typed::RESTRICT_FK_ON_NON_STANDARD_KEY);
-        if restricts && !has_standard_key(table, &columns) {
+        if restricts(context) && !has_standard_key(table, &columns) {
             let missing = codes::ER_FK_NO_UNIQUE_INDEX_PARENT;
             return Err(missing.with(&[&foreign.name, &table.name]));
         }

@@ -1,6 +1,6 @@
 //! Reads a data dictionary: what there was when the data directory was last open.
 
-use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use mayfly_storage::TreeId;
@@ -19,99 +19,97 @@ use crate::database::Database;
 use crate::ddl::account::records;
 use crate::session::StatementContext;
 
-/// A database from its record.
-fn read_database(name: &[u8], record: &[u8]) -> Result<(String, CollationId)> {
-    let damaged = || damaged(name);
-    let (name, record) = (text(name)?, text(record)?);
-    let name = name.strip_prefix(DATABASE).ok_or_else(damaged)?;
-    let row = character_sets::collation_by_name(record).ok_or_else(damaged)?;
-    Ok((name.to_owned(), row.id))
+/// A database from its record; `None` for one that is damaged.
+fn read_database(name: &[u8], record: &[u8]) -> Option<(String, CollationId)> {
+    let name = std::str::from_utf8(name).ok()?.strip_prefix(DATABASE)?;
+    let row = character_sets::collation_by_name(std::str::from_utf8(record).ok()?)?;
+    Some((name.to_owned(), row.id))
 }
 
-/// A table from its record. `context` is that of a session whose `sql_mode` lets every definition through.
+/// The record of a table or view.
+struct Record<'r> {
+    database: &'r str,
+    /// What the statement does not say, one fact a line.
+    facts: &'r str,
+    /// What makes the table or view.
+    statement: Statement,
+}
+
+impl<'r> Record<'r> {
+    /// `None` for one that is damaged.
+    fn read(
+        context: &StatementContext<'_>,
+        prefix: &str,
+        name: &'r [u8],
+        record: &'r [u8],
+    ) -> Option<Self> {
+        let name = std::str::from_utf8(name).ok()?.strip_prefix(prefix)?;
+        let (facts, statement) = std::str::from_utf8(record).ok()?.split_once("\n\n")?;
+        let mut statements = mayfly_syntax::statements(statement, &context.options().parse);
+        Some(Self {
+            database: name.split_once('\0')?.0,
+            facts,
+            statement: statements.next()?.ok()?.statement,
+        })
+    }
+
+    fn fact(&self, name: &str) -> Option<&'r str> {
+        let facts = self.facts.lines().filter_map(|line| line.split_once(' '));
+        facts
+            .into_iter()
+            .find_map(|(fact, value)| (fact == name).then_some(value))
+    }
+
+    /// Numbers with spaces between them; none without the fact.
+    fn numbers<N: FromStr>(&self, name: &str) -> Option<Vec<N>> {
+        let numbers = self
+            .fact(name)
+            .into_iter()
+            .flat_map(|value| value.split(' '));
+        numbers.map(|number| number.parse().ok()).collect()
+    }
+}
+
+/// A table from its record; `None` for one that is damaged. `context` is that of a session whose
+/// `sql_mode` accepts every definition.
 fn read_table(
     context: &StatementContext<'_>,
-    name: &[u8],
-    record: &[u8],
-) -> Result<(TableDefinition, Option<Trees>)> {
-    let damaged = || damaged(name);
-    let (name, record) = (text(name)?, text(record)?);
-    let name = name.strip_prefix(TABLE).ok_or_else(damaged)?;
-    let (database, _) = name.split_once('\0').ok_or_else(damaged)?;
-    let (facts, statement) = record.split_once("\n\n").ok_or_else(damaged)?;
-    let mut created = 0;
-    let mut trees = None;
-    let mut generated: Vec<usize> = Vec::new();
-    for fact in facts.lines() {
-        let (fact, value) = fact.split_once(' ').ok_or_else(damaged)?;
-        let mut numbers = value.split(' ').map(str::parse::<TreeId>);
-        match fact {
-            "created" => created = value.parse().map_err(|_| damaged())?,
-            "trees" => {
-                trees = Some(Trees {
-                    rows: numbers.next().and_then(|n| n.ok()).ok_or_else(damaged)?,
-                    indexes: numbers.collect::<Result<_, _>>().map_err(|_| damaged())?,
-                });
-            }
-            "generated_keys" => {
-                let keys = value.split(' ').map(str::parse);
-                generated = keys.collect::<Result<_, _>>().map_err(|_| damaged())?;
-            }
-            _ => return Err(damaged()),
-        }
-    }
-    let mut reader = mayfly_syntax::statements(statement, &context.options().parse);
-    let parsed = match reader.next() {
-        Some(Ok(parsed)) => parsed.statement,
-        _ => return Err(damaged()),
+    record: &Record<'_>,
+) -> Option<Result<(TableDefinition, Option<Trees>)>> {
+    let Statement::CreateTable(create) = &record.statement else {
+        return None;
     };
-    let Statement::CreateTable(create) = parsed else {
-        return Err(damaged());
-    };
+    let created = record.fact("created")?.parse().ok()?;
+    let trees: Vec<TreeId> = record.numbers("trees")?;
+    let trees = trees.split_first().map(|(rows, indexes)| Trees {
+        rows: *rows,
+        indexes: indexes.to_vec(),
+    });
     // The table names its own character set.
     let collation = CollationId::default();
-    let mut definition = create::definition(context, database, collation, &create, Vec::new())?;
-    for key in generated {
-        let key = definition.keys.get_mut(key).ok_or_else(damaged)?;
-        key.generated = true;
+    let defined = create::definition(context, record.database, collation, create, Vec::new());
+    let mut definition = match defined {
+        Ok(definition) => definition,
+        Err(error) => return Some(Err(error)),
+    };
+    for key in record.numbers::<usize>("generated_keys")? {
+        definition.keys.get_mut(key)?.generated = true;
     }
-    Ok((
-        TableDefinition {
-            created,
-            ..definition
-        },
-        trees,
-    ))
+    definition.created = created;
+    Some(Ok((definition, trees)))
 }
 
-/// A view from its record.
-fn read_view(context: &StatementContext<'_>, name: &[u8], record: &[u8]) -> Result<ViewDefinition> {
-    let damaged = || damaged(name);
-    let (name, record) = (text(name)?, text(record)?);
-    let name = name.strip_prefix(VIEW).ok_or_else(damaged)?;
-    let (database, _) = name.split_once('\0').ok_or_else(damaged)?;
-    let (facts, statement) = record.split_once("\n\n").ok_or_else(damaged)?;
-    let fact = |name: &str| {
-        let mut facts = facts.lines().filter_map(|line| line.split_once(' '));
-        facts
-            .find(|(fact, _)| *fact == name)
-            .map(|(_, value)| value)
+/// A view from its record; `None` for one that is damaged.
+fn read_view(record: &Record<'_>) -> Option<ViewDefinition> {
+    let Statement::CreateView(create) = &record.statement else {
+        return None;
     };
-    let created = fact("created").and_then(|value| value.parse().ok());
-    let mut reader = mayfly_syntax::statements(statement, &context.options().parse);
-    let Some(Ok(parsed)) = reader.next() else {
-        return Err(damaged());
-    };
-    let Statement::CreateView(create) = parsed.statement else {
-        return Err(damaged());
-    };
-    let view = ViewDefinition::of_full_text(&create, database);
-    Ok(ViewDefinition {
-        created: created.ok_or_else(damaged)?,
-        character_set: fact("character_set").ok_or_else(damaged)?.to_owned(),
-        collation: fact("collation").ok_or_else(damaged)?.to_owned(),
-        columns_named: fact("columns_named") == Some("1"),
-        ..view
+    Some(ViewDefinition {
+        created: record.fact("created")?.parse().ok()?,
+        character_set: record.fact("character_set")?.to_owned(),
+        collation: record.fact("collation")?.to_owned(),
+        columns_named: record.fact("columns_named") == Some("1"),
+        ..ViewDefinition::of_full_text(create, record.database)
     })
 }
 
@@ -137,20 +135,18 @@ pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
     let context = &StatementContext::internal(&mut session);
     let mut databases = Databases::new();
     for (name, record) in store.records(DATABASE.as_bytes())? {
-        let (name, collation) = read_database(&name, &record)?;
-        let entry = DatabaseEntry {
-            collation,
-            tables: BTreeMap::new(),
-            views: BTreeMap::new(),
-        };
-        databases.insert(name, entry);
+        let database = read_database(&name, &record);
+        let (name, collation) = database.ok_or_else(|| damaged(&name))?;
+        databases.insert(name, DatabaseEntry::new(collation));
     }
     if databases.is_empty() {
         let new = database.catalog.databases();
         return dictionary::store(context, &Databases::new(), &new);
     }
     for (name, record) in store.records(TABLE.as_bytes())? {
-        let (definition, trees) = read_table(context, &name, &record)?;
+        let record = Record::read(context, TABLE, &name, &record);
+        let table = record.and_then(|record| read_table(context, &record));
+        let (definition, trees) = table.ok_or_else(|| damaged(&name))??;
         let id = database.catalog.next_table_id();
         let table = BaseTable::loaded(id, definition, trees, context)?;
         if let Some(entry) = databases.get_mut(&table.definition.database) {
@@ -159,7 +155,9 @@ pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
         }
     }
     for (name, record) in store.records(VIEW.as_bytes())? {
-        let view = read_view(context, &name, &record)?;
+        let record = Record::read(context, VIEW, &name, &record);
+        let view = record.and_then(|record| read_view(&record));
+        let view = view.ok_or_else(|| damaged(&name))?;
         if let Some(entry) = databases.get_mut(view.database()) {
             entry.views.insert(view.name().to_owned(), Arc::new(view));
         }
@@ -168,13 +166,8 @@ pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
     Ok(())
 }
 
-fn text(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|_| damaged(bytes))
-}
-
 fn damaged(name: &[u8]) -> Error {
     let name = String::from_utf8_lossy(name).replace('\0', " ");
-    codes::ER_UNKNOWN_ERROR.with(&[&format!(
-        "the data dictionary's record of {name} is damaged"
-    )])
+    let message = format!("the data dictionary's record of {name} is damaged");
+    codes::ER_UNKNOWN_ERROR.with(&[&message])
 }

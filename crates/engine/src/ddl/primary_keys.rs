@@ -8,7 +8,6 @@ use mayfly_types::{CollationId, Result};
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::ddl::create;
 use crate::error::{parse_own, refuse};
-use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::variables::typed;
 
@@ -26,24 +25,12 @@ pub(crate) fn definition_with_key(
     let define = |statement: &CreateTable, extra| {
         create::definition(context, database, collation, statement, extra)
     };
-    let generates = context
-        .settings()
-        .get(typed::SQL_GENERATE_INVISIBLE_PRIMARY_KEY);
-    if !generates {
-        let definition = define(statement, extra_columns)?;
-        require(context, &definition)?;
-        return Ok(definition);
-    }
     let definition = define(statement, extra_columns.clone())?;
-    if !takes_generated(&definition) {
+    if !generates(context) || !takes_generated(&definition) {
         require(context, &definition)?;
         return Ok(definition);
     }
-    if definition
-        .columns
-        .iter()
-        .any(|it| same_name(&it.name, COLUMN))
-    {
+    if definition.column_position(COLUMN).is_some() {
         return Err(codes::ER_GIPK_FAILED_COLUMN_EXISTS.error());
     }
     if definition.auto_increment_column().is_some() {
@@ -60,6 +47,11 @@ pub(crate) fn definition_with_key(
     define(&with_key, extra_columns)
 }
 
+fn generates(context: &StatementContext<'_>) -> bool {
+    let variable = typed::SQL_GENERATE_INVISIBLE_PRIMARY_KEY;
+    context.settings().get(variable)
+}
+
 /// Whether a table gets a key that it does not have.
 fn takes_generated(definition: &TableDefinition) -> bool {
     definition.engine == "InnoDB" && definition.identifying_columns().is_empty()
@@ -68,10 +60,8 @@ fn takes_generated(definition: &TableDefinition) -> bool {
 /// 3750 for a table without a primary key where there must be one.
 pub(crate) fn require(context: &StatementContext<'_>, definition: &TableDefinition) -> Result<()> {
     let required = context.settings().get(typed::SQL_REQUIRE_PRIMARY_KEY);
-    refuse(
-        required && definition.identifying_columns().is_empty(),
-        || codes::ER_TABLE_WITHOUT_PK.error(),
-    )
+    let is_missing = required && definition.identifying_columns().is_empty();
+    refuse(is_missing, || codes::ER_TABLE_WITHOUT_PK.error())
 }
 
 /// The same for a table that is altered: 1235 where it would lose the key that a new table gets.
@@ -81,10 +71,8 @@ pub(crate) fn require_of_altered(
     after: &TableDefinition,
 ) -> Result<()> {
     require(context, after)?;
-    let generates = context
-        .settings()
-        .get(typed::SQL_GENERATE_INVISIBLE_PRIMARY_KEY);
-    if generates && takes_generated(after) && !before.identifying_columns().is_empty() {
+    let had_key = !before.identifying_columns().is_empty();
+    if generates(context) && takes_generated(after) && had_key {
         let what = "an operation that leaves the table without a PRIMARY KEY or a UNIQUE NOT NULL \
                     key while @@sql_generate_invisible_primary_key=ON.";
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]));

@@ -1,9 +1,9 @@
 //! Reading a file in large blocks that several threads parse, in the order of the file.
 //!
 //! A block ends behind what looks like the end of a line. It need not be one: the terminator may
-//! stand between enclosing characters, which only reading from the beginning tells. So it is a
-//! guess: every block is parsed as if a line began with it, and whoever takes the results in order
-//! sees where the lines of the block before really ended. If that is not at its end, what is left
+//! stand between enclosing characters, which only reading from the beginning shows. So it is a
+//! guess: every block is parsed as if a line began with it, and the thread that takes the results in
+//! order finds where the lines of the block before really ended. If that is not at its end, the rest
 //! goes before the next block, whose result is thrown away and made again. The results are always
 //! those of reading the file from beginning to end.
 
@@ -139,13 +139,9 @@ impl Blocks {
         }
         self.tail.reserve_exact(missing);
         let mut part = Read::by_ref(&mut self.file.0).take(missing as u64);
-        match part.read_to_end(&mut self.tail) {
-            Ok(read) => {
-                self.is_read = read < missing;
-                Ok(())
-            }
-            Err(error) => Err(self.failed(&error)),
-        }
+        let read = part.read_to_end(&mut self.tail);
+        self.is_read = read.map_err(|error| self.failed(&error))? < missing;
+        Ok(())
     }
 
     /// IGNORE n LINES: leaves out the file's first lines, whatever is in them.
@@ -237,7 +233,7 @@ pub trait Taker<P> {
     /// What ends the reading.
     fn take(&mut self, block: &Block, parsed: P) -> Result<usize>;
 
-    /// Is told of the bytes of a line that is longer than a block, as it grows.
+    /// Called with the bytes of a line that is longer than a block, as it grows.
     ///
     /// # Errors
     /// What ends the reading.
@@ -267,7 +263,7 @@ impl Shared {
     }
 }
 
-/// Nobody waits for a thread that panicked, and workers not for who took what they parsed.
+/// Ends the waits for a thread that panicked, and those of workers for a reader that has ended.
 struct StopWhenDropped<'a> {
     shared: &'a Shared,
     /// Also when nothing panicked.
@@ -326,7 +322,7 @@ pub fn read<P: Parser>(
     };
     let (sender, receiver) = sync_channel(threads * 2);
     std::thread::scope(|scope| {
-        // Both are dropped here in whatever way this ends: who waits for room, and who waits to send.
+        // Both are dropped here in whatever way this ends: it wakes workers that wait for room or to send.
         let _stop = StopWhenDropped {
             shared: &shared,
             always: true,
@@ -436,8 +432,7 @@ impl<P: Parser, T: Taker<P::Parsed>> Order<'_, P, T> {
         Ok(())
     }
 
-    fn take_unparsed(&mut self, block: Block) -> Result<()> {
-        let mut block = block;
+    fn take_unparsed(&mut self, mut block: Block) -> Result<()> {
         if !self.carry.is_empty() {
             self.carry.extend_from_slice(&block.bytes);
             self.taker.hold(self.carry.len())?;
@@ -523,18 +518,25 @@ mod tests {
         }
     }
 
+    fn file_of(text: &str) -> tempfile::NamedTempFile {
+        let written = tempfile::NamedTempFile::new().expect("a file for the test");
+        std::fs::write(written.path(), text).expect("it is written");
+        written
+    }
+
+    fn blocks_of(written: &tempfile::NamedTempFile, format: &Format, block_bytes: usize) -> Blocks {
+        let file = File::open(written.path()).expect("it was written");
+        Blocks::new(file, "x", format).with_block_bytes(block_bytes)
+    }
+
     /// The panic comes out, and no thread waits for one that is gone.
     #[test]
     fn a_panic_on_either_side_ends_the_reading() {
         use std::panic::{AssertUnwindSafe, catch_unwind};
         let format = Format::default();
-        let written = tempfile::NamedTempFile::new().expect("a file for the test");
         let text: String = (100..900).map(|number| format!("{number}\n")).collect();
-        std::fs::write(written.path(), text).expect("it is written");
-        let blocks = || {
-            let file = File::open(written.path()).expect("it was written");
-            Blocks::new(file, "x", &format).with_block_bytes(4)
-        };
+        let written = file_of(&text);
+        let blocks = || blocks_of(&written, &format, 4);
         let text_of = |outcome: std::thread::Result<Result<()>>| {
             let payload = outcome.expect_err("it panics");
             let text = payload.downcast_ref::<&str>().copied();
@@ -552,7 +554,7 @@ mod tests {
         assert_eq!(text_of(outcome), "a bug of the parser");
     }
 
-    /// A line of many blocks is looked through a few times only, and its bytes are told.
+    /// A line of many blocks is looked through a few times only, and its bytes are reported.
     #[test]
     fn a_line_without_end_takes_linear_time() {
         struct Counted(Lines, std::sync::atomic::AtomicUsize);
@@ -586,11 +588,9 @@ mod tests {
             ..Format::default()
         };
         let text = format!("one\n\"{}", "x\n".repeat(50_000));
-        let written = tempfile::NamedTempFile::new().expect("a file for the test");
-        std::fs::write(written.path(), &text).expect("it is written");
+        let written = file_of(&text);
         for threads in [1, 3] {
-            let file = File::open(written.path()).expect("it was written");
-            let blocks = Blocks::new(file, "x", &format).with_block_bytes(100);
+            let blocks = blocks_of(&written, &format, 100);
             let parser = Counted(Lines(format.clone()), Default::default());
             let mut held = Held(0, 0);
             read(blocks, threads, &parser, &mut held).expect("readable");
@@ -617,12 +617,9 @@ mod tests {
             .iter()
             .map(|line| format!("\"{}\"\n", line.replace('"', "\"\"")))
             .collect();
-        let written = tempfile::NamedTempFile::new().expect("a file for the test");
-        std::fs::write(written.path(), &text).expect("it is written");
+        let written = file_of(&text);
         for (block_bytes, threads) in [(1, 1), (7, 2), (64, 3), (1000, 2), (1 << 20, 2)] {
-            let file = File::open(written.path()).expect("it was written");
-            let blocks = Blocks::new(file, "x", &format);
-            let blocks = blocks.with_block_bytes(block_bytes);
+            let blocks = blocks_of(&written, &format, block_bytes);
             let mut read_lines = Vec::new();
             read(blocks, threads, &Lines(format.clone()), &mut read_lines).expect("readable");
             assert_eq!(read_lines, lines, "blocks of {block_bytes}");

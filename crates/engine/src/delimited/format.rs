@@ -67,9 +67,10 @@ impl Format {
 
     /// What ends a line when reading. Where fields end like lines, a line ends with its last field.
     pub fn line_end_when_reading(&self) -> &[u8] {
-        match self.line_end == self.field_end {
-            true => &[],
-            false => &self.line_end,
+        if self.line_end == self.field_end {
+            &[]
+        } else {
+            &self.line_end
         }
     }
 }

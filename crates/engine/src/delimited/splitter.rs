@@ -14,7 +14,7 @@ use memchr::{memchr, memchr2, memchr3};
 
 use super::Format;
 
-/// What came of asking for a field.
+/// The outcome of reading a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// A field.
@@ -37,7 +37,7 @@ pub struct Field {
     escaped_n: bool,
 }
 
-/// What came of going to the next line.
+/// The outcome of going to the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnd {
     /// The line ended; `cut` when it had more than was read.
@@ -83,12 +83,38 @@ impl Needles {
     }
 }
 
-/// Whether a terminator stands at an offset.
-enum Match {
-    Yes,
-    No,
-    /// The bytes end inside of it.
-    Unknown,
+/// The bytes end, and the file does not, before it is known what they are.
+struct Incomplete;
+
+impl From<Result<Option<Field>, Incomplete>> for Step {
+    #[inline]
+    fn from(field: Result<Option<Field>, Incomplete>) -> Self {
+        match field {
+            Ok(Some(field)) => Self::Field(field),
+            Ok(None) => Self::NoField,
+            Err(Incomplete) => Self::Incomplete,
+        }
+    }
+}
+
+/// A field that is being read.
+struct Partial {
+    /// Where the bytes begin that are not in the buffer.
+    begin: usize,
+    /// Whether the bytes before them are in the buffer.
+    in_buffer: bool,
+    /// Whether `N` was escaped in it.
+    escaped_n: bool,
+}
+
+impl Partial {
+    fn new(begin: usize) -> Self {
+        Self {
+            begin,
+            in_buffer: false,
+            escaped_n: false,
+        }
+    }
 }
 
 /// Cuts bytes into lines and fields.
@@ -164,257 +190,218 @@ impl<'a> Splitter<'a> {
     /// The next field of the line.
     #[inline]
     pub fn field(&mut self) -> Step {
-        if self.line_ended {
-            return Step::NoField;
+        self.next_field().into()
+    }
+
+    #[inline]
+    fn next_field(&mut self) -> Result<Option<Field>, Incomplete> {
+        if !self.begin_field()? {
+            return Ok(None);
         }
-        if self.at_line_start {
-            self.at_line_start = false;
-            if !self.format.line_start.is_empty() && !self.skip_to_line_start() {
-                return self.end_of_bytes();
+        match self.bytes.get(self.position) {
+            None => {
+                self.end_file()?;
+                Ok(None)
             }
-        }
-        let start = self.position;
-        match self.bytes.get(start) {
-            None => self.end_of_bytes(),
-            Some(first) if Some(*first) == self.format.enclosed => self.enclosed_field(start),
-            Some(_) => self.plain_field(start),
+            Some(first) if Some(*first) == self.format.enclosed => self.enclosed_field().map(Some),
+            Some(_) => self.plain_field().map(Some),
         }
     }
 
-    fn end_of_bytes(&mut self) -> Step {
+    /// Skips the line prefix before the first field; false when the line has ended.
+    #[inline]
+    fn begin_field(&mut self) -> Result<bool, Incomplete> {
+        if self.at_line_start && !self.line_ended {
+            self.at_line_start = false;
+            if !self.format.line_start.is_empty() && !self.skip_to_line_start() {
+                self.end_file()?;
+            }
+        }
+        Ok(!self.line_ended)
+    }
+
+    /// The bytes have ended, and with them the file unless more of it follows.
+    fn end_file(&mut self) -> Result<(), Incomplete> {
         if !self.is_last {
-            return Step::Incomplete;
+            return Err(Incomplete);
         }
         self.line_ended = true;
         self.file_ended = true;
-        Step::NoField
+        Ok(())
     }
 
     /// Skips to behind the next line prefix, on whatever line it is.
     fn skip_to_line_start(&mut self) -> bool {
         let prefix = &self.format.line_start;
-        let rest = self.bytes.get(self.position..).unwrap_or(&[]);
-        match memchr::memmem::find(rest, prefix) {
-            Some(at) => {
-                self.position += at + prefix.len();
-                true
-            }
-            None => {
-                // What is behind may be the beginning of a prefix; what is before is no line.
-                let kept = self.bytes.len().saturating_sub(prefix.len() - 1);
-                self.line_begin = self.line_begin.max(kept);
-                false
-            }
-        }
+        let Some(offset) = memchr::memmem::find(self.rest(self.position), prefix) else {
+            // The last bytes may be the beginning of a prefix; those before are part of no line.
+            let undecided = self.bytes.len().saturating_sub(prefix.len() - 1);
+            self.line_begin = self.line_begin.max(undecided);
+            return false;
+        };
+        self.position += offset + prefix.len();
+        true
+    }
+
+    /// The bytes from an offset on.
+    #[inline]
+    fn rest(&self, offset: usize) -> &'a [u8] {
+        self.bytes.get(offset..).unwrap_or(&[])
     }
 
     /// Whether a terminator, whose first byte is at an offset, stands there.
     #[inline]
-    fn matches(&self, terminator: &[u8], at: usize) -> Match {
+    fn is_at(&self, terminator: &[u8], offset: usize) -> Result<bool, Incomplete> {
         if terminator.len() == 1 {
-            return Match::Yes;
+            return Ok(true);
         }
-        let rest = self.bytes.get(at..).unwrap_or(&[]);
-        if rest.starts_with(terminator) {
-            Match::Yes
-        } else if !self.is_last && terminator.starts_with(rest) {
-            Match::Unknown
-        } else {
-            Match::No
+        let rest = self.rest(offset);
+        if !self.is_last && rest.len() < terminator.len() && terminator.starts_with(rest) {
+            return Err(Incomplete);
         }
+        Ok(rest.starts_with(terminator))
+    }
+
+    /// The offset behind the line's end that begins with `byte` at an offset, if there is one.
+    #[inline]
+    fn behind_line_end(&mut self, byte: u8, offset: usize) -> Result<Option<usize>, Incomplete> {
+        if self.line_end.first() != Some(&byte) || !self.is_at(self.line_end, offset)? {
+            return Ok(None);
+        }
+        self.line_ended = true;
+        Ok(Some(offset + self.line_end.len()))
+    }
+
+    /// The same of the end of a line or a field.
+    #[inline]
+    fn behind_field_end(&mut self, byte: u8, offset: usize) -> Result<Option<usize>, Incomplete> {
+        if let Some(behind) = self.behind_line_end(byte, offset)? {
+            return Ok(Some(behind));
+        }
+        let field_end = &self.format.field_end;
+        let ends = field_end.first() == Some(&byte) && self.is_at(field_end, offset)?;
+        Ok(ends.then_some(offset + field_end.len()))
     }
 
     #[inline]
-    fn plain_field(&mut self, start: usize) -> Step {
-        let mut piece = start;
-        let mut at = start;
-        let mut in_buffer = false;
-        let mut escaped_n = false;
+    fn plain_field(&mut self) -> Result<Field, Incomplete> {
+        let mut at = self.position;
+        let mut partial = Partial::new(at);
         let (end, behind) = loop {
-            let Some(found) = self.plain.find(self.bytes.get(at..).unwrap_or(&[])) else {
-                if !self.is_last {
-                    return Step::Incomplete;
-                }
-                self.line_ended = true;
-                self.file_ended = true;
+            let Some(found) = self.plain.find(self.rest(at)) else {
+                self.end_file()?;
                 break (self.bytes.len(), self.bytes.len());
             };
             at += found;
             let byte = self.bytes[at];
             if Some(byte) == self.format.escape {
-                let Some(next) = self.bytes.get(at + 1).copied() else {
-                    if !self.is_last {
-                        return Step::Incomplete;
+                match self.bytes.get(at + 1).copied() {
+                    None if !self.is_last => return Err(Incomplete),
+                    Some(next) if self.format.escape != self.format.enclosed || next == byte => {
+                        self.take_escaped(&mut partial, at, next);
+                        at += 2;
                     }
                     // An escape character at the very end stands for itself.
-                    at += 1;
-                    continue;
-                };
-                if self.format.escape != self.format.enclosed || next == byte {
-                    self.take_escaped(&mut in_buffer, piece, at, next, &mut escaped_n);
-                    at += 2;
-                    piece = at;
-                } else {
-                    at += 1;
+                    _ => at += 1,
                 }
                 continue;
             }
-            if self.line_end.first() == Some(&byte) {
-                match self.matches(self.line_end, at) {
-                    Match::Yes => {
-                        self.line_ended = true;
-                        break (at, at + self.line_end.len());
-                    }
-                    Match::Unknown => return Step::Incomplete,
-                    Match::No => {}
-                }
-            }
-            if self.format.field_end.first() == Some(&byte) {
-                match self.matches(&self.format.field_end, at) {
-                    Match::Yes => break (at, at + self.format.field_end.len()),
-                    Match::Unknown => return Step::Incomplete,
-                    Match::No => {}
-                }
+            if let Some(behind) = self.behind_field_end(byte, at)? {
+                break (at, behind);
             }
             at += 1;
         };
         self.position = behind;
-        Step::Field(self.finished(piece, end, in_buffer, false, escaped_n))
+        Ok(self.finished(partial, end, false))
     }
 
     /// A field whose first byte is the enclosing character.
-    fn enclosed_field(&mut self, start: usize) -> Step {
-        let quote = self.format.enclosed;
-        let mut piece = start + 1;
+    fn enclosed_field(&mut self) -> Result<Field, Incomplete> {
+        let start = self.position;
         let mut at = start + 1;
-        let mut in_buffer = false;
-        let mut escaped_n = false;
+        let mut partial = Partial::new(at);
         let (end, behind) = loop {
-            let Some(found) = self.enclosed.find(self.bytes.get(at..).unwrap_or(&[])) else {
-                return self.unclosed_field(start, piece, in_buffer, escaped_n);
+            let Some(found) = self.enclosed.find(self.rest(at)) else {
+                return self.unclosed_field(start, partial);
             };
             at += found;
             let byte = self.bytes[at];
             let next = self.bytes.get(at + 1).copied();
             if next.is_none() && !self.is_last {
-                return Step::Incomplete;
+                return Err(Incomplete);
             }
-            let is_quote = Some(byte) == quote;
-            if is_quote {
+            let is_quote = Some(byte) == self.format.enclosed;
+            match next {
                 // Twice it stands for itself; else the field ends if something ends behind it.
-                let Some(next) = next else {
-                    self.line_ended = true;
-                    self.file_ended = true;
-                    break (at, at + 1);
-                };
-                if next == byte {
-                    self.take_literal(&mut in_buffer, piece, at, byte);
+                Some(next) if is_quote && next == byte => {
+                    self.take_literal(&mut partial, at, byte);
                     at += 2;
-                    piece = at;
-                    continue;
                 }
-                if self.line_end.first() == Some(&next) {
-                    match self.matches(self.line_end, at + 1) {
-                        Match::Yes => {
-                            self.line_ended = true;
-                            break (at, at + 1 + self.line_end.len());
-                        }
-                        Match::Unknown => return Step::Incomplete,
-                        Match::No => {}
+                Some(next) if is_quote => {
+                    if let Some(behind) = self.behind_field_end(next, at + 1)? {
+                        break (at, behind);
                     }
+                    at += 1;
                 }
-                if self.format.field_end.first() == Some(&next) {
-                    match self.matches(&self.format.field_end, at + 1) {
-                        Match::Yes => break (at, at + 1 + self.format.field_end.len()),
-                        Match::Unknown => return Step::Incomplete,
-                        Match::No => {}
-                    }
+                Some(next) => {
+                    self.take_escaped(&mut partial, at, next);
+                    at += 2;
                 }
-                at += 1;
-                continue;
+                None if is_quote => {
+                    self.end_file()?;
+                    break (at, at + 1);
+                }
+                None => at += 1,
             }
-            let Some(next) = next else {
-                at += 1;
-                continue;
-            };
-            self.take_escaped(&mut in_buffer, piece, at, next, &mut escaped_n);
-            at += 2;
-            piece = at;
         };
         self.position = behind;
-        Step::Field(self.finished(piece, end, in_buffer, true, escaped_n))
+        Ok(self.finished(partial, end, true))
     }
 
     /// The file ends inside of an enclosed field: it is all that is left, from its quote on.
-    fn unclosed_field(
-        &mut self,
-        start: usize,
-        piece: usize,
-        in_buffer: bool,
-        escaped_n: bool,
-    ) -> Step {
-        if !self.is_last {
-            return Step::Incomplete;
-        }
-        let end = self.bytes.len();
-        self.line_ended = true;
-        self.file_ended = true;
-        self.position = end;
-        if in_buffer {
+    fn unclosed_field(&mut self, start: usize, mut partial: Partial) -> Result<Field, Incomplete> {
+        self.end_file()?;
+        self.position = self.bytes.len();
+        if partial.in_buffer {
             self.buffer.insert(0, self.bytes[start]);
+        } else {
+            partial.begin = start;
         }
-        let piece = if in_buffer { piece } else { start };
-        Step::Field(self.finished(piece, end, in_buffer, false, escaped_n))
+        Ok(self.finished(partial, self.bytes.len(), false))
     }
 
-    /// Puts what came before an escape, and what it stands for, in the buffer.
+    /// Puts what came before an escape at an offset, and what it stands for, in the buffer.
     #[cold]
-    fn take_escaped(
-        &mut self,
-        in_buffer: &mut bool,
-        piece: usize,
-        at: usize,
-        escaped: u8,
-        escaped_n: &mut bool,
-    ) {
-        let byte = match escaped {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 8,
-            b'0' => 0,
-            b'Z' => 0x1a,
-            other => other,
-        };
-        *escaped_n |= escaped == b'N';
-        self.take_literal(in_buffer, piece, at, byte);
+    fn take_escaped(&mut self, partial: &mut Partial, offset: usize, escaped: u8) {
+        partial.escaped_n |= escaped == b'N';
+        self.take_literal(partial, offset, unescaped(escaped));
     }
 
-    fn take_literal(&mut self, in_buffer: &mut bool, piece: usize, at: usize, byte: u8) {
-        if !*in_buffer {
+    /// Puts what came before two bytes at an offset, and the byte that they stand for, in the buffer.
+    fn take_literal(&mut self, partial: &mut Partial, offset: usize, byte: u8) {
+        if !partial.in_buffer {
             self.buffer.clear();
-            *in_buffer = true;
+            partial.in_buffer = true;
         }
-        self.buffer
-            .extend_from_slice(self.bytes.get(piece..at).unwrap_or(&[]));
+        let before = self.bytes.get(partial.begin..offset).unwrap_or(&[]);
+        self.buffer.extend_from_slice(before);
         self.buffer.push(byte);
+        partial.begin = offset + 2;
     }
 
     #[inline]
-    fn finished(
-        &mut self,
-        piece: usize,
-        end: usize,
-        in_buffer: bool,
-        enclosed: bool,
-        escaped_n: bool,
-    ) -> Field {
+    fn finished(&mut self, partial: Partial, end: usize, enclosed: bool) -> Field {
+        let Partial {
+            begin,
+            in_buffer,
+            escaped_n,
+        } = partial;
         let (start, end) = if in_buffer {
-            self.buffer
-                .extend_from_slice(self.bytes.get(piece..end).unwrap_or(&[]));
+            let rest = self.bytes.get(begin..end).unwrap_or(&[]);
+            self.buffer.extend_from_slice(rest);
             (0, self.buffer.len())
         } else {
-            (piece, end)
+            (begin, end)
         };
         Field {
             start,
@@ -427,62 +414,49 @@ impl<'a> Splitter<'a> {
 
     /// Up to `width` bytes of a line of the fixed-width format, which [`Self::bytes_of`] gives.
     pub fn fixed_line(&mut self, width: usize) -> Step {
-        if self.line_ended {
-            return Step::NoField;
-        }
-        if self.at_line_start {
-            self.at_line_start = false;
-            if !self.format.line_start.is_empty() && !self.skip_to_line_start() {
-                return self.end_of_bytes();
-            }
+        self.next_fixed_line(width).into()
+    }
+
+    fn next_fixed_line(&mut self, width: usize) -> Result<Option<Field>, Incomplete> {
+        if !self.begin_field()? {
+            return Ok(None);
         }
         self.buffer.clear();
         let mut at = self.position;
         while self.buffer.len() < width {
             let Some(byte) = self.bytes.get(at).copied() else {
-                if !self.is_last {
-                    return Step::Incomplete;
-                }
-                self.line_ended = true;
-                self.file_ended = true;
+                self.end_file()?;
                 if self.buffer.is_empty() {
-                    return Step::NoField;
+                    return Ok(None);
                 }
                 break;
             };
             if Some(byte) == self.format.escape {
-                match self.bytes.get(at + 1).copied() {
+                match self.bytes.get(at + 1) {
                     Some(next) => {
-                        self.take_escaped(&mut true, at, at, next, &mut false);
+                        self.buffer.push(unescaped(*next));
                         at += 2;
                         continue;
                     }
-                    None if !self.is_last => return Step::Incomplete,
+                    None if !self.is_last => return Err(Incomplete),
                     None => {}
                 }
             }
-            if self.line_end.first() == Some(&byte) {
-                match self.matches(self.line_end, at) {
-                    Match::Yes => {
-                        at += self.line_end.len();
-                        self.line_ended = true;
-                        break;
-                    }
-                    Match::Unknown => return Step::Incomplete,
-                    Match::No => {}
-                }
+            if let Some(behind) = self.behind_line_end(byte, at)? {
+                at = behind;
+                break;
             }
             self.buffer.push(byte);
             at += 1;
         }
         self.position = at;
-        Step::Field(Field {
+        Ok(Some(Field {
             start: 0,
             end: self.buffer.len(),
             in_buffer: true,
             enclosed: false,
             escaped_n: false,
-        })
+        }))
     }
 
     /// Goes to the next line.
@@ -498,37 +472,43 @@ impl<'a> Splitter<'a> {
             self.line_begin = self.position;
             return LineEnd::Ended { cut: false };
         }
-        self.skip_line()
+        self.skip_line().unwrap_or(LineEnd::Incomplete)
     }
 
-    fn skip_line(&mut self) -> LineEnd {
+    fn skip_line(&mut self) -> Result<LineEnd, Incomplete> {
         let start = self.position;
         let mut at = start;
         loop {
-            let Some(found) = self.rest_of_line.find(self.bytes.get(at..).unwrap_or(&[])) else {
-                if !self.is_last {
-                    return LineEnd::Incomplete;
-                }
+            let Some(found) = self.rest_of_line.find(self.rest(at)) else {
+                self.end_file()?;
                 self.position = self.bytes.len();
                 self.line_begin = self.position;
-                self.file_ended = true;
-                return LineEnd::EndOfFile;
+                return Ok(LineEnd::EndOfFile);
             };
             at += found;
             if Some(self.bytes[at]) == self.format.escape {
                 at += 2;
-                continue;
-            }
-            match self.matches(self.line_end, at) {
-                Match::Yes => {
-                    self.position = at + self.line_end.len();
-                    self.line_begin = self.position;
-                    return LineEnd::Ended { cut: at > start };
-                }
-                Match::Unknown => return LineEnd::Incomplete,
-                Match::No => at += 1,
+            } else if self.is_at(self.line_end, at)? {
+                self.position = at + self.line_end.len();
+                self.line_begin = self.position;
+                return Ok(LineEnd::Ended { cut: at > start });
+            } else {
+                at += 1;
             }
         }
+    }
+}
+
+/// What a byte stands for behind the escape character.
+fn unescaped(byte: u8) -> u8 {
+    match byte {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'0' => 0,
+        b'Z' => 0x1a,
+        other => other,
     }
 }
 

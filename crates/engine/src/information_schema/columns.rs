@@ -1,5 +1,7 @@
 //! `information_schema.COLUMNS`, and the same with the session's temporary tables for SHOW COLUMNS.
 
+use data_encoding::HEXUPPER;
+use itertools::Itertools;
 use mayfly_plan::{DefaultSource, TableSource};
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::convert::implicit_default;
@@ -8,7 +10,7 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::logs;
-use super::relation::{Relation, Row, ViewColumns, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, ViewColumns, row, text, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
 use crate::catalog::view::ViewDefinition;
@@ -28,9 +30,7 @@ const PRIVILEGES: usize = 18;
 
 /// What may be done with a column, as `PRIVILEGES` shows it.
 fn privileges(held: PrivilegeSet) -> String {
-    let names = held.members();
-    let names: Vec<String> = names.map(|row| row.name.to_lowercase()).collect();
-    names.join(",")
+    held.members().map(|row| row.name.to_lowercase()).join(",")
 }
 
 pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> Vec<Row> {
@@ -73,11 +73,8 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
         add(&definition.database, &definition.name, own);
     }
     for view in context.privileges().visible_views() {
-        add(
-            view.database(),
-            view.name(),
-            view_rows(context, views, &view),
-        );
+        let own = view_rows(context, views, &view);
+        add(view.database(), view.name(), own);
     }
     rows
 }
@@ -105,154 +102,138 @@ fn view_rows(
             _ if column.nullable => Value::Null,
             _ => Value::Bytes(convert::display(&implicit_default(&column.ty), &column.ty)),
         };
-        let details = Details {
+        Column {
             default,
             nullable: column.nullable,
-            key: "",
-            extra: text(""),
-            comment: "",
-            generation: "",
-        };
-        row(
-            view.database(),
-            view.name(),
-            position,
-            name,
-            &column.ty,
-            details,
-        )
+            ..Column::plain((view.database(), view.name()), position, name, &column.ty)
+        }
+        .row()
     });
     columns.collect()
 }
 
 fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
-    let tables = context.session.temporary_tables.iter();
-    tables
-        .flat_map(|table| definition_rows(&table.definition, &context.options().time_zone))
-        .collect()
+    let (tables, zone) = (
+        context.session.temporary_tables.iter(),
+        &context.options().time_zone,
+    );
+    let rows = tables.flat_map(|table| definition_rows(&table.definition, zone));
+    rows.collect()
 }
 
 fn system_rows(source: &TableSource) -> impl Iterator<Item = Row> + '_ {
-    source
-        .columns
-        .iter()
-        .zip(1_u64..)
-        .map(|(column, position)| {
-            row(
-                source.database.as_str(),
-                &source.name,
-                position,
-                &column.name,
-                &column.ty,
-                Details {
-                    default: match &column.default {
-                        DefaultSource::Value(value) => {
-                            Value::Bytes(convert::display(value, &column.ty))
-                        }
-                        _ => Value::Null,
-                    },
-                    nullable: column.nullable,
-                    key: "",
-                    extra: text(""),
-                    comment: "",
-                    generation: "",
-                },
-            )
-        })
+    let columns = source.columns.iter().zip(1..);
+    columns.map(|(column, position)| {
+        let default = match &column.default {
+            DefaultSource::Value(value) => Value::Bytes(convert::display(value, &column.ty)),
+            _ => Value::Null,
+        };
+        let table = (&*source.database, &*source.name);
+        Column {
+            default,
+            nullable: column.nullable,
+            ..Column::plain(table, position, &column.name, &column.ty)
+        }
+        .row()
+    })
 }
 
 fn definition_rows(definition: &TableDefinition, zone: &TimeZone) -> Vec<Row> {
     let columns = definition.named_columns().zip(1_u64..);
-    columns
-        .map(|(column, position)| {
-            row(
-                &definition.database,
-                &definition.name,
-                position,
-                &column.name,
-                &column.ty,
-                Details {
-                    default: default_value(column, zone),
-                    nullable: column.nullable,
-                    key: key_text(definition, usize::try_from(position - 1).unwrap_or(0)),
-                    // MySQL has nothing to say of the columns of a temporary table.
-                    extra: match (extra_text(column), definition.temporary) {
-                        (extra, true) if extra.is_empty() => Value::Null,
-                        (extra, _) => text(extra),
-                    },
-                    comment: &column.comment,
-                    generation: &escaped_quotes(
-                        column
-                            .generated
-                            .as_ref()
-                            .map_or("", |generated| &generated.text),
-                    ),
-                },
-            )
-        })
-        .collect()
+    let rows = columns.map(|(column, position)| {
+        // MySQL shows nothing of the columns of a temporary table.
+        let extra = Some(extra_text(column));
+        let extra = extra.filter(|extra| !definition.temporary || !extra.is_empty());
+        let generated = column.generated.as_ref();
+        let table = (&*definition.database, &*definition.name);
+        Column {
+            default: default_value(column, zone),
+            nullable: column.nullable,
+            key: key_text(definition, usize::try_from(position - 1).unwrap_or(0)),
+            extra,
+            comment: &column.comment,
+            generation: generated.map_or("", |generated| &generated.text),
+            ..Column::plain(table, position, &column.name, &column.ty)
+        }
+        .row()
+    });
+    rows.collect()
 }
 
-struct Details<'a> {
+/// A row, before what follows from its type.
+struct Column<'a> {
+    table: (&'a str, &'a str),
+    position: u64,
+    name: &'a str,
+    ty: &'a SqlType,
     default: Value,
     nullable: bool,
     key: &'static str,
-    extra: Value,
+    extra: Option<String>,
     comment: &'a str,
     generation: &'a str,
 }
 
-fn row(
-    database: &str,
-    table: &str,
-    position: u64,
-    name: &str,
-    ty: &SqlType,
-    details: Details<'_>,
-) -> Row {
-    let (characters, octets) = lengths(ty);
-    let (precision, scale) = numeric(ty);
-    let fraction = match ty.kind {
-        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
-            Value::UInt(ty.decimals.into())
+impl<'a> Column<'a> {
+    /// A column with its type alone.
+    fn plain(table: (&'a str, &'a str), position: u64, name: &'a str, ty: &'a SqlType) -> Self {
+        Self {
+            table,
+            position,
+            name,
+            ty,
+            default: Value::Null,
+            nullable: true,
+            key: "",
+            extra: Some(String::new()),
+            comment: "",
+            generation: "",
         }
-        _ => Value::Null,
-    };
-    let collation = type_text::has_character_set(ty).then(|| character_sets::row(ty.collation));
-    vec![
-        text("def"),
-        text(database),
-        text(table),
-        text(name),
-        Value::UInt(position),
-        details.default,
-        yes_no(details.nullable),
-        text(type_text::data_type(ty)),
-        characters,
-        octets,
-        precision,
-        scale,
-        fraction,
-        text_or_null(collation.map(|row| row.charset.name())),
-        text_or_null(collation.map(|row| row.name)),
-        text(type_text::column_type(ty)),
-        text(details.key),
-        details.extra,
-        text("select,insert,update,references"),
-        text(details.comment),
-        text(details.generation),
-        Value::Null,
-    ]
+    }
+
+    fn row(self) -> Row {
+        let ty = self.ty;
+        let (characters, octets) = lengths(ty);
+        let (precision, scale) = numeric(ty);
+        let has_fraction = matches!(
+            ty.kind,
+            TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp
+        );
+        let collation = type_text::has_character_set(ty).then(|| character_sets::row(ty.collation));
+        row![
+            "def",
+            self.table.0,
+            self.table.1,
+            self.name,
+            self.position,
+            self.default,
+            yes_no(self.nullable),
+            type_text::data_type(ty),
+            characters,
+            octets,
+            precision,
+            scale,
+            has_fraction.then_some(u64::from(ty.decimals)),
+            collation.map(|row| row.charset.name()),
+            collation.map(|row| row.name),
+            type_text::column_type(ty),
+            self.key,
+            self.extra,
+            "select,insert,update,references",
+            self.comment,
+            escaped_quotes(self.generation),
+            Value::Null,
+        ]
+    }
 }
 
 fn lengths(ty: &SqlType) -> (Value, Value) {
-    let bytes_max = ty.collation.charset().max_length();
+    let bytes_max = i64::from(ty.collation.charset().max_length());
     let length = i64::from(ty.length);
     match ty.kind {
-        TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => (
-            Value::Int(length),
-            Value::Int(length * i64::from(bytes_max)),
-        ),
+        TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => {
+            (Value::Int(length), Value::Int(length * bytes_max))
+        }
         TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
             (Value::Int(length), Value::Int(length))
         }
@@ -260,8 +241,9 @@ fn lengths(ty: &SqlType) -> (Value, Value) {
     }
 }
 
-fn numeric(ty: &SqlType) -> (Value, Value) {
-    let integer = |digits: u64| (Value::UInt(digits), Value::UInt(0));
+fn numeric(ty: &SqlType) -> (Option<u64>, Option<u64>) {
+    let integer = |digits: u64| (Some(digits), Some(0));
+    let (length, decimals) = (Some(u64::from(ty.length)), Some(u64::from(ty.decimals)));
     match ty.kind {
         TypeKind::TinyInt | TypeKind::Boolean => integer(3),
         TypeKind::SmallInt => integer(5),
@@ -269,21 +251,12 @@ fn numeric(ty: &SqlType) -> (Value, Value) {
         TypeKind::Int => integer(10),
         TypeKind::BigInt if ty.unsigned => integer(20),
         TypeKind::BigInt => integer(19),
-        TypeKind::Decimal => (
-            Value::UInt(ty.length.into()),
-            Value::UInt(ty.decimals.into()),
-        ),
-        TypeKind::Float | TypeKind::Double => {
-            let fixed = ty.decimals < DECIMALS_NOT_FIXED;
-            let scale = if fixed {
-                Value::UInt(ty.decimals.into())
-            } else {
-                Value::Null
-            };
-            (Value::UInt(ty.length.into()), scale)
+        TypeKind::Decimal => (length, decimals),
+        TypeKind::Float | TypeKind::Double if ty.decimals < DECIMALS_NOT_FIXED => {
+            (length, decimals)
         }
-        TypeKind::Bit => (Value::UInt(ty.length.into()), Value::Null),
-        _ => (Value::Null, Value::Null),
+        TypeKind::Float | TypeKind::Double | TypeKind::Bit => (length, None),
+        _ => (None, None),
     }
 }
 
@@ -303,7 +276,7 @@ fn default_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
     }
 }
 
-/// An expression as MySQL keeps it in its dictionary, where its quotes are escaped.
+/// An expression as MySQL has it in its dictionary, where its quotes are escaped.
 pub(super) fn escaped_quotes(expression: &str) -> String {
     expression.replace('\'', "\\'")
 }
@@ -313,15 +286,9 @@ fn shown_default(column: &ColumnDefinition, value: &Value) -> Value {
         (TypeKind::Bit, Value::UInt(bits)) => text(format!("b'{bits:b}'")),
         (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => {
             // Trailing zeroes are padding of BINARY.
-            let end = bytes
-                .iter()
-                .rposition(|byte| *byte != 0)
-                .map_or(0, |last| last + 1);
-            let hex: String = bytes[..end]
-                .iter()
-                .map(|byte| format!("{byte:02X}"))
-                .collect();
-            text(format!("0x{hex}"))
+            let last = bytes.iter().rposition(|byte| *byte != 0);
+            let shown = &bytes[..last.map_or(0, |last| last + 1)];
+            text(format!("0x{}", HEXUPPER.encode(shown)))
         }
         _ => Value::Bytes(convert::display(value, &column.ty)),
     }
@@ -334,12 +301,9 @@ pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'stati
     if primary.is_some_and(|key| key.parts.iter().any(is_it)) {
         return "PRI";
     }
-    let leads = definition
-        .keys
-        .iter()
-        .filter(|key| key.parts.first().is_some_and(is_it));
+    let keys = definition.keys.iter();
     let mut found = "";
-    for key in leads {
+    for key in keys.filter(|key| key.parts.first().is_some_and(is_it)) {
         if key.kind == KeyKind::Unique && key.parts.len() == 1 {
             // A unique key without NULL shows as the primary key when there is none.
             let promoted = primary.is_none() && !definition.columns[position].nullable;
@@ -357,14 +321,7 @@ fn extra_text(column: &ColumnDefinition) -> String {
         parts.push("auto_increment".to_owned());
     }
     if let Some(generated) = &column.generated {
-        parts.push(
-            if generated.stored {
-                "STORED GENERATED"
-            } else {
-                "VIRTUAL GENERATED"
-            }
-            .to_owned(),
-        );
+        parts.push(format!("{} GENERATED", generated.storage()));
     }
     if matches!(
         column.default,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mayfly_types::Value;
 
-use super::relation::{Relation, Row, text};
+use super::relation::{Relation, Row, row};
 use crate::connections::SessionShared;
 use crate::session::StatementContext;
 
@@ -33,17 +33,10 @@ fn of_account(context: &StatementContext<'_>) -> Vec<Row> {
     same.flat_map(rows_of).collect()
 }
 
-fn rows_of(context: &Arc<SessionShared>) -> Vec<Row> {
-    let identity = context.identity();
-    let attributes = identity.attributes.kept.iter().zip(0_i64..);
-    attributes
-        .map(|((name, value), position)| {
-            vec![
-                Value::UInt(context.id),
-                text(name),
-                text(value),
-                Value::Int(position),
-            ]
-        })
-        .collect()
+fn rows_of(session: &Arc<SessionShared>) -> Vec<Row> {
+    let identity = session.identity();
+    let attributes = identity.attributes.kept.iter().zip(0..);
+    let rows = attributes
+        .map(|((name, value), position)| row![session.id, name, value, Value::Int(position)]);
+    rows.collect()
 }

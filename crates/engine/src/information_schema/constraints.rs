@@ -5,7 +5,7 @@ use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
 use super::columns::escaped_quotes;
-use super::relation::{Relation, Row, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 use crate::session::StatementContext;
 
@@ -21,23 +21,21 @@ pub(super) fn table_constraints(context: &StatementContext<'_>) -> Vec<Row> {
     for table in context.privileges().visible_tables() {
         let definition = &table.definition;
         let mut push = |name: &str, kind: &str, enforced: bool| {
-            rows.push(vec![
-                text("def"),
-                text(&definition.database),
-                text(name),
-                text(&definition.database),
-                text(&definition.name),
-                text(kind),
-                yes_no(enforced),
+            let (database, table) = (&definition.database, &definition.name);
+            rows.push(row![
+                "def",
+                database,
+                name,
+                database,
+                table,
+                kind,
+                yes_no(enforced)
             ]);
         };
         for key in definition.unique_keys() {
             let primary = key.kind == KeyKind::Primary;
-            push(
-                &key.name,
-                if primary { "PRIMARY KEY" } else { "UNIQUE" },
-                true,
-            );
+            let kind = if primary { "PRIMARY KEY" } else { "UNIQUE" };
+            push(&key.name, kind, true);
         }
         for foreign in &definition.foreign_keys {
             push(&foreign.name, "FOREIGN KEY", true);
@@ -54,47 +52,30 @@ fn key_column_usage(context: &StatementContext<'_>) -> Vec<Row> {
     let rights = context.rights();
     for table in context.privileges().visible_tables() {
         let definition = &table.definition;
-        let start = |constraint: &str, column: &str, position: u64| {
-            vec![
-                text("def"),
-                text(&definition.database),
-                text(constraint),
-                text("def"),
-                text(&definition.database),
-                text(&definition.name),
-                text(column),
-                Value::UInt(position),
-            ]
+        let (database, table) = (&definition.database, &definition.name);
+        let mut push = |name: &str, column: &str, position: u64, referenced: Row| {
+            if rights.sees_column(database, table, column) {
+                let mut row = row![
+                    "def", database, name, "def", database, table, column, position
+                ];
+                row.extend(referenced);
+                rows.push(row);
+            }
         };
-        let is_shown =
-            |column: &str| rights.sees_column(&definition.database, &definition.name, column);
         for key in definition.unique_keys() {
             for (part, position) in key.parts.iter().zip(1..) {
-                if let Some(column) = part.column()
-                    && is_shown(&definition.columns[column].name)
-                {
-                    let mut row = start(&key.name, &definition.columns[column].name, position);
-                    row.resize(12, Value::Null);
-                    rows.push(row);
+                if let Some(column) = part.column() {
+                    let column = &definition.columns[column].name;
+                    push(&key.name, column, position, vec![Value::Null; 4]);
                 }
             }
         }
         for foreign in &definition.foreign_keys {
-            let references = &foreign.references;
-            let pairs = foreign.columns.iter().zip(&references.columns).zip(1..);
-            for ((column, parent), position) in pairs.filter(|((column, _), _)| is_shown(column)) {
-                let mut row = start(&foreign.name, column, position);
-                row.push(Value::UInt(position));
-                row.push(text(
-                    references
-                        .table
-                        .database
-                        .as_ref()
-                        .unwrap_or(&definition.database),
-                ));
-                row.push(text(&references.table.name));
-                row.push(text(parent));
-                rows.push(row);
+            let columns = foreign.columns.iter().zip(&foreign.references.columns);
+            for ((column, parent_column), position) in columns.zip(1..) {
+                let (parent_database, parent) = foreign.parent(database);
+                let referenced = row![position, parent_database, parent, parent_column];
+                push(&foreign.name, column, position, referenced);
             }
         }
     }
@@ -104,13 +85,10 @@ fn key_column_usage(context: &StatementContext<'_>) -> Vec<Row> {
 fn check_constraints(context: &StatementContext<'_>) -> Vec<Row> {
     let tables = context.privileges().visible_tables();
     let rows = tables.iter().flat_map(|table| {
-        table.definition.checks.iter().map(|check| {
-            vec![
-                text("def"),
-                text(&table.definition.database),
-                text(&check.name),
-                text(escaped_quotes(&check.text)),
-            ]
+        let checks = table.definition.checks.iter();
+        checks.map(|check| {
+            let database = &table.definition.database;
+            row!["def", database, &check.name, escaped_quotes(&check.text)]
         })
     });
     rows.collect()
@@ -139,27 +117,19 @@ fn referential_constraints(context: &StatementContext<'_>) -> Vec<Row> {
         let definition = &table.definition;
         definition.foreign_keys.iter().map(|foreign| {
             let references = &foreign.references;
-            let rule = |action: &Option<String>| {
-                text(action.clone().unwrap_or_else(|| "NO ACTION".to_owned()))
-            };
-            vec![
-                text("def"),
-                text(&definition.database),
-                text(&foreign.name),
-                text("def"),
-                text(
-                    references
-                        .table
-                        .database
-                        .as_ref()
-                        .unwrap_or(&definition.database),
-                ),
-                text_or_null(referenced_key(context, definition, foreign).as_deref()),
-                text("NONE"),
-                rule(&references.on_update),
-                rule(&references.on_delete),
-                text(&definition.name),
-                text(&references.table.name),
+            let (parent_database, parent) = foreign.parent(&definition.database);
+            row![
+                "def",
+                &definition.database,
+                &foreign.name,
+                "def",
+                parent_database,
+                referenced_key(context, definition, foreign),
+                "NONE",
+                references.on_update.as_deref().unwrap_or("NO ACTION"),
+                references.on_delete.as_deref().unwrap_or("NO ACTION"),
+                &definition.name,
+                parent,
             ]
         })
     });

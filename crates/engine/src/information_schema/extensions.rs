@@ -1,4 +1,4 @@
-//! What belongs to tables, columns and constraints without being told of elsewhere:
+//! Properties of tables, columns and constraints that no other relation has:
 //! `TABLES_EXTENSIONS` and its kin, and `PARTITIONS`, where a table is one part.
 
 use mayfly_types::Value;
@@ -54,9 +54,12 @@ fn partitions(context: &StatementContext<'_>) -> Vec<Row> {
         let mut row = vec![at(0), at(1), at(2)];
         row.resize(13, Value::Null);
         // From TABLE_ROWS to DATA_FREE, and the three times.
-        row.extend((7..13).map(|position| match is_view(&table) {
-            true => Value::UInt(0),
-            false => at(position),
+        row.extend((7..13).map(|position| {
+            if is_view(&table) {
+                Value::UInt(0)
+            } else {
+                at(position)
+            }
         }));
         row.extend((14..17).map(at));
         row.extend([Value::Null, text(""), text(""), Value::Null]);

@@ -23,19 +23,10 @@ pub(crate) fn definition(database: &str, name: &str) -> Option<TableDefinition> 
         definition
     });
     Some(TableDefinition {
-        database: source.database.clone(),
-        name: source.name.clone(),
         columns: columns.collect(),
-        keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
         collation: CollationId::UTF8MB3_GENERAL_CI,
         engine: "CSV".to_owned(),
         comment: comment.to_owned(),
-        options: Vec::new(),
-        auto_increment_start: 1,
-        partitioning: None,
-        temporary: false,
-        created: 0,
+        ..TableDefinition::new(&source.database, &source.name)
     })
 }

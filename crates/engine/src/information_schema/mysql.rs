@@ -1,14 +1,16 @@
-//! The tables of the database `mysql` that tell of accounts. They are read; accounts are changed by
+//! The tables of the database `mysql` that show accounts. They are read; accounts are changed by
 //! their own statements alone.
 
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use mayfly_syntax::ast::{PasswordExpire, Privilege, Require};
+use itertools::Itertools;
+use mayfly_syntax::ast::{PasswordExpire, Require};
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::relation::{Relation, Row, text, text_or_null};
+use super::relation::{IntoValue, Relation, Row, row, text};
 use super::standard;
-use crate::accounts::account::Account;
+use crate::accounts::account::{Account, AccountName};
 use crate::accounts::privileges::{DynamicSet, PrivilegeSet, STATIC};
 use crate::convert;
 use crate::session::StatementContext;
@@ -24,46 +26,52 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("mysql.password_history", password_history),
 ];
 
-fn flag(yes: bool) -> Value {
-    text(if yes { "Y" } else { "N" })
+fn flag(yes: bool) -> &'static str {
+    if yes { "Y" } else { "N" }
 }
 
-/// The privilege that a column of a table tells of.
+/// The rows that are added for each account that the session sees.
+fn of_accounts(context: &StatementContext<'_>, add: impl Fn(&Account, &mut Vec<Row>)) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for account in context.privileges().shown_accounts() {
+        add(&account, &mut rows);
+    }
+    rows
+}
+
+/// The privilege that a column of a table shows.
 fn privilege_of(column: &str) -> Option<PrivilegeSet> {
-    static BY_COLUMN: LazyLock<std::collections::HashMap<&str, Privilege>> = LazyLock::new(|| {
-        STATIC
-            .iter()
-            .map(|row| (row.column, row.privilege))
+    static BY_COLUMN: LazyLock<HashMap<&str, PrivilegeSet>> = LazyLock::new(|| {
+        let rows = STATIC.iter();
+        rows.map(|row| (row.column, PrivilegeSet::of(&[row.privilege])))
             .collect()
     });
-    let privilege = BY_COLUMN.get(column)?;
-    Some(PrivilegeSet::of(&[*privilege]))
+    BY_COLUMN.get(column).copied()
 }
 
-/// A row of a table whose columns tell of privileges; `other` gives the values of the others.
+/// A row of a table whose columns show privileges; `other` gives the values of the others.
 fn row_of(columns: &str, held: PrivilegeSet, other: impl Fn(&str) -> Value) -> Row {
     let value = |name: &str| match privilege_of(name) {
-        Some(privilege) => flag(held.has(privilege)),
+        Some(privilege) => Value::from(flag(held.has(privilege))),
         None => other(name),
     };
     let columns = standard::columns(columns).iter();
     columns.map(|column| value(&column.name)).collect()
 }
 
-/// Microseconds since 1970 as a text on the session's clock.
-fn moment(context: &StatementContext<'_>, microseconds: i64, digits: u8) -> Value {
-    let moment = convert::datetime_of_unix(microseconds, &context.options().time_zone);
+/// Microseconds since 1970 as a text in the session's time zone.
+fn timestamp(context: &StatementContext<'_>, microseconds: i64, digits: u8) -> Value {
+    let local = convert::datetime_of_unix(microseconds, &context.options().time_zone);
     let ty = SqlType::temporal(TypeKind::Timestamp, digits);
-    Value::Bytes(convert::display(&moment, &ty))
+    Value::Bytes(convert::display(&local, &ty))
 }
 
 fn user(context: &StatementContext<'_>) -> Vec<Row> {
     let row = |account: &Arc<Account>| {
-        let kept = String::from_utf8_lossy(&account.password.0);
-        let number = |number: Option<u64>| number.map_or(Value::Null, Value::UInt);
+        let (name, limits) = (&account.name, &account.limits);
         row_of("mysql.user", account.grants.global, |column| match column {
-            "Host" => text(&account.name.host),
-            "User" => text(&account.name.user),
+            "Host" => text(&name.host),
+            "User" => text(&name.user),
             "ssl_type" => text(match &account.require {
                 Require::None => "",
                 Require::Ssl => "ANY",
@@ -86,41 +94,37 @@ fn user(context: &StatementContext<'_>) -> Vec<Row> {
                 };
                 text(part.clone().unwrap_or_default())
             }
-            "max_questions" => Value::UInt(account.limits.queries),
-            "max_updates" => Value::UInt(account.limits.updates),
-            "max_connections" => Value::UInt(account.limits.connections),
-            "max_user_connections" => Value::UInt(account.limits.user_connections),
+            "max_questions" => Value::UInt(limits.queries),
+            "max_updates" => Value::UInt(limits.updates),
+            "max_connections" => Value::UInt(limits.connections),
+            "max_user_connections" => Value::UInt(limits.user_connections),
             "plugin" => text(account.plugin.name()),
-            "authentication_string" => text(&*kept),
-            "password_expired" => flag(account.expired),
-            "password_last_changed" => moment(context, account.password_changed, 0),
-            "password_lifetime" => number(match account.expire {
-                PasswordExpire::Days(days) => Some(days),
-                PasswordExpire::Never => Some(0),
-                PasswordExpire::Default | PasswordExpire::Now => None,
-            }),
-            "account_locked" => flag(account.locked),
-            "Password_reuse_history" => number(account.history),
-            "Password_reuse_time" => number(account.reuse_interval),
-            "Password_require_current" => account.require_current.map_or(Value::Null, flag),
+            "authentication_string" => text(String::from_utf8_lossy(&account.password.0)),
+            "password_expired" => text(flag(account.expired)),
+            "password_last_changed" => timestamp(context, account.password_changed, 0),
+            "password_lifetime" => match account.expire {
+                PasswordExpire::Days(days) => Value::UInt(days),
+                PasswordExpire::Never => Value::UInt(0),
+                PasswordExpire::Default | PasswordExpire::Now => Value::Null,
+            },
+            "account_locked" => text(flag(account.locked)),
+            "Password_reuse_history" => account.history.into_value(),
+            "Password_reuse_time" => account.reuse_interval.into_value(),
+            "Password_require_current" => account.require_current.map(flag).into_value(),
             "User_attributes" => {
-                let attribute = account.attribute.as_deref();
-                text_or_null(attribute.map(|text| format!("{{\"metadata\": {text}}}")))
+                let attribute = account.attribute.as_ref();
+                let metadata = attribute.map(|text| format!("{{\"metadata\": {text}}}"));
+                metadata.into_value()
             }
             _ => Value::Null,
         })
     };
-    context
-        .privileges()
-        .shown_accounts()
-        .iter()
-        .map(row)
-        .collect()
+    let accounts = context.privileges().shown_accounts();
+    accounts.iter().map(row).collect()
 }
 
 fn db(context: &StatementContext<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for account in context.privileges().shown_accounts() {
+    of_accounts(context, |account, rows| {
         for (pattern, privileges) in &account.grants.databases {
             rows.push(row_of("mysql.db", *privileges, |column| match column {
                 "Host" => text(&account.name.host),
@@ -128,8 +132,7 @@ fn db(context: &StatementContext<'_>) -> Vec<Row> {
                 _ => text(pattern),
             }));
         }
-    }
-    rows
+    })
 }
 
 /// The members of a set as the columns of type SET list them.
@@ -142,106 +145,75 @@ fn listed(privileges: PrivilegeSet) -> Value {
         }
         name
     });
-    text(names.collect::<Vec<_>>().join(","))
+    names.into_iter().join(",").into_value()
 }
 
 fn tables_priv(context: &StatementContext<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for account in context.privileges().shown_accounts() {
+    of_accounts(context, |account, rows| {
+        let AccountName { user, host } = &account.name;
         for ((database, table), grant) in &account.grants.tables {
-            rows.push(vec![
-                text(&account.name.host),
-                text(database),
-                text(&account.name.user),
-                text(table),
-                text(""),
+            let (of_table, of_columns) = (listed(grant.privileges), listed(grant.any_column()));
+            rows.push(row![
+                host,
+                database,
+                user,
+                table,
+                "",
                 Value::Null,
-                listed(grant.privileges),
-                listed(grant.any_column()),
+                of_table,
+                of_columns
             ]);
         }
-    }
-    rows
+    })
 }
 
 fn columns_priv(context: &StatementContext<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for account in context.privileges().shown_accounts() {
+    of_accounts(context, |account, rows| {
+        let AccountName { user, host } = &account.name;
         for ((database, table), grant) in &account.grants.tables {
             for (column, privileges) in &grant.columns {
-                rows.push(vec![
-                    text(&account.name.host),
-                    text(database),
-                    text(&account.name.user),
-                    text(table),
-                    text(column),
-                    Value::Null,
-                    listed(*privileges),
-                ]);
+                let held = listed(*privileges);
+                rows.push(row![host, database, user, table, column, Value::Null, held]);
             }
         }
-    }
-    rows
+    })
 }
 
 fn global_grants(context: &StatementContext<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for account in context.privileges().shown_accounts() {
+    of_accounts(context, |account, rows| {
+        let AccountName { user, host } = &account.name;
         for name in account.grants.dynamic.names() {
             let one = DynamicSet::of(name).unwrap_or_default();
-            rows.push(vec![
-                text(&account.name.user),
-                text(&account.name.host),
-                text(name),
-                flag(account.grants.dynamic_grantable.has(one)),
-            ]);
+            let grantable = flag(account.grants.dynamic_grantable.has(one));
+            rows.push(row![user, host, name, grantable]);
         }
-    }
-    rows
+    })
 }
 
 fn role_edges(context: &StatementContext<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for account in context.privileges().shown_accounts() {
-        for (role, admin) in &account.grants.roles {
-            rows.push(vec![
-                text(&role.host),
-                text(&role.user),
-                text(&account.name.host),
-                text(&account.name.user),
-                flag(*admin),
-            ]);
-        }
-    }
-    rows
+    of_accounts(context, |account, rows| {
+        let AccountName { user, host } = &account.name;
+        let roles = account.grants.roles.iter();
+        rows.extend(
+            roles.map(|(role, admin)| row![&role.host, &role.user, host, user, flag(*admin)]),
+        );
+    })
 }
 
 fn default_roles(context: &StatementContext<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for account in context.privileges().shown_accounts() {
-        for role in &account.grants.default_roles {
-            rows.push(vec![
-                text(&account.name.host),
-                text(&account.name.user),
-                text(&role.host),
-                text(&role.user),
-            ]);
-        }
-    }
-    rows
+    of_accounts(context, |account, rows| {
+        let AccountName { user, host } = &account.name;
+        let roles = account.grants.default_roles.iter();
+        rows.extend(roles.map(|role| row![host, user, &role.host, &role.user]));
+    })
 }
 
 fn password_history(context: &StatementContext<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for account in context.privileges().shown_accounts() {
+    of_accounts(context, |account, rows| {
+        let AccountName { user, host } = &account.name;
         for past in &account.past_passwords {
-            rows.push(vec![
-                text(&account.name.host),
-                text(&account.name.user),
-                moment(context, past.set, 6),
-                text(&*String::from_utf8_lossy(&past.kept.0)),
-            ]);
+            let hash = text(String::from_utf8_lossy(&past.hash.0));
+            rows.push(row![host, user, timestamp(context, past.set, 6), hash]);
         }
-    }
-    rows
+    })
 }

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use mayfly_syntax::ast::Privilege;
-use mayfly_types::Value;
 
-use super::relation::{Relation, Row, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, row, yes_no};
 use crate::accounts::account::{Account, AccountName};
 use crate::accounts::privileges::{DynamicSet, PrivilegeSet};
 use crate::session::StatementContext;
@@ -35,35 +34,25 @@ fn may_grant(privileges: PrivilegeSet) -> bool {
     privileges.has(PrivilegeSet::GRANT_OPTION)
 }
 
-/// The names of privileges, USAGE for none at all.
-fn names(privileges: PrivilegeSet) -> Vec<&'static str> {
+/// The names of privileges, USAGE for none at all, and whether they may be granted to others.
+fn names(privileges: PrivilegeSet) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let grantable = yes_no(may_grant(privileges));
     let members = privileges.without(PrivilegeSet::GRANT_OPTION).members();
-    let names: Vec<&str> = members.map(|row| row.name).collect();
-    match names.is_empty() {
-        true => vec!["USAGE"],
-        false => names,
-    }
+    let mut names = members.map(|row| row.name).peekable();
+    let usage = names.peek().is_none().then_some("USAGE");
+    names.chain(usage).map(move |name| (name, grantable))
 }
 
 fn user_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(context) {
         let grants = &account.grants;
-        let mut push = |privilege: &str, grantable: bool| {
-            let grantee = text(account.name.to_string());
-            rows.push(vec![
-                grantee,
-                text("def"),
-                text(privilege),
-                yes_no(grantable),
-            ]);
-        };
-        for name in names(grants.global) {
-            push(name, may_grant(grants.global));
-        }
-        for name in grants.dynamic.names() {
+        let dynamic = grants.dynamic.names().map(|name| {
             let one = DynamicSet::of(name).unwrap_or_default();
-            push(name, grants.dynamic_grantable.has(one));
+            (name, yes_no(grants.dynamic_grantable.has(one)))
+        });
+        for (name, grantable) in names(grants.global).chain(dynamic) {
+            rows.push(row![account.name.to_string(), "def", name, grantable]);
         }
     }
     rows
@@ -72,16 +61,11 @@ fn user_privileges(context: &StatementContext<'_>) -> Vec<Row> {
 fn schema_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(context) {
+        let grantee = account.name.to_string();
         for (database, privileges) in &account.grants.databases {
-            rows.extend(names(*privileges).into_iter().map(|name| {
-                vec![
-                    text(account.name.to_string()),
-                    text("def"),
-                    text(database),
-                    text(name),
-                    yes_no(may_grant(*privileges)),
-                ]
-            }));
+            for (name, grantable) in names(*privileges) {
+                rows.push(row![&grantee, "def", database, name, grantable]);
+            }
         }
     }
     rows
@@ -90,20 +74,12 @@ fn schema_privileges(context: &StatementContext<'_>) -> Vec<Row> {
 fn table_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(context) {
-        for ((database, table), grant) in &account.grants.tables {
-            if grant.privileges.is_empty() {
-                continue;
+        let grantee = account.name.to_string();
+        let tables = account.grants.tables.iter();
+        for ((database, table), grant) in tables.filter(|(_, it)| !it.privileges.is_empty()) {
+            for (name, grantable) in names(grant.privileges) {
+                rows.push(row![&grantee, "def", database, table, name, grantable]);
             }
-            rows.extend(names(grant.privileges).into_iter().map(|name| {
-                vec![
-                    text(account.name.to_string()),
-                    text("def"),
-                    text(database),
-                    text(table),
-                    text(name),
-                    yes_no(may_grant(grant.privileges)),
-                ]
-            }));
         }
     }
     rows
@@ -112,17 +88,19 @@ fn table_privileges(context: &StatementContext<'_>) -> Vec<Row> {
 fn column_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(context) {
+        let grantee = account.name.to_string();
         for ((database, table), grant) in &account.grants.tables {
+            let grantable = yes_no(may_grant(grant.privileges));
             for (column, privileges) in &grant.columns {
                 rows.extend(privileges.members().map(|privilege| {
-                    vec![
-                        text(account.name.to_string()),
-                        text("def"),
-                        text(database),
-                        text(table),
-                        text(column),
-                        text(privilege.name),
-                        yes_no(may_grant(grant.privileges)),
+                    row![
+                        &grantee,
+                        "def",
+                        database,
+                        table,
+                        column,
+                        privilege.name,
+                        grantable
                     ]
                 }));
             }
@@ -133,11 +111,8 @@ fn column_privileges(context: &StatementContext<'_>) -> Vec<Row> {
 
 fn user_attributes(context: &StatementContext<'_>) -> Vec<Row> {
     let row = |account: &Arc<Account>| {
-        vec![
-            text(&account.name.user),
-            text(&account.name.host),
-            text_or_null(account.attribute.as_deref()),
-        ]
+        let AccountName { user, host } = &account.name;
+        row![user, host, account.attribute.as_ref()]
     };
     accounts(context).iter().map(row).collect()
 }
@@ -155,13 +130,13 @@ fn applicable_roles(context: &StatementContext<'_>) -> Vec<Row> {
         };
         for (role, admin) in &account.grants.roles {
             let is_default = account.grants.default_roles.contains(role);
-            rows.push(vec![
-                text(&own.user),
-                text(&own.host),
-                text(&grantee.user),
-                text(&grantee.host),
-                text(&role.user),
-                text(&role.host),
+            rows.push(row![
+                &own.user,
+                &own.host,
+                &grantee.user,
+                &grantee.host,
+                &role.user,
+                &role.host,
                 yes_no(*admin),
                 yes_no(is_default),
                 yes_no(false),
@@ -174,19 +149,13 @@ fn applicable_roles(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 fn enabled_roles(context: &StatementContext<'_>) -> Vec<Row> {
-    let account = context
-        .database()
-        .accounts
-        .get(&context.privileges().own_account());
+    let own = context.privileges().own_account();
+    let account = context.database().accounts.get(&own);
     let default = account.map(|account| account.grants.default_roles.clone());
     let default = default.unwrap_or_default();
     let row = |role: &AccountName| {
-        vec![
-            text(&role.user),
-            text(&role.host),
-            yes_no(default.contains(role)),
-            Value::from("NO"),
-        ]
+        let is_default = yes_no(default.contains(role));
+        row![&role.user, &role.host, is_default, "NO"]
     };
     context.privileges().roles().iter().map(row).collect()
 }

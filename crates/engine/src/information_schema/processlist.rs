@@ -2,7 +2,7 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Relation, Row, text, text_or_null};
+use super::relation::{Relation, Row, row};
 use crate::connections::host_and_port;
 use crate::session::StatementContext;
 
@@ -15,53 +15,46 @@ pub(super) const RELATIONS: &[Relation] = &[
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let living = context.privileges().visible_sessions();
     let rows = living.iter().map(|other| {
-        let database = other.activity.database();
-        let running = other.activity.statement();
-        let identity = other.identity();
-        let memory = other.memory();
-        vec![
-            Value::UInt(other.id),
-            text(&identity.user),
-            text(host_and_port(&identity.host, other.port)),
-            text_or_null(database.as_deref()),
-            text(other.activity.work().name()),
-            Value::UInt(other.activity.duration().as_secs()),
-            text(other.activity.state()),
-            text_or_null(running.as_deref()),
-            Value::UInt(memory.rows.used()),
-            Value::UInt(memory.rows.peak()),
-            Value::UInt(memory.temp_space.used()),
-            Value::UInt(memory.temp_space.peak()),
-            Value::UInt(memory.own.used()),
-            Value::UInt(memory.own.peak()),
+        let (activity, identity, memory) = (&other.activity, other.identity(), other.memory());
+        row![
+            other.id,
+            &identity.user,
+            host_and_port(&identity.host, other.port),
+            activity.database().as_deref(),
+            activity.work().name(),
+            activity.duration().as_secs(),
+            activity.state(),
+            activity.statement().as_deref(),
+            memory.rows.used(),
+            memory.rows.peak(),
+            memory.temp_space.used(),
+            memory.temp_space.peak(),
+            memory.own.used(),
+            memory.own.peak(),
         ]
     });
     rows.chain(pending(context)).collect()
 }
 
-/// Clients that have not logged in yet are nobody's: who may see all sees them.
+/// Clients that have not logged in yet, which have no account: shown to those who may see all sessions.
 fn pending(context: &StatementContext<'_>) -> Vec<Row> {
     if !context.privileges().sees_all_sessions() {
         return Vec::new();
     }
     let pending = context.database().connections.pending();
     let rows = pending.iter().map(|(id, client)| {
-        vec![
-            Value::UInt(*id),
-            text("unauthenticated user"),
-            text(&client.host),
+        let mut row = row![
+            *id,
+            "unauthenticated user",
+            &client.host,
             Value::Null,
-            text("Connect"),
-            Value::UInt(client.since.elapsed().as_secs()),
-            text("Receiving from client"),
+            "Connect",
+            client.since.elapsed().as_secs(),
+            "Receiving from client",
             Value::Null,
-            Value::UInt(0),
-            Value::UInt(0),
-            Value::UInt(0),
-            Value::UInt(0),
-            Value::UInt(0),
-            Value::UInt(0),
-        ]
+        ];
+        row.extend([const { Value::UInt(0) }; 6]);
+        row
     });
     rows.collect()
 }

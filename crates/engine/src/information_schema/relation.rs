@@ -22,7 +22,7 @@ pub(crate) struct Relation {
 /// Plans a view: its columns, or nothing when it is invalid.
 pub(crate) type ViewColumns<'v> = dyn Fn(&ViewDefinition) -> Option<Vec<OutputColumn>> + 'v;
 
-/// Rows that tell of the columns of views.
+/// Rows that show the columns of views.
 pub(crate) type RowsOfViews = fn(&StatementContext<'_>, &ViewColumns<'_>) -> Vec<Row>;
 
 /// Where the rows of a relation come from.
@@ -43,7 +43,7 @@ impl Relation {
         Self { name, rows }
     }
 
-    /// A relation whose rows tell of the columns of views.
+    /// A relation whose rows show the columns of views.
     pub(super) const fn of_views(name: &'static str, rows: RowsOfViews) -> Self {
         let rows = Rows::OfViews(rows);
         Self { name, rows }
@@ -56,19 +56,64 @@ impl Relation {
     }
 }
 
+/// A row of values and what can be made one by [`IntoValue`].
+macro_rules! row {
+    ($($value:expr),* $(,)?) => {
+        vec![$($crate::information_schema::relation::IntoValue::into_value($value)),*]
+    };
+}
+pub(crate) use row;
+
+/// What becomes a value of a row.
+pub(crate) trait IntoValue {
+    fn into_value(self) -> Value;
+}
+
+impl IntoValue for Value {
+    fn into_value(self) -> Value {
+        self
+    }
+}
+
+impl IntoValue for u64 {
+    fn into_value(self) -> Value {
+        Value::UInt(self)
+    }
+}
+
+impl IntoValue for String {
+    fn into_value(self) -> Value {
+        Value::Bytes(self.into_bytes())
+    }
+}
+
+impl IntoValue for &String {
+    fn into_value(self) -> Value {
+        self.as_str().into_value()
+    }
+}
+
+impl IntoValue for &str {
+    fn into_value(self) -> Value {
+        Value::from(self)
+    }
+}
+
+/// NULL for nothing.
+impl<V: IntoValue> IntoValue for Option<V> {
+    fn into_value(self) -> Value {
+        self.map_or(Value::Null, V::into_value)
+    }
+}
+
 /// A text.
 pub(crate) fn text(text: impl Into<String>) -> Value {
     Value::Bytes(text.into().into_bytes())
 }
 
-/// A text, or NULL.
-pub(crate) fn text_or_null(value: Option<impl Into<String>>) -> Value {
-    value.map_or(Value::Null, text)
-}
-
 /// YES or NO.
-pub(crate) fn yes_no(yes: bool) -> Value {
-    text(if yes { "YES" } else { "NO" })
+pub(crate) fn yes_no(yes: bool) -> &'static str {
+    if yes { "YES" } else { "NO" }
 }
 
 /// A row as columns of these types hold it: members of an ENUM or SET as numbers.

@@ -2,7 +2,7 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Relation, Row, text};
+use super::relation::{Relation, Row, row};
 use crate::character_sets;
 use crate::session::StatementContext;
 
@@ -12,21 +12,18 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let catalog = context.catalog();
     let rights = context.rights();
     let row = |name: String| {
-        let collation = catalog.database_collation(&name)?;
-        let collation = character_sets::row(collation);
-        Some(vec![
-            text("def"),
-            text(name),
-            text(collation.charset.name()),
-            text(collation.name),
+        let collation = character_sets::row(catalog.database_collation(&name)?);
+        let charset = collation.charset.name();
+        Some(row![
+            "def",
+            name,
+            charset,
+            collation.name,
             Value::Null,
-            text("NO"),
+            "NO"
         ])
     };
-    catalog
-        .database_names()
-        .into_iter()
-        .filter(|name| rights.sees_database(name))
-        .filter_map(row)
-        .collect()
+    let names = catalog.database_names().into_iter();
+    let shown = names.filter(|name| rights.sees_database(name));
+    shown.filter_map(row).collect()
 }

@@ -5,8 +5,9 @@ use mayfly_types::Value;
 use mayfly_types::charset::CHARSETS;
 use mayfly_types::collation::COLLATIONS;
 
-use super::relation::{Relation, Row, text, yes_no};
-use crate::catalog::engines::ENGINES;
+use super::relation::{Relation, Row, row, yes_no};
+use crate::catalog::engines::{ENGINES, Engine};
+use crate::names::word_if;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -18,26 +19,27 @@ pub(super) const RELATIONS: &[Relation] = &[
 ];
 
 fn engines(_: &StatementContext<'_>) -> Vec<Row> {
-    let row = |engine: &crate::catalog::engines::Engine| {
-        vec![
-            text(engine.name),
-            text(engine.support),
-            text(engine.comment),
-            yes_no(engine.transactions),
-            text("NO"),
-            yes_no(engine.transactions),
-        ]
+    let row = |engine: &Engine| {
+        let transactions = yes_no(engine.transactions);
+        let Engine {
+            name,
+            support,
+            comment,
+            ..
+        } = *engine;
+        row![name, support, comment, transactions, "NO", transactions]
     };
     ENGINES.iter().map(row).collect()
 }
 
 fn character_sets(_: &StatementContext<'_>) -> Vec<Row> {
     let sets = CHARSETS.iter().map(|set| {
-        vec![
-            text(set.name),
-            text(set.default_collation.name()),
-            text(set.description),
-            Value::UInt(set.max_length.into()),
+        let collation = set.default_collation.name();
+        row![
+            set.name,
+            collation,
+            set.description,
+            u64::from(set.max_length)
         ]
     });
     sets.collect()
@@ -45,30 +47,28 @@ fn character_sets(_: &StatementContext<'_>) -> Vec<Row> {
 
 fn collations(_: &StatementContext<'_>) -> Vec<Row> {
     let rows = COLLATIONS.iter().map(|row| {
-        vec![
-            text(row.name),
-            text(row.charset.name()),
-            Value::UInt(row.id.0.into()),
-            text(if row.is_default { "Yes" } else { "" }),
-            text("Yes"),
-            Value::UInt(row.sort_length.into()),
-            text(if row.pad_space { "PAD SPACE" } else { "NO PAD" }),
+        row![
+            row.name,
+            row.charset.name(),
+            u64::from(row.id.0),
+            word_if(row.is_default, "Yes"),
+            "Yes",
+            u64::from(row.sort_length),
+            if row.pad_space { "PAD SPACE" } else { "NO PAD" },
         ]
     });
     rows.collect()
 }
 
 fn applicability(_: &StatementContext<'_>) -> Vec<Row> {
-    COLLATIONS
-        .iter()
-        .map(|row| vec![text(row.name), text(row.charset.name())])
-        .collect()
+    let rows = COLLATIONS.iter();
+    rows.map(|row| row![row.name, row.charset.name()]).collect()
 }
 
 fn keywords(_: &StatementContext<'_>) -> Vec<Row> {
     let words = mayfly_syntax::all_keywords().map(|word| {
         let reserved = mayfly_syntax::is_reserved_word(word);
-        vec![text(word), Value::Int(i64::from(reserved))]
+        row![word, Value::Int(i64::from(reserved))]
     });
     words.collect()
 }

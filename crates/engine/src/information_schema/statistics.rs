@@ -5,10 +5,11 @@ use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
 use super::columns::escaped_quotes;
-use super::relation::{Relation, Row, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyTarget, TableDefinition};
 use crate::catalog::indexes::indexed_keys;
+use crate::names::word_if;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -17,21 +18,15 @@ pub(super) const RELATIONS: &[Relation] = &[
 ];
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
-    context
-        .privileges()
-        .visible_tables()
-        .iter()
-        .flat_map(|table| table_rows(context, table))
-        .collect()
+    let tables = context.privileges().visible_tables();
+    let rows = tables.iter().flat_map(|table| table_rows(context, table));
+    rows.collect()
 }
 
 fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
-    context
-        .session
-        .temporary_tables
-        .iter()
-        .flat_map(|table| table_rows(context, table))
-        .collect()
+    let tables = context.session.temporary_tables.iter();
+    let rows = tables.flat_map(|table| table_rows(context, table));
+    rows.collect()
 }
 
 /// How many different values the first `parts` parts of a key have, about. The MEMORY engine knows it of
@@ -72,7 +67,7 @@ fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
             let position = part.stored_column();
             let column = &definition.columns[position];
             let (name, expression) = match part.target {
-                KeyTarget::Column(_) => (Some(column.name.as_str()), None),
+                KeyTarget::Column(_) => (Some(&column.name), None),
                 KeyTarget::Expression(_) => {
                     (None, Some(escaped_quotes(definition.hidden_text(position))))
                 }
@@ -81,29 +76,25 @@ fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
                 cardinality(content, definition, key_position, sequence, ordered)
             });
             let direction = if part.descending { "D" } else { "A" };
-            rows.push(vec![
-                text("def"),
-                text(&definition.database),
-                text(&definition.name),
+            rows.push(row![
+                "def",
+                &definition.database,
+                &definition.name,
                 Value::Int(i64::from(!key.is_unique())),
-                text(&definition.database),
-                text(&key.name),
-                Value::UInt(sequence),
-                text_or_null(name),
-                if ordered {
-                    text(direction)
-                } else {
-                    Value::Null
-                },
-                distinct.map_or(Value::Null, Value::UInt),
-                part.prefix.map_or(Value::Null, Value::UInt),
+                &definition.database,
+                &key.name,
+                sequence,
+                name,
+                ordered.then_some(direction),
+                distinct,
+                part.prefix,
                 Value::Null,
-                text(if column.nullable { "YES" } else { "" }),
-                text(index_type),
-                text(""),
-                text(&key.comment),
+                word_if(column.nullable, "YES"),
+                index_type,
+                "",
+                &key.comment,
                 yes_no(!key.invisible),
-                text_or_null(expression.as_deref()),
+                expression,
             ]);
         }
     }

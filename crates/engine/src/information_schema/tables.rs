@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::{TypeKind, Value};
 
 use super::logs;
-use super::relation::{Relation, Row, text};
+use super::relation::{Relation, Row, row, text};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::session::StatementContext;
@@ -22,18 +23,14 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
                 continue;
             }
             let log = logs::definition(schema, &source.name);
-            // The tables of accounts are not among those that a copy of the server is made of: what
-            // they tell of is changed by statements on accounts alone.
+            // Programs that copy a server must not copy the tables of accounts, which are changed by
+            // statements on accounts alone.
             if schema == "mysql" && log.is_none() {
                 continue;
             }
             let is_view = schema == "information_schema";
-            let mut row = vec![
-                text("def"),
-                text(schema),
-                text(&source.name),
-                text(if is_view { "SYSTEM VIEW" } else { "BASE TABLE" }),
-            ];
+            let kind = if is_view { "SYSTEM VIEW" } else { "BASE TABLE" };
+            let mut row = row!["def", schema, &source.name, kind];
             row.resize(21, Value::Null);
             row[5] = Value::Int(10);
             row[7..13].fill(Value::UInt(0));
@@ -54,22 +51,18 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     );
     let tables = tables.iter().map(|table| {
         let definition = &table.definition;
-        let name = (definition.database.clone(), definition.name.clone());
+        let name = (&*definition.database, &*definition.name);
         (name, row(context, table))
     });
     let views = views.iter().map(|view| {
-        let mut row = vec![
-            text("def"),
-            text(view.database()),
-            text(view.name()),
-            text("VIEW"),
-        ];
+        let (database, name) = (view.database(), view.name());
+        let mut row = row!["def", database, name, "VIEW"];
         row.resize(21, Value::Null);
         row[14] = convert::datetime_of_unix(view.created, &context.options().time_zone);
         row[20] = text("VIEW");
-        ((view.database().to_owned(), view.name().to_owned()), row)
+        ((database, name), row)
     });
-    let by_name: BTreeMap<(String, String), Row> = tables.chain(views).collect();
+    let by_name: BTreeMap<(&str, &str), Row> = tables.chain(views).collect();
     rows.extend(by_name.into_values());
     rows
 }
@@ -89,34 +82,31 @@ fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
         data_bytes: bytes,
         ..DeclaredSize::default()
     });
-    let numbered = definition.auto_increment_column().is_some();
-    vec![
-        text("def"),
-        text(&definition.database),
-        text(&definition.name),
-        text("BASE TABLE"),
-        text(&definition.engine),
+    // Other engines say what the number would be.
+    let is_numbered = definition.auto_increment_column().is_some()
+        || !matches!(definition.engine.as_str(), "InnoDB" | "CSV");
+    row![
+        "def",
+        &definition.database,
+        &definition.name,
+        "BASE TABLE",
+        &definition.engine,
         Value::Int(10),
-        text(row_format(definition)),
-        Value::UInt(rows),
-        Value::UInt(size.row_bytes),
-        Value::UInt(size.data_bytes),
-        Value::UInt(size.max_data_bytes),
-        Value::UInt(size.index_bytes),
-        Value::UInt(size.free_bytes),
-        // Other engines say what the number would be.
-        if numbered || !matches!(definition.engine.as_str(), "InnoDB" | "CSV") {
-            Value::UInt(table.next_auto_increment().max(1))
-        } else {
-            Value::Null
-        },
+        row_format(definition),
+        rows,
+        size.row_bytes,
+        size.data_bytes,
+        size.max_data_bytes,
+        size.index_bytes,
+        size.free_bytes,
+        is_numbered.then(|| table.next_auto_increment().max(1)),
         convert::datetime_of_unix(definition.created, zone),
         Value::Null,
         Value::Null,
-        text(character_sets::row(definition.collation).name),
+        character_sets::row(definition.collation).name,
         Value::Null,
-        text(create_options(definition)),
-        text(&definition.comment),
+        create_options(definition),
+        &definition.comment,
     ]
 }
 
@@ -166,5 +156,5 @@ fn create_options(definition: &TableDefinition) -> String {
     });
     let partitioned = definition.partitioning.as_ref();
     let partitioned = partitioned.map(|_| "partitioned".to_owned());
-    written.chain(partitioned).collect::<Vec<_>>().join(" ")
+    written.chain(partitioned).join(" ")
 }

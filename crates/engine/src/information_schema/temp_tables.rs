@@ -8,7 +8,7 @@ use mayfly_memory::budget::UNLIMITED;
 use mayfly_storage::Purpose;
 use mayfly_types::Value;
 
-use super::relation::{Relation, Row, text};
+use super::relation::{IntoValue, Relation, Row, row, text};
 use super::standard;
 use crate::connections::SessionShared;
 use crate::session::StatementContext;
@@ -32,12 +32,8 @@ fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
     for owner in context.privileges().visible_sessions() {
         let tables = owner.temporary_tables.lock();
         rows.extend(tables.iter().map(|(id, columns)| {
-            vec![
-                Value::UInt(*id),
-                text(format!("#sql{process:x}_{:x}_{id:x}", owner.id)),
-                Value::UInt(*columns as u64 + HIDDEN_COLUMNS),
-                Value::UInt(TEMPORARY_SPACE),
-            ]
+            let name = format!("#sql{process:x}_{:x}_{id:x}", owner.id);
+            row![*id, name, *columns as u64 + HIDDEN_COLUMNS, TEMPORARY_SPACE]
         }));
     }
     rows
@@ -47,21 +43,18 @@ fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
 fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
     let directory = context.database().options.tmpdir.display().to_string();
     let row = |other: &Arc<SessionShared>| {
-        vec![
-            Value::UInt(other.id),
-            Value::UInt(TEMPORARY_SPACE),
-            text(&*directory),
-            Value::UInt(other.memory().temp_space.used()),
-            text("ACTIVE"),
-            text("INTRINSIC"),
+        let used = other.memory().temp_space.used();
+        row![
+            other.id,
+            TEMPORARY_SPACE,
+            &directory,
+            used,
+            "ACTIVE",
+            "INTRINSIC"
         ]
     };
-    context
-        .privileges()
-        .visible_sessions()
-        .iter()
-        .map(row)
-        .collect()
+    let sessions = context.privileges().visible_sessions();
+    sessions.iter().map(row).collect()
 }
 
 const EXTENT: u64 = 1 << 20;
@@ -76,6 +69,7 @@ fn files(context: &StatementContext<'_>) -> Vec<Row> {
     let name = options.names.first().map_or("", |name| name);
     let path = space.directory().unwrap_or_else(|| options.tmpdir.clone());
     let number = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
+    let limit = (limit != UNLIMITED).then(|| number(limit)).into_value();
     let values = [
         ("FILE_ID", Value::Int(4_294_967_293)),
         ("FILE_NAME", text(path.join(name).to_string_lossy())),
@@ -87,13 +81,7 @@ fn files(context: &StatementContext<'_>) -> Vec<Row> {
         ("TOTAL_EXTENTS", number(taken.div_ceil(EXTENT))),
         ("EXTENT_SIZE", number(EXTENT)),
         ("INITIAL_SIZE", number(options.initial)),
-        (
-            "MAXIMUM_SIZE",
-            match limit {
-                UNLIMITED => Value::Null,
-                limit => number(limit),
-            },
-        ),
+        ("MAXIMUM_SIZE", limit),
         ("AUTOEXTEND_SIZE", number(0)),
         ("DATA_FREE", number(free)),
         ("STATUS", text("NORMAL")),
@@ -109,64 +97,52 @@ fn files(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
-    let internal = context
-        .database()
-        .resources
-        .registry
-        .entries()
-        .into_iter()
-        // Those of users are listed by their names.
-        .filter(|entry| entry.purpose != Purpose::UserTable)
-        .map(|entry| {
-            let (digest_text, digest) = mayfly_syntax::digest(&entry.owner.statement);
-            vec![
-                Value::UInt(entry.id),
-                Value::UInt(entry.owner.session_id),
-                text(&*entry.owner.user),
-                text("(internal)"),
-                text(entry.purpose.name()),
-                text(entry.cause),
-                text(entry.access),
-                Value::UInt(entry.rows),
-                Value::UInt(entry.memory_bytes),
-                Value::UInt(entry.memory_peak),
-                Value::UInt(entry.disk_bytes),
-                Value::UInt(entry.disk_peak),
-                Value::UInt(entry.partitions),
-                Value::Float(entry.age.as_secs_f64()),
-                text(digest),
-                text(digest_text),
-            ]
-        });
-    let mut rows: Vec<Row> = internal.collect();
-    for table in context.session.temporary_tables.iter() {
-        let statistics = table.statistics(context);
-        let age = context.now().saturating_sub(table.definition.created);
-        rows.push(vec![
-            Value::UInt(table.id.0),
-            Value::UInt(context.id()),
-            text(format!(
-                "{}@{}",
-                context.privileges().user(),
-                context.privileges().host()
-            )),
-            text(format!(
-                "{}.{}",
-                table.definition.database, table.definition.name
-            )),
-            text("user"),
-            text("CREATE TEMPORARY TABLE"),
-            text("scan"),
-            Value::UInt(statistics.rows),
-            Value::UInt(statistics.memory_bytes),
-            Value::UInt(statistics.memory_bytes),
-            Value::UInt(statistics.disk_bytes),
-            Value::UInt(statistics.disk_bytes),
-            Value::UInt(1),
+    let internal = context.database().resources.registry.entries().into_iter();
+    // Those of users are listed by their names.
+    let internal = internal.filter(|entry| entry.purpose != Purpose::UserTable);
+    let internal = internal.map(|entry| {
+        let (digest_text, digest) = mayfly_syntax::digest(&entry.owner.statement);
+        row![
+            entry.id,
+            entry.owner.session_id,
+            &*entry.owner.user,
+            "(internal)",
+            entry.purpose.name(),
+            entry.cause,
+            entry.access,
+            entry.rows,
+            entry.memory_bytes,
+            entry.memory_peak,
+            entry.disk_bytes,
+            entry.disk_peak,
+            entry.partitions,
+            Value::Float(entry.age.as_secs_f64()),
+            digest,
+            digest_text,
+        ]
+    });
+    let own = context.session.temporary_tables.iter().map(|table| {
+        let (definition, statistics) = (&table.definition, table.statistics(context));
+        let age = context.now().saturating_sub(definition.created);
+        let privileges = context.privileges();
+        row![
+            table.id.0,
+            context.id(),
+            format!("{}@{}", privileges.user(), privileges.host()),
+            format!("{}.{}", definition.database, definition.name),
+            "user",
+            "CREATE TEMPORARY TABLE",
+            "scan",
+            statistics.rows,
+            statistics.memory_bytes,
+            statistics.memory_bytes,
+            statistics.disk_bytes,
+            statistics.disk_bytes,
+            1,
             Value::Float(age as f64 / 1e6),
             Value::Null,
             Value::Null,
-        ]);
-    }
-    rows
+        ]
+    });
+    internal.chain(own).collect()
 }

@@ -3,9 +3,9 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Relation, Row, text, text_or_null};
+use super::relation::{Relation, Row, row};
 use crate::persisted::PersistedVariable;
-use crate::session::{StatementContext, status as session_status};
+use crate::session::{Session, StatementContext, status as session_status};
 use crate::variable_checks;
 use crate::variables::{self, Scope};
 
@@ -32,8 +32,7 @@ pub(super) const RELATIONS: &[Relation] = &[
 /// What SET PERSIST has written.
 fn persisted_variables(context: &StatementContext<'_>) -> Vec<Row> {
     let variables = context.database().persisted.all();
-    let row =
-        |(name, variable): (String, PersistedVariable)| vec![text(&name), text(&variable.value)];
+    let row = |(name, variable): (String, PersistedVariable)| row![name, variable.value];
     variables.into_iter().map(row).collect()
 }
 
@@ -47,13 +46,13 @@ fn metadata(_: &StatementContext<'_>) -> Vec<Row> {
         };
         let (data_type, range) = variable.metadata();
         let (min, max) = range.unwrap_or_default();
-        vec![
-            text(variable.name),
-            text(scope),
-            text(data_type),
-            text(min),
-            text(max),
-            text(variable.documentation),
+        row![
+            variable.name,
+            scope,
+            data_type,
+            min,
+            max,
+            variable.documentation
         ]
     };
     variables::all().iter().map(row).collect()
@@ -63,8 +62,8 @@ fn session_variables(context: &StatementContext<'_>) -> Vec<Row> {
     let globals = context.database().globals.read();
     let rows = variables::all()
         .iter()
-        .enumerate()
-        .map(|(position, variable)| {
+        .zip(0..)
+        .map(|(variable, position)| {
             let value = match variable.scope {
                 Scope::Global => variable.display(globals.at(position)),
                 _ => match context.computed_variable(variable.name) {
@@ -73,57 +72,42 @@ fn session_variables(context: &StatementContext<'_>) -> Vec<Row> {
                     None => variable.display(context.settings().at(position)),
                 },
             };
-            vec![
-                text(variable.name),
-                text_or_null(Some(value.unwrap_or_default())),
-            ]
+            row![variable.name, value.unwrap_or_default()]
         });
     rows.collect()
 }
 
 fn global_variables(context: &StatementContext<'_>) -> Vec<Row> {
     let globals = context.database().globals.read();
-    let listed = variables::all()
-        .iter()
-        .enumerate()
-        .filter(|(_, v)| v.scope != Scope::Session);
-    let rows = listed.map(|(position, variable)| {
+    let all = variables::all().iter().zip(0..);
+    let rows = all.filter(|(variable, _)| variable.scope != Scope::Session);
+    let rows = rows.map(|(variable, position)| {
         let value = variable.display(globals.at(position)).unwrap_or_default();
-        vec![text(variable.name), text(value)]
+        row![variable.name, value]
     });
     rows.collect()
 }
 
-fn pairs(rows: Vec<(String, String)>) -> Vec<Row> {
-    rows.into_iter()
-        .map(|(name, value)| vec![text(name), text(value)])
-        .collect()
+/// The status of a session, or of all.
+fn status(context: &StatementContext<'_>, session: Option<&Session>) -> Vec<Row> {
+    let session = session.map(Session::status);
+    let rows = session_status::rows(context.database(), session).into_iter();
+    rows.map(|(name, value)| row![name, value]).collect()
 }
 
 fn session_status(context: &StatementContext<'_>) -> Vec<Row> {
-    pairs(session_status::rows(
-        context.database(),
-        Some(context.session.status()),
-    ))
+    status(context, Some(context.session))
 }
 
 fn global_status(context: &StatementContext<'_>) -> Vec<Row> {
-    pairs(session_status::rows(context.database(), None))
+    status(context, None)
 }
 
 fn user_variables(context: &StatementContext<'_>) -> Vec<Row> {
-    let rows = context
-        .session
-        .settings
-        .user_variables()
-        .all()
-        .into_iter()
-        .map(|(name, _, value)| {
-            let shown = match value {
-                Value::Null => Value::Null,
-                value => text(variable_checks::text_of(&value)),
-            };
-            vec![Value::UInt(context.id()), text(name), shown]
-        });
+    let variables = context.session.settings.user_variables().all().into_iter();
+    let rows = variables.map(|(name, _, value)| {
+        let shown = (!value.is_null()).then(|| variable_checks::text_of(&value));
+        row![context.id(), name, shown]
+    });
     rows.collect()
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use mayfly_syntax::ast::{SetExpr, TableFactor, TableWithJoins, visit_relations};
 
-use super::relation::{Relation, Row, text, yes_no};
+use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::view::ViewDefinition;
 use crate::session::StatementContext;
 
@@ -17,25 +18,20 @@ pub(super) const RELATIONS: &[Relation] = &[
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let views = context.privileges().visible_views();
     let rights = context.rights();
-    let row = |view: &std::sync::Arc<ViewDefinition>| {
-        vec![
-            text("def"),
-            text(view.database()),
-            text(view.name()),
-            text(match rights.sees_query(view.database(), view.name()) {
-                true => view.query_text(),
-                false => String::new(),
-            }),
-            text(view.check_option_name()),
+    let row = |view: &Arc<ViewDefinition>| {
+        let (database, name) = (view.database(), view.name());
+        let query = rights.sees_query(database, name).then(|| view.query_text());
+        row![
+            "def",
+            database,
+            name,
+            query.unwrap_or_default(),
+            view.check_option_name(),
             yes_no(is_updatable(view)),
-            text(format!("{}@{}", view.definer.0, view.definer.1)),
-            text(if view.invoker_security {
-                "INVOKER"
-            } else {
-                "DEFINER"
-            }),
-            text(&view.character_set),
-            text(&view.collation),
+            format!("{}@{}", view.definer.0, view.definer.1),
+            view.security(),
+            &view.character_set,
+            &view.collation,
         ]
     };
     views.iter().map(row).collect()
@@ -70,16 +66,12 @@ fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
             }
             ControlFlow::<()>::Continue(())
         });
-        rows.extend(tables.into_iter().map(|(database, table)| {
-            vec![
-                text("def"),
-                text(view.database()),
-                text(view.name()),
-                text("def"),
-                text(database),
-                text(table),
-            ]
-        }));
+        let (own_database, own_name) = (view.database(), view.name());
+        rows.extend(
+            tables.into_iter().map(|(database, table)| {
+                row!["def", own_database, own_name, "def", database, table]
+            }),
+        );
     }
     rows
 }

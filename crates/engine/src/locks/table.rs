@@ -3,10 +3,10 @@
 //!
 //! A session holds a table from its first use in a transaction to the transaction's end, so that its
 //! definition stays as the transaction knows it (MySQL calls these metadata locks); LOCK TABLES holds
-//! it until UNLOCK TABLES. A table that takes the place of another has the same lock. Whoever waits
-//! asks again for the name when it has waited, for the table may be gone.
+//! it until UNLOCK TABLES. A table that replaces another has the same lock. A session that has waited
+//! looks the name up again, for the table may have been dropped.
 //!
-//! Whoever would wait for ever gets 1213.
+//! A wait that would close a deadlock cycle fails with 1213.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use mayfly_types::{Interrupt, Result};
 
 use super::waits::Waits;
 
-/// How long a wait sleeps before it looks whether it was killed or goes in a circle.
+/// How long a wait sleeps before it checks for KILL and for a deadlock.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 
 /// What a holder of a table may do.
@@ -36,13 +36,13 @@ pub(crate) enum TableUse {
 }
 
 impl TableUse {
-    fn bears(self, other: Self) -> bool {
-        use TableUse::{Alone, Read, ReadAlone, Write};
-        match (self, other) {
-            (Alone, _) | (_, Alone) => false,
-            (Write, ReadAlone) | (ReadAlone, Write) => false,
-            (Read | Write | ReadAlone, Read | Write | ReadAlone) => true,
-        }
+    /// Whether two sessions may hold a table in these ways at once.
+    fn is_compatible_with(self, other: Self) -> bool {
+        use TableUse::{Alone, ReadAlone, Write};
+        !matches!(
+            (self, other),
+            (Alone, _) | (_, Alone) | (Write, ReadAlone) | (ReadAlone, Write)
+        )
     }
 }
 
@@ -67,28 +67,25 @@ struct Waiter {
     waits: Arc<Waits>,
 }
 
-impl TableLock {}
-
 impl State {
-    /// The sessions that are in the way: those that hold the table, and for whoever holds nothing of
-    /// it yet those that wait for it alone.
-    fn in_the_way(&self, session: u64, wanted: TableUse) -> impl Iterator<Item = u64> {
-        let others = self
-            .holders
-            .iter()
-            .filter(move |(holder, _)| *holder != session);
-        let bad = others.filter(move |(_, held)| !wanted.bears(*held));
+    /// The sessions that a lock conflicts with: those that hold the table otherwise, and for a session
+    /// that does not hold it yet those that wait for an exclusive lock.
+    fn conflicts(&self, session: u64, wanted: TableUse) -> impl Iterator<Item = u64> {
         let is_own = self.holders.iter().any(|(holder, _)| *holder == session);
         let is_behind = !is_own && wanted < TableUse::ReadAlone;
-        let ahead = self.waiting.iter().filter(move |waiter| {
-            is_behind && waiter.how == TableUse::Alone && waiter.session != session
-        });
-        let ahead = ahead.map(|waiter| waiter.session);
-        bad.map(|(holder, _)| *holder).chain(ahead)
+        let holders = self.holders.iter().copied();
+        let holders = holders.filter(move |(_, held)| !wanted.is_compatible_with(*held));
+        let ahead = self
+            .waiting
+            .iter()
+            .map(|waiter| (waiter.session, waiter.how));
+        let ahead = ahead.filter(move |(_, how)| is_behind && *how == TableUse::Alone);
+        let sessions = holders.chain(ahead).map(|(other, _)| other);
+        sessions.filter(move |other| *other != session)
     }
 }
 
-/// A table that a session holds; dropping it lets go.
+/// A table that a session holds until this is dropped.
 #[derive(Debug)]
 pub(crate) struct HeldTable {
     lock: Arc<TableLock>,
@@ -106,8 +103,8 @@ impl Drop for HeldTable {
         if state.waiting.is_empty() {
             return;
         }
-        // They wait no longer for this session, which may go on to wait for one of them before they
-        // have looked.
+        // The waiters wait no longer for this session, which may go on to wait for one of them before
+        // they have looked.
         for waiter in &state.waiting {
             waiter.waits.end(waiter.session);
         }
@@ -128,7 +125,7 @@ pub(crate) struct Waiting<'w> {
     pub(crate) waits: &'w Arc<Waits>,
 }
 
-/// Takes a table's lock: 1205 when it took too long, 1213 when it would never end.
+/// Takes a table's lock: 1205 when it took too long, 1213 when the wait would be a deadlock.
 pub(crate) fn take(
     lock: &Arc<TableLock>,
     how: TableUse,
@@ -136,7 +133,7 @@ pub(crate) fn take(
 ) -> Result<HeldTable> {
     let session = waiting.session;
     let mut state = lock.state.lock();
-    if state.in_the_way(session, how).next().is_some() {
+    if state.conflicts(session, how).next().is_some() {
         state.waiting.push(Waiter {
             session,
             how,
@@ -164,7 +161,7 @@ fn wait(
 ) -> Result<()> {
     let begun = Instant::now();
     loop {
-        let others: Vec<u64> = state.in_the_way(waiting.session, how).collect();
+        let others: Vec<u64> = state.conflicts(waiting.session, how).collect();
         if others.is_empty() {
             return Ok(());
         }
@@ -198,7 +195,7 @@ impl TransactionTables {
         }
     }
 
-    /// Whether it is held in this way or in one that allows more.
+    /// Whether a table is held in this way or in one that allows more.
     pub(crate) fn has(&self, lock: &Arc<TableLock>, how: TableUse) -> bool {
         let is_it = |table: &HeldTable| Arc::ptr_eq(&table.lock, lock) && table.how >= how;
         self.0.tables.lock().iter().any(is_it)

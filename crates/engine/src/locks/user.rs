@@ -1,9 +1,9 @@
 //! Locks that sessions agree on by name: GET_LOCK().
 //!
-//! A session may hold several, and each more than once; it holds them until it lets go or ends,
-//! whatever becomes of its transactions. Whoever waits stands in a queue. The lock is handed to the
-//! first, so that it is never free while somebody waits, and who waits for whom
-//! ([`crate::locks::waits`]) is right at every moment: each waits for the one before.
+//! A session may hold several, and each more than once, until it releases them or ends, whatever
+//! becomes of its transactions. Sessions that wait are in a queue. The lock is handed to the first, so
+//! that it is never free while a session waits, and the graph of waits ([`crate::locks::waits`]) is
+//! right at any time: each session waits for the one before it.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::hash_map::Entry;
@@ -19,7 +19,7 @@ use mayfly_types::{Interrupt, Result};
 use crate::connections::{SessionShared, Stage};
 use crate::locks::waits::Waits;
 
-/// How long a wait sleeps before it looks whether its statement is to end.
+/// How long a wait sleeps before it checks whether its statement is to end.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 
 /// The locks that are held.
@@ -50,12 +50,11 @@ impl UserLock {
         }
     }
 
-    /// Who is before a position in the queue.
+    /// The session before a position in the queue.
     fn before(&self, position: usize) -> u64 {
-        match position {
-            0 => self.holder,
-            position => self.queue[position - 1],
-        }
+        position
+            .checked_sub(1)
+            .map_or(self.holder, |before| self.queue[before])
     }
 }
 
@@ -72,8 +71,8 @@ impl UserLockTable {
         self.locks.lock().get(name).map(|lock| lock.holder)
     }
 
-    /// Takes a lock that is free or the session's own. Otherwise the session gets in line, if it has
-    /// the time: what wakes it.
+    /// Takes a lock that is free or the session's own. Otherwise the session joins the queue, if it
+    /// may wait.
     fn take(&self, name: &str, session: u64, may_wait: bool) -> Result<Taken> {
         let mut locks = self.locks.lock();
         let lock = match locks.entry(name.to_owned()) {
@@ -96,10 +95,10 @@ impl UserLockTable {
             return Err(codes::ER_USER_LOCK_DEADLOCK.error());
         }
         lock.queue.push_back(session);
-        Ok(Taken::InLine(Arc::clone(&lock.passed_on)))
+        Ok(Taken::Queued(Arc::clone(&lock.passed_on)))
     }
 
-    /// Lets go once; false when another session holds it, `None` when nobody does.
+    /// Releases the lock once; false when another session holds it, `None` when no session does.
     fn release(&self, name: &str, session: u64) -> Option<bool> {
         let mut locks = self.locks.lock();
         let lock = locks.get_mut(name)?;
@@ -113,7 +112,7 @@ impl UserLockTable {
         Some(true)
     }
 
-    /// Lets go however often the session has taken it; gives how often that was.
+    /// Releases the lock as often as the session has taken it; gives how often that was.
     fn release_wholly(&self, name: &str, session: u64) -> u64 {
         let mut locks = self.locks.lock();
         match locks.get(name) {
@@ -143,8 +142,8 @@ impl UserLockTable {
         }
     }
 
-    /// A session that was in line wants the lock no more, though it may just have got it.
-    fn leave_line(&self, name: &str, session: u64) {
+    /// A session that was in the queue gives up, though it may just have got the lock.
+    fn leave_queue(&self, name: &str, session: u64) {
         let mut locks = self.locks.lock();
         let Some(lock) = locks.get_mut(name) else {
             return;
@@ -158,17 +157,17 @@ impl UserLockTable {
         lock.queue.remove(position);
         self.waits.end(session);
         if let Some(behind) = lock.queue.get(position) {
-            // That it waited for this one too was known: it closes no circle.
+            // It waited for this session too, if not at once: there is no new cycle.
             self.waits.wait(*behind, vec![lock.before(position)]);
         }
     }
 }
 
-/// What came of asking for a lock.
+/// The outcome of asking for a lock.
 enum Taken {
     Held,
     Busy,
-    InLine(Arc<Condvar>),
+    Queued(Arc<Condvar>),
 }
 
 /// A session that waits for a lock.
@@ -183,13 +182,13 @@ impl Drop for Waiter<'_> {
         let session = &self.locks.session;
         session.activity.enter(Stage::Executing);
         if !self.has_got_it {
-            self.locks.table.leave_line(self.name, session.id);
+            self.locks.table.leave_queue(self.name, session.id);
         }
     }
 }
 
 impl Waiter<'_> {
-    /// Whether it has the lock before it took too long.
+    /// Whether the session gets the lock within the time that it has.
     fn wait(
         mut self,
         passed_on: &Condvar,
@@ -215,7 +214,7 @@ impl Waiter<'_> {
     }
 }
 
-/// A session's part among those that take locks by name.
+/// The locks by name that a session holds.
 #[derive(Debug)]
 pub(crate) struct SessionLocks {
     table: Arc<UserLockTable>,
@@ -240,18 +239,18 @@ impl Held {
     /// Memory for so many locks.
     fn charge(&mut self, locks: usize) -> Result<()> {
         let bytes = (locks as u64).next_multiple_of(LOCKS_STEP) * LOCK_BYTES;
-        match bytes == self.memory.bytes() {
-            true => Ok(()),
-            false => self
-                .memory
+        if bytes == self.memory.bytes() {
+            Ok(())
+        } else {
+            self.memory
                 .try_resize(bytes)
-                .map_err(|error| memory_exceeded(&error)),
+                .map_err(|error| memory_exceeded(&error))
         }
     }
 
     /// Memory for no more locks than there are.
     fn shrink(&mut self) {
-        // It never fails to become less.
+        // A reservation never fails to shrink.
         let _ = self.charge(self.names.len());
     }
 }
@@ -286,7 +285,7 @@ impl UserLocks for SessionLocks {
         let is_held = match self.table.take(name, self.session.id, !longest.is_zero())? {
             Taken::Held => true,
             Taken::Busy => false,
-            Taken::InLine(passed_on) => {
+            Taken::Queued(passed_on) => {
                 let waiter = Waiter {
                     locks: self,
                     name,
@@ -322,8 +321,7 @@ impl UserLocks for SessionLocks {
             held.shrink();
             names
         };
-        let released = names.iter();
-        let released = released.map(|name| self.table.release_wholly(name, self.session.id));
-        released.sum()
+        let release = |name: &String| self.table.release_wholly(name, self.session.id);
+        names.iter().map(release).sum()
     }
 }

@@ -1,7 +1,7 @@
 //! Who waits for whom: for whole tables, and for locks by name.
 //!
-//! A wait that would never end is found by a walk from session to session; the one who would close
-//! the circle is told.
+//! A deadlock is found by a walk from session to session when a session begins to wait; the session
+//! that would close the cycle gets an error.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub(crate) struct Waits(Mutex<HashMap<u64, Vec<u64>>>);
 
 impl Waits {
-    /// Notes that a session waits for others; whether one of them waits for it.
+    /// Notes that a session waits for others; whether this closes a deadlock cycle.
     pub(crate) fn wait(&self, session: u64, others: Vec<u64>) -> bool {
         let mut map = self.0.lock();
         map.insert(session, others);
@@ -29,7 +29,7 @@ impl Waits {
         false
     }
 
-    /// It waits no more.
+    /// The session waits no more.
     pub(crate) fn end(&self, session: u64) {
         self.0.lock().remove(&session);
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_circle_is_found_by_who_closes_it() {
+    fn a_deadlock_is_found_by_the_wait_that_closes_the_cycle() {
         let waits = Waits::default();
         assert!(!waits.wait(1, vec![2]));
         assert!(!waits.wait(2, vec![4, 3]));

@@ -1,6 +1,6 @@
 //! Status variables: what SHOW STATUS prints.
 //!
-//! Counters that sessions keep are listed in [`COUNTERS`], one line each; the global value is the sum
+//! Counters of sessions are listed in [`COUNTERS`], one line each; the global value is the sum
 //! over all sessions, living and ended. What is no sum (uptime, bytes in use) is computed when it is
 //! asked for.
 

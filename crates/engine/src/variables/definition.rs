@@ -105,13 +105,14 @@ impl SystemVariable {
 
     /// The name of its type, and the least and greatest of a number.
     pub(crate) fn metadata(&self) -> (&'static str, Option<(String, String)>) {
+        fn range<N: ToString>(min: N, max: N) -> Option<(String, String)> {
+            Some((min.to_string(), max.to_string()))
+        }
         match self.kind {
             Kind::Boolean(_) => ("Boolean", None),
-            Kind::Unsigned { min, max, .. } => {
-                ("Integer", Some((min.to_string(), max.to_string())))
-            }
-            Kind::Signed { min, max, .. } => ("Integer", Some((min.to_string(), max.to_string()))),
-            Kind::Double { min, max, .. } => ("Numeric", Some((min.to_string(), max.to_string()))),
+            Kind::Unsigned { min, max, .. } => ("Integer", range(min, max)),
+            Kind::Signed { min, max, .. } => ("Integer", range(min, max)),
+            Kind::Double { min, max, .. } => ("Numeric", range(min, max)),
             Kind::Choice { .. } => ("Enumeration", None),
             Kind::Flags { .. } | Kind::Switches { .. } => ("Set", None),
             _ => ("String", None),
@@ -183,12 +184,7 @@ pub(super) const fn switch(default: bool) -> Kind {
 
 /// An unsigned integer.
 pub(super) const fn number(default: u64, min: u64, max: u64) -> Kind {
-    Kind::Unsigned {
-        default,
-        min,
-        max,
-        block: 1,
-    }
+    blocks(default, min, max, 1)
 }
 
 /// An unsigned integer that is a multiple of `block`.

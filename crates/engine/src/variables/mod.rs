@@ -1,8 +1,8 @@
 //! System variables: one literal each in the group's file, one array of values for the engine and
 //! one for each session.
 //!
-//! Statements never look variables up by name: a session keeps a plain struct of what statements
-//! need and makes it anew only after a SET.
+//! Statements never look variables up by name: a session has a plain struct of what statements need,
+//! which is made anew only after a SET.
 
 /// The variables of a group, one line each.
 macro_rules! variables {
@@ -22,6 +22,7 @@ pub(crate) mod typed;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
+use itertools::Itertools;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, SqlType, Value};
 
@@ -114,18 +115,17 @@ impl SystemVariable {
         let text = |text: &str| Setting::Text(Some(Arc::from(text)));
         match self.kind {
             Kind::Boolean(default) => Setting::Boolean(default),
-            Kind::Unsigned { default, .. } => Setting::Unsigned(default),
-            Kind::Flags { default, .. } | Kind::Switches { default, .. } => {
-                Setting::Unsigned(default)
-            }
+            Kind::Unsigned { default, .. }
+            | Kind::Flags { default, .. }
+            | Kind::Switches { default, .. } => Setting::Unsigned(default),
             Kind::Choice { default, .. } => Setting::Unsigned(default as u64),
             Kind::Signed { default, .. } => Setting::Signed(default),
             Kind::Double { default, .. } => Setting::Double(default),
             Kind::Text(default) => Setting::Text(default.map(Arc::from)),
-            Kind::CharacterSet { default, .. } => text(default),
-            Kind::Collation(default) | Kind::Engine(default) | Kind::Locale(default) => {
-                text(default)
-            }
+            Kind::CharacterSet { default, .. }
+            | Kind::Collation(default)
+            | Kind::Engine(default)
+            | Kind::Locale(default) => text(default),
             Kind::TimeZone => text("SYSTEM"),
         }
     }
@@ -164,32 +164,21 @@ impl SystemVariable {
 
     /// The value as SHOW VARIABLES prints it; `None` is NULL.
     pub(crate) fn display(&self, setting: &Setting) -> Option<String> {
-        let on_off = |on: bool| if on { "ON" } else { "OFF" };
         Some(match (setting, self.kind) {
-            (Setting::Boolean(on), _) => on_off(*on).to_owned(),
+            (Setting::Boolean(on), _) => if *on { "ON" } else { "OFF" }.to_owned(),
             (Setting::Unsigned(position), Kind::Choice { words, .. }) => {
                 let word = usize::try_from(*position).ok().and_then(|p| words.get(p));
                 (*word.unwrap_or(&"")).to_owned()
             }
             (Setting::Unsigned(flags), Kind::Flags { words, .. }) => {
-                let set = words
-                    .iter()
-                    .zip(0..)
-                    .filter(|(_, bit)| flags >> bit & 1 == 1);
-                set.map(|(word, _)| *word).collect::<Vec<_>>().join(",")
+                let bits = words.iter().zip(0..);
+                let set = bits.filter(|(_, bit)| flags >> bit & 1 == 1);
+                set.map(|(word, _)| word).join(",")
             }
             (Setting::Unsigned(flags), Kind::Switches { words, .. }) => {
-                let switch = |(word, bit): (&&str, u32)| {
-                    format!(
-                        "{word}={}",
-                        on_off(flags >> bit & 1 == 1).to_ascii_lowercase()
-                    )
-                };
-                words
-                    .iter()
-                    .zip(0..)
-                    .map(switch)
-                    .collect::<Vec<_>>()
+                let state = |bit: u32| ["off", "on"][(flags >> bit & 1) as usize];
+                let bits = words.iter().zip(0..);
+                bits.map(|(word, bit)| format!("{word}={}", state(bit)))
                     .join(",")
             }
             (Setting::Unsigned(number), _) => number.to_string(),

@@ -1,16 +1,16 @@
 //! Commands: the first byte of a payload says which.
 
-use std::borrow::Cow;
 use std::io;
 
 use mayfly_engine::{Command, ResultColumn, codes};
-use mysql_common::constants::CapabilityFlags;
+use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
 use super::Connection;
+use crate::channel::Failure;
 use crate::packet::PayloadReader;
 use crate::reply::{End, NULL, append_bytes, append_definition, append_row_end};
 
-// The first byte of a command. Those that are missing are of replication, or of servers long gone.
+// The first byte of a command. Those that are missing are of replication, or obsolete.
 const COM_QUIT: u8 = 1;
 const COM_INIT_DB: u8 = 2;
 const COM_QUERY: u8 = 3;
@@ -32,11 +32,11 @@ const COM_SET_OPTION: u8 = 27;
 const COM_STMT_FETCH: u8 = 28;
 const COM_RESET_CONNECTION: u8 = 31;
 
-/// The place of the default in a row of SHOW COLUMNS.
+/// The position of the default in a row of SHOW COLUMNS.
 const SHOW_COLUMNS_DEFAULT: usize = 4;
 
-/// COM_REFRESH: what each bit flushes. The others are of what Mayfly does not have: caches of hosts
-/// and threads, replication.
+/// COM_REFRESH: what each bit flushes. The other bits are of mechanisms that Mayfly does not have: caches
+/// of hosts and threads, replication.
 const REFRESHED: [(u8, &str); 4] = [
     (0x01, "FLUSH PRIVILEGES"),
     (0x02, "FLUSH LOGS"),
@@ -48,13 +48,27 @@ const REFRESHED: [(u8, &str); 4] = [
 const MULTI_STATEMENTS_ON: u16 = 0;
 const MULTI_STATEMENTS_OFF: u16 = 1;
 
+/// What was read of a payload; an error when it is malformed.
+pub(super) fn well_formed<T>(read: Option<T>) -> Result<T, Failure> {
+    read.ok_or_else(|| codes::ER_MALFORMED_PACKET.error().into())
+}
+
 impl Connection {
     /// Runs a command and writes its reply; false when the client is done.
     pub(super) fn command(&mut self, payload: &[u8]) -> io::Result<bool> {
-        let Some((&code, content)) = payload.split_first() else {
-            self.error(&codes::ER_UNKNOWN_COM_ERROR.error());
-            return Ok(true);
-        };
+        match self.run(payload) {
+            Err(Failure::Wrong(error) | Failure::Refused(error)) => {
+                self.error(&error);
+                Ok(true)
+            }
+            Err(Failure::Gone(error)) => Err(error),
+            Ok(goes_on) => Ok(goes_on),
+        }
+    }
+
+    fn run(&mut self, payload: &[u8]) -> Result<bool, Failure> {
+        let unknown = || Failure::Refused(codes::ER_UNKNOWN_COM_ERROR.error());
+        let (&code, content) = payload.split_first().ok_or_else(unknown)?;
         match code {
             COM_QUIT => return Ok(false),
             COM_QUERY => self.query(content)?,
@@ -62,50 +76,46 @@ impl Connection {
                 self.session.count_command(Command::Administration);
                 self.ok();
             }
-            COM_INIT_DB => self.init_db(content),
-            COM_FIELD_LIST => self.field_list(content),
-            COM_REFRESH => self.refresh(content),
-            COM_SHUTDOWN => self.shutdown(),
+            COM_INIT_DB => {
+                let name = self.session.text_of_client(content)?.into_owned();
+                self.session.init_database(&name)?;
+                self.ok();
+            }
+            COM_FIELD_LIST => self.field_list(content)?,
+            COM_REFRESH => self.refresh(content)?,
+            // The kind of shutdown that follows means nothing, since there is one.
+            COM_SHUTDOWN => {
+                self.session.execute("SHUTDOWN")?;
+                self.eof();
+            }
             COM_STATISTICS => self.statistics(),
             COM_PROCESS_INFO => self.query(b"SHOW FULL PROCESSLIST")?,
-            COM_DEBUG => self.debug(),
-            COM_PROCESS_KILL => self.process_kill(content)?,
-            COM_SET_OPTION => self.set_option(content),
+            COM_DEBUG => self.debug()?,
+            COM_PROCESS_KILL => {
+                let id = well_formed(PayloadReader::new(content).u32())?;
+                self.query(format!("KILL {id}").as_bytes())?;
+            }
+            COM_SET_OPTION => self.set_option(content)?,
             COM_RESET_CONNECTION => self.reset()?,
             COM_CHANGE_USER => return self.change_user(content),
-            COM_STMT_PREPARE => self.prepare(content),
+            COM_STMT_PREPARE => self.prepare(content)?,
             COM_STMT_EXECUTE => self.execute(content)?,
             COM_STMT_FETCH => self.fetch(content)?,
             COM_STMT_SEND_LONG_DATA => self.send_long_data(content),
-            COM_STMT_RESET => self.reset_statement(content),
+            COM_STMT_RESET => self.reset_statement(content)?,
             COM_STMT_CLOSE => self.close_statement(content),
-            _ => self.error(&codes::ER_UNKNOWN_COM_ERROR.error()),
+            _ => return Err(unknown()),
         }
         Ok(true)
     }
 
-    pub(super) fn malformed(&mut self) {
-        self.error(&codes::ER_MALFORMED_PACKET.error());
-    }
-
-    fn init_db(&mut self, name: &[u8]) {
-        let name = self.session.text_of_client(name).map(Cow::into_owned);
-        let used = name.and_then(|name| self.session.init_database(&name));
-        self.done(used);
-    }
-
     /// COM_FIELD_LIST: the columns of a table, with their defaults.
-    fn field_list(&mut self, content: &[u8]) {
+    fn field_list(&mut self, content: &[u8]) -> Result<(), Failure> {
         let mut reader = PayloadReader::new(content);
-        let Some(table) = reader.bytes_before_zero() else {
-            return self.malformed();
-        };
+        let table = well_formed(reader.bytes_before_zero())?;
         let pattern = String::from_utf8_lossy(reader.rest()).into_owned();
         let table = String::from_utf8_lossy(table).replace('`', "``");
-        let columns = match self.table_columns(&table, &pattern) {
-            Ok(columns) => columns,
-            Err(error) => return self.error(&error),
-        };
+        let columns = self.table_columns(&table, &pattern)?;
         let encoder = self.session.result_encoder();
         let channel = self.channel.get();
         for (column, default) in &columns {
@@ -118,6 +128,7 @@ impl Connection {
             });
         }
         self.eof();
+        Ok(())
     }
 
     /// A table's columns whose names are like a pattern, with their defaults as text.
@@ -164,73 +175,52 @@ impl Connection {
     }
 
     /// COM_REFRESH, which is what FLUSH was before it was a statement.
-    fn refresh(&mut self, content: &[u8]) {
-        let Some(&wanted) = content.first() else {
-            return self.malformed();
-        };
-        let mut wanted = REFRESHED.iter().filter(|(bit, _)| wanted & bit != 0);
-        let done = wanted.try_for_each(|(_, flush)| self.session.execute(flush).map(drop));
-        self.done(done);
-    }
-
-    /// COM_SHUTDOWN, with a kind of shutdown that means nothing since there is one.
-    fn shutdown(&mut self) {
-        match self.session.execute("SHUTDOWN") {
-            Ok(_) => self.eof(),
-            Err(error) => self.error(&error),
+    fn refresh(&mut self, content: &[u8]) -> Result<(), Failure> {
+        let wanted = *well_formed(content.first())?;
+        for (_, flush) in REFRESHED.iter().filter(|(bit, _)| wanted & bit != 0) {
+            self.session.execute(flush)?;
         }
+        self.ok();
+        Ok(())
     }
 
-    /// COM_DEBUG: how the server is goes to its log.
-    fn debug(&mut self) {
+    /// COM_DEBUG: the server's state goes to its log.
+    fn debug(&mut self) -> Result<(), Failure> {
         self.session.count_command(Command::Administration);
-        match self.session.server_state() {
-            Ok(lines) => {
-                for line in lines {
-                    tracing::info!("{line}");
-                }
-                self.eof();
-            }
-            Err(error) => self.error(&error),
+        for line in self.session.server_state()? {
+            tracing::info!("{line}");
         }
+        self.eof();
+        Ok(())
     }
 
     /// The end of a reply that is neither rows nor an OK.
     fn eof(&mut self) {
-        let end = End {
-            status: self.status(),
-            ..End::default()
-        };
+        let status = self.status();
+        self.eof_with(status);
+    }
+
+    pub(super) fn eof_with(&mut self, status: StatusFlags) {
         let capabilities = self.capabilities;
         self.channel
             .get()
-            .packet(|out| append_row_end(out, &end, capabilities));
+            .packet(|out| append_row_end(out, &End::with(status), capabilities));
     }
 
-    fn process_kill(&mut self, content: &[u8]) -> io::Result<()> {
-        match PayloadReader::new(content).u32() {
-            Some(id) => self.query(format!("KILL {id}").as_bytes()),
-            None => {
-                self.malformed();
-                Ok(())
-            }
-        }
-    }
-
-    fn set_option(&mut self, content: &[u8]) {
+    fn set_option(&mut self, content: &[u8]) -> Result<(), Failure> {
         self.session.count_command(Command::SetOption);
-        let option = PayloadReader::new(content).u16();
-        let is_on = match option {
+        let is_on = match PayloadReader::new(content).u16() {
             Some(MULTI_STATEMENTS_ON) => true,
             Some(MULTI_STATEMENTS_OFF) => false,
-            _ => return self.error(&codes::ER_UNKNOWN_COM_ERROR.error()),
+            _ => return Err(codes::ER_UNKNOWN_COM_ERROR.error().into()),
         };
         self.capabilities
             .set(CapabilityFlags::CLIENT_MULTI_STATEMENTS, is_on);
         self.eof();
+        Ok(())
     }
 
-    fn reset(&mut self) -> io::Result<()> {
+    fn reset(&mut self) -> Result<(), Failure> {
         self.session.count_command(Command::Administration);
         self.session.reset();
         self.statements.clear();

@@ -1,9 +1,10 @@
 //! LOAD DATA LOCAL: the file comes from the client, over the connection that asked for it.
 
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use mayfly_engine::{Error, LocalFiles, codes};
+use parking_lot::Mutex;
 
 use crate::channel::{Channel, Failure};
 
@@ -36,18 +37,18 @@ impl Lent {
     /// A statement begins that may ask for files.
     pub(super) fn lend(&mut self) {
         if let Some(channel) = self.own.take() {
-            *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(channel);
+            *self.slot.lock() = Some(channel);
         }
     }
 
     fn take_back(&mut self) {
         if self.own.is_none() {
-            let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slot = self.slot.lock();
             self.own = slot.take();
         }
     }
 
-    /// What the session asks for files.
+    /// The files of the client, for the session.
     pub(super) fn local_files(&self, is_allowed: bool) -> Box<dyn LocalFiles> {
         Box::new(ClientFiles {
             slot: Arc::clone(&self.slot),
@@ -70,7 +71,7 @@ impl LocalFiles for ClientFiles {
         if !self.is_allowed {
             return Err(not_allowed());
         }
-        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.slot.lock();
         let channel = slot.as_mut().ok_or_else(not_allowed)?;
         channel.packet(|out| {
             out.push(REQUEST);
@@ -100,7 +101,7 @@ struct ClientFile {
 
 impl ClientFile {
     fn next_packet(&mut self) -> io::Result<()> {
-        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.slot.lock();
         let gone = || io::Error::from(io::ErrorKind::NotConnected);
         let channel = slot.as_mut().ok_or_else(gone)?;
         let received = channel.receive_now(&mut self.payload);
@@ -108,7 +109,7 @@ impl ClientFile {
         self.is_at_end = self.payload.is_empty() || received.is_err();
         received.map_err(|failure| match failure {
             Failure::Gone(error) => error,
-            Failure::Wrong(error) => io::Error::other(error),
+            Failure::Wrong(error) | Failure::Refused(error) => io::Error::other(error),
         })
     }
 }
@@ -128,7 +129,7 @@ impl Read for ClientFile {
 
 impl Drop for ClientFile {
     fn drop(&mut self) {
-        // An error here is found again by the next who reads.
+        // The next read finds an error here again.
         while !self.is_at_end && self.next_packet().is_ok() {}
     }
 }

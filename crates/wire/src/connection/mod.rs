@@ -14,7 +14,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mayfly_engine::{ClientLimits, Error, KillHandle, Session, codes};
+use mayfly_engine::{ClientLimits, Error, KillHandle, Session};
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
 use self::local_files::Lent;
@@ -98,7 +98,7 @@ impl Connection {
         Ok(())
     }
 
-    /// What hangs on the session and its variables.
+    /// Applies the settings of a session that begins to its connection.
     fn session_began(&mut self) -> io::Result<()> {
         let has = |capability| self.capabilities.contains(capability);
         let files = self
@@ -113,12 +113,12 @@ impl Connection {
         self.apply_limits()
     }
 
-    /// A statement may have set what holds for the connection.
+    /// A statement may have changed the limits of the connection.
     fn settings_changed(&mut self) -> io::Result<()> {
-        match self.session.client_limits() == self.limits {
-            true => Ok(()),
-            false => self.apply_limits(),
+        if self.session.client_limits() != self.limits {
+            self.apply_limits()?;
         }
+        Ok(())
     }
 
     fn apply_limits(&mut self) -> io::Result<()> {
@@ -137,7 +137,7 @@ impl Connection {
         &self.socket
     }
 
-    /// Whether nothing was asked for as long as `wait_timeout` says.
+    /// Whether no command came for as long as `wait_timeout` says.
     pub(crate) fn is_idle_for_too_long(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.idle_since) >= self.limits.idle
     }
@@ -161,7 +161,9 @@ impl Connection {
                 }
                 Err(failure) => {
                     self.lost();
-                    self.refuse(failure);
+                    if let Failure::Wrong(error) = failure {
+                        self.send_last_error(&error);
+                    }
                     return Next::Close;
                 }
             }
@@ -182,68 +184,59 @@ impl Connection {
         }
     }
 
-    /// The client went away without a word, or was too slow, or wrong.
+    /// The client went away without COM_QUIT, was too slow, or sent a wrong packet.
     fn lost(&self) {
         self.service.database.count_aborted_client();
     }
 
-    /// Tells the client, if it can still be told, why its connection ends.
-    pub(crate) fn refuse(&mut self, failure: Failure) {
-        if let Failure::Wrong(error) = failure {
-            self.end_with(&error);
-        }
-    }
-
-    /// The same where nothing is wrong with the client: it idles, or the server stops.
-    pub(crate) fn end_with(&mut self, error: &Error) {
+    /// Sends the client an error, if it still reads, before its connection ends.
+    fn send_last_error(&mut self, error: &Error) {
         let channel = self.channel.get();
         channel.packet(|out| append_error(out, error));
-        // There is nobody to tell about a client that is gone.
+        // An error here means that the client is gone.
         let _ = channel.flush();
     }
 
-    /// `wait_timeout` is over.
-    pub(crate) fn end_idle(&mut self) {
+    /// Ends the connection with an error that is no reply.
+    pub(crate) fn end_with(&mut self, error: &Error) {
         self.channel.get().begin_reply();
-        self.end_with(&codes::ER_CLIENT_INTERACTION_TIMEOUT.error());
+        self.send_last_error(error);
     }
 
-    /// It was closed because the server went offline.
+    /// The connection was closed because the server went offline.
     pub(crate) fn end_if_shut_out(&mut self) {
         if self.kill.is_closed()
             && let Some(error) = self.session.shut_out()
         {
-            self.channel.get().begin_reply();
             self.end_with(&error);
         }
     }
 
-    /// The server stops.
-    pub(crate) fn end_for_shutdown(&mut self) {
-        self.channel.get().begin_reply();
-        self.end_with(&codes::ER_SERVER_SHUTDOWN.error());
-    }
-
-    /// What the session is in.
+    /// The state of the session.
     fn status(&self) -> StatusFlags {
+        use StatusFlags as S;
         let state = self.session.state();
-        let mut status = StatusFlags::empty();
-        status.set(StatusFlags::SERVER_STATUS_AUTOCOMMIT, state.autocommit);
-        status.set(StatusFlags::SERVER_STATUS_IN_TRANS, state.in_transaction);
-        status.set(
-            StatusFlags::SERVER_STATUS_IN_TRANS_READONLY,
-            state.in_read_only_transaction,
-        );
-        status.set(
-            StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES,
-            state.no_backslash_escapes,
-        );
-        status.set(
-            StatusFlags::SERVER_STATUS_NO_INDEX_USED,
-            state.no_index_used,
-        );
-        status.set(StatusFlags::SERVER_QUERY_WAS_SLOW, state.slow);
-        status
+        [
+            (S::SERVER_STATUS_AUTOCOMMIT, state.autocommit),
+            (S::SERVER_STATUS_IN_TRANS, state.in_transaction),
+            (
+                S::SERVER_STATUS_IN_TRANS_READONLY,
+                state.in_read_only_transaction,
+            ),
+            (
+                S::SERVER_STATUS_NO_BACKSLASH_ESCAPES,
+                state.no_backslash_escapes,
+            ),
+            (S::SERVER_STATUS_NO_INDEX_USED, state.no_index_used),
+            (S::SERVER_QUERY_WAS_SLOW, state.slow),
+        ]
+        .into_iter()
+        .fold(
+            S::empty(),
+            |all, (flag, is_set)| {
+                if is_set { all | flag } else { all }
+            },
+        )
     }
 
     /// An OK for a command that is no statement.
@@ -262,13 +255,5 @@ impl Connection {
 
     fn error(&mut self, error: &Error) {
         self.channel.get().packet(|out| append_error(out, error));
-    }
-
-    /// An OK, or the error.
-    fn done(&mut self, done: mayfly_engine::Result<()>) {
-        match done {
-            Ok(()) => self.ok(),
-            Err(error) => self.error(&error),
-        }
     }
 }

@@ -1,19 +1,20 @@
 //! Prepared statements of clients: COM_STMT_PREPARE and what follows it.
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::Arc;
 
 use mayfly_engine::{
-    CollationId, Command as SessionCommand, Cursor, Prepared, ResultColumn, ResultEncoder, SqlType,
-    Value, codes,
+    CollationId, Command as SessionCommand, Cursor, Error, Prepared, ResultColumn, ResultEncoder,
+    SqlType, Value, codes,
 };
 use mysql_common::constants::{CapabilityFlags, ColumnType, StatusFlags};
 
 use super::Connection;
-use super::result::{Sent, append_columns, append_columns_end, send_batch, send_rows};
+use super::commands::well_formed;
+use super::result::{append_columns, append_columns_end, send_batch, send_rows};
+use crate::channel::Failure;
 use crate::packet::PayloadReader;
-use crate::reply::{End, RowFormat, Rows, append_definition, append_error, append_row_end};
+use crate::reply::{RowFormat, Rows, append_definition};
 use crate::values::{bytes, read_parameter};
 
 /// The flag of COM_STMT_EXECUTE that asks for a cursor.
@@ -22,7 +23,7 @@ const CURSOR_TYPE_READ_ONLY: u8 = 1;
 /// The highest bit of a parameter's type.
 const UNSIGNED: u8 = 0x80;
 
-/// What MySQL says of a value that came in pieces.
+/// MySQL's error for a value that came in pieces.
 const LONG_DATA_TOO_LONG: &str = "Parameter of prepared statement which is set through \
     mysql_send_long_data() is longer than 'max_allowed_packet' bytes";
 
@@ -51,6 +52,12 @@ impl ClientStatements {
         self.last_id
     }
 
+    /// The statement of an id that a client sent with a command.
+    fn get(&mut self, id: u32, command: &str) -> Result<&mut ClientStatement, Error> {
+        let statement = self.statements.get_mut(&id);
+        statement.ok_or_else(|| codes::ER_UNKNOWN_STMT_HANDLER.with(&[&id, &command]))
+    }
+
     pub(super) fn clear(&mut self) {
         self.statements.clear();
     }
@@ -73,23 +80,14 @@ struct ClientStatement {
 
 impl Connection {
     /// COM_STMT_PREPARE
-    pub(super) fn prepare(&mut self, text: &[u8]) {
-        let prepared = match self.session.text_of_client(text) {
-            Ok(text) => {
-                let text = text.into_owned();
-                self.session.prepare(&text)
-            }
-            Err(error) => Err(error),
-        };
-        let prepared = match prepared {
-            Ok(prepared) => prepared,
-            Err(error) => return self.error(&error),
-        };
+    pub(super) fn prepare(&mut self, text: &[u8]) -> Result<(), Failure> {
+        let text = self.session.text_of_client(text)?.into_owned();
+        let prepared = self.session.prepare(&text)?;
         let columns = Arc::clone(prepared.columns());
         let placeholders = Arc::clone(prepared.placeholders());
         let encoder = self.session.result_encoder();
         let warnings = u16::try_from(self.session.warnings().len()).unwrap_or(u16::MAX);
-        let id = self.statements.add(Arc::clone(&prepared));
+        let id = self.statements.add(prepared);
         let capabilities = self.capabilities;
         let status = self.status();
         let channel = self.channel.get();
@@ -101,75 +99,45 @@ impl Connection {
             out.push(0);
             out.extend_from_slice(&warnings.to_le_bytes());
         });
-        for placeholder in &*placeholders {
-            channel.packet(|out| append_definition(out, placeholder, &encoder));
+        for described in [placeholders, columns] {
+            for column in &*described {
+                channel.packet(|out| append_definition(out, column, &encoder));
+            }
+            if !described.is_empty() {
+                append_columns_end(channel, capabilities, status);
+            }
         }
-        if !placeholders.is_empty() {
-            append_columns_end(channel, capabilities, status);
-        }
-        for column in &*columns {
-            channel.packet(|out| append_definition(out, column, &encoder));
-        }
-        if !columns.is_empty() {
-            append_columns_end(channel, capabilities, status);
-        }
+        Ok(())
     }
 
     /// COM_STMT_EXECUTE
-    pub(super) fn execute(&mut self, content: &[u8]) -> io::Result<()> {
+    pub(super) fn execute(&mut self, content: &[u8]) -> Result<(), Failure> {
         let mut reader = PayloadReader::new(content);
-        let Some(id) = reader.u32() else {
-            self.malformed();
-            return Ok(());
-        };
+        let id = well_formed(reader.u32())?;
         let collation = self.session.connection_collation();
-        let Some(statement) = self.statements.statements.get_mut(&id) else {
-            self.unknown_statement(id, "mysqld_stmt_execute");
-            return Ok(());
-        };
+        let statement = self.statements.get(id, "mysqld_stmt_execute")?;
         statement.cursor = None;
         if statement.long_data_refused {
-            let error = codes::ER_UNKNOWN_ERROR.with(&[&LONG_DATA_TOO_LONG]);
-            self.error(&error);
-            return Ok(());
+            return Err(codes::ER_UNKNOWN_ERROR.with(&[&LONG_DATA_TOO_LONG]).into());
         }
-        let Some(wants_cursor) = statement.read_run(&mut reader, collation) else {
-            self.malformed();
-            return Ok(());
-        };
+        let wants_cursor = well_formed(statement.read_run(&mut reader, collation))?;
         let (prepared, values) = (&statement.prepared, &statement.values);
-        let stream = match self.session.execute_prepared(prepared, values) {
-            Ok(stream) => stream,
-            Err(error) => {
-                self.channel.get().packet(|out| append_error(out, &error));
-                return Ok(());
-            }
-        };
-        if !stream.result().has_rows() {
-            let result = stream.finish();
-            self.end_of_result(&result, false);
-            return Ok(());
-        }
-        if wants_cursor {
+        let stream = self.session.execute_prepared(prepared, values)?;
+        let result = if !stream.result().has_rows() {
+            stream.finish()
+        } else if wants_cursor {
             let encoder = stream.encoder();
-            let cursor = match stream.into_cursor() {
-                Ok(cursor) => cursor,
-                Err(error) => {
-                    self.channel.get().packet(|out| append_error(out, &error));
-                    return Ok(());
-                }
-            };
+            let cursor = stream.into_cursor()?;
             let columns = Arc::clone(cursor.columns());
             let rows = Rows::new(&columns, encoder, RowFormat::Binary);
             statement.cursor = Some((cursor, rows));
             self.cursor_is_open(&columns, &encoder);
             return Ok(());
-        }
-        let channel = self.channel.get();
-        match send_rows(channel, stream, self.capabilities, RowFormat::Binary)? {
-            Sent::Rows(result) => self.end_of_result(&result, false),
-            Sent::Failed => {}
-        }
+        } else {
+            let channel = self.channel.get();
+            send_rows(channel, stream, self.capabilities, RowFormat::Binary)?
+        };
+        self.end_of_result(&result, false);
         Ok(())
     }
 
@@ -177,75 +145,44 @@ impl Connection {
     fn cursor_is_open(&mut self, columns: &[ResultColumn], encoder: &ResultEncoder) {
         let status = self.status() | StatusFlags::SERVER_STATUS_CURSOR_EXISTS;
         let capabilities = self.capabilities;
-        let channel = self.channel.get();
-        append_columns(channel, columns, encoder, capabilities, status);
+        append_columns(self.channel.get(), columns, encoder, capabilities, status);
         if capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF) {
-            let end = End {
-                status,
-                ..End::default()
-            };
-            channel.packet(|out| append_row_end(out, &end, capabilities));
+            self.eof_with(status);
         }
     }
 
     /// COM_STMT_FETCH
-    pub(super) fn fetch(&mut self, content: &[u8]) -> io::Result<()> {
+    pub(super) fn fetch(&mut self, content: &[u8]) -> Result<(), Failure> {
         let mut reader = PayloadReader::new(content);
-        let (Some(id), Some(count)) = (reader.u32(), reader.u32()) else {
-            self.malformed();
-            return Ok(());
-        };
-        let Some(statement) = self.statements.statements.get_mut(&id) else {
-            self.unknown_statement(id, "mysqld_stmt_fetch");
-            return Ok(());
-        };
-        let Some((cursor, rows)) = &mut statement.cursor else {
-            let error = codes::ER_STMT_HAS_NO_OPEN_CURSOR.with(&[&id]);
-            self.error(&error);
-            return Ok(());
+        let (id, count) = (well_formed(reader.u32())?, well_formed(reader.u32())?);
+        let statement = self.statements.get(id, "mysqld_stmt_fetch")?;
+        let Some((mut cursor, rows)) = statement.cursor.take() else {
+            return Err(codes::ER_STMT_HAS_NO_OPEN_CURSOR.with(&[&id]).into());
         };
         self.session.count_command(SessionCommand::StatementFetch);
         let channel = self.channel.get();
         let mut left = count as usize;
-        let (mut failed, mut is_at_end) = (None, false);
-        while left > 0 {
-            let batch = match cursor.next_rows(left) {
-                Ok(Some(batch)) => batch,
-                Ok(None) => {
-                    is_at_end = true;
-                    break;
+        let mut is_at_end = false;
+        while left > 0 && !is_at_end {
+            match cursor.next_rows(left)? {
+                Some(batch) => {
+                    send_batch(channel, &rows, cursor.columns(), &batch)?;
+                    left = left.saturating_sub(batch.row_count());
                 }
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
-            };
-            send_batch(channel, rows, cursor.columns(), &batch)?;
-            left = left.saturating_sub(batch.row_count());
+                None => is_at_end = true,
+            }
         }
-        if is_at_end || failed.is_some() {
-            statement.cursor = None;
-        }
-        if let Some(error) = failed {
-            self.error(&error);
-            return Ok(());
+        if !is_at_end {
+            statement.cursor = Some((cursor, rows));
         }
         let mut status = self.status();
         status.set(StatusFlags::SERVER_STATUS_CURSOR_EXISTS, !is_at_end);
         status.set(StatusFlags::SERVER_STATUS_LAST_ROW_SENT, is_at_end);
-        let end = End {
-            status,
-            ..End::default()
-        };
-        let capabilities = self.capabilities;
-        self.channel
-            .get()
-            .packet(|out| append_row_end(out, &end, capabilities));
+        self.eof_with(status);
         Ok(())
     }
 
-    /// COM_STMT_SEND_LONG_DATA, which has no reply: what is wrong with it shows when the statement
-    /// runs.
+    /// COM_STMT_SEND_LONG_DATA, which has no reply: an error of it is reported when the statement runs.
     pub(super) fn send_long_data(&mut self, content: &[u8]) {
         let mut reader = PayloadReader::new(content);
         let (Some(id), Some(parameter)) = (reader.u32(), reader.u16()) else {
@@ -267,18 +204,15 @@ impl Connection {
     }
 
     /// COM_STMT_RESET
-    pub(super) fn reset_statement(&mut self, content: &[u8]) {
+    pub(super) fn reset_statement(&mut self, content: &[u8]) -> Result<(), Failure> {
         self.session.count_command(SessionCommand::StatementReset);
         let id = PayloadReader::new(content).u32().unwrap_or(0);
-        match self.statements.statements.get_mut(&id) {
-            Some(statement) => {
-                statement.long_data.clear();
-                statement.long_data_refused = false;
-                statement.cursor = None;
-                self.ok();
-            }
-            None => self.unknown_statement(id, "mysqld_stmt_reset"),
-        }
+        let statement = self.statements.get(id, "mysqld_stmt_reset")?;
+        statement.long_data.clear();
+        statement.long_data_refused = false;
+        statement.cursor = None;
+        self.ok();
+        Ok(())
     }
 
     /// COM_STMT_CLOSE, which has no reply.
@@ -288,15 +222,11 @@ impl Connection {
             self.statements.statements.remove(&id);
         }
     }
-
-    fn unknown_statement(&mut self, id: u32, command: &str) {
-        self.error(&codes::ER_UNKNOWN_STMT_HANDLER.with(&[&id, &command]));
-    }
 }
 
 impl ClientStatement {
-    /// Reads what COM_STMT_EXECUTE says behind the statement's number: its values, and whether the
-    /// client wants a cursor. `None` when it is malformed.
+    /// Reads the content of COM_STMT_EXECUTE behind the statement's id: the values, and whether the client
+    /// wants a cursor. `None` when it is malformed.
     fn read_run(&mut self, reader: &mut PayloadReader<'_>, collation: CollationId) -> Option<bool> {
         let flags = reader.u8()?;
         // The number of runs, which is always 1.
@@ -319,17 +249,14 @@ impl ClientStatement {
             for (parameter, (ty, unsigned)) in self.types.iter().enumerate() {
                 let number = u16::try_from(parameter).ok()?;
                 let value = if let Some(data) = long_data.remove(&number) {
-                    let is_binary = matches!(
-                        ty,
+                    let collation = match ty {
                         ColumnType::MYSQL_TYPE_TINY_BLOB
-                            | ColumnType::MYSQL_TYPE_MEDIUM_BLOB
-                            | ColumnType::MYSQL_TYPE_LONG_BLOB
-                            | ColumnType::MYSQL_TYPE_BLOB
-                    );
-                    match is_binary {
-                        true => bytes(&data, CollationId::BINARY),
-                        false => bytes(&data, collation),
-                    }
+                        | ColumnType::MYSQL_TYPE_MEDIUM_BLOB
+                        | ColumnType::MYSQL_TYPE_LONG_BLOB
+                        | ColumnType::MYSQL_TYPE_BLOB => CollationId::BINARY,
+                        _ => collation,
+                    };
+                    bytes(&data, collation)
                 } else if nulls[parameter / 8] & (1 << (parameter % 8)) != 0 {
                     (Value::Null, SqlType::null())
                 } else {

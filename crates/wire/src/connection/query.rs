@@ -1,13 +1,12 @@
 //! COM_QUERY: one or several statements as text.
 
-use std::io;
-
 use mayfly_engine::{ResultStream, Session, StatementResult, codes};
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
 use super::Connection;
-use super::result::{Sent, send_rows};
-use crate::reply::{End, RowFormat, append_error, append_ok, append_row_end};
+use super::result::send_rows;
+use crate::channel::Failure;
+use crate::reply::{End, RowFormat, append_ok, append_row_end};
 
 /// Runs the first statement of a text, or the only one.
 fn run<'s, 't>(
@@ -15,22 +14,17 @@ fn run<'s, 't>(
     text: &'t str,
     is_several: bool,
 ) -> mayfly_engine::Result<Option<(ResultStream<'s>, &'t str)>> {
-    match is_several {
-        true => session.query_first(text),
-        false => session.query_only(text).map(|stream| Some((stream, ""))),
+    if is_several {
+        session.query_first(text)
+    } else {
+        session.query_only(text).map(|stream| Some((stream, "")))
     }
 }
 
 impl Connection {
     /// Runs the statements of a text and sends their results. An error ends it.
-    pub(super) fn query(&mut self, text: &[u8]) -> io::Result<()> {
-        let text = match self.session.text_of_client(text) {
-            Ok(text) => text.into_owned(),
-            Err(error) => {
-                self.error(&error);
-                return Ok(());
-            }
-        };
+    pub(super) fn query(&mut self, text: &[u8]) -> Result<(), Failure> {
+        let text = self.session.text_of_client(text)?.into_owned();
         let mut rest = Some(text.as_str());
         while let Some(statements) = rest {
             rest = self.first_statement(statements)?;
@@ -40,29 +34,16 @@ impl Connection {
 
     /// Runs the first statement of a text and sends its result. Gives what follows it, when that has
     /// statements and the client wants them run.
-    fn first_statement<'t>(&mut self, text: &'t str) -> io::Result<Option<&'t str>> {
+    fn first_statement<'t>(&mut self, text: &'t str) -> Result<Option<&'t str>, Failure> {
         let is_several = self
             .capabilities
             .contains(CapabilityFlags::CLIENT_MULTI_STATEMENTS);
         self.channel.lend();
-        let (stream, after) = match run(&mut self.session, text, is_several) {
-            Ok(Some(ran)) => ran,
-            Ok(None) => {
-                let error = codes::ER_EMPTY_QUERY.error();
-                self.channel.get().packet(|out| append_error(out, &error));
-                return Ok(None);
-            }
-            Err(error) => {
-                self.channel.get().packet(|out| append_error(out, &error));
-                return Ok(None);
-            }
-        };
+        let (stream, after) = run(&mut self.session, text, is_several)?
+            .ok_or_else(|| codes::ER_EMPTY_QUERY.error())?;
         let result = if stream.result().has_rows() {
             let channel = self.channel.get();
-            match send_rows(channel, stream, self.capabilities, RowFormat::Text)? {
-                Sent::Rows(result) => *result,
-                Sent::Failed => return Ok(None),
-            }
+            send_rows(channel, stream, self.capabilities, RowFormat::Text)?
         } else {
             stream.finish()
         };
@@ -86,9 +67,10 @@ impl Connection {
         };
         let capabilities = self.capabilities;
         let channel = self.channel.get();
-        match result.has_rows() {
-            true => channel.packet(|out| append_row_end(out, &end, capabilities)),
-            false => channel.packet(|out| append_ok(out, &end, capabilities)),
+        if result.has_rows() {
+            channel.packet(|out| append_row_end(out, &end, capabilities))
+        } else {
+            channel.packet(|out| append_ok(out, &end, capabilities))
         }
     }
 }

@@ -6,19 +6,8 @@ use std::sync::Arc;
 use mayfly_engine::{Batch, ResultColumn, ResultEncoder, ResultStream, StatementResult};
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
-use crate::channel::Channel;
-use crate::reply::{
-    End, RowFormat, Rows, append_definition, append_error, append_number, append_row_end,
-};
-
-/// How a result with rows went out.
-#[derive(Debug)]
-pub(super) enum Sent {
-    /// All of its rows; what is left is to end it.
-    Rows(Box<StatementResult>),
-    /// Some of them, and the error that ended it.
-    Failed,
-}
+use crate::channel::{Channel, Failure};
+use crate::reply::{End, RowFormat, Rows, append_definition, append_number, append_row_end};
 
 /// Appends the number of columns and their descriptions.
 pub(super) fn append_columns(
@@ -35,28 +24,24 @@ pub(super) fn append_columns(
     append_columns_end(channel, capabilities, status);
 }
 
-/// What ends descriptions for clients that want to hear of it.
+/// The packet that ends descriptions, for clients that know it.
 pub(super) fn append_columns_end(
     channel: &mut Channel,
     capabilities: CapabilityFlags,
     status: StatusFlags,
 ) {
     if !capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF) {
-        let end = End {
-            status,
-            ..End::default()
-        };
-        channel.packet(|out| append_row_end(out, &end, capabilities));
+        channel.packet(|out| append_row_end(out, &End::with(status), capabilities));
     }
 }
 
-/// Sends the columns and rows of a result.
+/// Sends the columns and rows of a result, without its end.
 pub(super) fn send_rows(
     channel: &mut Channel,
     mut stream: ResultStream<'_>,
     capabilities: CapabilityFlags,
     format: RowFormat,
-) -> io::Result<Sent> {
+) -> Result<StatementResult, Failure> {
     let before = (channel.encoder().len(), channel.encoder().sequence());
     let columns = Arc::clone(&stream.result().columns);
     let encoder = stream.encoder();
@@ -70,7 +55,7 @@ pub(super) fn send_rows(
     let rows = Rows::new(&columns, encoder, format);
     let mut was_flushed = false;
     if stream.has_single_row() {
-        // It is in values already: no batch is made of it.
+        // The row is in values already: no batch is made of it.
         if let Ok(Some(values)) = stream.next_row() {
             channel.packet(|out| rows.append(&columns, values, out));
         }
@@ -78,14 +63,13 @@ pub(super) fn send_rows(
     loop {
         match stream.next_batch() {
             Ok(Some(batch)) => was_flushed |= send_batch(channel, &rows, &columns, &batch)?,
-            Ok(None) => return Ok(Sent::Rows(Box::new(stream.finish()))),
+            Ok(None) => return Ok(stream.finish()),
             Err(error) => {
                 if !was_flushed {
-                    // The client need not hear of columns without rows.
+                    // The client needs no columns without rows.
                     channel.encoder().truncate(before.0, before.1);
                 }
-                channel.packet(|out| append_error(out, &error));
-                return Ok(Sent::Failed);
+                return Err(error.into());
             }
         }
     }

@@ -14,7 +14,6 @@ use mysql_common::constants::CapabilityFlags;
 use mysql_common::packets::AuthSwitchRequest;
 use mysql_common::proto::MySerialize;
 
-use super::greeting::plugin_name;
 use super::{LoginKeys, Response, Scramble};
 
 /// AuthMoreData: what the plugin says.
@@ -31,9 +30,9 @@ const PUBLIC_KEY_REQUEST: &[u8] = &[2];
 pub(crate) enum Step {
     /// Send this payload and give the next one that comes to [`Exchange::next`].
     Ask(Vec<u8>),
-    /// The client is who it says; send this payload before the OK.
+    /// The proof is right; send this payload before the OK.
     Accept(Option<Vec<u8>>),
-    /// It is not. The flag: whether it gave a password.
+    /// The proof is wrong. The flag: whether the client gave a password.
     Refuse(bool),
     /// What it sent is malformed.
     Malformed,
@@ -100,7 +99,7 @@ impl Exchange {
         let user = String::from_utf8_lossy(&response.user);
         let mut login = database.account_for(&user, host);
         login.set_encryption(encryption);
-        let plugin = plugin_name(login.plugin());
+        let plugin = login.plugin().name();
         let is_usable = response.plugin == plugin.as_bytes();
         let known = scramble.filter(|_| is_usable);
         let mut exchange = Self {
@@ -121,7 +120,7 @@ impl Exchange {
         Ok((exchange, Step::Ask(payload)))
     }
 
-    /// Whose login it is.
+    /// The login to the account that the client named.
     pub(crate) fn login(&self) -> &Login {
         &self.login
     }
@@ -131,13 +130,14 @@ impl Exchange {
         self.login
     }
 
-    /// Goes on with the payload that came.
+    /// Goes on with the next payload.
     pub(crate) fn next(&mut self, payload: &[u8]) -> Step {
         match (self.expected, self.login.plugin()) {
             (Expected::Proof, AuthenticationPlugin::MysqlNativePassword) => {
-                match self.login.check_native(&self.scramble.0, payload) {
-                    true => Step::Accept(None),
-                    false => Step::Refuse(!payload.is_empty()),
+                if self.login.check_native(&self.scramble.0, payload) {
+                    Step::Accept(None)
+                } else {
+                    Step::Refuse(!payload.is_empty())
                 }
             }
             (Expected::Proof, AuthenticationPlugin::CachingSha2Password) => self.proof(payload),
@@ -179,9 +179,10 @@ impl Exchange {
     }
 
     fn password(&self, password: &[u8]) -> Step {
-        match self.login.check_password(password) {
-            true => Step::Accept(None),
-            false => Step::Refuse(true),
+        if self.login.check_password(password) {
+            Step::Accept(None)
+        } else {
+            Step::Refuse(true)
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn server_capabilities(has_tls: bool) -> CapabilityFlags {
     if has_tls { all | C::CLIENT_SSL } else { all }
 }
 
-/// What the server says first.
+/// The content of the first packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Greeting {
     /// The connection's number.
@@ -51,7 +51,7 @@ pub(crate) struct Greeting {
     pub(crate) scramble: Scramble,
     /// Whether TLS can be asked for.
     pub(crate) has_tls: bool,
-    /// What it could do and is not allowed to.
+    /// Capabilities that settings disable.
     pub(crate) withheld: CapabilityFlags,
 }
 
@@ -71,19 +71,11 @@ impl Greeting {
             server_capabilities(self.has_tls) - self.withheld,
             COLLATION,
             StatusFlags::SERVER_STATUS_AUTOCOMMIT,
-            Some(plugin_name(AuthenticationPlugin::CachingSha2Password).as_bytes()),
+            Some(AuthenticationPlugin::CachingSha2Password.name().as_bytes()),
         );
         let mut payload = Vec::with_capacity(96);
         packet.serialize(&mut payload);
         payload
-    }
-}
-
-/// The name of a plugin on the wire.
-pub(crate) fn plugin_name(plugin: AuthenticationPlugin) -> &'static str {
-    match plugin {
-        AuthenticationPlugin::CachingSha2Password => "caching_sha2_password",
-        AuthenticationPlugin::MysqlNativePassword => "mysql_native_password",
     }
 }
 

@@ -37,7 +37,7 @@ impl std::fmt::Debug for Keys {
 }
 
 impl LoginKeys {
-    /// Keys that are kept in a directory, or only for the life of the process.
+    /// Keys that are stored in a directory, or live as long as the process.
     pub(crate) fn new(directory: Option<&Path>) -> Self {
         Self {
             directory: directory.map(Path::to_owned),

@@ -1,5 +1,4 @@
-//! Who the client is: the exchange from the greeting to the first command, and that of
-//! COM_CHANGE_USER.
+//! The login: the exchange from the greeting to the first command, and that of COM_CHANGE_USER.
 //!
 //! No I/O here: [`Exchange`] takes the payloads that came and says what to do next. See the protocol
 //! documentation, "Connection Phase" and "caching_sha2_password".
@@ -20,7 +19,7 @@ pub(crate) use self::response::Response;
 pub(crate) use self::scramble::Scramble;
 use crate::packet::Algorithm;
 
-/// What a connection keeps of its login.
+/// The outcome of a login, for its connection.
 #[derive(Debug)]
 pub(crate) struct LoggedIn {
     pub(crate) capabilities: CapabilityFlags,

@@ -1,4 +1,4 @@
-//! What a client says of itself: in the answer to the greeting, or in COM_CHANGE_USER.
+//! What a client sends at its login: the answer to the greeting, or COM_CHANGE_USER.
 
 use mysql_common::constants::CapabilityFlags;
 
@@ -19,7 +19,7 @@ pub(crate) struct Response {
     pub(crate) database: Option<Vec<u8>>,
     /// The name of the plugin that made the proof.
     pub(crate) plugin: Vec<u8>,
-    /// Names and values that the client says of its program.
+    /// Connection attributes: names and values.
     pub(crate) attributes: Vec<(Vec<u8>, Vec<u8>)>,
     /// The level of `zstd` that it wants.
     pub(crate) zstd_level: u8,
@@ -101,9 +101,10 @@ impl Response {
     /// Plugin, attributes and what follows them.
     fn rest(&mut self, reader: &mut PayloadReader<'_>, capabilities: u32) -> Option<()> {
         let has = |flag: CapabilityFlags| capabilities & flag.bits() != 0;
-        self.plugin = match has(CapabilityFlags::CLIENT_PLUGIN_AUTH) && !reader.is_empty() {
-            true => text(reader)?,
-            false => UNNAMED_PLUGIN.to_vec(),
+        self.plugin = if has(CapabilityFlags::CLIENT_PLUGIN_AUTH) && !reader.is_empty() {
+            text(reader)?
+        } else {
+            UNNAMED_PLUGIN.to_vec()
         };
         if has(CapabilityFlags::CLIENT_CONNECT_ATTRS) && !reader.is_empty() {
             let attributes = reader.length_encoded_bytes()?;

@@ -28,7 +28,7 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// Its name and level, as SHOW STATUS tells them.
+    /// Its name and level, as SHOW STATUS shows them.
     pub(crate) fn name_and_level(self) -> (&'static str, u32) {
         match self {
             Self::Zlib => ("zlib", flate2::Compression::default().level()),

@@ -93,7 +93,7 @@ impl PacketDecoder {
         Some((HEADER + number_of_three(header)).saturating_sub(rest.len()))
     }
 
-    /// Puts the next payload in `payload`, in the place of what is there; false when bytes of it
+    /// Replaces the content of `payload` by the next payload; false when bytes of it
     /// are still to come.
     pub(crate) fn next(&mut self, payload: &mut Vec<u8>) -> Result<bool, PacketError> {
         loop {
@@ -192,7 +192,7 @@ mod tests {
             PAYLOAD_MAX + 1,
             2 * PAYLOAD_MAX,
         ] {
-            let sent: Vec<u8> = (0..length).map(|place| place as u8).collect();
+            let sent: Vec<u8> = (0..length).map(|index| index as u8).collect();
             let mut encoder = PacketEncoder::default();
             encoder.packet(|out| out.extend_from_slice(&sent));
             encoder.packet(|out| out.push(7));

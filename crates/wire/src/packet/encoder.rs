@@ -20,7 +20,7 @@ impl PacketEncoder {
         self.sequence = sequence;
     }
 
-    /// Appends a payload, which `write` appends to what is there.
+    /// Appends a payload, which `write` appends to the bytes before.
     pub(crate) fn packet(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(&[0; HEADER]);
@@ -72,12 +72,12 @@ impl PacketEncoder {
         &self.bytes
     }
 
-    /// They are sent.
+    /// Forgets the bytes, which are sent.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// The bytes that wait, to be kept.
+    /// The bytes that wait, to the caller.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)

@@ -56,7 +56,7 @@ impl<'p> PayloadReader<'p> {
                 Some(u64::from(u32::from_le_bytes([a, b, c, 0])))
             }
             0xFE => self.u64(),
-            // NULL and the mark of an error are no numbers.
+            // NULL and the first byte of an error are no numbers.
             0xFB | 0xFF => None,
             small => Some(u64::from(small)),
         }

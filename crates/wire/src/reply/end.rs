@@ -10,7 +10,7 @@ const OK: u8 = 0x00;
 const EOF: u8 = 0xFE;
 const ERROR: u8 = 0xFF;
 
-/// What an OK says.
+/// The content of an OK.
 #[derive(Debug, Default)]
 pub(crate) struct End<'e> {
     pub(crate) affected_rows: u64,
@@ -22,6 +22,14 @@ pub(crate) struct End<'e> {
 }
 
 impl End<'_> {
+    /// The end of a command that is no statement.
+    pub(crate) fn with(status: StatusFlags) -> Self {
+        Self {
+            status,
+            ..Self::default()
+        }
+    }
+
     fn warnings(&self) -> u16 {
         u16::try_from(self.warnings).unwrap_or(u16::MAX)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Compression, ConnectionSlot, Database, Error, Session, Transport, codes};
+use mayfly_engine::{Compression, ConnectionSlot, Database, Session, Transport, codes};
 use mysql_common::constants::CapabilityFlags;
 
 use super::{Accepted, Shared};
@@ -11,59 +11,18 @@ use crate::channel::{Channel, Failure, NetworkTimeouts};
 use crate::connection::Connection;
 use crate::login::{Greeting, LoggedIn, Response, Scramble, server_capabilities, session_options};
 use crate::packet::Algorithm;
-use crate::prove::{Unproved, prove};
+use crate::prove::prove;
 use crate::reply::{append_error, error_payload};
 use crate::stream::Stream;
 
-/// The longest payload of a client that has not logged in yet: 64 KiB of what it says of its program, which
-/// is what clients send at most, and the rest.
+/// The longest payload of a client that has not logged in yet: 64 KiB of connection attributes, which is
+/// what clients send at most, and the rest.
 const LOGIN_PAYLOAD_MAX: usize = 68 << 10;
 
 /// The levels of `zstd` that a client may choose among. Above, a level costs much more of the server's time
 /// and memory (22: 700 MiB and a second for each reply) than it saves; a client that asks for more gets the
 /// highest.
 const ZSTD_LEVELS: std::ops::RangeInclusive<i32> = 1..=7;
-
-/// How an admission ended that gave no connection.
-enum Refusal {
-    /// The client is gone, or is told nothing.
-    Gone,
-    /// What it sent is wrong.
-    Wrong(Error),
-    /// It may not come in.
-    Login(Error),
-}
-
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Gone(_) => Self::Gone,
-            Failure::Wrong(error) => Self::Wrong(error),
-        }
-    }
-}
-
-impl From<std::io::Error> for Refusal {
-    fn from(_: std::io::Error) -> Self {
-        Self::Gone
-    }
-}
-
-impl From<Unproved> for Refusal {
-    fn from(unproved: Unproved) -> Self {
-        match unproved {
-            Unproved::Failed(failure) => failure.into(),
-            Unproved::Denied(error) => Self::Login(error),
-            Unproved::Malformed => Self::of_handshake(),
-        }
-    }
-}
-
-impl Refusal {
-    fn of_handshake() -> Self {
-        Self::Wrong(codes::ER_HANDSHAKE_ERROR.error())
-    }
-}
 
 /// Takes a client in; `None` when it is refused or leaves.
 pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connection> {
@@ -76,9 +35,9 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
     };
     let stream = Stream::Plain(accepted.socket.clone());
     let mut channel = Box::new(Channel::new(stream, LOGIN_PAYLOAD_MAX, timeouts).ok()?);
-    // One more client than `max_connections` says is not even greeted.
-    let connection_place = match database.accept() {
-        Ok(connection_place) => connection_place,
+    // A client above `max_connections` gets no greeting.
+    let slot = match database.accept() {
+        Ok(slot) => slot,
         Err(error) => {
             channel.packet(|out| out.extend_from_slice(&error_payload(&error)));
             let _ = channel.flush();
@@ -86,7 +45,7 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
         }
     };
     let socket = accepted.socket.clone();
-    let kill = connection_place.begin_login(&accepted.host, accepted.port);
+    let kill = slot.begin_login(&accepted.host, accepted.port);
     kill.on_close(move || socket.close());
     let mut admission = Admission {
         shared,
@@ -94,36 +53,26 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
         timeout,
         payload: Vec::new(),
     };
-    match admission.run(&mut channel, connection_place) {
+    match admission.run(&mut channel, slot) {
         Ok((session, login)) => {
             let service = Arc::clone(&shared.service);
-            let connection = Connection::new(channel, session, login, service, counted);
-            match connection {
-                Ok(connection) => return Some(connection),
-                Err(error) => tracing::debug!("lost after its login: {error}"),
-            }
+            Connection::new(channel, session, login, service, counted)
+                .inspect_err(|error| tracing::debug!("lost after its login: {error}"))
+                .ok()
         }
-        Err(refusal) => {
-            let error = match refusal {
-                Refusal::Login(error) => Some(error),
-                Refusal::Wrong(error) => {
-                    database.count_aborted_connect();
-                    Some(error)
-                }
-                Refusal::Gone => {
-                    database.count_aborted_connect();
-                    None
-                }
-            };
-            if let Some(error) = error {
+        Err(failure) => {
+            if !matches!(failure, Failure::Refused(_)) {
+                database.count_aborted_connect();
+            }
+            if let Failure::Wrong(error) | Failure::Refused(error) = failure {
                 tracing::info!(host = accepted.host, "refused: {error}");
                 channel.packet(|out| append_error(out, &error));
-                // There is nobody to tell about a client that is gone.
+                // An error here means that the client is gone.
                 let _ = channel.flush();
             }
+            None
         }
     }
-    None
 }
 
 struct Admission<'a> {
@@ -137,12 +86,12 @@ impl Admission<'_> {
     fn run(
         &mut self,
         channel: &mut Channel,
-        connection_place: ConnectionSlot,
-    ) -> Result<(Session, LoggedIn), Refusal> {
+        slot: ConnectionSlot,
+    ) -> Result<(Session, LoggedIn), Failure> {
         let database = Arc::clone(self.shared.database());
         let has_tls = self.shared.tls.is_some() && !self.accepted.is_private;
         let greeting = Greeting {
-            id: connection_place.id(),
+            id: slot.id(),
             scramble: Scramble::new()?,
             has_tls,
             withheld: withheld(&database),
@@ -161,12 +110,13 @@ impl Admission<'_> {
             channel.receive_within(&mut self.payload, self.timeout)?;
         }
         let response = Response::of_greeting(&self.payload);
-        let response = response.ok_or_else(Refusal::of_handshake)?;
+        let malformed = codes::ER_HANDSHAKE_ERROR.error();
+        let response = response.ok_or_else(|| Failure::Wrong(malformed.clone()))?;
         let encryption = channel.stream()?.encryption();
         let is_private = self.accepted.is_private || encryption.is_some();
         let must_be_private = database.variable("require_secure_transport");
         if !is_private && must_be_private.as_deref() == Some("ON") {
-            return Err(Refusal::Login(codes::ER_SECURE_TRANSPORT_REQUIRED.error()));
+            return Err(codes::ER_SECURE_TRANSPORT_REQUIRED.error().into());
         }
         let login = prove(
             channel,
@@ -175,13 +125,12 @@ impl Admission<'_> {
             &self.accepted.host,
             Some(greeting.scramble),
             (is_private, encryption.clone()),
+            malformed,
         )?;
         let capabilities = CapabilityFlags::from_bits_truncate(response.capabilities)
             & (server_capabilities(has_tls) - greeting.withheld);
         let options = session_options(&response, &self.accepted.host, capabilities);
-        let mut session = database
-            .log_in(connection_place, &login, options)
-            .map_err(Refusal::Login)?;
+        let mut session = database.log_in(slot, &login, options)?;
         let compression = algorithm(capabilities, response.zstd_level);
         session.set_transport(Transport {
             encryption: encryption.clone(),

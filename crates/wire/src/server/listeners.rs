@@ -1,10 +1,10 @@
-//! Where connections come from.
+//! The sockets that the server listens on.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use mio::net::{TcpListener, UnixListener};
 use mio::{Interest, Registry, Token};
@@ -12,10 +12,10 @@ use mio::{Interest, Registry, Token};
 use super::Accepted;
 use crate::stream::Socket;
 
-/// Where a client is that came through the Unix socket or the loopback interface.
+/// The host of a client that came through the Unix socket or the loopback interface.
 const LOCALHOST: &str = "localhost";
 
-/// Anybody may connect; who may log in is another question.
+/// Every user of the system may connect; the login decides about the rest.
 const SOCKET_MODE: u32 = 0o777;
 
 /// The listening sockets.
@@ -80,13 +80,13 @@ impl Listeners {
     pub(super) fn accept(&self, number: usize) -> io::Result<Option<Accepted>> {
         let accepted = match self.listeners.get(number) {
             Some(Listener::Tcp(listener)) => listener.accept().and_then(|(stream, address)| {
-                let stream = std::net::TcpStream::from(stream);
-                stream.set_nonblocking(false)?;
-                stream.set_nodelay(true)?;
-                // A client whose machine is gone is found out some day.
-                socket2::SockRef::from(&stream).set_keepalive(true)?;
+                let socket = socket2::Socket::from(std::net::TcpStream::from(stream));
+                socket.set_nonblocking(false)?;
+                socket.set_tcp_nodelay(true)?;
+                // A client whose machine is gone is detected some day.
+                socket.set_keepalive(true)?;
                 Ok(Accepted {
-                    socket: Socket::Tcp(Arc::new(stream)),
+                    socket: Socket::new(socket),
                     host: host(address.ip()),
                     port: Some(address.port()),
                     is_private: false,
@@ -96,7 +96,7 @@ impl Listeners {
                 let stream = std::os::unix::net::UnixStream::from(stream);
                 stream.set_nonblocking(false)?;
                 Ok(Accepted {
-                    socket: Socket::Unix(Arc::new(stream)),
+                    socket: Socket::new(OwnedFd::from(stream).into()),
                     host: LOCALHOST.to_owned(),
                     port: None,
                     is_private: true,
@@ -133,7 +133,7 @@ fn host(address: IpAddr) -> String {
     address.to_string()
 }
 
-/// Listens on a path. What a dead server left there is replaced, a living one's socket is not.
+/// Listens on a path. The socket of a dead server is replaced, that of a living one is not.
 fn unix_listener(path: &Path) -> io::Result<UnixListener> {
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == ErrorKind::AddrInUse => {

@@ -37,7 +37,7 @@ pub struct ServerOptions {
     pub addresses: Vec<SocketAddr>,
     /// The Unix socket.
     pub socket: Option<PathBuf>,
-    /// Where keys and certificates are kept.
+    /// The directory of keys and certificates.
     pub directory: Option<PathBuf>,
     /// TLS.
     pub tls: TlsOptions,
@@ -75,7 +75,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Begins to listen. An error says what kept it from that.
+    /// Begins to listen. An error says why it cannot.
     pub fn start(database: Arc<Database>, options: &ServerOptions) -> Result<Self, String> {
         let directory = options.directory.as_deref();
         let service = Arc::new(Service {

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use mayfly_engine::codes;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
+use parking_lot::Mutex;
 
 use super::Shared;
 use super::listeners::Listeners;
@@ -52,19 +54,15 @@ impl Parking {
         Ok((parking, poll))
     }
 
-    fn parked(&self) -> MutexGuard<'_, Parked> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The reactor looks up.
+    /// Wakes the reactor.
     pub(super) fn wake(&self) {
-        // Without it the reactor looks up at its next tick.
+        // After an error the reactor wakes at its next tick.
         let _ = self.waker.wake();
     }
 
     /// Parks a connection. It comes back when the server stops.
     pub(super) fn park(&self, connection: Box<Connection>) -> Result<(), Box<Connection>> {
-        let mut parked = self.parked();
+        let mut parked = self.parked.lock();
         if parked.is_closed {
             return Err(connection);
         }
@@ -85,7 +83,7 @@ impl Parking {
     }
 
     fn take(&self, token: usize) -> Option<Box<Connection>> {
-        let connection = self.parked().connections.remove(&token)?;
+        let connection = self.parked.lock().connections.remove(&token)?;
         self.forget(&connection);
         Some(connection)
     }
@@ -98,7 +96,7 @@ impl Parking {
 
     /// Gives away those that idle too long.
     fn take_idle(&self, now: Instant, mut give: impl FnMut(Box<Connection>)) {
-        let mut parked = self.parked();
+        let mut parked = self.parked.lock();
         let is_idle =
             |_: &usize, connection: &mut Box<Connection>| connection.is_idle_for_too_long(now);
         let idle: Vec<_> = parked.connections.extract_if(is_idle).collect();
@@ -111,7 +109,7 @@ impl Parking {
 
     /// Gives all of them away; no more are taken.
     fn close(&self, mut give: impl FnMut(Box<Connection>)) {
-        let mut parked = self.parked();
+        let mut parked = self.parked.lock();
         parked.is_closed = true;
         let all = std::mem::take(&mut parked.connections);
         drop(parked);
@@ -166,7 +164,8 @@ fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
         if now.saturating_duration_since(looked_through) >= TICK {
             looked_through = now;
             shared.parking.take_idle(now, |connection| {
-                shared.workers.give(shared, Task::EndIdle(connection));
+                let error = codes::ER_CLIENT_INTERACTION_TIMEOUT.error();
+                shared.workers.give(shared, Task::End(connection, error));
             });
             shared.database().end_late_logins();
             if shared.workers.forget_ended() {
@@ -175,8 +174,8 @@ fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
         }
     }
     shared.parking.close(|connection| {
-        let task = Task::EndForShutdown(connection);
-        shared.workers.give(shared, task);
+        let error = codes::ER_SERVER_SHUTDOWN.error();
+        shared.workers.give(shared, Task::End(connection, error));
     });
 }
 

@@ -1,9 +1,12 @@
 //! The threads that serve connections.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use mayfly_engine::{Error, codes};
+use parking_lot::{Condvar, Mutex};
 
 use super::{Accepted, Shared, admission};
 use crate::connection::{Connection, Next};
@@ -21,10 +24,8 @@ pub(super) enum Task {
     Admit(Accepted),
     /// A client that has sent something.
     Serve(Box<Connection>),
-    /// A client that has sent nothing for too long.
-    EndIdle(Box<Connection>),
-    /// The server stops.
-    EndForShutdown(Box<Connection>),
+    /// A client whose connection ends with an error.
+    End(Box<Connection>, Error),
 }
 
 /// See the module.
@@ -44,14 +45,10 @@ struct State {
 }
 
 impl Workers {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Forgets the threads that have ended for want of work, whose stacks are kept until then. Whether
+    /// Forgets the threads that have ended for want of work, whose stacks are allocated until then. Whether
     /// there were any: a burst is over.
     pub(super) fn forget_ended(&self) -> bool {
-        let threads = &mut self.state().threads;
+        let threads = &mut self.state.lock().threads;
         let before = threads.len();
         threads.retain(|thread| !thread.is_finished());
         threads.len() < before
@@ -59,13 +56,13 @@ impl Workers {
 
     /// Threads that have nothing to do end.
     pub(super) fn stop(&self) {
-        self.state().is_stopping = true;
+        self.state.lock().is_stopping = true;
         self.is_task.notify_all();
     }
 
     /// Gives a task to a thread that is free, or to a new one.
     pub(super) fn give(&self, shared: &Arc<Shared>, task: Task) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.tasks.push_back(task);
         if state.free >= state.tasks.len() {
             drop(state);
@@ -79,7 +76,7 @@ impl Workers {
             .stack_size(STACK)
             .spawn(move || work(&shared));
         match thread {
-            Ok(thread) => self.state().threads.push(thread),
+            Ok(thread) => self.state.lock().threads.push(thread),
             // A thread that becomes free takes the task.
             Err(error) => tracing::warn!("no thread for a connection: {error}"),
         }
@@ -87,7 +84,7 @@ impl Workers {
 
     /// Waits for the threads, which end when the server stops and they have no connection.
     pub(super) fn join(&self) {
-        let threads = std::mem::take(&mut self.state().threads);
+        let threads = std::mem::take(&mut self.state.lock().threads);
         for thread in threads {
             // A panic there has been reported already.
             let _ = thread.join();
@@ -95,7 +92,7 @@ impl Workers {
     }
 
     fn next(&self) -> Option<Task> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         loop {
             if let Some(task) = state.tasks.pop_front() {
                 return Some(task);
@@ -104,9 +101,7 @@ impl Workers {
                 return None;
             }
             state.free += 1;
-            let waited = self.is_task.wait_timeout(state, IDLE);
-            let (again, wait) = waited.unwrap_or_else(PoisonError::into_inner);
-            state = again;
+            let wait = self.is_task.wait_for(&mut state, IDLE);
             state.free -= 1;
             if wait.timed_out() && state.tasks.is_empty() {
                 return None;
@@ -125,21 +120,21 @@ fn work(shared: &Arc<Shared>) {
                 }
             }
             Task::Serve(connection) => serve(shared, connection, &mut payload),
-            Task::EndIdle(mut connection) => connection.end_idle(),
-            Task::EndForShutdown(mut connection) => connection.end_for_shutdown(),
+            Task::End(mut connection, error) => connection.end_with(&error),
         }
-        // What one large packet needed.
+        // The memory of one large packet is given back.
         payload.shrink_to(crate::channel::READ_SIZE);
     }
 }
 
 fn serve(shared: &Arc<Shared>, mut connection: Box<Connection>, payload: &mut Vec<u8>) {
+    let shutdown = codes::ER_SERVER_SHUTDOWN.error();
     match connection.serve(payload) {
-        Next::Close if shared.is_stopping() => connection.end_for_shutdown(),
+        Next::Close if shared.is_stopping() => connection.end_with(&shutdown),
         Next::Close => connection.end_if_shut_out(),
         Next::Park => {
             if let Err(mut connection) = shared.parking.park(connection) {
-                connection.end_for_shutdown();
+                connection.end_with(&shutdown);
             }
         }
     }

@@ -1,14 +1,17 @@
 //! Operators and calls that have words of their own between their operands: casts, intervals, TRIM,
 //! GROUP_CONCAT and their kind. Each is in parentheses where what stands around it could bind tighter.
 
+use itertools::Itertools;
 use mayfly_syntax::ast::{
-    DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArguments, Interval, OrderByExpr, OrderBySort, TrimWhereField, Value,
+    DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentClause, FunctionArguments, Interval, OrderByExpr, OrderBySort, TrimWhereField,
+    Value,
 };
 use mayfly_syntax::encodings::{CastTypeKind, cast_type, introducer, unit_name};
 use mayfly_syntax::printer::quoted_string;
 
-use super::{Printer, not};
+use super::Printer;
+use crate::names::word_if;
 
 /// A FLOAT of more digits is a DOUBLE.
 const FLOAT_DIGITS_MAX: u64 = 24;
@@ -65,9 +68,10 @@ impl Printer<'_> {
                 ..
             } => {
                 let matches = format!("regexp_like({},{})", self.expr(expr), self.expr(pattern));
-                match negated {
-                    true => format!("({}({matches}))", not(true).trim_end()),
-                    false => matches,
+                if *negated {
+                    format!("(not({matches}))")
+                } else {
+                    matches
                 }
             }
             Expr::Tuple(parts) => format!("({})", self.list(parts)),
@@ -76,32 +80,24 @@ impl Printer<'_> {
                 compare_op,
                 right,
                 ..
-            } => format!(
-                "({} {compare_op} any {})",
-                self.expr(left),
-                self.expr(right)
-            ),
+            } => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                format!("({left} {compare_op} any {right})")
+            }
             Expr::AllOp {
                 left,
                 compare_op,
                 right,
-            } => format!(
-                "({} {compare_op} all {})",
-                self.expr(left),
-                self.expr(right)
-            ),
+            } => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                format!("({left} {compare_op} all {right})")
+            }
             Expr::MemberOf(member) => {
                 let (value, array) = (self.expr(&member.value), self.expr(&member.array));
                 format!("({value} member of ({array}))")
             }
             Expr::TypedString(typed) => {
-                let text = match &typed.value.value {
-                    Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => {
-                        quoted_string(text)
-                    }
-                    other => other.to_string(),
-                };
-                format!("{}{text}", typed.data_type)
+                format!("{}{}", typed.data_type, literal(&typed.value.value))
             }
             other => {
                 let (set, inner) = introducer(other)?;
@@ -126,52 +122,36 @@ impl Printer<'_> {
         let FunctionArguments::List(list) = &function.args else {
             return None;
         };
-        let arguments: Vec<&Expr> = list
-            .args
-            .iter()
-            .map(|argument| match argument {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
-                _ => None,
-            })
-            .collect::<Option<_>>()?;
-        match (name, arguments.as_slice()) {
-            ("date_add" | "adddate", [date, Expr::Interval(interval)]) => Some(format!(
-                "({} + {})",
-                self.expr(date),
-                self.interval(interval)
-            )),
-            ("date_sub" | "subdate", [date, Expr::Interval(interval)]) => Some(format!(
-                "({} - {})",
-                self.expr(date),
-                self.interval(interval)
-            )),
-            ("adddate", [date, days]) => Some(format!(
-                "({} + interval {} day)",
-                self.expr(date),
-                self.expr(days)
-            )),
-            ("subdate", [date, days]) => Some(format!(
-                "({} - interval {} day)",
-                self.expr(date),
-                self.expr(days)
-            )),
-            ("timestampadd", [unit, count, date]) => Some(format!(
-                "({} + interval {} {})",
-                self.expr(date),
-                self.expr(count),
-                word(unit)?.to_lowercase()
-            )),
-            ("timestampdiff", [unit, from, to]) => Some(format!(
-                "timestampdiff({},{},{})",
-                word(unit)?,
-                self.expr(from),
-                self.expr(to)
-            )),
-            ("get_format", [kind, format]) => Some(format!(
-                "get_format({}, {})",
-                word(kind)?,
-                self.expr(format)
-            )),
+        let mut arguments = list.args.iter().map(|argument| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
+            _ => None,
+        });
+        let arguments: Vec<&Expr> = arguments.by_ref().collect::<Option<_>>()?;
+        let text = |expr: &Expr| self.expr(expr);
+        Some(match (name, arguments.as_slice()) {
+            ("date_add" | "adddate", [date, Expr::Interval(interval)]) => {
+                format!("({} + {})", text(date), self.interval(interval))
+            }
+            ("date_sub" | "subdate", [date, Expr::Interval(interval)]) => {
+                format!("({} - {})", text(date), self.interval(interval))
+            }
+            ("adddate", [date, days]) => {
+                format!("({} + interval {} day)", text(date), text(days))
+            }
+            ("subdate", [date, days]) => {
+                format!("({} - interval {} day)", text(date), text(days))
+            }
+            ("timestampadd", [unit, count, date]) => {
+                let unit = word(unit)?.to_lowercase();
+                format!("({} + interval {} {unit})", text(date), text(count))
+            }
+            ("timestampdiff", [unit, from, to]) => {
+                let unit = word(unit)?;
+                format!("timestampdiff({unit},{},{})", text(from), text(to))
+            }
+            ("get_format", [kind, format]) => {
+                format!("get_format({}, {})", word(kind)?, text(format))
+            }
             (
                 "weight_string",
                 [
@@ -182,51 +162,40 @@ impl Printer<'_> {
             ) => {
                 let cast = cast_type(data_type)?;
                 let length = cast.length.filter(|_| cast.kind == CastTypeKind::Binary)?;
-                Some(format!(
-                    "weight_string({} as binary({length}))",
-                    self.expr(expr)
-                ))
+                format!("weight_string({} as binary({length}))", text(expr))
             }
-            ("weight_string", [text, length]) => Some(format!(
-                "weight_string({} as char({}))",
-                self.expr(text),
-                self.expr(length)
-            )),
+            ("weight_string", [string, length]) => {
+                format!("weight_string({} as char({}))", text(string), text(length))
+            }
             ("json_value", [document, path, options @ ..]) => {
-                let mut text = format!("json_value({}, {}", self.expr(document), self.expr(path));
+                let mut call = format!("json_value({}, {}", text(document), text(path));
                 for option in options {
-                    text += &self.json_value_option(option)?;
+                    call += &self.json_value_option(option)?;
                 }
-                Some(text + ")")
+                call + ")"
             }
             ("group_concat", arguments) => {
-                let distinct = match list.duplicate_treatment {
-                    Some(mayfly_syntax::ast::DuplicateTreatment::Distinct) => "distinct ",
-                    _ => "",
-                };
-                let texts: Vec<_> = arguments.iter().map(|part| self.expr(part)).collect();
-                let mut text = format!("group_concat({distinct}{}", texts.join(","));
+                let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+                let distinct = word_if(distinct, "distinct ");
+                let arguments = arguments.iter().map(|part| text(part)).join(",");
+                let mut call = format!("group_concat({distinct}{arguments}");
                 let mut separator = "','".to_owned();
                 for clause in &list.clauses {
                     match clause {
                         FunctionArgumentClause::OrderBy(keys) => {
-                            let keys: Vec<_> = keys.iter().map(|key| self.sort_key(key)).collect();
-                            text += &format!(" order by {}", keys.join(","));
+                            let keys = keys.iter().map(|key| self.sort_key(key)).join(",");
+                            call += &format!(" order by {keys}");
                         }
                         FunctionArgumentClause::Separator(value) => {
-                            separator = match &value.value {
-                                Value::SingleQuotedString(text)
-                                | Value::DoubleQuotedString(text) => quoted_string(text),
-                                other => other.to_string(),
-                            };
+                            separator = literal(&value.value);
                         }
                         _ => return None,
                     }
                 }
-                Some(format!("{text} separator {separator})"))
+                format!("{call} separator {separator})")
             }
-            _ => None,
-        }
+            _ => return None,
+        })
     }
 
     fn sort_key(self, key: &OrderByExpr) -> String {
@@ -261,13 +230,18 @@ impl Printer<'_> {
     }
 }
 
+/// A literal, whose quotes are those of SHOW CREATE.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => quoted_string(text),
+        other => other.to_string(),
+    }
+}
+
 /// A word that the tree has as a string.
 fn word(expr: &Expr) -> Option<&str> {
     match expr {
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) => Some(text),
-            _ => None,
-        },
+        Expr::Value(value) if let Value::SingleQuotedString(text) = &value.value => Some(text),
         _ => None,
     }
 }
@@ -289,11 +263,10 @@ fn cast_text(data_type: &DataType) -> String {
             format!("{} charset {}", sized("char"), charset.to_lowercase())
         }
         CastTypeKind::Binary => format!("{} charset binary", sized("char")),
-        CastTypeKind::Decimal => format!(
-            "decimal({},{})",
-            ty.length.unwrap_or(10),
-            ty.scale.unwrap_or(0)
-        ),
+        CastTypeKind::Decimal => {
+            let (length, scale) = (ty.length.unwrap_or(10), ty.scale.unwrap_or(0));
+            format!("decimal({length},{scale})")
+        }
         CastTypeKind::Float if ty.length.is_none_or(|digits| digits <= FLOAT_DIGITS_MAX) => {
             "float".to_owned()
         }
@@ -329,7 +302,7 @@ mod tests {
         }
     }
 
-    /// A definition is kept as its text: it must mean the same when it is read again.
+    /// A definition is stored as its text: it must mean the same when it is read again.
     #[test]
     fn what_is_printed_reads_back() {
         for expression in [

@@ -1,6 +1,7 @@
-//! `PARTITION BY …` as a definition keeps it and SHOW CREATE TABLE prints it. Tables have no partitions
-//! yet: the clause is kept for those who read it back.
+//! `PARTITION BY …` as a definition has it and SHOW CREATE TABLE prints it. Tables have no partitions
+//! yet: the clause is stored so that SHOW CREATE TABLE gives it back.
 
+use itertools::Itertools;
 use mayfly_syntax::ast::{
     Expr, Ident, PartitionDefinition, PartitionFunction, PartitionKind, PartitionValues,
     PartitionedBy, Partitioning, TableOption, Value as Literal,
@@ -10,13 +11,12 @@ use mayfly_syntax::printer::quoted_string;
 
 use crate::catalog::expression_text;
 use crate::catalog::show_create::{NameQuotes, identifier};
+use crate::names::word_if;
 
 /// The comment in which SHOW CREATE TABLE has the clause: that of the version which knows it.
 pub(crate) fn comment(partitioning: &Partitioning, engine: &str) -> String {
-    let version = match is_of_columns(&partitioning.function) {
-        true => 50500,
-        false => 50100,
-    };
+    let of_columns = is_of_columns(&partitioning.function);
+    let version = if of_columns { 50500 } else { 50100 };
     format!("/*!{version} {} */", text(partitioning, engine))
 }
 
@@ -28,11 +28,10 @@ fn is_of_columns(function: &PartitionFunction) -> bool {
 
 fn text(partitioning: &Partitioning, engine: &str) -> String {
     let of_columns = is_of_columns(&partitioning.function);
-    let definitions: Vec<String> = partitioning
-        .definitions
-        .iter()
+    let definitions = partitioning.definitions.iter();
+    let definitions = definitions
         .map(|definition| definition_text(definition, of_columns, engine))
-        .collect();
+        .join(",\n ");
     let mut text = format!("PARTITION BY {}", function_text(&partitioning.function));
     if let (Some(count), true) = (partitioning.count, definitions.is_empty()) {
         text += &format!("\nPARTITIONS {count}");
@@ -44,13 +43,13 @@ fn text(partitioning: &Partitioning, engine: &str) -> String {
         }
     }
     if !definitions.is_empty() {
-        text += &format!("\n({})", definitions.join(",\n "));
+        text += &format!("\n({definitions})");
     }
     text
 }
 
 fn function_text(function: &PartitionFunction) -> String {
-    let linear = if function.linear { "LINEAR " } else { "" };
+    let linear = word_if(function.linear, "LINEAR ");
     let kind = match function.kind {
         PartitionKind::Hash => "HASH ",
         PartitionKind::Key { algorithm: Some(1) } => "KEY ALGORITHM = 1 ",
@@ -61,13 +60,8 @@ fn function_text(function: &PartitionFunction) -> String {
     let of = match &function.of {
         PartitionedBy::Expression(expression) => format!("({})", expression_text::text(expression)),
         PartitionedBy::Columns(columns) => {
-            let names: Vec<String> = columns.iter().map(name).collect();
-            let word = if is_of_columns(function) {
-                " COLUMNS"
-            } else {
-                ""
-            };
-            format!("{word}({})", names.join(","))
+            let word = word_if(is_of_columns(function), " COLUMNS");
+            format!("{word}({})", columns.iter().map(name).join(","))
         }
     };
     format!("{linear}{kind}{of}")
@@ -77,27 +71,22 @@ fn definition_text(definition: &PartitionDefinition, of_columns: bool, engine: &
     let mut text = format!("PARTITION {}", name(&definition.name));
     match &definition.values {
         Some(PartitionValues::LessThan(bounds)) => {
-            let bounds: Vec<String> = bounds
-                .iter()
-                .map(|bound| bound.as_ref().map_or_else(|| "MAXVALUE".to_owned(), value))
-                .collect();
-            let bounds = bounds.join(",");
-            text += &match bounds == "MAXVALUE" && !of_columns {
-                true => " VALUES LESS THAN MAXVALUE".to_owned(),
-                false => format!(" VALUES LESS THAN ({bounds})"),
+            let bound = |bound: &Option<Expr>| match bound {
+                Some(bound) => value(bound),
+                None => "MAXVALUE".to_owned(),
             };
+            let mut bounds = bounds.iter().map(bound).join(",");
+            if bounds != "MAXVALUE" || of_columns {
+                bounds = format!("({bounds})");
+            }
+            text += &format!(" VALUES LESS THAN {bounds}");
         }
         Some(PartitionValues::In(values)) => {
-            let mut values: Vec<String> = values
-                .iter()
-                .map(|values| match values.as_slice() {
-                    [only] => value(only),
-                    several => {
-                        let several: Vec<String> = several.iter().map(value).collect();
-                        format!("({})", several.join(","))
-                    }
-                })
-                .collect();
+            let values = values.iter().map(|values| match values.as_slice() {
+                [only] => value(only),
+                several => format!("({})", several.iter().map(value).join(",")),
+            });
+            let mut values: Vec<String> = values.collect();
             if !of_columns {
                 values.sort_by_key(|value| value != "NULL");
             }
@@ -108,30 +97,26 @@ fn definition_text(definition: &PartitionDefinition, of_columns: bool, engine: &
     if definition.subpartitions.is_empty() {
         return text + &options_text(&definition.options, engine);
     }
-    let subpartitions: Vec<String> = definition
-        .subpartitions
-        .iter()
-        .map(|(subpartition, options)| {
-            let options = [definition.options.as_slice(), options].concat();
-            let options = options_text(&options, engine);
-            format!("SUBPARTITION {}{options}", name(subpartition))
-        })
-        .collect();
-    text + &format!("\n ({})", subpartitions.join(",\n  "))
+    let subpartitions = definition.subpartitions.iter();
+    let subpartitions = subpartitions.map(|(subpartition, options)| {
+        let options = [definition.options.as_slice(), options].concat();
+        let options = options_text(&options, engine);
+        format!("SUBPARTITION {}{options}", name(subpartition))
+    });
+    text + &format!("\n ({})", subpartitions.format(",\n  "))
 }
 
 fn value(expression: &Expr) -> String {
-    let literal = match expression {
-        Expr::Value(literal) => Some(&literal.value),
-        _ => None,
-    };
-    match literal {
-        Some(Literal::Null) => "NULL".to_owned(),
-        Some(Literal::SingleQuotedString(text) | Literal::DoubleQuotedString(text)) => {
-            quoted_string(text)
+    if let Expr::Value(literal) = expression {
+        match &literal.value {
+            Literal::Null => return "NULL".to_owned(),
+            Literal::SingleQuotedString(text) | Literal::DoubleQuotedString(text) => {
+                return quoted_string(text);
+            }
+            _ => {}
         }
-        _ => expression_text::text(expression),
     }
+    expression_text::text(expression)
 }
 
 /// The options in MySQL's order; of those that are there twice the last.
@@ -148,11 +133,8 @@ fn options_text(options: &[TableOption], engine: &str) -> String {
     for (name, is_text) in NAMES {
         let mut written = options.iter().rev();
         if let Some(option) = written.find(|option| option.name.eq_ignore_ascii_case(name)) {
-            let value = match is_text {
-                true => quoted_string(&option.value),
-                false => option.value.clone(),
-            };
-            text += &format!(" {name} = {value}");
+            let quoted = is_text.then(|| quoted_string(&option.value));
+            text += &format!(" {name} = {}", quoted.as_ref().unwrap_or(&option.value));
         }
     }
     text + &format!(" ENGINE = {engine}")
@@ -160,9 +142,10 @@ fn options_text(options: &[TableOption], engine: &str) -> String {
 
 /// A name, in quotes where it needs them, and where it is a keyword.
 fn name(ident: &Ident) -> String {
-    let quotes = match is_keyword(&ident.value) {
-        true => NameQuotes::Backticks,
-        false => NameQuotes::WhereNeeded { double: false },
+    let quotes = if is_keyword(&ident.value) {
+        NameQuotes::Backticks
+    } else {
+        NameQuotes::WhereNeeded { double: false }
     };
     identifier(&ident.value, quotes)
 }

@@ -28,34 +28,23 @@ impl Alteration<'_> {
     /// foreign keys.
     pub(super) fn check_dependencies(&mut self) -> Result<()> {
         for (position, old) in self.old.columns.iter().enumerate() {
-            let new = self
-                .columns
-                .iter()
-                .find(|column| column.source == Some(position));
-            let new = new.map(|new| new.definition.clone());
-            let dropped = new.is_none();
-            let renamed = new
-                .as_ref()
-                .is_some_and(|new| !same_name(&new.name, &old.name));
-            if dropped || renamed {
-                self.check_users_of(old, dropped)?;
-            }
-            if dropped {
+            let mut columns = self.columns.iter();
+            let new = columns.find(|column| column.source == Some(position));
+            let Some(new) = new.map(|new| new.definition.clone()) else {
+                self.check_users_of(old, true)?;
                 self.check_foreign_keys_of(old)?;
-            } else if let Some(new) = &new
-                && renamed
-            {
-                for foreign in &mut self.builder.table.foreign_keys {
-                    for column in &mut foreign.columns {
-                        if same_name(column, &old.name) {
-                            column.clone_from(&new.name);
-                        }
+                continue;
+            };
+            if !same_name(&new.name, &old.name) {
+                self.check_users_of(old, false)?;
+                let foreign_keys = self.builder.table.foreign_keys.iter_mut();
+                for column in foreign_keys.flat_map(|foreign| &mut foreign.columns) {
+                    if same_name(column, &old.name) {
+                        column.clone_from(&new.name);
                     }
                 }
-            } else if let Some(new) = &new
-                && new.ty != old.ty
-            {
-                self.check_change(old, new)?;
+            } else if new.ty != old.ty {
+                self.check_change(old, &new)?;
             }
         }
         Ok(())
@@ -76,13 +65,8 @@ impl Alteration<'_> {
                 !was_there(check) || !uses(check) || others
             });
         }
-        let dependent = self
-            .builder
-            .table
-            .checks
-            .iter()
-            .find(|check| was_there(check) && uses(check));
-        if let Some(check) = dependent {
+        let mut checks = self.builder.table.checks.iter();
+        if let Some(check) = checks.find(|check| was_there(check) && uses(check)) {
             let uses = codes::ER_DEPENDENT_BY_CHECK_CONSTRAINT;
             return Err(uses.with(&[&check.name, &old.name]));
         }
@@ -203,14 +187,11 @@ impl Alteration<'_> {
             leads(self.old, key, columns)
                 && !table.keys.iter().any(|other| leads(table, other, columns))
         };
-        let own = table
-            .foreign_keys
+        let (mut own, others) = (table.foreign_keys.iter(), self.references());
+        let mut others = others
             .iter()
-            .any(|foreign| needs(&foreign.columns));
-        let others = self.references();
-        let others = others
-            .iter()
-            .any(|(_, foreign)| needs(&foreign.references.columns));
-        refuse(own || others, || codes::ER_DROP_INDEX_FK.with(&[&key.name]))
+            .map(|(_, foreign)| &foreign.references.columns);
+        let is_needed = own.any(|it| needs(&it.columns)) || others.any(|columns| needs(columns));
+        refuse(is_needed, || codes::ER_DROP_INDEX_FK.with(&[&key.name]))
     }
 }

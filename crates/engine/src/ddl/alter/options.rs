@@ -2,8 +2,8 @@
 //! statement is to run.
 
 use mayfly_syntax::ast::{AlterAction, ColumnAttribute, GeneratedStorage, TableOption};
+use mayfly_types::Result;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result};
 
 use crate::catalog::engines;
 use crate::ddl::alter::Alteration;
@@ -29,8 +29,8 @@ impl Alteration<'_> {
                 AlterAction::Partition(partitioning) => {
                     let computed = partitioning::computed(self.session(), partitioning);
                     self.builder.table.partitioning = Some(computed);
-                    let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
-                    self.session().diagnostics().push(Level::Warning, ignored);
+                    self.session()
+                        .warn(codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]));
                 }
                 AlterAction::RemovePartitioning => {
                     let partitioning = self.builder.table.partitioning.take();
@@ -41,8 +41,8 @@ impl Alteration<'_> {
                 AlterAction::DisableKeys | AlterAction::EnableKeys
                     if !matches!(self.old.engine.as_str(), "MyISAM" | "Aria") =>
                 {
-                    let note = codes::ER_ILLEGAL_HA.with(&[&self.old.name]);
-                    self.session().diagnostics().push(Level::Note, note);
+                    self.session()
+                        .note(codes::ER_ILLEGAL_HA.with(&[&self.old.name]));
                 }
                 AlterAction::Other(text)
                     if self.old.partitioning.is_none()
@@ -51,9 +51,8 @@ impl Alteration<'_> {
                     return Err(codes::ER_PARTITION_MGMT_ON_NONPARTITIONED.error());
                 }
                 AlterAction::Other(text) => {
-                    return Err(
-                        codes::ER_NOT_SUPPORTED_YET.with(&[&format!("ALTER TABLE … {text}")])
-                    );
+                    let what = format!("ALTER TABLE … {text}");
+                    return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]));
                 }
                 _ => {}
             }

@@ -49,11 +49,10 @@ impl Builder<'_> {
         for position in 0..self.table.columns.len() {
             let column = &self.table.columns[position];
             if let (true, Some(generated)) = (column.is_hidden(), &column.generated) {
-                let expression = &generated.expression;
-                let mode = SqlMode::default();
-                let nullable =
-                    expressions::may_be_null(self.context, expression, &self.table, mode)?;
-                self.table.columns[position].nullable = nullable;
+                let (expression, mode) = (&generated.expression, SqlMode::default());
+                let table = &self.table;
+                let nullable = expressions::may_be_null(self.context, expression, table, mode);
+                self.table.columns[position].nullable = nullable?;
             }
         }
         Ok(())
@@ -68,13 +67,12 @@ impl Builder<'_> {
             SqlMode::default(),
         )
         .map_err(|error: Error| expressions::in_clause(error, "functional index"))?;
-        let is_long = matches!(
-            ty.kind,
-            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
-        );
         match ty.kind {
             TypeKind::Json => Err(codes::ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION.error()),
-            _ if is_long || (ty.is_string() && ty.length > CHARACTERS_MAX) => {
+            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
+                Err(codes::ER_FUNCTIONAL_INDEX_ON_LOB.error())
+            }
+            _ if ty.is_string() && ty.length > CHARACTERS_MAX => {
                 Err(codes::ER_FUNCTIONAL_INDEX_ON_LOB.error())
             }
             _ => Ok(ty),

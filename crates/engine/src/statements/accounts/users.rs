@@ -14,7 +14,7 @@ use super::{
     require_create_user,
 };
 use crate::accounts::AccountTable;
-use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept};
+use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, PasswordHash};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::ddl::account::{define, named, records};
 use crate::error::{ensure, refuse};
@@ -153,7 +153,7 @@ fn alter_one(
     operation: (&str, i64),
 ) -> Result<Option<String>> {
     if definition.discards {
-        account.second_password = Kept::default();
+        account.second_password = PasswordHash::default();
     }
     let identified = definition.identified.as_ref();
     if identified.is_some() {
@@ -201,7 +201,7 @@ fn check_current(
 }
 
 /// RETAIN CURRENT PASSWORD: 3878 when there is none.
-fn retain(account: &mut Account, before: Kept) -> Result<()> {
+fn retain(account: &mut Account, before: PasswordHash) -> Result<()> {
     if before.0.is_empty() {
         let empty = codes::ER_SECOND_PASSWORD_CANNOT_BE_EMPTY;
         return Err(empty.with(&[&account.name.user, &account.name.host]));
