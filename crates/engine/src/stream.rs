@@ -147,13 +147,14 @@ impl<'s> ResultStream<'s> {
             Source::Ended => return Ok(None),
             Source::Batches(batches) => Ok(batches.next()),
             Source::Found(rows) => rows.next_batch(),
-            Source::Row(left) => match std::mem::take(left) {
-                true => {
+            Source::Row(left) => {
+                if std::mem::take(left) {
                     let types = self.result.columns.iter().map(|column| &column.ty);
                     Ok(Some(builder::row(types, &self.context.session.row)))
+                } else {
+                    Ok(None)
                 }
-                false => Ok(None),
-            },
+            }
             Source::Plan { rows, .. } => {
                 let advance = AssertUnwindSafe(|| rows.next_batch());
                 catch_unwind(advance)

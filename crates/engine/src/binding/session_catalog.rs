@@ -327,9 +327,10 @@ impl Catalog for SessionCatalog<'_> {
             Usage::ReadOrDelete | Usage::Delete => REMOVED,
             Usage::Read | Usage::ReadAll | Usage::Insert => PrivilegeSet::NONE,
         };
-        match rights.on_any_column(database, name).meets(instead) {
-            true => Ok(()),
-            false => rights.require_on_columns(database, name, SELECT),
+        if rights.on_any_column(database, name).meets(instead) {
+            Ok(())
+        } else {
+            rights.require_on_columns(database, name, SELECT)
         }
     }
 

@@ -71,9 +71,10 @@ impl SessionDiagnostics {
     /// A statement begins, which asks for what the one before it has left or does not.
     pub(super) fn begin(&mut self, keeps: bool, options: &StatementOptions) {
         self.before = ConditionCounts::of(&self.area);
-        match keeps {
-            true => self.kept = self.before.all,
-            false => self.reset(options),
+        if keeps {
+            self.kept = self.before.all
+        } else {
+            self.reset(options)
         }
     }
 
@@ -91,10 +92,7 @@ impl SessionDiagnostics {
             return;
         }
         let area = Diagnostics::new(kept_max);
-        self.area = Arc::new(match notes {
-            true => area,
-            false => area.without_notes(),
-        });
+        self.area = Arc::new(if notes { area } else { area.without_notes() });
     }
 }
 

@@ -64,9 +64,10 @@ impl ConnectionSlot {
     pub(crate) fn enter(&mut self) -> Result<bool> {
         let connected = self.count();
         let most = self.database.globals().get(typed::MAX_CONNECTIONS);
-        match connected > most + 1 {
-            true => Err(self.database.too_many_connections()),
-            false => Ok(connected > most),
+        if connected > most + 1 {
+            Err(self.database.too_many_connections())
+        } else {
+            Ok(connected > most)
         }
     }
 

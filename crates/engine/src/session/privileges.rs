@@ -148,9 +148,10 @@ impl SessionPrivileges {
             if self.is_unrestricted() && (of_embedded || accounts.table().is_empty()) {
                 return Ok(self.rights());
             }
-            return Err(match self.rights().global().has(SUPER) {
-                true => codes::ER_NO_SUCH_USER.with(&[user, host]),
-                false => self.access_denied(),
+            return Err(if self.rights().global().has(SUPER) {
+                codes::ER_NO_SUCH_USER.with(&[user, host])
+            } else {
+                self.access_denied()
             });
         };
         let sources = accounts.with_roles(&name, &account.grants.default_roles);
@@ -195,9 +196,10 @@ impl SessionPrivileges {
     /// The files that functions may read: none without FILE.
     pub(super) fn readable_files(&self) -> Arc<dyn ServerFiles> {
         const FILE: PrivilegeSet = PrivilegeSet::of(&[Privilege::File]);
-        match self.is_unrestricted() || self.rights().global().has(FILE) {
-            true => Arc::clone(&self.database.file_rules) as _,
-            false => Arc::new(NoFiles),
+        if self.is_unrestricted() || self.rights().global().has(FILE) {
+            Arc::clone(&self.database.file_rules) as _
+        } else {
+            Arc::new(NoFiles)
         }
     }
 

@@ -24,9 +24,10 @@ impl StatementContext<'_> {
     /// the transaction ends, if the isolation level says so.
     pub(crate) fn read_for_change(&mut self) {
         let is_kept = self.keeps_ranges();
-        self.read_lock.set(match is_kept {
-            true => ReadLock::Shared,
-            false => ReadLock::None,
+        self.read_lock.set(if is_kept {
+            ReadLock::Shared
+        } else {
+            ReadLock::None
         });
         self.read_newest();
     }
@@ -50,9 +51,10 @@ impl StatementContext<'_> {
 
     /// The view of the store that has a table's rows.
     pub(crate) fn statement_of(&self, table: &BaseTable) -> Result<&DurableStatement> {
-        match self.session.transaction.changes_directly(table) {
-            true => self.direct_statement(),
-            false => self.durable_statement(),
+        if self.session.transaction.changes_directly(table) {
+            self.direct_statement()
+        } else {
+            self.durable_statement()
         }
     }
 
@@ -88,18 +90,20 @@ impl TableAccess for StatementContext<'_> {
 
     fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
         let budgets = &self.database().budgets;
-        let (memory, temp_space) = match definition.temporary {
-            true => (&self.session.memory.rows, &self.session.memory.temp_space),
-            false => (&budgets.base_tables, &budgets.base_space),
+        let (memory, temp_space) = if definition.temporary {
+            (&self.session.memory.rows, &self.session.memory.temp_space)
+        } else {
+            (&budgets.base_tables, &budgets.base_space)
         };
         UserTableContext {
             resources: self.database().resources.clone(),
             memory: memory.clone(),
             temp_space: temp_space.clone(),
             // A MEMORY table has a limit of its own.
-            memory_limit: match definition.engine == "MEMORY" {
-                true => UNLIMITED,
-                false => self.options().tmp_table_size,
+            memory_limit: if definition.engine == "MEMORY" {
+                UNLIMITED
+            } else {
+                self.options().tmp_table_size
             },
             owner: self.statement_owner(),
             purpose: Purpose::UserTable,

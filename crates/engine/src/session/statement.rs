@@ -168,9 +168,12 @@ impl<'s> StatementContext<'s> {
         mut self,
         run: impl FnOnce(&mut Self) -> Result<Outcome>,
     ) -> Result<(Self, Outcome)> {
-        let run = |context: &mut Self| match context.session.shared.kill.is_closed() {
-            true => Err(codes::ER_QUERY_INTERRUPTED.error()),
-            false => run(context),
+        let run = |context: &mut Self| {
+            if context.session.shared.kill.is_closed() {
+                Err(codes::ER_QUERY_INTERRUPTED.error())
+            } else {
+                run(context)
+            }
         };
         let outcome = match catch_unwind(AssertUnwindSafe(|| run(&mut self))) {
             Ok(outcome) => outcome,
@@ -193,9 +196,10 @@ impl<'s> StatementContext<'s> {
     /// The statement is done: alone, it is a transaction that ends here.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.end_reading()?;
-        match self.is_in_transaction() {
-            true => Ok(()),
-            false => self.transaction_mut().commit(),
+        if self.is_in_transaction() {
+            Ok(())
+        } else {
+            self.transaction_mut().commit()
         }
     }
 

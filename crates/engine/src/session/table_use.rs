@@ -192,9 +192,10 @@ impl StatementContext<'_> {
                 found = true;
             }
         }
-        match found {
-            true => Err(codes::ER_TABLE_NOT_LOCKED_FOR_WRITE.with(&[&name])),
-            false => Err(codes::ER_TABLE_NOT_LOCKED.with(&[&alias.unwrap_or(name)])),
+        if found {
+            Err(codes::ER_TABLE_NOT_LOCKED_FOR_WRITE.with(&[&name]))
+        } else {
+            Err(codes::ER_TABLE_NOT_LOCKED.with(&[&alias.unwrap_or(name)]))
         }
     }
 }

@@ -28,9 +28,10 @@ impl TemporaryTables {
     /// A number that is another one when names of temporary tables may mean something else; 0 without any, so
     /// that such sessions share plans.
     pub(crate) fn version(&self) -> u64 {
-        match self.tables.is_empty() {
-            true => 0,
-            false => self.version,
+        if self.tables.is_empty() {
+            0
+        } else {
+            self.version
         }
     }
 

@@ -192,9 +192,10 @@ impl Session {
     /// A statement is about to run that does this in the transaction, or begins or ends one.
     pub(crate) fn note_work(&mut self, work: TransactionWork, begins_or_ends: bool) {
         if let Some(tracker) = &mut self.client.tracker {
-            let before = match begins_or_ends {
-                true => TransactionWork::default(),
-                false => tracker.work,
+            let before = if begins_or_ends {
+                TransactionWork::default()
+            } else {
+                tracker.work
             };
             tracker.work = before | work;
         }

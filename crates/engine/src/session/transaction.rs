@@ -126,9 +126,10 @@ impl SessionTransaction {
 
     /// The transaction that changes a table.
     pub(crate) fn of_table(&self, table: &BaseTable) -> Result<&DurableTransaction> {
-        match self.changes_directly(table) {
-            true => Ok(self.direct()?.transaction()),
-            false => self.durable(),
+        if self.changes_directly(table) {
+            Ok(self.direct()?.transaction())
+        } else {
+            self.durable()
         }
     }
 }

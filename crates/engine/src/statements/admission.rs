@@ -112,9 +112,10 @@ impl Check<'_> {
             Statement::CreateIndex(create) => self.table(&create.table, INDEX),
             Statement::DropIndex(drop) => self.table(&drop.table, INDEX),
             Statement::CreateView(create) => {
-                let wanted = match create.or_replace || create.alter {
-                    true => CREATE_VIEW.with(DROP),
-                    false => CREATE_VIEW,
+                let wanted = if create.or_replace || create.alter {
+                    CREATE_VIEW.with(DROP)
+                } else {
+                    CREATE_VIEW
                 };
                 self.base_table(&create.name, wanted)
             }

@@ -75,9 +75,10 @@ fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<O
     let (database, name) = qualified(context, &statement.table)?;
     refuse_view(context, &database, &name)?;
     let hidden = context.temporary_table(&database, &name).is_some();
-    let _held = match hidden {
-        true => None,
-        false => context.hold_table(&database, &name, TableUse::Alone)?,
+    let _held = if hidden {
+        None
+    } else {
+        context.hold_table(&database, &name, TableUse::Alone)?
     };
     let table = writable_table(context, &database, &name)?;
     let mut altered = alter::definition(context, &table, statement)?;
@@ -175,9 +176,10 @@ fn rename(
     if !catalog.has_database(&database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
-    let taken = match definition.temporary {
-        true => context.temporary_table(&database, &name).is_some(),
-        false => catalog.has(&database, &name),
+    let taken = if definition.temporary {
+        context.temporary_table(&database, &name).is_some()
+    } else {
+        catalog.has(&database, &name)
     };
     if taken {
         return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&name]));
@@ -379,9 +381,10 @@ fn copy_rows(
             // Whether `sql_mode` would take the values today is asked of a copy alone.
             let is_as_it_was =
                 !by_copy && !adds_dates && columns.iter().zip(&positions).all(keeps_null);
-            let appended = match is_as_it_was {
-                true => sink.append_stored(columns.clone(), count),
-                false => sink.append(&Batch::new(columns.clone(), count), &types),
+            let appended = if is_as_it_was {
+                sink.append_stored(columns.clone(), count)
+            } else {
+                sink.append(&Batch::new(columns.clone(), count), &types)
             };
             appended.map_err(says)?;
             rows += count as u64;

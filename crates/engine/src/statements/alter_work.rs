@@ -251,9 +251,10 @@ impl Work {
         let algorithm = if old.engine != new.engine || new_check || sorted {
             Algorithm::Copy(Reason::Always)
         } else if !transactional(old) {
-            match rows_move {
-                true => Algorithm::Copy(Reason::None),
-                false => Algorithm::Instant,
+            if rows_move {
+                Algorithm::Copy(Reason::None)
+            } else {
+                Algorithm::Instant
             }
         } else if retyped {
             Algorithm::Copy(Reason::Type)

@@ -94,9 +94,10 @@ pub(super) fn update(
     context.counters().add(Counter::HandlerUpdate, done.changed);
     let warnings = context.diagnostics().count();
     let result = StatementResult {
-        affected_rows: match context.session.client.counts_found_rows {
-            true => done.matched,
-            false => done.changed,
+        affected_rows: if context.session.client.counts_found_rows {
+            done.matched
+        } else {
+            done.changed
         },
         info: format!(
             "Rows matched: {}  Changed: {}  Warnings: {warnings}",

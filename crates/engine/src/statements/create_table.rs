@@ -242,9 +242,10 @@ fn default_of_computed(context: &StatementContext<'_>, ty: &SqlType) -> ColumnDe
         TypeKind::Time => true,
         _ => ty.is_numeric() || ty.is_string(),
     };
-    match has_zero {
-        true => ColumnDefault::Value(implicit_default(ty)),
-        false => ColumnDefault::None,
+    if has_zero {
+        ColumnDefault::Value(implicit_default(ty))
+    } else {
+        ColumnDefault::None
     }
 }
 

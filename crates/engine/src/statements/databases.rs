@@ -124,9 +124,10 @@ impl Session {
             .catalog
             .database_collation(name)
             .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&name]))?;
-        let name = match system_schemas::is_schema(name) {
-            true => name.to_lowercase(),
-            false => name.to_owned(),
+        let name = if system_schemas::is_schema(name) {
+            name.to_lowercase()
+        } else {
+            name.to_owned()
         };
         self.set_current_database(Some(&name));
         let row = crate::character_sets::row(collation);

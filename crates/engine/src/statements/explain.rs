@@ -96,9 +96,10 @@ impl Explained {
         let ready = planning::plan(context, statement, None)?;
         let (query, kind, tables) = match (&ready.plan.plan, &**statement) {
             (ExecutablePlan::Insert(plan), Statement::Insert(insert)) => {
-                let kind = match insert.replace {
-                    true => ChangeKind::Replace,
-                    false => ChangeKind::Insert,
+                let kind = if insert.replace {
+                    ChangeKind::Replace
+                } else {
+                    ChangeKind::Insert
                 };
                 let table = plan.table().into_iter();
                 let tables = table.map(|table| table.definition.name.clone()).collect();

@@ -191,9 +191,10 @@ fn plan_values(
             }
         };
         computed.push(ComputedValue {
-            expression: Arc::new(match column.ty.is_numeric() {
-                true => mayfly_plan::as_number(bound),
-                false => bound,
+            expression: Arc::new(if column.ty.is_numeric() {
+                mayfly_plan::as_number(bound)
+            } else {
+                bound
             }),
             reads_row,
         });
@@ -223,17 +224,19 @@ pub(super) fn execute(
     }
     let warnings = context.diagnostics().count();
     let is_one_row = matches!(&insert.source, InsertSource::Values(rows) if rows.len() <= 1);
-    let info = match is_one_row {
-        true => String::new(),
-        false => format!(
+    let info = if is_one_row {
+        String::new()
+    } else {
+        format!(
             "Records: {}  Duplicates: {}  Warnings: {warnings}",
             written.records(),
             written.duplicates()
-        ),
+        )
     };
-    let untouched = match context.session.client.counts_found_rows {
-        true => written.untouched,
-        false => 0,
+    let untouched = if context.session.client.counts_found_rows {
+        written.untouched
+    } else {
+        0
     };
     let result = StatementResult {
         columns: returning::columns(&plan.returning),
@@ -335,9 +338,10 @@ fn insert_values(
                     let missing = || Error::internal("a value was not planned");
                     let next = computed.next().ok_or_else(missing)?;
                     let bound = Bound::of_plan(Arc::clone(&next.expression), &execution());
-                    let row = match next.reads_row {
-                        true => sink.current_row(),
-                        false => expressions::one_row(),
+                    let row = if next.reads_row {
+                        sink.current_row()
+                    } else {
+                        expressions::one_row()
                     };
                     bound.scalar(&row, &parameters.values)?
                 }

@@ -34,9 +34,10 @@ pub(super) fn run(
         let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
         allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
     }
-    match query_only {
-        true => kill.kill(),
-        false => kill.close(),
+    if query_only {
+        kill.kill()
+    } else {
+        kill.close()
     }
     if id == context.id() {
         return Err(codes::ER_QUERY_INTERRUPTED.error());

@@ -134,9 +134,10 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
         batch_rows: execution.options.batch_rows.max(1),
         line_by_line: format.is_fixed_width() || loader.assignments.need_variables(),
     };
-    let threads = match parser.line_by_line {
-        true => 1,
-        false => execution.options.threads,
+    let threads = if parser.line_by_line {
+        1
+    } else {
+        execution.options.threads
     };
     loader.block_memory = blocks.memory_bytes(threads);
     loader.hold(0)?;
@@ -411,9 +412,10 @@ impl Loader<'_> {
                 self.execution.check_interrupt()?;
             }
             fields.clear();
-            let read = match self.format.is_fixed_width() {
-                true => self.read_fixed_width(&mut splitter, &mut fields),
-                false => self.read_fields(&mut splitter, &mut fields),
+            let read = if self.format.is_fixed_width() {
+                self.read_fixed_width(&mut splitter, &mut fields)
+            } else {
+                self.read_fields(&mut splitter, &mut fields)
             };
             let ControlFlow::Continue(has_more) = read else {
                 break;
@@ -602,9 +604,10 @@ impl Loader<'_> {
     fn value_for_missing(&self, column: &ColumnDefinition) -> Value {
         use crate::catalog::definition::ColumnDefault;
         let by_default_null = matches!(column.default, ColumnDefault::None | ColumnDefault::Null);
-        match (column.nullable && by_default_null) || column.auto_increment {
-            true => Value::Null,
-            false => self.type_default(column),
+        if (column.nullable && by_default_null) || column.auto_increment {
+            Value::Null
+        } else {
+            self.type_default(column)
         }
     }
 

@@ -52,9 +52,10 @@ pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> 
     wanted.append(&mut below);
     let mut uses: BTreeMap<(String, String), TableUse> = BTreeMap::new();
     for table in &wanted {
-        let how = match table.writes {
-            true => TableUse::Alone,
-            false => TableUse::ReadAlone,
+        let how = if table.writes {
+            TableUse::Alone
+        } else {
+            TableUse::ReadAlone
         };
         let key = (table.database.clone(), table.name.clone());
         let known = uses.entry(key).or_insert(how);

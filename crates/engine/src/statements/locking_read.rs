@@ -31,9 +31,10 @@ pub(super) fn begin(context: &mut StatementContext<'_>, query: &Query) -> Result
         return Ok(());
     }
     refuse_locks(context, query)?;
-    match locks {
-        true => context.read_for_change(),
-        false => context.read_newest(),
+    if locks {
+        context.read_for_change()
+    } else {
+        context.read_newest()
     }
     Ok(())
 }
@@ -206,9 +207,10 @@ impl Locking<'_> {
             let present: Vec<bool> = (0..positions.len())
                 .map(|row| positions.is_valid(row))
                 .collect();
-            let mode = match lock.shared {
-                true => LockMode::Shared,
-                false => LockMode::Exclusive,
+            let mode = if lock.shared {
+                LockMode::Shared
+            } else {
+                LockMode::Exclusive
             };
             let wait = wait_of(self.context, lock);
             // An outer join gives rows without a row of this table.

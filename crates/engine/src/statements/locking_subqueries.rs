@@ -34,9 +34,10 @@ impl Visitor for Search {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         self.depth += 1;
-        match self.depth > 1 && !query.locks.is_empty() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.depth > 1 && !query.locks.is_empty() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

@@ -63,9 +63,10 @@ pub(super) fn run(
         }
         push(
             "Error",
-            match is_view {
-                true => format!("'{full}' is not BASE TABLE"),
-                false => format!("Table '{full}' doesn't exist"),
+            if is_view {
+                format!("'{full}' is not BASE TABLE")
+            } else {
+                format!("Table '{full}' doesn't exist")
             },
         );
         push("status", "Operation failed".to_owned());

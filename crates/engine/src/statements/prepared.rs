@@ -87,9 +87,10 @@ impl Prepared {
 
     /// 1210 unless there is a value for each `?`.
     fn check_count(&self, values: &[(Value, SqlType)]) -> Result<()> {
-        match values.len() == self.parameters {
-            true => Ok(()),
-            false => Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"])),
+        if values.len() == self.parameters {
+            Ok(())
+        } else {
+            Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]))
         }
     }
 

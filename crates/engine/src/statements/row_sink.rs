@@ -722,16 +722,18 @@ impl<'t> RowSink<'t> {
         let (next, left) = self.taken_numbers;
         if left > 0 {
             self.taken_numbers = (next.saturating_add(step), left - 1);
-            return match next <= greatest {
-                true => Ok(next),
-                false => Err(codes::ER_AUTOINC_READ_FAILED.error()),
+            return if next <= greatest {
+                Ok(next)
+            } else {
+                Err(codes::ER_AUTOINC_READ_FAILED.error())
             };
         }
         let row = self.rows_before + row as u64;
         let done = row - *self.first_numbered.get_or_insert(row);
-        let count = match self.definition.engine == "InnoDB" {
-            true => self.listed_rows.saturating_sub(done).max(1),
-            false => 1,
+        let count = if self.definition.engine == "InnoDB" {
+            self.listed_rows.saturating_sub(done).max(1)
+        } else {
+            1
         };
         let first = self.table.take_auto_increments(count, step, offset);
         self.taken_numbers = (first.saturating_add(step), count - 1);

@@ -191,9 +191,10 @@ impl Writer {
     ) -> Result<Self> {
         let types = columns.iter().map(|column| &column.ty);
         // A column without a width makes the others lose theirs.
-        let widths = match format.is_fixed_width() {
-            true => types.clone().map(fixed_width).collect(),
-            false => None,
+        let widths = if format.is_fixed_width() {
+            types.clone().map(fixed_width).collect()
+        } else {
+            None
         };
         let file = files::create(&context.database().file_rules, path)?;
         let capacity = usize::try_from(context.settings().get(typed::SELECT_INTO_BUFFER_SIZE));

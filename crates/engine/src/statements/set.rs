@@ -123,9 +123,10 @@ fn persist(context: &StatementContext<'_>, changes: &[Change]) -> Result<()> {
         _ => None,
     });
     let persisted: Vec<_> = persisted.collect();
-    match persisted.is_empty() {
-        true => Ok(()),
-        false => context.database().persisted.set(persisted),
+    if persisted.is_empty() {
+        Ok(())
+    } else {
+        context.database().persisted.set(persisted)
     }
 }
 
@@ -141,9 +142,10 @@ pub(super) fn reset_persist(
         Some(name) => {
             if !persisted.remove(&name.to_ascii_lowercase())? {
                 let error = codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]);
-                match if_exists {
-                    true => context.warn(error),
-                    false => return Err(error),
+                if if_exists {
+                    context.warn(error)
+                } else {
+                    return Err(error);
                 }
             }
         }
@@ -285,9 +287,10 @@ fn system(
     let is_at_start = scope == Some(VariableScope::PersistOnly);
     let is_settable = variable.dynamic || is_at_start && READ_AT_START.contains(&variable.name);
     if !is_settable {
-        let kind = match is_at_start {
-            true => "non persistent read only",
-            false => "read only",
+        let kind = if is_at_start {
+            "non persistent read only"
+        } else {
+            "read only"
         };
         return Err(codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &kind]));
     }

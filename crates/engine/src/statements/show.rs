@@ -73,10 +73,7 @@ fn rewrite(
             )
         }
         ShowKind::TemporaryTables { all } => {
-            let own = match all {
-                true => String::new(),
-                false => format!(" WHERE SESSION_ID = {}", context.id()),
-            };
+            let own = if all { String::new() } else { format!(" WHERE SESSION_ID = {}", context.id()) };
             format!(
                 "SELECT ID AS Id, SESSION_ID AS Session, NAME AS Name, PURPOSE AS Purpose, CAUSE AS Cause, \
                  `ROWS` AS `Rows`, MEMORY_BYTES AS Memory_bytes, DISK_BYTES AS Disk_bytes, AGE AS Age, \
@@ -143,10 +140,7 @@ fn rewrite(
         ShowKind::ProcessList { full } => format!(
             "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, \
              STATE AS State, {} FROM information_schema.PROCESSLIST",
-            match full {
-                true => "INFO AS Info, TEMP_MEMORY AS Temp_memory, TEMP_DISK AS Temp_disk",
-                false => "LEFT(INFO, 100) AS Info",
-            }
+            if full { "INFO AS Info, TEMP_MEMORY AS Temp_memory, TEMP_DISK AS Temp_disk" } else { "LEFT(INFO, 100) AS Info" }
         ),
         ShowKind::Plugins => "SELECT PLUGIN_NAME AS Name, PLUGIN_STATUS AS Status, PLUGIN_TYPE AS Type, \
              PLUGIN_LIBRARY AS Library, PLUGIN_LICENSE AS License FROM information_schema.PLUGINS"
@@ -292,12 +286,13 @@ pub(super) fn columns_text(
     column: Option<&str>,
 ) -> Result<String> {
     let source = column_source(context, database, name, "COLUMNS", "#temporary_columns")?;
-    let (collation, tail) = match full {
-        true => (
+    let (collation, tail) = if full {
+        (
             ", COLLATION_NAME AS Collation",
             ", PRIVILEGES AS Privileges, COLUMN_COMMENT AS Comment",
-        ),
-        false => ("", ""),
+        )
+    } else {
+        ("", "")
     };
     let like = column.map(|column| format!(" AND COLUMN_NAME LIKE {}", quoted_string(column)));
     Ok(format!(

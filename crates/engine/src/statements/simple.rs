@@ -56,9 +56,10 @@ pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Re
 /// SHUTDOWN: whoever serves the engine ends. An engine that nobody serves is a part of its program,
 /// which ends by itself.
 pub(super) fn shutdown(context: &StatementContext<'_>) -> Result<Outcome> {
-    match context.database().connections.ask_for_shutdown() {
-        true => Ok(StatementResult::default().into()),
-        false => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHUTDOWN of an embedded server"])),
+    if context.database().connections.ask_for_shutdown() {
+        Ok(StatementResult::default().into())
+    } else {
+        Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHUTDOWN of an embedded server"]))
     }
 }
 

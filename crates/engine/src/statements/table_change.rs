@@ -440,9 +440,10 @@ impl<'t> TableChange<'t> {
                     (values, bound.ty())
                 }
             };
-            let stored = match quietly {
-                true => self.rules.store_quietly(&values, ty, column),
-                false => Some(self.rules.store(&values, ty, column, rows_before)?),
+            let stored = if quietly {
+                self.rules.store_quietly(&values, ty, column)
+            } else {
+                Some(self.rules.store(&values, ty, column, rows_before)?)
             };
             let Some(stored) = stored else {
                 return Ok(None);

@@ -20,9 +20,10 @@ pub(super) fn begin(
     context: &mut StatementContext<'_>,
     statement: &StartTransaction,
 ) -> Result<Outcome> {
-    let next = match context.transaction_mut().is_begun() {
-        true => None,
-        false => context.transaction_mut().characteristics(),
+    let next = if context.transaction_mut().is_begun() {
+        None
+    } else {
+        context.transaction_mut().characteristics()
     };
     commit_open(context)?;
     context.session.transaction.unlock_tables();

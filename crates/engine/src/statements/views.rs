@@ -41,9 +41,10 @@ pub(super) fn create(
     }
     let replaces = statement.or_replace || statement.alter;
     if catalog.table(&database, &name).is_some() {
-        return Err(match replaces {
-            true => codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]),
-            false => codes::ER_TABLE_EXISTS_ERROR.with(&[&name]),
+        return Err(if replaces {
+            codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"])
+        } else {
+            codes::ER_TABLE_EXISTS_ERROR.with(&[&name])
         });
     }
     let old = catalog.view(&database, &name);
@@ -98,14 +99,15 @@ fn definition(
         return Err(codes::ER_VIEW_SELECT_TMPTABLE.with(&[&table]));
     }
     let given = &statement.columns;
-    let columns: Vec<String> = match given.is_empty() {
-        true => planned
+    let columns: Vec<String> = if given.is_empty() {
+        planned
             .plan
             .columns
             .iter()
             .map(|column| column.name.clone())
-            .collect(),
-        false => given.clone(),
+            .collect()
+    } else {
+        given.clone()
     };
     if columns.len() != planned.plan.columns.len() {
         return Err(codes::ER_VIEW_WRONG_LIST.error());

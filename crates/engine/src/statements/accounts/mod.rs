@@ -105,9 +105,10 @@ pub(super) fn refuse_system_user(context: &StatementContext<'_>, account: &Accou
         .dynamic
         .names()
         .any(|name| name == "SYSTEM_USER");
-    match is_system {
-        true => rights.require(PrivilegeSet::NONE, &["SYSTEM_USER"], "SYSTEM_USER"),
-        false => Ok(()),
+    if is_system {
+        rights.require(PrivilegeSet::NONE, &["SYSTEM_USER"], "SYSTEM_USER")
+    } else {
+        Ok(())
     }
 }
 

@@ -68,9 +68,10 @@ pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Resu
             refuse_system_user(context, account)?;
             if !Arc::make_mut(account).grants.revoke(&granted, &level) {
                 let error = no_grant(name, &level);
-                match statement.if_exists {
-                    true => warnings.push(error),
-                    false => return Err(error),
+                if statement.if_exists {
+                    warnings.push(error)
+                } else {
+                    return Err(error);
                 }
             }
         }
@@ -118,9 +119,12 @@ fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> 
         let current = context.current_database().map(str::to_owned);
         current.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
     };
-    let open = |database: String| match is_open_to_all(&database) {
-        true => Err(context.rights().denied_database(&database)),
-        false => Ok(database),
+    let open = |database: String| {
+        if is_open_to_all(&database) {
+            Err(context.rights().denied_database(&database))
+        } else {
+            Ok(database)
+        }
     };
     Ok(match written {
         GrantLevel::Global => Level::Global,

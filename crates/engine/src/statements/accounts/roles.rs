@@ -132,9 +132,10 @@ pub(super) fn revoke(
         for role in &roles {
             if !accounts.contains_key(role) {
                 let error = codes::ER_UNKNOWN_AUTHID.with(&[&role.quoted()]);
-                match if_exists {
-                    true => warnings.push(error),
-                    false => return Err(error),
+                if if_exists {
+                    warnings.push(error)
+                } else {
+                    return Err(error);
                 }
             }
         }

@@ -264,13 +264,12 @@ pub(super) fn drop(
     if_exists: bool,
     references: &[AccountReference],
 ) -> Result<Outcome> {
-    match roles {
-        true => {
-            let either = CREATE_USER.with(PrivilegeSet::of(&[Privilege::DropRole]));
-            let rights = context.rights();
-            rights.require(either, &[], "CREATE USER, DROP ROLE")?;
-        }
-        false => require_create_user(context)?,
+    if roles {
+        let either = CREATE_USER.with(PrivilegeSet::of(&[Privilege::DropRole]));
+        let rights = context.rights();
+        rights.require(either, &[], "CREATE USER, DROP ROLE")?;
+    } else {
+        require_create_user(context)?
     }
     let names = all_named(context, references)?;
     context.database().accounts.refuse_mandatory(&names)?;

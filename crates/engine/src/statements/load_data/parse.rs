@@ -120,9 +120,10 @@ impl LineParser<'_> {
 fn finish(columns: &mut [Column<'_>], rows: usize) -> Batch {
     let columns = columns.iter_mut().map(|column| {
         let array = column.finish();
-        match array.len() == rows {
-            true => array,
-            false => array.slice(0, rows),
+        if array.len() == rows {
+            array
+        } else {
+            array.slice(0, rows)
         }
     });
     Batch::new(columns.collect(), rows)

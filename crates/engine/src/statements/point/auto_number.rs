@@ -57,9 +57,10 @@ impl AutoNumber {
             made.give_back(table);
             return None;
         }
-        *value = match self.ty.unsigned {
-            true => Value::UInt(number),
-            false => Value::Int(i64::try_from(number).unwrap_or(i64::MAX)),
+        *value = if self.ty.unsigned {
+            Value::UInt(number)
+        } else {
+            Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
         };
         Some(made)
     }

@@ -127,9 +127,10 @@ fn sum(a: &Value, b: &Value, subtracts: bool, ty: &SqlType) -> Option<Value> {
     };
     let (a, b) = (whole(a)?, whole(b)?);
     let sum = if subtracts { a - b } else { a + b };
-    match ty.unsigned {
-        true => u64::try_from(sum).ok().map(Value::UInt),
-        false => i64::try_from(sum).ok().map(Value::Int),
+    if ty.unsigned {
+        u64::try_from(sum).ok().map(Value::UInt)
+    } else {
+        i64::try_from(sum).ok().map(Value::Int)
     }
 }
 
@@ -218,10 +219,13 @@ impl PointPlan {
                 key: by,
                 columns,
                 shown,
-            } => match by.find(store, parameters, key) {
-                true => self.read(context, (table, store), (by.index, key), (columns, shown)),
-                false => Ok(None),
-            },
+            } => {
+                if by.find(store, parameters, key) {
+                    self.read(context, (table, store), (by.index, key), (columns, shown))
+                } else {
+                    Ok(None)
+                }
+            }
             RowAccess::Insert {
                 sources,
                 storing,
@@ -235,19 +239,26 @@ impl PointPlan {
                     numbered: number.as_ref().map(|number| number.column),
                 };
                 let values = &mut scratch.values;
-                match row.store(values, sources, 0..sources.len(), parameters) {
-                    true => self.insert(context, (table, store), values, number.as_ref()),
-                    false => Ok(None),
+                if row.store(values, sources, 0..sources.len(), parameters) {
+                    self.insert(context, (table, store), values, number.as_ref())
+                } else {
+                    Ok(None)
                 }
             }
-            RowAccess::Update { key: by, .. } => match by.find(store, parameters, key) {
-                true => self.update(context, (table, store), parameters, scratch),
-                false => Ok(None),
-            },
-            RowAccess::Delete { key: by } => match by.find(store, parameters, key) {
-                true => delete(context, (table, store), (by.index, key)),
-                false => Ok(None),
-            },
+            RowAccess::Update { key: by, .. } => {
+                if by.find(store, parameters, key) {
+                    self.update(context, (table, store), parameters, scratch)
+                } else {
+                    Ok(None)
+                }
+            }
+            RowAccess::Delete { key: by } => {
+                if by.find(store, parameters, key) {
+                    delete(context, (table, store), (by.index, key))
+                } else {
+                    Ok(None)
+                }
+            }
         }
     }
 
@@ -380,9 +391,10 @@ impl PointPlan {
         context.count(Counter::ComUpdate);
         note_read(context, matched == 1);
         context.counters().add(Counter::HandlerUpdate, changes);
-        let reported = match context.session.client.counts_found_rows {
-            true => matched,
-            false => changes,
+        let reported = if context.session.client.counts_found_rows {
+            matched
+        } else {
+            changes
         };
         Ok(Some(changed(reported, Cow::Borrowed(info))))
     }

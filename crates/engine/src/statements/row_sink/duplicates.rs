@@ -106,9 +106,10 @@ impl<'i> DuplicateClause<'i> {
     ) -> Result<DuplicatePlan> {
         let written = &self.insert.on_duplicate_key_update;
         if written.is_empty() {
-            return Ok(match self.insert.replace {
-                true => DuplicatePlan::Replace,
-                false => DuplicatePlan::Refuse,
+            return Ok(if self.insert.replace {
+                DuplicatePlan::Replace
+            } else {
+                DuplicatePlan::Refuse
             });
         }
         let definition = &*self.target.names;

@@ -119,9 +119,10 @@ impl ParentLink {
         let definition = &*table.definition;
         let (database, name) = foreign.parent(&definition.database);
         let is_own = foreign.refers_to(&definition.database, definition);
-        let parent = match is_own {
-            true => Some(Arc::clone(table)),
-            false => context.use_related_table(database, name, TableUse::Read)?,
+        let parent = if is_own {
+            Some(Arc::clone(table))
+        } else {
+            context.use_related_table(database, name, TableUse::Read)?
         };
         Ok(Self {
             columns: definition
@@ -158,9 +159,10 @@ impl ChildLink {
     }
 
     fn action(&self, deletes: bool) -> ReferentialAction {
-        match deletes {
-            true => self.foreign.on_delete(),
-            false => self.foreign.on_update(),
+        if deletes {
+            self.foreign.on_delete()
+        } else {
+            self.foreign.on_update()
         }
     }
 }
@@ -240,9 +242,10 @@ impl Writers<'_> {
     ) -> Result<(usize, Option<Conflict>)> {
         let links = self.links(table)?;
         // A row may refer to itself and to those before it, but to none behind it.
-        let at_once = match links.parents.iter().any(|link| link.is_own) {
-            true => 1,
-            false => rows.row_count(),
+        let at_once = if links.parents.iter().any(|link| link.is_own) {
+            1
+        } else {
+            rows.row_count()
         };
         let mut first = 0;
         while first < rows.row_count() {
