@@ -25,8 +25,6 @@ pub(crate) struct SessionDiagnostics {
     pub(crate) insert_id: u64,
     pub(crate) row_count: i64,
     pub(crate) found_rows: u64,
-    /// The running statement leaves that as it is.
-    pub(crate) keeps_found_rows: bool,
     pub(crate) summary: StatementSummary,
     pub(super) finished_temporary_tables: Vec<RegistryEntry>,
 }
@@ -43,7 +41,6 @@ impl SessionDiagnostics {
             insert_id: 0,
             row_count: -1,
             found_rows: 0,
-            keeps_found_rows: false,
             summary: StatementSummary::default(),
             finished_temporary_tables: Vec::new(),
         }
@@ -72,9 +69,9 @@ impl SessionDiagnostics {
     pub(super) fn begin(&mut self, keeps: bool, options: &StatementOptions) {
         self.before = ConditionCounts::of(&self.area);
         if keeps {
-            self.kept = self.before.all
+            self.kept = self.before.all;
         } else {
-            self.reset(options)
+            self.reset(options);
         }
     }
 

@@ -1,5 +1,4 @@
-//! What a running statement sees of tables: of which moment the rows are that it reads, and where those
-//! live that it makes.
+//! What a running statement sees of tables: the snapshot that it reads, and where the rows live that it makes.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -20,23 +19,22 @@ use crate::transaction::Isolation;
 use crate::variables::typed;
 
 impl StatementContext<'_> {
-    /// The rows that the running statement reads are those of now, and what it reads is kept so until
-    /// the transaction ends, if the isolation level says so.
+    /// The running statement reads the newest rows, and locks what it reads until the transaction ends, if the
+    /// isolation level says so.
     pub(crate) fn read_for_change(&mut self) {
-        let is_kept = self.keeps_ranges();
-        self.read_lock.set(if is_kept {
+        self.read_lock = if self.keeps_ranges() {
             ReadLock::Shared
         } else {
             ReadLock::None
-        });
+        };
         self.read_newest();
     }
 
-    /// The rows that the running statement reads from here on are those that the isolation level says.
+    /// The running statement reads the snapshot of its isolation level from here on.
     pub(crate) fn read_as_usual(&mut self) {
         self.read_newest();
-        self.reads_newest.set(false);
-        self.read_lock.set(ReadLock::None);
+        self.reads_newest = false;
+        self.read_lock = ReadLock::None;
     }
 
     fn durable_options(&self, view: ReadView) -> DurableStatementOptions {
@@ -58,10 +56,15 @@ impl StatementContext<'_> {
         }
     }
 
-    /// The running statement changes or locks rows: the tables that it opens from here on show those
-    /// of now. Asked again, those of a later moment.
+    /// The running statement changes or locks rows: the tables that it opens from here on show the newest ones,
+    /// as they are at each call.
     pub(crate) fn read_newest(&mut self) {
-        self.reads_newest.set(true);
+        self.reads_newest = true;
+        self.close_views();
+    }
+
+    /// Tables that the statement opens from here on are seen in another snapshot.
+    pub(super) fn close_views(&mut self) {
         self.durable_statement = OnceCell::new();
         self.direct_statement = OnceCell::new();
     }
@@ -124,12 +127,12 @@ impl TableAccess for StatementContext<'_> {
             return Ok(statement);
         }
         let view = match self.isolation() {
-            _ if self.reads_newest.get() || self.locks_what_it_reads() => ReadView::Statement,
+            _ if self.reads_newest || self.locks_what_it_reads() => ReadView::Statement,
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
             Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
         };
         let options = DurableStatementOptions {
-            read_lock: self.read_lock.get(),
+            read_lock: self.read_lock,
             ..self.durable_options(view)
         };
         let statement = self.session.transaction.durable()?.statement(options);

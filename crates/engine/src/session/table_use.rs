@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
 use super::{SessionTransaction, StatementContext};
 use crate::catalog::BaseTable;
@@ -159,6 +159,15 @@ impl StatementContext<'_> {
                 return Ok(Some((table, held)));
             }
         }
+    }
+
+    /// The error of a name that means no table: 1109 in information_schema, else 1049 or 1146.
+    pub(crate) fn missing_table(&self, database: &str, name: &str) -> Error {
+        if database.eq_ignore_ascii_case("information_schema") {
+            let name = name.to_uppercase();
+            return codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]);
+        }
+        self.catalog().missing_table(database, name)
     }
 
     fn take(&self, lock: &Arc<TableLock>, how: TableUse) -> Result<HeldTable> {

@@ -13,10 +13,9 @@ use crate::transaction::Isolation;
 
 impl StatementContext<'_> {
     pub(super) fn isolation(&self) -> Isolation {
+        let usual = self.session.settings.options().transaction;
         let transaction = self.transaction().characteristics();
-        transaction
-            .unwrap_or(self.session.settings.options().transaction)
-            .isolation
+        transaction.unwrap_or(usual).isolation
     }
 
     /// Whether the rows that a SELECT reads are locked without its asking for it: in a transaction of
@@ -25,8 +24,7 @@ impl StatementContext<'_> {
         self.is_in_transaction() && self.isolation() == Isolation::Serializable
     }
 
-    /// Whether what a statement reads for a change, or locks, is kept as it is, with the gaps between
-    /// its rows.
+    /// Whether what a statement reads for a change, or locks, stays locked, with the gaps between its rows.
     pub(crate) fn keeps_ranges(&self) -> bool {
         self.isolation() >= Isolation::RepeatableRead
     }
@@ -68,7 +66,7 @@ impl StatementContext<'_> {
             rights,
         } = environment;
         *temporary_tables == self.session.temporary_tables.version()
-            && Arc::ptr_eq(options, self.options_handle())
+            && Arc::ptr_eq(options, self.options())
             && *catalog == self.database().catalog.version()
             && (Arc::ptr_eq(rights, self.privileges().key()) || rights == self.privileges().key())
     }
@@ -78,7 +76,7 @@ impl StatementContext<'_> {
         PlanEnvironment {
             catalog: self.database().catalog.version(),
             temporary_tables: self.session.temporary_tables.version(),
-            options: Arc::clone(self.options_handle()),
+            options: Arc::clone(self.options()),
             rights: Arc::clone(self.privileges().key()),
         }
     }
@@ -89,10 +87,9 @@ pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
 
 impl mayfly_exec::TableOpener for StatementTables {
     fn open(&self, id: TableId) -> Result<Arc<dyn Table>> {
-        let found = self.0.iter().find(|(known, _)| *known == id);
-        let missing = || Error::internal("a plan names a table that it did not list");
-        found
-            .map(|(_, table)| Arc::clone(table))
-            .ok_or_else(missing)
+        match self.0.iter().find(|(known, _)| *known == id) {
+            Some((_, table)) => Ok(Arc::clone(table)),
+            None => Err(Error::internal("a plan names a table that it did not list")),
+        }
     }
 }

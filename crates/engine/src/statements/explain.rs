@@ -10,7 +10,7 @@ use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use super::cached_plan::ExecutablePlan;
 use super::planning;
-use super::select::{self, Planned, Reading};
+use super::select::{self, Planned};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 
@@ -41,17 +41,13 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
         let (Some(planned), None) = (&explained.query, &explained.change) else {
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN ANALYZE on this query"]));
         };
-        let mut reading = Reading::start(context, planned)?;
         let mut rows = 0;
-        let outcome = loop {
-            match reading.next_batch() {
-                Ok(Some(batch)) => rows += batch.row_count(),
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
+        select::read(context, planned, |_, reading| {
+            while let Some(batch) = reading.next_batch()? {
+                rows += batch.row_count();
             }
-        };
-        reading.finish(context);
-        outcome?;
+            Ok(())
+        })?;
         let summary = context.session.diagnostics.summary.clone();
         let elapsed = summary
             .begun

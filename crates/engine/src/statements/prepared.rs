@@ -15,6 +15,7 @@ use super::cached_plan::CachedPlan;
 use super::properties::properties;
 use super::{locking_subqueries, point};
 use crate::connections::Work;
+use crate::error::ensure;
 use crate::prepared::{Counted, PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::{Session, StatementContext};
@@ -37,7 +38,7 @@ impl Prepared {
             )),
             height: parsed.height,
             tree_bytes: parsed.tree_bytes,
-            has_locking_subqueries: locking_subqueries::has_any(&parsed.statement),
+            has_locking_subqueries: locking_subqueries::may_have_any(&parsed.statement),
             statement: Arc::new(parsed.statement),
             database: session.settings.current_database().cloned(),
             columns: Arc::default(),
@@ -132,11 +133,9 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
     if prepared.parameters > usize::from(u16::MAX) {
         return Err(codes::ER_PS_MANY_PARAM.error());
     }
-    if properties(&prepared.statement).is_preparable {
-        Ok(prepared)
-    } else {
-        Err(codes::ER_UNSUPPORTED_PS.error())
-    }
+    let is_preparable = properties(&prepared.statement).is_preparable;
+    ensure(is_preparable, || codes::ER_UNSUPPORTED_PS.error())?;
+    Ok(prepared)
 }
 
 /// Parses a statement, finds its columns, and counts it.
@@ -152,7 +151,7 @@ fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
         .reserve_own(prepared.tree_bytes * 2 + PREPARED_BYTES)?;
     let height = prepared.height;
     let nothing = vec![(Value::Null, SqlType::null()); prepared.parameters];
-    let diagnostics = context.diagnostics_handle();
+    let diagnostics = Arc::clone(context.diagnostics());
     let mut ahead = context.planning_ahead(diagnostics, &[]);
     prepared.columns =
         mayfly_syntax::with_stack(height, || describe(&mut ahead, &prepared, &nothing))?;
@@ -177,24 +176,19 @@ fn placeholder(context: &StatementContext<'_>, inferred: Option<&SqlType>) -> Re
 
 /// PREPARE
 pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -> Result<Outcome> {
+    let variables = context.session.settings.user_variables();
     let text = match &statement.source {
         PrepareSource::Text(text) => text.clone(),
-        PrepareSource::Variable(name) => {
-            match context.session.settings.user_variables().get(name) {
-                Some((_, Value::Null)) | None => "NULL".to_owned(),
-                Some((_, value)) => crate::variable_checks::text_of(&value),
-            }
-        }
+        PrepareSource::Variable(name) => match variables.get(name) {
+            Some((_, Value::Null)) | None => "NULL".to_owned(),
+            Some((_, value)) => crate::variable_checks::text_of(&value),
+        },
     };
     let name = statement.name.to_lowercase();
     // A statement of the name is gone even when the new one is wrong.
     context.session.client.prepared.remove(&name);
-    let prepared = make(context, &text)?;
-    context
-        .session
-        .client
-        .prepared
-        .insert(name, Arc::new(prepared));
+    let prepared = Arc::new(make(context, &text)?);
+    context.session.client.prepared.insert(name, prepared);
     context.session.note_state_change();
     Ok(StatementResult {
         info: "Statement prepared".into(),
@@ -268,20 +262,13 @@ fn is_about_names(error: &Error) -> bool {
 /// EXECUTE
 pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -> Result<Outcome> {
     let name = statement.name.to_lowercase();
-    let prepared = context
-        .session
-        .client
-        .prepared
-        .get(&name)
-        .cloned()
-        .ok_or_else(|| codes::ER_UNKNOWN_STMT_HANDLER.with(&[&statement.name, &"EXECUTE"]))?;
+    let unknown = || codes::ER_UNKNOWN_STMT_HANDLER.with(&[&statement.name, &"EXECUTE"]);
+    let prepared = context.session.client.prepared.get(&name).cloned();
+    let prepared = prepared.ok_or_else(unknown)?;
+    let variables = context.session.settings.user_variables();
     let variable = |name: &String| {
-        context
-            .session
-            .settings
-            .user_variables()
-            .get(name)
-            .map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty))
+        let variable = variables.get(name);
+        variable.map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty))
     };
     let values: Vec<(Value, SqlType)> = statement.using.iter().map(variable).collect();
     prepared.check_count(&values)?;
@@ -290,18 +277,11 @@ pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -
 }
 
 /// DEALLOCATE PREPARE
-pub(super) fn deallocate(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
-    if context
-        .session
-        .client
-        .prepared
-        .remove(&name.to_lowercase())
-        .is_none()
-    {
-        let error = codes::ER_UNKNOWN_STMT_HANDLER;
-        return Err(error.with(&[&name, &"DEALLOCATE PREPARE"]));
-    }
-    Ok(StatementResult::default().into())
+pub(super) fn deallocate(context: &mut StatementContext<'_>, name: &str) -> Result<()> {
+    let prepared = &mut context.session.client.prepared;
+    let removed = prepared.remove(&name.to_lowercase());
+    let unknown = || codes::ER_UNKNOWN_STMT_HANDLER.with(&[&name, &"DEALLOCATE PREPARE"]);
+    removed.map(drop).ok_or_else(unknown)
 }
 
 impl Session {

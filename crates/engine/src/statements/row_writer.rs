@@ -1,4 +1,4 @@
-//! Where rows go: a table's writer, in whose way may be rows with the same keys.
+//! Where rows go: a table's writer, which reports duplicate keys.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::catalog::{BaseTable, indexes};
 use crate::convert;
 use crate::session::StatementContext;
 
-/// A row that cannot be written because its like is there already.
+/// A row that cannot be written because another row has the same key.
 pub(super) struct Conflict {
-    /// The key in which it is, by its position in the definition.
+    /// The key, by its position in the definition.
     key: Option<usize>,
-    /// No other key can be in the way.
+    /// No other key can have a duplicate.
     pub(super) is_last_key: bool,
-    /// The row that is there.
+    /// The position of the row that has the key.
     pub(super) position: Vec<u8>,
 }
 
 impl Conflict {
-    /// The key in which it is.
+    /// The key that both rows have.
     pub(super) fn key<'d>(&self, definition: &'d TableDefinition) -> Option<&'d KeyDefinition> {
         definition.keys.get(self.key?)
     }
@@ -43,7 +43,7 @@ impl Drop for RowWriter {
     fn drop(&mut self) {
         if self.stays && !std::thread::panicking() {
             // The statement has failed already.
-            let _ = self.keep();
+            let _ = self.flush();
         }
     }
 }
@@ -131,13 +131,13 @@ impl RowWriter {
         self.writer()?.find(index, key, mode, limit)
     }
 
-    /// What was written since the writer last finished has not been.
+    /// Discards what was written since the last flush.
     pub(super) fn forget(&mut self) {
         self.writer = None;
     }
 
-    /// What was written is seen by later statements. More can be written.
-    pub(super) fn keep(&mut self) -> Result<()> {
+    /// Makes what was written visible to later statements. More can be written.
+    pub(super) fn flush(&mut self) -> Result<()> {
         match self.writer.take() {
             Some(writer) => writer.finish(),
             None => Ok(()),
@@ -145,7 +145,7 @@ impl RowWriter {
     }
 }
 
-/// The values of a row in a key's parts, as 1062 and its like show them.
+/// The values of a row in a key's parts, as errors about duplicate keys show them.
 pub(super) fn key_text(
     definition: &TableDefinition,
     key: &KeyDefinition,

@@ -6,7 +6,7 @@
 //!
 //! With IGNORE a row that a foreign key refuses leaves nothing behind, not even what it had brought
 //! about in other tables before it was refused. So a statement with IGNORE writes such rows one by one:
-//! after each the writers keep what they have, or forget it.
+//! after each the writers flush what they have, or discard it.
 
 pub(super) mod foreign_keys;
 
@@ -27,9 +27,9 @@ pub(super) type WriterId = usize;
 
 /// Why a row was not written.
 pub(super) enum Refusal {
-    /// Its like is there already.
+    /// It has a duplicate key.
     Duplicate(Conflict),
-    /// IGNORE: a foreign key is in the way.
+    /// IGNORE: a foreign key refuses it.
     ForeignKey(Error),
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Writers<'t> {
 /// A table with its writer.
 pub(super) struct Entry {
     pub(super) writer: RowWriter,
-    /// Foreign keys are of no matter.
+    /// Foreign keys are not checked.
     pub(super) is_apart: bool,
     /// Its foreign keys, once they were asked for.
     pub(super) links: Option<Arc<Links>>,
@@ -62,20 +62,29 @@ impl<'t> Writers<'t> {
     /// A table that the statement changes, over its handle to it. One that is named twice has one
     /// writer.
     pub(super) fn add(&mut self, table: &Arc<BaseTable>, handle: &Arc<dyn Table>) -> WriterId {
-        let known = |entry: &Entry| entry.writer.table.id == table.id;
-        if let Some(position) = self.tables.iter().position(known) {
-            return position;
-        }
-        let checks = self.context.options().foreign_key_checks;
+        self.known(table).unwrap_or_else(|| {
+            let checks = self.context.options().foreign_key_checks;
+            let is_apart = !checks || table.definition.temporary;
+            self.push(table, Arc::clone(handle), is_apart)
+        })
+    }
+
+    /// The writer of a table, if the statement has one.
+    fn known(&self, table: &BaseTable) -> Option<WriterId> {
+        let mut tables = self.tables.iter();
+        tables.position(|entry| entry.writer.table.id == table.id)
+    }
+
+    fn push(&mut self, table: &Arc<BaseTable>, handle: Arc<dyn Table>, is_apart: bool) -> WriterId {
         self.tables.push(Entry {
-            writer: RowWriter::new(self.context, Arc::clone(table), Arc::clone(handle)),
-            is_apart: !checks || table.definition.temporary,
+            writer: RowWriter::new(self.context, Arc::clone(table), handle),
+            is_apart,
             links: None,
         });
         self.tables.len() - 1
     }
 
-    /// Foreign keys of the tables that were added are of no matter.
+    /// Foreign keys of the tables that were added are not checked.
     pub(super) fn without_foreign_keys(&mut self) {
         for entry in &mut self.tables {
             entry.is_apart = true;
@@ -188,7 +197,7 @@ impl<'t> Writers<'t> {
         }
         for row in 0..rows {
             match work(self, row, 1) {
-                Ok((_, None)) => self.keep()?,
+                Ok((_, None)) => self.flush()?,
                 Ok((_, Some(conflict))) => return Ok((row, Some(Refusal::Duplicate(conflict)))),
                 Err(error) if is_of_foreign_key(&error) => {
                     self.forget();
@@ -200,12 +209,10 @@ impl<'t> Writers<'t> {
         Ok((rows, None))
     }
 
-    /// What was written until now is seen by later statements.
-    pub(super) fn keep(&mut self) -> Result<()> {
-        let writers = self.tables.iter_mut();
-        writers
-            .map(|entry| &mut entry.writer)
-            .try_for_each(RowWriter::keep)
+    /// Makes what was written until now visible to later statements, all at once.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        let mut tables = self.tables.iter_mut();
+        tables.try_for_each(|entry| entry.writer.flush())
     }
 
     fn forget(&mut self) {
@@ -213,16 +220,11 @@ impl<'t> Writers<'t> {
         undone.for_each(|entry| entry.writer.forget());
     }
 
-    /// The statement starts anew: nothing of what was written has happened.
+    /// The statement is retried: nothing of what was written has happened.
     pub(super) fn discard(mut self) {
         for entry in &mut self.tables {
             entry.writer.forget();
         }
-    }
-
-    /// Makes the changes visible, all at once.
-    pub(super) fn finish(mut self) -> Result<()> {
-        self.keep()
     }
 }
 

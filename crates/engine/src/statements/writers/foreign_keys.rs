@@ -2,7 +2,7 @@
 //! a child's rows when a parent's row goes or gets another key.
 //!
 //! As InnoDB does it, row by row and at once: a statement that would be right only at its end is
-//! refused. What is looked for is looked for among the rows of now, those of the statement itself
+//! refused. Parents and children are looked for among the newest rows, those of the statement itself
 //! included, and locked: a parent's row shared, so that it stays until the child's is committed; a
 //! child's row as the change that it gets needs it.
 //!
@@ -26,9 +26,9 @@ use crate::error::ensure;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::row_rules::RowRules;
-use crate::statements::row_writer::{Conflict, RowWriter, key_text, one_position};
+use crate::statements::row_writer::{Conflict, key_text, one_position};
 use crate::statements::same_values::same_value;
-use crate::statements::writers::{Entry, WriterId, Writers};
+use crate::statements::writers::{WriterId, Writers};
 use crate::{builder, convert};
 
 /// So many statements deep a cascade may go, the first one included.
@@ -71,9 +71,8 @@ impl Links {
         let definition = &*table.definition;
         let mut links = Self::default();
         for foreign in &definition.foreign_keys {
-            links
-                .parents
-                .push(ParentLink::new(context, table, foreign)?);
+            let link = ParentLink::new(context, table, foreign)?;
+            links.parents.push(link);
         }
         let catalog = context.catalog().databases();
         for (child, position) in catalog.children_of(definition) {
@@ -221,20 +220,13 @@ impl Writers<'_> {
 
     /// The writer of a table that a foreign key leads to.
     fn related(&mut self, table: &Arc<BaseTable>) -> Result<WriterId> {
-        let known = |entry: &Entry| entry.writer.table.id == table.id;
-        if let Some(position) = self.tables.iter().position(known) {
-            return Ok(position);
+        match self.known(table) {
+            Some(known) => Ok(known),
+            None => Ok(self.push(table, table.rows_in(self.context)?, false)),
         }
-        let handle = table.rows_in(self.context)?;
-        self.tables.push(Entry {
-            writer: RowWriter::new(self.context, Arc::clone(table), handle),
-            is_apart: false,
-            links: None,
-        });
-        Ok(self.tables.len() - 1)
     }
 
-    /// Adds rows of a child up to the first whose like is there already.
+    /// Adds rows of a child up to the first with a duplicate key.
     pub(crate) fn insert_referring(
         &mut self,
         table: WriterId,
@@ -346,7 +338,7 @@ impl Writers<'_> {
         Ok(deleted)
     }
 
-    /// Puts rows in place of others, up to the first whose like is there already; how many.
+    /// Puts rows in place of others, up to the first with a duplicate key; how many.
     pub(crate) fn update_linked(
         &mut self,
         table: WriterId,
@@ -460,11 +452,8 @@ impl Writers<'_> {
             let value = key.map_or(&Value::Null, |key| &key[part]);
             columns[*column] = builder::constant(value, &definition.columns[*column].ty, 1);
         }
-        if definition
-            .columns
-            .iter()
-            .any(|column| column.generated.is_some())
-        {
+        let mut generated = definition.columns.iter();
+        if generated.any(|column| column.generated.is_some()) {
             let rules = RowRules::new(self.context, definition, false, false)?;
             rules.generate(&mut columns, 1, 0)?;
         }
