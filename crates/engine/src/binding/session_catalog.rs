@@ -83,7 +83,7 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
-    /// The rights of a number; those of now for the current number.
+    /// The rights of a number.
     fn rights(&self, number: usize) -> Arc<Rights> {
         let rights = self.rights.borrow();
         let known = rights.get(number).or(rights.first());

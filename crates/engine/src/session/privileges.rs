@@ -197,7 +197,7 @@ impl SessionPrivileges {
         Arc::new(NoFiles)
     }
 
-    /// Whether the session may see who has which role.
+    /// Whether the session may see which accounts have which roles.
     pub(super) fn sees_roles(&self) -> bool {
         let rights = self.rights();
         self.is_unrestricted() || rights.global().has(SUPER) || rights.has_dynamic_set(*ROLE_ADMIN)
@@ -290,7 +290,7 @@ impl SessionPrivileges {
         self.rights().global().has(PROCESS)
     }
 
-    /// The sessions that are shown: all to who has PROCESS, else those of the same account.
+    /// The sessions that are shown: all with PROCESS, else those of the same account.
     pub(crate) fn visible_sessions(&self) -> Vec<Arc<SessionShared>> {
         let mut sessions = self.database.connections.living();
         if !self.sees_all_sessions() {

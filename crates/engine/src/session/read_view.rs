@@ -50,10 +50,9 @@ impl StatementContext<'_> {
     /// The view of the store that has a table's rows.
     pub(crate) fn statement_of(&self, table: &BaseTable) -> Result<&DurableStatement> {
         if self.session.transaction.changes_directly(table) {
-            self.direct_statement()
-        } else {
-            self.durable_statement()
+            return self.direct_statement();
         }
+        self.durable_statement()
     }
 
     /// The running statement changes or locks rows: the tables that it opens from here on show the newest ones,

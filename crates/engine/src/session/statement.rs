@@ -190,7 +190,7 @@ impl<'s> StatementContext<'s> {
         self.transaction_mut().commit()
     }
 
-    /// The statement reads no more: as long as a session waits for the next one, nothing is kept for it.
+    /// The statement reads no more: a session that waits for the next one holds no snapshot.
     fn end_reading(&mut self) -> Result<()> {
         self.close_views();
         self.transaction_mut().end_statement()

@@ -1,4 +1,4 @@
-//! The tables that a session knows: by name, in stores, and for the statement that runs.
+//! How the running statement reads and locks the rows of tables, and the tables that its plan names.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use mayfly_storage::{ReadLock, Table};
 use mayfly_types::{Error, Result};
 
 use super::StatementContext;
-use crate::statement_options::StatementOptions;
 use crate::transaction::Isolation;
 
 impl StatementContext<'_> {
@@ -42,42 +41,6 @@ impl StatementContext<'_> {
             Isolation::RepeatableRead if is_limited => ReadLock::None,
             Isolation::RepeatableRead => ReadLock::Gaps,
             Isolation::Serializable => ReadLock::Exclusive,
-        }
-    }
-}
-
-/// What a plan depends on besides its statement, the database of its names, and the types of its `?`.
-#[derive(Debug)]
-pub(crate) struct PlanEnvironment {
-    catalog: u64,
-    temporary_tables: u64,
-    options: Arc<StatementOptions>,
-    /// Who may run it.
-    rights: Arc<str>,
-}
-
-impl StatementContext<'_> {
-    /// Whether names and settings mean to the statement what they did then.
-    pub(crate) fn is_in(&self, environment: &PlanEnvironment) -> bool {
-        let PlanEnvironment {
-            catalog,
-            temporary_tables,
-            options,
-            rights,
-        } = environment;
-        *temporary_tables == self.session.temporary_tables.version()
-            && Arc::ptr_eq(options, self.options())
-            && *catalog == self.database().catalog.version()
-            && (Arc::ptr_eq(rights, self.privileges().key()) || rights == self.privileges().key())
-    }
-
-    /// What names and settings mean to the statement.
-    pub(crate) fn plan_environment(&self) -> PlanEnvironment {
-        PlanEnvironment {
-            catalog: self.database().catalog.version(),
-            temporary_tables: self.session.temporary_tables.version(),
-            options: Arc::clone(self.options()),
-            rights: Arc::clone(self.privileges().key()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Changes of a session that its client wants to be told of: `session_track_…` (the manual, "Server
+//! Changes of a session that are reported to its client: `session_track_…` (the manual, "Server
 //! Tracking of Client Session State").
 //!
 //! Nothing is gathered unless the client asked for it.
@@ -90,7 +90,7 @@ pub(super) struct Tracker {
 }
 
 impl Session {
-    /// Whether the client wants to be told of changes of its session.
+    /// Whether changes of the session are reported to the client.
     pub fn track_state(&mut self, wanted: bool) {
         self.client.tracker = wanted.then(Box::default);
     }
@@ -125,7 +125,7 @@ impl Session {
         (!changes.is_empty()).then_some(changes)
     }
 
-    /// The tracker, if the client wants to be told of changes, and of those that a variable stands for.
+    /// The tracker, if changes are tracked, and those that a variable stands for.
     fn tracker(&mut self, wanted: Variable<bool>) -> Option<&mut Tracker> {
         let tracker = self.client.tracker.as_deref_mut()?;
         self.settings.variables().get(wanted).then_some(tracker)
@@ -163,7 +163,7 @@ impl Session {
         }
     }
 
-    /// Whether the client is told what its transaction does.
+    /// Whether the work of the transaction is reported to the client.
     pub(crate) fn tracks_transaction(&self) -> bool {
         let variables = self.settings.variables();
         self.client.tracker.is_some() && variables.get(typed::SESSION_TRACK_TRANSACTION_INFO) > 0

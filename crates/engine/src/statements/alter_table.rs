@@ -17,7 +17,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, CollationId, Error, Result, SqlType, TypeKind};
 
 use super::alter_work::Work;
-use super::row_sink::{RowSink, Written};
+use super::row_sink::{Insertion, RowSink, Written};
 use super::select;
 use crate::builder;
 use crate::catalog::BaseTable;
@@ -120,7 +120,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     Ok(written.result_with_info(context).into())
 }
 
-/// Puts the changed table in the old one's place.
+/// Replaces a table by the changed one.
 pub(super) fn replace(
     context: &mut StatementContext<'_>,
     old: &BaseTable,
@@ -324,7 +324,7 @@ fn copy_rows(
             TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
         )
     });
-    // A table of which no column is kept still has its rows.
+    // A table that loses all its columns still has its rows.
     if selected.is_empty() {
         selected.push("1".to_owned());
     }
@@ -334,10 +334,8 @@ fn copy_rows(
     let kept = types.len() - constants.len();
     let mut rows = 0;
     select::read(context, &planned, |context, reading| {
-        let mut sink = RowSink::new(context, new, &positions, false)?.without_foreign_keys();
-        if !by_copy {
-            sink = sink.taking_generated();
-        }
+        let sink = RowSink::new(context, Insertion::plain(new, &positions))?;
+        let mut sink = sink.replacing_table(by_copy);
         while let Some(batch) = reading.next_batch()? {
             let count = batch.row_count();
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();

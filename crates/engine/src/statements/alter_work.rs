@@ -150,7 +150,7 @@ fn refused(what: &str, because: Option<&str>, instead: &str) -> Error {
 
 /// What a statement takes to do.
 pub(super) struct Work {
-    /// Rows are written anew.
+    /// Rows are copied.
     pub(super) rows_move: bool,
     /// MySQL copies the rows, and so says how many there are; what it does in place it counts as 0.
     pub(super) counts_rows: bool,
@@ -192,7 +192,7 @@ impl Work {
         };
         let old_checks = enforced(old);
         let new_check = enforced(new).iter().any(|it| !old_checks.contains(it));
-        // An engine that is named makes the table anew, even if it is the table's own.
+        // A clause ENGINE rebuilds the table, even if it names the table's own engine.
         let force = actions.iter().any(|action| match action {
             AlterAction::Force => true,
             AlterAction::Option(option) => option.name == "ENGINE",
@@ -345,7 +345,7 @@ fn is_in_place(old: &SqlType, new: &SqlType) -> bool {
     }
     let bytes =
         |ty: &SqlType| u64::from(ty.length) * u64::from(ty.collation.charset().max_length());
-    // The length of a VARCHAR is kept in one byte, or in two.
+    // The length of a VARCHAR is stored in one byte, or in two.
     let one_byte = |ty: &SqlType| bytes(ty) < 256;
     match old.kind {
         TypeKind::VarChar => holds_the_same(old, new) && one_byte(old) == one_byte(new),

@@ -322,8 +322,8 @@ fn change_tables(
     while !is_done && let Some(batch) = found.next_batch()? {
         for change in &mut *changes {
             let step = if work.deletes {
-                let kept = work.returns.then_some(&mut *returned);
-                change.delete(writers, &batch, kept)?
+                let returned = work.returns.then_some(&mut *returned);
+                change.delete(writers, &batch, returned)?
             } else {
                 change.update(writers, &batch, is_shared(change.writer))?
             };
@@ -355,7 +355,7 @@ fn children_first(changes: &[TableChange<'_>]) -> Option<Vec<usize>> {
     while !left.is_empty() {
         let is_free = |at: &usize| !left.iter().any(|other| refers(*other, *at));
         let next = left.iter().position(is_free);
-        // In a circle any is as good.
+        // In a cycle any is as good.
         order.push(left.remove(next.unwrap_or(0)));
     }
     Some(order)

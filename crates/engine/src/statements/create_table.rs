@@ -10,8 +10,8 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind};
 
 use super::drop_table;
-use super::insert::{Insertion, copy_rows};
-use super::row_sink::OnDuplicate;
+use super::insert::copy_rows;
+use super::row_sink::{Insertion, OnDuplicate};
 use super::select;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::catalog::{BaseTable, FullName};
@@ -86,16 +86,12 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
     let positions: Vec<usize> = selected.iter().filter_map(position).collect();
     let table = new_table(context, definition)?;
     let insertion = Insertion {
-        table: &table,
-        view: None,
         ignore: source.on_duplicate == OnDuplicateRow::Ignore,
-        positions: &positions,
         on_duplicate: match source.on_duplicate {
             OnDuplicateRow::Replace => OnDuplicate::Replace,
             _ => OnDuplicate::Refuse,
         },
-        returns: false,
-        first_number: 0,
+        ..Insertion::plain(&table, &positions)
     };
     let (written, _) = select::read(context, &planned, |context, reading| {
         copy_rows(context, insertion, &select::column_types(selected), reading)

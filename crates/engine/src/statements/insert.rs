@@ -14,8 +14,8 @@ use mayfly_types::{Batch, Error, Result, SqlType};
 
 use super::admission::Additions;
 use super::returning::{self, ReturnedColumn};
-use super::row_sink::{OnDuplicate, RowSink, Written};
-use super::row_target::{RowTarget, RowView, RunningView};
+use super::row_sink::{Insertion, RowSink, Written};
+use super::row_target::{RowTarget, RowView, bind_value};
 use super::select::{self, Planned, Reading, column_types};
 use crate::binding::expressions::{self, Bound, columns_of};
 use crate::binding::session_catalog::SessionCatalog;
@@ -142,21 +142,6 @@ fn plan_query(
         mayfly_plan::bind_query(query, catalog, options)?,
         Vec::new(),
     ))
-}
-
-/// Binds the value of a column of a type: for a column of numbers `x'41'` is a number.
-pub(super) fn bind_value(
-    expr: &Expr,
-    names: ScalarNames<'_>,
-    (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
-    ty: &SqlType,
-) -> Result<Expression> {
-    let value = mayfly_plan::bind_scalar(expr, names, catalog, options)?;
-    Ok(if ty.is_numeric() {
-        mayfly_plan::as_number(value)
-    } else {
-        value
-    })
 }
 
 /// The values that are to be computed.
@@ -309,7 +294,7 @@ fn insert_values(
     let collation = context.options().collation_connection;
     let parameters = context.parameters();
     let mut computed = computed.iter();
-    let mut sink = insertion.sink(context)?;
+    let mut sink = RowSink::new(context, insertion)?;
     sink.rows_in_statement(rows.len() as u64);
     for row in rows {
         sink.begin_row();
@@ -381,32 +366,6 @@ pub(super) fn target(
     RowTarget::find(context, planner, &insert.table, partitions, additions)
 }
 
-/// Where rows go and what is done with them.
-pub(super) struct Insertion<'t> {
-    pub(super) table: &'t Arc<BaseTable>,
-    /// The view that they come through.
-    pub(super) view: Option<RunningView<'t>>,
-    pub(super) ignore: bool,
-    /// The columns that are given.
-    pub(super) positions: &'t [usize],
-    pub(super) on_duplicate: OnDuplicate,
-    /// Whether the rows are to come back.
-    pub(super) returns: bool,
-    /// SET insert_id, or 0.
-    pub(super) first_number: u64,
-}
-
-impl<'t> Insertion<'t> {
-    fn sink(self, context: &'t StatementContext<'t>) -> Result<RowSink<'t>> {
-        let sink = RowSink::new(context, self.table, self.positions, self.ignore)?;
-        Ok(sink
-            .through(self.view)
-            .on_duplicate(self.on_duplicate)
-            .keeping_rows(self.returns)
-            .numbered_from(self.first_number))
-    }
-}
-
 /// Whether a value for a column is ignored: without strict mode one for a generated column is, as in
 /// MariaDB, whose dumps have such values.
 fn is_ignored(
@@ -438,7 +397,7 @@ pub(super) fn copy_rows(
     types: &[SqlType],
     reading: &mut Reading,
 ) -> Result<(Written, Vec<Batch>)> {
-    let mut sink = insertion.sink(context)?;
+    let mut sink = RowSink::new(context, insertion)?;
     while let Some(batch) = reading.next_batch()? {
         sink.append(&batch, types)?;
     }

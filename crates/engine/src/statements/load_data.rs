@@ -30,10 +30,10 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, CollationId, Error, Result, SqlType, TypeKind, Value};
 
 use self::assignments::Assignments;
-use self::parse::{LineParser, ParsedBlock, Target};
+use self::parse::{LineParser, ParsedBlock};
 use super::admission::Additions;
 use super::listed_columns::{last_part, named_column, refuse_generated};
-use super::row_sink::{OnDuplicate, RowSink, Written};
+use super::row_sink::{Insertion, OnDuplicate, RowSink, Written};
 use super::row_target::RowTarget;
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
@@ -93,19 +93,23 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     blocks.skip_lines(&format, load.ignore_lines)?;
     let storing = Storing::new(context.clock(), &definition.name, ignore);
     let given = given_columns(&targets, &assignments);
+    let insertion = Insertion {
+        ignore,
+        view: target.view.as_ref().map(|view| view.run(&execution)),
+        on_duplicate: match load.duplicates {
+            LoadDuplicate::Replace => OnDuplicate::Replace,
+            _ => OnDuplicate::Refuse,
+        },
+        ..Insertion::plain(table, &given.positions)
+    };
     let mut loader = Loader {
-        sink: RowSink::new(context, table, &given.positions, ignore)?
-            .through(target.view.as_ref().map(|view| view.run(&execution)))
-            .on_duplicate(match load.duplicates {
-                LoadDuplicate::Replace => OnDuplicate::Replace,
-                _ => OnDuplicate::Refuse,
-            }),
+        sink: RowSink::new(context, insertion)?,
         last: vec![Value::Null; names.len()],
         context,
         definition: &definition,
         format: &format,
         targets: &targets,
-        given,
+        given: &given,
         assignments,
         names,
         is_strict: storing.is_strict() && !ignore,
@@ -123,8 +127,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
         targets: targets
             .iter()
             .map(|target| match target {
-                Destination::Column(position) => Target::Column(&definition.columns[*position]),
-                Destination::Variable(_) => Target::Variable,
+                Destination::Column(position) => Some(&definition.columns[*position]),
+                Destination::Variable(_) => None,
             })
             .collect(),
         storing: &storing,
@@ -290,7 +294,7 @@ struct Loader<'s> {
     definition: &'s TableDefinition,
     format: &'s Format,
     targets: &'s [Destination],
-    given: Given,
+    given: &'s Given,
     assignments: Assignments,
     /// The variables among the targets, in order.
     names: Vec<String>,
@@ -314,13 +318,11 @@ impl Taker<ParsedBlock> for Loader<'_> {
     fn take(&mut self, block: &Block, parsed: ParsedBlock) -> Result<usize> {
         self.execution.check_interrupt()?;
         let end = match parsed {
-            ParsedBlock::Columns { batches, end } => {
-                for batch in batches {
-                    self.append(&batch)?;
-                }
+            Some((batches, end)) => {
+                batches.iter().try_for_each(|batch| self.append(batch))?;
                 end
             }
-            ParsedBlock::Unusual => self.lines(block)?,
+            None => self.lines(block)?,
         };
         self.bytes += end as u64;
         let progress = &self.execution.progress;

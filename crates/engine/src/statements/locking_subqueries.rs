@@ -25,9 +25,10 @@ use crate::session::locked_rows::{LockedRows, name_of};
 use crate::spool::physical_types;
 
 /// Looks for queries that lock rows, below the outermost one.
-#[derive(Default)]
 struct Search {
     depth: usize,
+    /// Looks for any query there.
+    any: bool,
 }
 
 impl Visitor for Search {
@@ -35,7 +36,7 @@ impl Visitor for Search {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         self.depth += 1;
-        if self.depth > 1 && !query.locks.is_empty() {
+        if self.depth > 1 && (self.any || !query.locks.is_empty()) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -206,7 +207,11 @@ pub(super) fn of_expression<'e>(
     context: &mut StatementContext<'_>,
     expr: &'e Expr,
 ) -> Result<Cow<'e, Expr>> {
-    if Visit::visit(expr, &mut AnyQuery).is_continue() {
+    let mut search = Search {
+        depth: 1,
+        any: true,
+    };
+    if Visit::visit(expr, &mut search).is_continue() {
         return Ok(Cow::Borrowed(expr));
     }
     let mut expr = expr.clone();
@@ -215,24 +220,13 @@ pub(super) fn of_expression<'e>(
     Ok(Cow::Owned(expr))
 }
 
-/// Looks for any query.
-struct AnyQuery;
-
-impl Visitor for AnyQuery {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        ControlFlow::Break(())
-    }
-}
-
 /// Whether a statement may have locking queries below its outermost one.
 pub(super) fn may_have_any(statement: &Statement) -> bool {
     let depth = usize::from(!matches!(
         statement,
         Statement::Query(_) | Statement::Insert(_)
     ));
-    table_references::visit(statement, &mut Search { depth }).is_break()
+    table_references::visit(statement, &mut Search { depth, any: false }).is_break()
 }
 
 /// A statement with the rows of its locking queries in their places; `None` when it has none.

@@ -31,7 +31,6 @@ mod returning;
 mod row_rules;
 mod row_sink;
 mod row_target;
-mod row_writer;
 mod same_values;
 pub(crate) mod select;
 mod select_into;

@@ -30,12 +30,10 @@ const PREPARED_BYTES: u64 = 4 << 10;
 impl Prepared {
     /// A statement that was just parsed in a session.
     pub(crate) fn of_parsed(session: &Session, parsed: ParsedStatement<'_>) -> Self {
+        let options = &session.settings.options().parse;
         Self {
             parameters: parsed.parameters as usize,
-            text: Arc::from(&*mayfly_syntax::without_passwords(
-                &parsed,
-                &session.settings.options().parse,
-            )),
+            text: Arc::from(&*mayfly_syntax::without_passwords(&parsed, options)),
             height: parsed.height,
             tree_bytes: parsed.tree_bytes,
             has_locking_subqueries: locking_subqueries::may_have_any(&parsed.statement),
@@ -76,7 +74,7 @@ impl Prepared {
         {
             return Ok(uses_all(&plan));
         }
-        // What planning has to say is said when the text itself is planned.
+        // Warnings of planning are given when the text itself is planned.
         let quiet = Arc::new(Diagnostics::new(0));
         let ahead = context.planning_ahead(quiet, values);
         admission::statement(&ahead, &self.statement)?;
@@ -88,11 +86,9 @@ impl Prepared {
 
     /// 1210 unless there is a value for each `?`.
     fn check_count(&self, values: &[(Value, SqlType)]) -> Result<()> {
-        if values.len() == self.parameters {
-            Ok(())
-        } else {
-            Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]))
-        }
+        ensure(values.len() == self.parameters, || {
+            codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"])
+        })
     }
 
     /// 1064 for a text with a `?`, which nothing can be bound to.
@@ -100,11 +96,14 @@ impl Prepared {
         if self.parameters == 0 {
             return Ok(());
         }
-        let near = self.text.find('?').map_or("", |place| &self.text[place..]);
+        let near = self
+            .text
+            .find('?')
+            .map_or("", |offset| &self.text[offset..]);
         Err(codes::ER_PARSE_ERROR.with(&[&near, &1]))
     }
 
-    /// Lets the statement in, and runs it.
+    /// Checks that the session may run the statement at all, and runs it.
     pub(crate) fn execute(
         &self,
         context: &mut StatementContext<'_>,
@@ -145,10 +144,9 @@ fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
     let database = context.database();
     let most = database.globals().get(typed::MAX_PREPARED_STMT_COUNT);
     let counted = Counted::new(&database.prepared_statements, most)?;
-    // The tree, and a plan that is kept.
-    let held = context
-        .session
-        .reserve_own(prepared.tree_bytes * 2 + PREPARED_BYTES)?;
+    // The tree, and a cached plan.
+    let bytes = prepared.tree_bytes * 2 + PREPARED_BYTES;
+    let held = context.session.reserve_own(bytes)?;
     let height = prepared.height;
     let nothing = vec![(Value::Null, SqlType::null()); prepared.parameters];
     let diagnostics = Arc::clone(context.diagnostics());
@@ -185,7 +183,7 @@ pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -
         },
     };
     let name = statement.name.to_lowercase();
-    // A statement of the name is gone even when the new one is wrong.
+    // A statement of the name is removed even when the new one is wrong.
     context.session.client.prepared.remove(&name);
     let prepared = Arc::new(make(context, &text)?);
     context.session.client.prepared.insert(name, prepared);

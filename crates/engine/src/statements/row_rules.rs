@@ -344,8 +344,8 @@ impl<'t> RowRules<'t> {
         Ok(())
     }
 
-    /// CHECK constraints: a row must not make one false. With IGNORE such rows are left out: the
-    /// rows that are kept, if not all are.
+    /// CHECK constraints: a row must not make one false. With IGNORE such rows are left out: gives the other rows,
+    /// if some are.
     pub(super) fn check(&self, batch: &Batch) -> Result<Option<BooleanArray>> {
         let mut good: Option<Vec<bool>> = None;
         for (name, check) in &self.checks {

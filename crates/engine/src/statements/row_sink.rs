@@ -21,8 +21,8 @@ use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 use super::auto_increment::{greatest, is_explicit, number_of};
 use super::row_rules::{Origin, RowRules, column_builders, filtered, unset_value};
 use super::row_target::RunningView;
-use super::row_writer::{Conflict, one_position};
 use super::same_values::same_row;
+use super::writers::row_writer::{Conflict, one_position};
 use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
@@ -106,6 +106,36 @@ pub(crate) enum OnDuplicate {
     Update(Box<DuplicateUpdate>),
 }
 
+/// Where rows go and what is done with them.
+pub(super) struct Insertion<'t> {
+    pub(super) table: &'t Arc<BaseTable>,
+    /// The columns that the statement gives, in its order.
+    pub(super) positions: &'t [usize],
+    pub(super) ignore: bool,
+    /// The view that the rows come through.
+    pub(super) view: Option<RunningView<'t>>,
+    pub(super) on_duplicate: OnDuplicate,
+    /// Whether the rows are kept for RETURNING.
+    pub(super) returns: bool,
+    /// SET insert_id: the first AUTO_INCREMENT number; 0 for the table's own next number.
+    pub(super) first_number: u64,
+}
+
+impl<'t> Insertion<'t> {
+    /// Rows of which the columns at these positions are given go into a table as they are.
+    pub(super) fn plain(table: &'t Arc<BaseTable>, positions: &'t [usize]) -> Self {
+        Self {
+            table,
+            positions,
+            ignore: false,
+            view: None,
+            on_duplicate: OnDuplicate::Refuse,
+            returns: false,
+            first_number: 0,
+        }
+    }
+}
+
 /// A row that is set value by value. The values of the rows before it are in the builders.
 struct RowInMaking {
     builders: Vec<ColumnBuilder>,
@@ -123,7 +153,7 @@ pub(crate) struct RowSink<'t> {
     table: &'t BaseTable,
     rules: RowRules<'t>,
     /// The columns that the statement gives, in its order.
-    positions: Vec<usize>,
+    positions: &'t [usize],
     origins: Vec<Origin>,
     writers: Writers<'t>,
     writer: WriterId,
@@ -157,15 +187,17 @@ struct Ready {
 }
 
 impl<'t> RowSink<'t> {
-    /// A sink for rows whose columns at these positions are given.
-    pub(crate) fn new(
-        context: &'t StatementContext<'t>,
-        table: &'t Arc<BaseTable>,
-        positions: &[usize],
-        ignore: bool,
-    ) -> Result<Self> {
+    /// A sink for the rows of a statement.
+    pub(super) fn new(context: &'t StatementContext<'t>, insertion: Insertion<'t>) -> Result<Self> {
+        let Insertion {
+            table,
+            positions,
+            ignore,
+            ..
+        } = insertion;
         let definition: &TableDefinition = &table.definition;
-        let rules = RowRules::new(context, definition, ignore, true)?;
+        let mut rules = RowRules::new(context, definition, ignore, true)?;
+        rules.view = insertion.view;
         let width = definition.columns.len();
         let origins = (0..width).map(|column| rules.origin(column, positions));
         let handle = table.rows_in(context)?;
@@ -174,15 +206,15 @@ impl<'t> RowSink<'t> {
             origins: origins.collect::<Result<_>>()?,
             writer: writers.add(table, &handle),
             writers,
-            on_duplicate: OnDuplicate::Refuse,
-            returned: None,
+            on_duplicate: insertion.on_duplicate,
+            returned: insertion.returns.then(Vec::new),
             making: RowInMaking {
                 builders: column_builders(definition),
                 values: vec![None; width],
                 rows: 0,
                 has_explicit: false,
             },
-            positions: positions.to_vec(),
+            positions,
             rules,
             context,
             definition,
@@ -192,40 +224,10 @@ impl<'t> RowSink<'t> {
             listed_rows: 0,
             taken_numbers: (0, 0),
             first_numbered: None,
-            forced_number: None,
+            forced_number: Some(insertion.first_number).filter(|first| *first > 0),
             written: Written::default(),
             is_finished: false,
         })
-    }
-
-    /// Says what is done with rows that have a duplicate key.
-    pub(crate) fn on_duplicate(mut self, what: OnDuplicate) -> Self {
-        self.on_duplicate = what;
-        self
-    }
-
-    /// The rows come through a view.
-    pub(crate) fn through(mut self, view: Option<RunningView<'t>>) -> Self {
-        self.rules.view = view;
-        self
-    }
-
-    /// Rows of a table that takes the place of another obeyed its foreign keys before.
-    pub(crate) fn without_foreign_keys(mut self) -> Self {
-        self.writers.without_foreign_keys();
-        self
-    }
-
-    /// Keeps the rows that are written.
-    pub(crate) fn keeping_rows(mut self, keeps: bool) -> Self {
-        self.returned = keeps.then(Vec::new);
-        self
-    }
-
-    /// SET insert_id: the rows are numbered from here on; 0 for the table's own next number.
-    pub(crate) fn numbered_from(mut self, first: u64) -> Self {
-        self.forced_number = (first > 0).then_some(first);
-        self
     }
 
     /// How many rows the statement lists: a single row's NULL is an error in every mode.
@@ -249,10 +251,14 @@ impl<'t> RowSink<'t> {
         self.complete(self.at_positions(columns), batch.row_count(), extra)
     }
 
-    /// The generated columns at the positions that were given are taken as they come.
-    pub(crate) fn taking_generated(mut self) -> Self {
-        for position in &self.positions {
-            self.origins[*position] = Origin::Given;
+    /// The rows are those of a table that this one replaces: they have obeyed its foreign keys. Unless they are
+    /// `computed` again, the generated columns that are given are taken as they come.
+    pub(super) fn replacing_table(mut self, computed: bool) -> Self {
+        self.writers.without_foreign_keys();
+        if !computed {
+            for position in self.positions {
+                self.origins[*position] = Origin::Given;
+            }
         }
         self
     }
@@ -473,7 +479,7 @@ impl<'t> RowSink<'t> {
                     continue;
                 }
             };
-            // A row that takes the place of others is tried again.
+            // A row that replaces others is tried again.
             let inserted = self.written.inserted;
             if self.settle(&conflict, ready, first, rows_before)? {
                 if self.written.inserted == inserted {
@@ -515,7 +521,7 @@ impl<'t> RowSink<'t> {
                 // count one that is the same.
                 if conflict.is_last_key
                     && !self.writers.is_referenced(self.writer)?
-                    && let Some(old) = self.writers.of(self.writer).current(position)?
+                    && let Some(old) = self.writers.of(self.writer).writer()?.current(position)?
                     && same_row(&old, &new)
                 {
                     self.written.inserted += 1;
@@ -536,8 +542,9 @@ impl<'t> RowSink<'t> {
                     self.skip(error);
                     return Ok(true);
                 }
-                let old = self.writers.of(self.writer).current(position)?;
-                let old = old.ok_or_else(|| Error::internal("a row of a key is gone"))?;
+                let old = self.writers.of(self.writer).writer()?.current(position)?;
+                let old =
+                    old.ok_or_else(|| Error::internal("a row with a duplicate key is missing"))?;
                 let extra = ready.extra.as_ref().map(|extra| extra.slice(row, 1));
                 let number = rows_before + row as u64 + 1;
                 match update.apply(&self.rules, &old, &new, extra.as_ref(), number)? {

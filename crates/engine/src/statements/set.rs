@@ -147,7 +147,7 @@ const READ_AT_START: &[&str] = &[
     "table_open_cache_instances",
 ];
 
-/// 1192 for who would make the server read-only with a transaction or locked tables of its own.
+/// 1192: a session with an open transaction or locked tables cannot make the server read-only.
 fn refuse_while_open(context: &StatementContext<'_>, changes: &[Change]) -> Result<()> {
     let makes_read_only = changes.iter().any(|change| match change {
         Change::Setting {

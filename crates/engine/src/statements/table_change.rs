@@ -378,7 +378,10 @@ impl<'t> TableChange<'t> {
         let mut builders = column_builders(&self.table.definition);
         let positions = positions.as_binary_view();
         for row in 0..positions.len() {
-            let current = writers.of(self.writer).current(positions.value(row))?;
+            let current = writers
+                .of(self.writer)
+                .writer()?
+                .current(positions.value(row))?;
             for (index, builder) in builders.iter_mut().enumerate() {
                 builder.push(&match &current {
                     Some(current) => convert::value_at(current.column(index), 0),

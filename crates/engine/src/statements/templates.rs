@@ -119,7 +119,7 @@ impl StatementContext<'_> {
 }
 
 /// Which of the literals are strings: a plan is for values of one kind. With one entry for all kinds,
-/// texts of two kinds that take turns would each find the other's plan, and plan anew.
+/// texts of two kinds that take turns would each find the other's plan, and plan again.
 fn kinds(taken: &Parameterized<'_>) -> u64 {
     let bits = taken.literals.iter().fold(1, |bits: u64, literal| {
         bits << 1 | u64::from(matches!(literal, PlainLiteral::String(_)))

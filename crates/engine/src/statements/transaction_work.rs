@@ -1,4 +1,4 @@
-//! What a statement does in its transaction, for clients that want to be told of it:
+//! What a statement does in its transaction, for clients that track it:
 //! `session_track_transaction_info` (the manual, "Server Tracking of Client Session State").
 //!
 //! It is read off the statement, before it runs and only for those clients, so that no other
@@ -17,7 +17,7 @@ use super::table_references::{self, Access, TableReference};
 use crate::catalog::engines;
 use crate::session::{Session, TransactionWork as Work};
 
-/// A statement is about to run: what it does in the transaction is noted for a client that is told of it.
+/// A statement is about to run: notes what it does in the transaction, for a client that tracks that.
 pub(crate) fn note(session: &mut Session, statement: &Statement) {
     if session.tracks_transaction() {
         let work = work_of(session, statement);

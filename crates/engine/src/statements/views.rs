@@ -144,7 +144,7 @@ fn definition(
     })
 }
 
-/// The account of DEFINER; else the session's. 1227 for who may not make views of others.
+/// The account of DEFINER; else the session's. 1227 without the privilege to make views of others.
 fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(String, String)> {
     let own = context.privileges().own_account();
     let reference = statement.definer.as_ref();
@@ -162,7 +162,7 @@ fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(St
     Ok((name.user, name.host))
 }
 
-/// 1227 for who takes away the view of one of the system's without being one.
+/// 1227: only an account with SYSTEM_USER may replace or drop a view of one.
 fn refuse_of_system(context: &StatementContext<'_>, view: &ViewDefinition) -> Result<()> {
     let (user, host) = &view.definer;
     let definer = AccountName::new(user, Some(host))?;

@@ -91,7 +91,7 @@ fn require_create_user(context: &StatementContext<'_>) -> Result<()> {
     context.rights().require(CREATE_USER, &[], "CREATE USER")
 }
 
-/// 1227 for who changes an account of the system's without being of the system.
+/// 1227: only an account with SYSTEM_USER may change one.
 pub(super) fn refuse_system_user(context: &StatementContext<'_>, account: &Account) -> Result<()> {
     let rights = context.rights();
     let mut dynamic = account.grants.dynamic.names();

@@ -168,29 +168,23 @@ fn check_current(
     current: Option<&str>,
 ) -> Result<()> {
     let is_own = account.name == context.privileges().own_account();
-    match current {
-        Some(_) if !is_own => Err(codes::ER_CURRENT_PASSWORD_NOT_REQUIRED.error()),
-        Some(current) => ensure(
-            account
-                .plugin
-                .is_password(&account.password.0, current.as_bytes()),
-            || codes::ER_INCORRECT_CURRENT_PASSWORD.error(),
-        ),
-        None => {
-            let globals = context.database().globals();
-            let required = account
-                .require_current
-                .unwrap_or_else(|| globals.get(typed::PASSWORD_REQUIRE_CURRENT));
-            let rights = context.rights();
-            // An account that may set all passwords need not know its own.
-            let is_privileged = rights.global().has(CREATE_USER)
-                || rights.require_in_database("mysql", UPDATE).is_ok();
-            let is_asked = is_own && required && !account.password.0.is_empty();
-            refuse(is_asked && !is_privileged, || {
-                codes::ER_MISSING_CURRENT_PASSWORD.error()
-            })
-        }
+    let password = &account.password.0;
+    if let Some(current) = current {
+        ensure(is_own, || codes::ER_CURRENT_PASSWORD_NOT_REQUIRED.error())?;
+        let is_right = account.plugin.is_password(password, current.as_bytes());
+        return ensure(is_right, || codes::ER_INCORRECT_CURRENT_PASSWORD.error());
     }
+    let globals = context.database().globals();
+    let required = account.require_current;
+    let required = required.unwrap_or_else(|| globals.get(typed::PASSWORD_REQUIRE_CURRENT));
+    let rights = context.rights();
+    // An account that may set all passwords need not know its own.
+    let is_privileged =
+        rights.global().has(CREATE_USER) || rights.require_in_database("mysql", UPDATE).is_ok();
+    let is_asked = is_own && required && !password.is_empty();
+    refuse(is_asked && !is_privileged, || {
+        codes::ER_MISSING_CURRENT_PASSWORD.error()
+    })
 }
 
 /// RETAIN CURRENT PASSWORD: 3878 when there is none.
@@ -286,7 +280,7 @@ pub(super) fn drop(
     Ok(())
 }
 
-/// An account is gone: nobody has it as a role.
+/// An account was dropped: no other has it as a role.
 fn forget_role(accounts: &mut AccountTable, role: &AccountName) {
     for account in accounts.values_mut() {
         let grants = &account.grants;

@@ -18,20 +18,12 @@ use crate::catalog::definition::ColumnDefinition;
 use crate::delimited::{Format, LineEnd, Parser, Splitter, Step};
 use crate::storing::Storing;
 
-/// Where the fields of a line go.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Target<'t> {
-    /// To a column of the table.
-    Column(&'t ColumnDefinition),
-    /// To a variable: its text is kept.
-    Variable,
-}
-
 /// Parses blocks.
 #[derive(Debug)]
 pub(super) struct LineParser<'t> {
     pub(super) format: &'t Format,
-    pub(super) targets: Vec<Target<'t>>,
+    /// The columns that the fields of a line go to; `None` for a variable, which gets the text.
+    pub(super) targets: Vec<Option<&'t ColumnDefinition>>,
     pub(super) storing: &'t Storing,
     /// The type of fields as text.
     pub(super) text: SqlType,
@@ -42,48 +34,23 @@ pub(super) struct LineParser<'t> {
     pub(super) line_by_line: bool,
 }
 
-/// The whole lines of a block.
-#[derive(Debug)]
-pub(super) enum ParsedBlock {
-    /// Their fields as columns.
-    Columns {
-        /// Batches of them.
-        batches: Vec<Batch>,
-        /// How many bytes belong to whole lines.
-        end: usize,
-    },
-    /// Something is to be said about one of them.
-    Unusual,
-}
-
-/// There is something to be said about a field.
-struct Remarkable;
+/// The fields of a block's whole lines as columns, in batches, and how many bytes the lines have; `None` if a
+/// line needs an error or a warning.
+pub(super) type ParsedBlock = Option<(Vec<Batch>, usize)>;
 
 impl Parser for LineParser<'_> {
     type Parsed = ParsedBlock;
 
     fn parse(&self, bytes: &[u8], is_last: bool) -> ParsedBlock {
         if self.line_by_line {
-            return ParsedBlock::Unusual;
+            return None;
         }
-        match self.columns_of(bytes, is_last) {
-            Ok((batches, end)) => ParsedBlock::Columns { batches, end },
-            Err(Remarkable) => ParsedBlock::Unusual,
-        }
-    }
-}
-
-impl LineParser<'_> {
-    fn columns_of(&self, bytes: &[u8], is_last: bool) -> Result<(Vec<Batch>, usize), Remarkable> {
         let text = TextRules {
             is_utf8: self.is_binary || std::str::from_utf8(bytes).is_ok(),
         };
         let mut splitter = Splitter::new(self.format, bytes, is_last);
-        let mut columns: Vec<Column<'_>> = self
-            .targets
-            .iter()
-            .map(|target| Column::new(*target, self))
-            .collect();
+        let columns = self.targets.iter();
+        let mut columns: Vec<Column<'_>> = columns.map(|it| Column::new(*it, self)).collect();
         let mut batches = Vec::new();
         let mut rows = 0;
         'lines: loop {
@@ -92,7 +59,7 @@ impl LineParser<'_> {
                     Step::Field(field) if splitter.is_null(&field) => column.push_null()?,
                     Step::Field(field) => column.push(splitter.bytes_of(&field), text)?,
                     Step::NoField if index == 0 => break 'lines,
-                    Step::NoField => return Err(Remarkable),
+                    Step::NoField => return None,
                     Step::Incomplete => break 'lines,
                 }
             }
@@ -102,7 +69,7 @@ impl LineParser<'_> {
                     rows += 1;
                     break;
                 }
-                LineEnd::Ended { cut: true } => return Err(Remarkable),
+                LineEnd::Ended { cut: true } => return None,
                 LineEnd::Incomplete => break,
             }
             if rows == self.batch_rows {
@@ -113,7 +80,7 @@ impl LineParser<'_> {
         if rows > 0 {
             batches.push(finish(&mut columns, rows));
         }
-        Ok((batches, splitter.line_begin()))
+        Some((batches, splitter.line_begin()))
     }
 }
 
@@ -180,7 +147,7 @@ impl SignedForm {
     fn parse(self, bytes: &[u8]) -> Option<i64> {
         match self {
             Self::Integer { least, greatest } => {
-                value::signed(bytes).filter(|number| (least..=greatest).contains(number))
+                value::integer(bytes).filter(|number| (least..=greatest).contains(number))
             }
             Self::Date => value::date(bytes).map(DateTime::pack),
             Self::DateTime(digits) => value::datetime(bytes, digits).map(DateTime::pack),
@@ -226,17 +193,14 @@ struct Column<'t> {
 }
 
 impl<'t> Column<'t> {
-    fn new(target: Target<'t>, parser: &'t LineParser<'t>) -> Self {
+    fn new(definition: Option<&'t ColumnDefinition>, parser: &'t LineParser<'t>) -> Self {
         let rows = parser.batch_rows;
-        let (values, definition) = match target {
-            Target::Variable => (
-                Values::Bytes(text_builder(), StringRules::bytes(usize::MAX)),
-                None,
-            ),
-            Target::Column(column) if parser.is_binary && !column.ty.is_binary_string() => {
-                (Values::Other(ColumnBuilder::new(&column.ty)), Some(column))
+        let values = match definition {
+            None => Values::Bytes(text_builder(), StringRules::bytes(usize::MAX)),
+            Some(column) if parser.is_binary && !column.ty.is_binary_string() => {
+                Values::Other(ColumnBuilder::new(&column.ty))
             }
-            Target::Column(column) => (Values::new(&column.ty, rows), Some(column)),
+            Some(column) => Values::new(&column.ty, rows),
         };
         Self {
             values,
@@ -246,10 +210,10 @@ impl<'t> Column<'t> {
         }
     }
 
-    fn push_null(&mut self) -> Result<(), Remarkable> {
+    fn push_null(&mut self) -> Option<()> {
         let refuses = |column: &ColumnDefinition| !column.nullable && !column.auto_increment;
         if self.definition.is_some_and(refuses) {
-            return Err(Remarkable);
+            return None;
         }
         match &mut self.values {
             Values::Signed(values, _) => values.push(0),
@@ -260,39 +224,29 @@ impl<'t> Column<'t> {
             Values::Other(builder) => builder.push(&Value::Null),
         }
         self.nulls.append_null();
-        Ok(())
+        Some(())
     }
 
     #[inline]
-    fn push(&mut self, bytes: &[u8], text: TextRules) -> Result<(), Remarkable> {
-        if self.values.push_usual(bytes, text) {
-            self.nulls.append_non_null();
-            return Ok(());
+    fn push(&mut self, bytes: &[u8], text: TextRules) -> Option<()> {
+        if !self.values.push_usual(bytes, text) {
+            self.push_converted(bytes, text)?;
         }
-        self.push_converted(bytes, text)
+        self.nulls.append_non_null();
+        Some(())
     }
 
     /// A field that is not as MySQL itself would write it.
     #[cold]
-    fn push_converted(&mut self, bytes: &[u8], text: TextRules) -> Result<(), Remarkable> {
-        let Some(column) = self.definition else {
-            return Err(Remarkable);
-        };
-        if !text.holds(bytes) {
-            return Err(Remarkable);
-        }
+    fn push_converted(&mut self, bytes: &[u8], text: TextRules) -> Option<()> {
+        let column = self.definition.filter(|_| text.holds(bytes))?;
         let quiet = Diagnostics::new(0);
         let given = Value::Bytes(bytes.to_vec());
-        let parser = self.parser;
-        let stored = parser
-            .storing
-            .value(&given, &parser.text, column, 1, &quiet)
-            .map_err(|_| Remarkable)?;
-        if quiet.count() > 0 || !self.values.push_value(&stored) {
-            return Err(Remarkable);
-        }
-        self.nulls.append_non_null();
-        Ok(())
+        let LineParser {
+            storing, text: ty, ..
+        } = self.parser;
+        let stored = storing.value(&given, ty, column, 1, &quiet).ok()?;
+        (quiet.count() == 0 && self.values.push_value(&stored)).then_some(())
     }
 
     fn finish(&mut self) -> ArrayRef {
@@ -397,8 +351,8 @@ impl Values {
         match self {
             Self::Signed(values, form) => push(values, form.parse(bytes)),
             Self::Unsigned { values, greatest } => {
-                let number = value::unsigned(bytes);
-                push(values, number.filter(|number| number <= greatest))
+                let number = value::integer(bytes);
+                push(values, number.filter(|number| *number <= *greatest))
             }
             Self::Double(values) => push(values, value::double(bytes)),
             Self::Decimal {

@@ -17,11 +17,10 @@ use crate::binding::session_catalog::SessionCatalog;
 use crate::builder;
 use crate::catalog::definition::TableDefinition;
 use crate::session::StatementContext;
-use crate::statements::insert::bind_value;
 use crate::statements::listed_columns::{named_column, refuse_generated};
 use crate::statements::row_rules::RowRules;
 use crate::statements::row_sink::OnDuplicate;
-use crate::statements::row_target::RowTarget;
+use crate::statements::row_target::{RowTarget, bind_value};
 use crate::statements::same_values::same_value;
 
 /// The clause as it was written, and what its names mean.
