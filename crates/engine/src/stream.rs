@@ -41,35 +41,27 @@ enum Source {
 
 impl<'s> ResultStream<'s> {
     pub(crate) fn new(context: StatementContext<'s>, outcome: Outcome) -> Self {
-        let (result, source) = match outcome {
-            Outcome::Done(mut result) => {
-                let batches = std::mem::take(&mut result.batches);
-                (result, Source::Batches(batches.into_iter()))
+        let mut result = StatementResult::default();
+        let source = match outcome {
+            Outcome::Done(done) => {
+                result = done;
+                Source::Batches(std::mem::take(&mut result.batches).into_iter())
             }
             Outcome::Rows {
                 columns,
                 rows,
                 execution,
             } => {
-                let result = StatementResult {
-                    columns,
-                    ..StatementResult::default()
-                };
-                (result, Source::Plan { rows, execution })
+                result.columns = columns;
+                Source::Plan { rows, execution }
             }
             Outcome::Found { columns, rows } => {
-                let result = StatementResult {
-                    columns,
-                    ..StatementResult::default()
-                };
-                (result, Source::Found(rows))
+                result.columns = columns;
+                Source::Found(rows)
             }
             Outcome::Row { columns, found } => {
-                let result = StatementResult {
-                    columns,
-                    ..StatementResult::default()
-                };
-                (result, Source::Row(found))
+                result.columns = columns;
+                Source::Row(found)
             }
         };
         let mut stream = Self {
@@ -147,13 +139,10 @@ impl<'s> ResultStream<'s> {
             Source::Ended => return Ok(None),
             Source::Batches(batches) => Ok(batches.next()),
             Source::Found(rows) => rows.next_batch(),
-            Source::Row(left) => match std::mem::take(left) {
-                true => {
-                    let types = self.result.columns.iter().map(|column| &column.ty);
-                    Ok(Some(builder::row(types, &self.context.session.row)))
-                }
-                false => Ok(None),
-            },
+            Source::Row(left) => Ok(std::mem::take(left).then(|| {
+                let types = self.result.columns.iter().map(|column| &column.ty);
+                builder::row(types, &self.context.session.row)
+            })),
             Source::Plan { rows, .. } => {
                 let advance = AssertUnwindSafe(|| rows.next_batch());
                 catch_unwind(advance)
@@ -197,29 +186,29 @@ impl<'s> ResultStream<'s> {
         self.close_source();
         // The end of a transaction that only reads cannot fail.
         let _ = self.context.commit();
+        let diagnostics = &mut self.context.session.diagnostics;
         if self.result.has_rows() {
-            if !std::mem::take(&mut self.context.session.diagnostics.keeps_found_rows) {
-                self.context.session.diagnostics.found_rows = self.rows_found;
+            if !self.context.keeps_found_rows {
+                diagnostics.found_rows = self.rows_found;
             }
-            self.context.session.diagnostics.row_count = -1;
+            diagnostics.row_count = -1;
         } else {
-            self.context.session.diagnostics.row_count =
-                i64::try_from(self.result.affected_rows).unwrap_or(-1);
+            diagnostics.row_count = i64::try_from(self.result.affected_rows).unwrap_or(-1);
         }
-        self.result.warning_count = self.context.session.diagnostics.own_conditions();
+        self.result.warning_count = diagnostics.own_conditions();
         self.context.end();
     }
 
-    /// Reads the remaining rows and keeps them for a client that fetches them bit by bit.
+    /// Reads the remaining rows, and spools them for a client that fetches them bit by bit.
     pub fn into_cursor(mut self) -> Result<Cursor> {
         let execution = self.context.cursor_context();
         let types = self.result.columns.iter().map(|column| column.ty.clone());
         let types: Vec<SqlType> = types.collect();
-        let mut kept = SpoolBuilder::new(&execution, physical_types(&types), KEPT_FOR_CLIENT);
+        let mut spool = SpoolBuilder::new(&execution, physical_types(&types), KEPT_FOR_CLIENT);
         while let Some(batch) = self.next_batch()? {
-            kept.add(batch)?;
+            spool.add(batch)?;
         }
-        let rows = kept.finish()?;
+        let rows = spool.finish()?;
         Ok(Cursor::new(Arc::clone(&self.result.columns), rows))
     }
 

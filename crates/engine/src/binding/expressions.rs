@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_exec::{ExecutionContext, RunContext};
-use mayfly_plan::{Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
+use mayfly_plan::{DefaultSource, Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
 use mayfly_syntax::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart, SelectItem,
     UnaryOperator, Value as Literal,
@@ -46,8 +46,7 @@ impl Bound {
 
     /// Its value for a batch of one row, and the type of that. `parameters` are the values of `?`.
     pub(crate) fn scalar(&self, batch: &Batch, parameters: &[Value]) -> Result<(Value, SqlType)> {
-        let run = RunContext::for_expressions(Arc::clone(&self.execution), parameters);
-        let array = mayfly_exec::evaluate(&self.expression, batch, &run)?;
+        let array = self.evaluate_with(batch, parameters)?;
         let ty = match self.expression.ty.kind {
             // A predicate's value is stored as an integer.
             TypeKind::Boolean => SqlType::bigint(),
@@ -73,21 +72,25 @@ pub(crate) fn bind(
     expr: &Expr,
     columns: &[ScalarColumn<'_>],
 ) -> Result<Bound> {
-    bind_with(context, expr, columns, Vec::new())
+    bind_with(context, expr, columns, &context.options().plan)
 }
 
-/// Binds an expression that may name columns of a table, and has `?` of these types.
-pub(crate) fn bind_with(
+fn bind_with(
     context: &StatementContext<'_>,
     expr: &Expr,
     columns: &[ScalarColumn<'_>],
-    parameters: Vec<SqlType>,
+    options: &PlanOptions,
 ) -> Result<Bound> {
     let names = ScalarNames {
         columns,
         ..ScalarNames::default()
     };
-    bind_in(context, expr, names, parameters)
+    let catalog = SessionCatalog::new(context, &[]);
+    let expression = bind_scalar(expr, names, &catalog, options)?;
+    Ok(Bound {
+        expression: Arc::new(expression),
+        execution: context.execution_context(catalog.into_tables().0),
+    })
 }
 
 /// The type of an expression over a table's columns, under a mode.
@@ -140,34 +143,7 @@ pub(crate) fn may_be_null(
     })
 }
 
-/// Binds an expression whose names mean this, and that has `?` of these types.
-pub(crate) fn bind_in(
-    context: &StatementContext<'_>,
-    expr: &Expr,
-    names: ScalarNames<'_>,
-    parameters: Vec<SqlType>,
-) -> Result<Bound> {
-    let catalog = SessionCatalog::new(context, &[]);
-    let options = &context.options().plan;
-    let expression = match parameters.is_empty() {
-        true => bind_scalar(expr, names, &catalog, options)?,
-        false => bind_scalar(
-            expr,
-            names,
-            &catalog,
-            &PlanOptions {
-                parameters,
-                ..options.clone()
-            },
-        )?,
-    };
-    Ok(Bound {
-        expression: Arc::new(expression),
-        execution: context.execution_context(catalog.into_tables().0),
-    })
-}
-
-/// The columns of a table, for [`bind`]: who names one must have the right to read it.
+/// The columns of a table, for [`bind`]: to name one needs the privilege to read it.
 pub(crate) fn columns_of<'d>(
     context: &StatementContext<'_>,
     definition: &'d TableDefinition,
@@ -176,7 +152,7 @@ pub(crate) fn columns_of<'d>(
     columns_in(context, definition, database)
 }
 
-/// The columns of a table for what its own definition computes: nobody is asked.
+/// The columns of a table for what its own definition computes, which needs no privilege.
 pub(crate) fn own_columns_of<'d>(
     context: &StatementContext<'_>,
     definition: &'d TableDefinition,
@@ -201,30 +177,35 @@ fn columns_in<'d>(
     columns.collect()
 }
 
+/// A column of values that no table holds: its name needs no right, and it has no default.
+pub(crate) fn value_column<'n>(table: &'n str, name: &'n str, ty: &'n SqlType) -> ScalarColumn<'n> {
+    ScalarColumn {
+        database: None,
+        table,
+        name,
+        ty,
+        nullable: true,
+        default: DefaultSource::None,
+    }
+}
+
 /// The value and type of an expression that names no column.
 pub(crate) fn evaluate(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
     if let Some(literal) = plain_literal(context.options().collation_connection, expr) {
         return Ok(literal);
     }
-    let parameters = context.parameters();
-    bind_with(context, expr, &[], parameters.types.to_vec())?.scalar(&one_row(), &parameters.values)
+    let bound = bind_with(context, expr, &[], &context.plan_options())?;
+    bound.scalar(&one_row(), &context.parameters().values)
 }
 
 /// Strings and small integers need no binding: most values of an INSERT are such.
 pub(crate) fn plain_literal(collation: CollationId, expr: &Expr) -> Option<(Value, SqlType)> {
-    let negative = matches!(
-        expr,
-        Expr::UnaryOp {
-            op: UnaryOperator::Minus,
-            ..
-        }
-    );
-    let inner = match expr {
+    let (negative, inner) = match expr {
         Expr::UnaryOp {
             op: UnaryOperator::Minus,
             expr,
-        } => expr,
-        other => other,
+        } => (true, &**expr),
+        other => (false, other),
     };
     let Expr::Value(value) = inner else {
         return None;
@@ -253,8 +234,7 @@ pub(crate) fn integer_literal(number: i64) -> (Value, SqlType) {
     (Value::Int(number), SqlType::bigint())
 }
 
-/// The fractional digits of an expression that is the moment of the statement: CURRENT_TIMESTAMP in any
-/// of its forms.
+/// The fractional digits of CURRENT_TIMESTAMP in any of its forms.
 pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
     const NAMES: &[&str] = &["now", "current_timestamp", "localtime", "localtimestamp"];
     let Expr::Function(function) = expr else {
@@ -263,8 +243,8 @@ pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
     let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
         return None;
     };
-    let is_name = |known: &&str| name.value.eq_ignore_ascii_case(known);
-    NAMES.iter().find(|known| is_name(known))?;
+    let is_name = |known: &&&str| name.value.eq_ignore_ascii_case(known);
+    NAMES.iter().find(is_name)?;
     match &function.args {
         FunctionArguments::None => Some(0),
         FunctionArguments::List(list) => match list.args.as_slice() {
@@ -284,14 +264,16 @@ pub(crate) fn check_definition(
     definition: &TableDefinition,
 ) -> Result<()> {
     let columns = own_columns_of(context, definition);
+    let check = |expression: &Expr, clause: &str| {
+        let bound = bind(context, expression, &columns);
+        bound.map(drop).map_err(|error| in_clause(error, clause))
+    };
     for column in &definition.columns {
         if let Some(generated) = &column.generated {
-            bind(context, &generated.expression, &columns)
-                .map_err(|error| in_clause(error, "generated column function"))?;
+            check(&generated.expression, "generated column function")?;
         }
         if let ColumnDefault::Expression { expression, .. } = &column.default {
-            bind(context, expression, &columns)
-                .map_err(|error| in_clause(error, "default value expression"))?;
+            check(expression, "default value expression")?;
         }
     }
     for check in &definition.checks {

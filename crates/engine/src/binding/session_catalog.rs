@@ -11,7 +11,7 @@ use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRa
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Error, Result, SqlType, Value};
+use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind, Value};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
@@ -21,6 +21,8 @@ use crate::error::ensure;
 use crate::information_schema;
 use crate::locks::table::TableUse;
 use crate::session::{StatementContext, StatementTables, locked_rows};
+
+const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
 
 /// A session's view of the catalog. It remembers the tables that were asked for, so that the
 /// executor reads the very tables that the plan was made for.
@@ -40,9 +42,9 @@ pub(crate) struct SessionCatalog<'s> {
     rights: RefCell<Vec<Arc<Rights>>>,
     /// Which of them hold below the views that are being bound, the innermost last.
     below_views: RefCell<Vec<usize>>,
-    /// EXPLAIN: what is below a view is shown to who may read it, and the view, alone.
+    /// EXPLAIN shows the tables below a view only with the privileges to read them and to show the view.
     explains: bool,
-    /// It would show more.
+    /// One of these is missing.
     is_hidden: Cell<bool>,
 }
 
@@ -81,7 +83,7 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
-    /// The rights of a number; those of now for the current number.
+    /// The rights of a number.
     fn rights(&self, number: usize) -> Arc<Rights> {
         let rights = self.rights.borrow();
         let known = rights.get(number).or(rights.first());
@@ -129,13 +131,11 @@ impl<'s> SessionCatalog<'s> {
             self.remember(rows.source.id, || Ok(Arc::clone(&rows.table)))?;
             return Ok(Arc::clone(&rows.source));
         }
-        let Some(database) = database.or_else(|| self.context.current_database()) else {
-            return Err(codes::ER_NO_DB_ERROR.error());
-        };
-        if let Some(table) = self
+        let database = self.context.database_or_current(database)?;
+        let table = self
             .context
-            .use_table_as(database, name, alias, TableUse::Read)?
-        {
+            .use_table_as(database, name, alias, TableUse::Read)?;
+        if let Some(table) = table {
             if let Some(alias) = alias {
                 self.name(&table, alias)?;
             }
@@ -152,18 +152,11 @@ impl<'s> SessionCatalog<'s> {
             })?;
             return Ok(source);
         }
-        if database.eq_ignore_ascii_case("information_schema") {
-            let name = name.to_uppercase();
-            return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
-        }
-        if !self.context.catalog().has_database(database) {
-            return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
-        }
         if self.context.catalog().view(database, name).is_some() {
             // It is asked for as a table by statements that change rows.
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
         }
-        Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+        Err(self.context.missing_table(database, name))
     }
 
     /// A statement names a table: 1137 when it is a temporary one that it has named already, and the
@@ -180,8 +173,7 @@ impl<'s> SessionCatalog<'s> {
         Ok(())
     }
 
-    /// EXPLAIN: the user is to have a privilege on a table, or a column of it, whoever the definer of
-    /// the view above it is.
+    /// EXPLAIN: the session itself must have a privilege on a table below a view, or on a column of it.
     fn note_explained(&self, database: &str, name: &str, wanted: Privilege) {
         let held = self.rights(0).on_any_column(database, name);
         if self.explains && !rights::is_open(database) && !held.has(PrivilegeSet::of(&[wanted])) {
@@ -281,8 +273,7 @@ impl Catalog for SessionCatalog<'_> {
     fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {
         let tables = self.tables.borrow();
         let (_, table) = tables.iter().find(|(known, _)| *known == id)?;
-        (!table.indexes().is_empty())
-            .then(|| Arc::new(StoredStatistics(Arc::clone(table))) as Arc<dyn TableStatistics>)
+        (!table.indexes().is_empty()).then(|| Arc::new(StoredStatistics(Arc::clone(table))) as _)
     }
 
     fn system_variable(
@@ -304,9 +295,6 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn check_table(&self, database: Option<&str>, name: &str, usage: Usage) -> Result<()> {
-        const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
-        const CHANGED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
-        const REMOVED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Delete]);
         if let (Some(database), false) = (database, self.below_views.borrow().is_empty()) {
             self.note_explained(database, name, Privilege::Select);
         }
@@ -314,27 +302,25 @@ impl Catalog for SessionCatalog<'_> {
         if rights.global().has(SELECT) || locked_rows::position_of(name).is_some() {
             return Ok(());
         }
-        let Some(database) = database.or_else(|| self.context.current_database()) else {
-            return Err(codes::ER_NO_DB_ERROR.error());
-        };
+        let database = self.context.database_or_current(database)?;
         let is_own = self.below_views.borrow().is_empty()
             && self.context.temporary_table(database, name).is_some();
         if is_own || rights::is_open(database) {
             return Ok(());
         }
         let instead = match usage {
-            Usage::ReadOrUpdate | Usage::Update => CHANGED,
-            Usage::ReadOrDelete | Usage::Delete => REMOVED,
+            Usage::ReadOrUpdate | Usage::Update | Usage::ReadOrDelete | Usage::Delete => {
+                privilege(usage)
+            }
             Usage::Read | Usage::ReadAll | Usage::Insert => PrivilegeSet::NONE,
         };
-        match rights.on_any_column(database, name).meets(instead) {
-            true => Ok(()),
-            false => rights.require_on_columns(database, name, SELECT),
+        if rights.on_any_column(database, name).meets(instead) {
+            return Ok(());
         }
+        rights.require_on_columns(database, name, SELECT)
     }
 
     fn checks_columns(&self) -> bool {
-        const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
         !self.rights(self.current_rights()).global().has(SELECT)
     }
 
@@ -401,7 +387,7 @@ impl Catalog for SessionCatalog<'_> {
         self.is_uncacheable.set(true);
         match self.context.session.settings.user_variables().get(name) {
             Some((ty, _)) => ty,
-            None => SqlType::text(mayfly_types::TypeKind::LongText, CollationId::default()),
+            None => SqlType::text(TypeKind::LongText, CollationId::default()),
         }
     }
 }
@@ -416,7 +402,7 @@ fn privilege(usage: Usage) -> PrivilegeSet {
     }])
 }
 
-/// The columns of a view as they are now, whoever asks; nothing when it is invalid.
+/// The columns of a view as they are now, whatever the session may read; `None` when it is invalid.
 fn view_columns(
     context: &StatementContext<'_>,
     view: &ViewDefinition,

@@ -1,5 +1,5 @@
-//! What a client does with its session besides running statements: it begins anew, becomes somebody
-//! else, is counted, and asks what it is to be told.
+//! What a client does with its session besides running statements: it resets it, logs in as another user, has its
+//! commands counted, and asks for the state that servers report.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -24,11 +24,11 @@ use crate::variables::{Settings, sql_mode};
 /// Where LOAD DATA LOCAL reads the files of a client that is not this process.
 pub trait LocalFiles: Debug + Send {
     /// Asks the client for a file. Its bytes are read to the end, or dropped after an error of the
-    /// statement: what the client still sends is then for whoever gave this to skip.
+    /// statement: the implementation then skips what the client still sends.
     fn open(&mut self, name: &str) -> Result<Box<dyn Read + Send>>;
 }
 
-/// What a client is told of its session after each statement.
+/// The state of a session, as it is reported to the client after each statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SessionState {
     /// A transaction is open.
@@ -120,8 +120,8 @@ pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) 
 }
 
 impl Session {
-    /// Everything as it was when the session began, but for its number, its account and the current
-    /// database: open changes are undone, locks and temporary tables go.
+    /// Resets everything to what it was when the session began, but for its number, its account and the current
+    /// database: open changes are rolled back, locks released, temporary tables dropped.
     pub fn reset(&mut self) {
         let options = SessionOptions {
             user: self.user().to_owned(),
@@ -138,7 +138,7 @@ impl Session {
         self.begin_as(options, login);
     }
 
-    /// A new session in the place of this one, with its number. No account is asked for, as by
+    /// A new session in place of this one, with its number. No account is asked for, as by
     /// [`Database::session_with`].
     ///
     /// [`Database::session_with`]: crate::Database::session_with
@@ -161,7 +161,7 @@ impl Session {
         *self = fresh;
     }
 
-    /// What a session holds is let go.
+    /// What a session holds is released.
     pub(super) fn leave(&mut self) {
         self.transaction.leave();
         self.temporary_tables.clear();
@@ -177,7 +177,7 @@ impl Session {
         self.settings.options().client
     }
 
-    /// What the client is told after each statement.
+    /// What is reported to the client after each statement.
     pub fn state(&self) -> SessionState {
         let options = self.settings.options();
         let begun = self.transaction.current.is_begun();

@@ -19,14 +19,12 @@ pub(crate) struct SessionDiagnostics {
     /// What the statement before the running one had left there when this one began.
     pub(super) before: ConditionCounts,
     /// Conditions in the area that are not the running statement's own.
-    kept: u64,
+    inherited: u64,
     pub(super) last_insert_id: Arc<AtomicU64>,
     /// `insert_id`
     pub(crate) insert_id: u64,
     pub(crate) row_count: i64,
     pub(crate) found_rows: u64,
-    /// The running statement leaves that as it is.
-    pub(crate) keeps_found_rows: bool,
     pub(crate) summary: StatementSummary,
     pub(super) finished_temporary_tables: Vec<RegistryEntry>,
 }
@@ -38,12 +36,11 @@ impl SessionDiagnostics {
             area: Arc::new(Diagnostics::new(options.max_error_count)),
             made_for: (options.max_error_count, true),
             before: ConditionCounts::default(),
-            kept: 0,
+            inherited: 0,
             last_insert_id: Arc::default(),
             insert_id: 0,
             row_count: -1,
             found_rows: 0,
-            keeps_found_rows: false,
             summary: StatementSummary::default(),
             finished_temporary_tables: Vec::new(),
         }
@@ -56,7 +53,7 @@ impl SessionDiagnostics {
 
     /// How many conditions the running statement has raised.
     pub(crate) fn own_conditions(&self) -> u64 {
-        self.area.count() - self.kept
+        self.area.count() - self.inherited
     }
 
     /// `LAST_INSERT_ID()`
@@ -71,30 +68,28 @@ impl SessionDiagnostics {
     /// A statement begins, which asks for what the one before it has left or does not.
     pub(super) fn begin(&mut self, keeps: bool, options: &StatementOptions) {
         self.before = ConditionCounts::of(&self.area);
-        match keeps {
-            true => self.kept = self.before.all,
-            false => self.reset(options),
+        if keeps {
+            self.inherited = self.before.all;
+        } else {
+            self.reset(options);
         }
     }
 
     /// An empty area from here on.
     pub(super) fn reset(&mut self, options: &StatementOptions) {
-        self.kept = 0;
-        let (kept_max, notes) = (options.max_error_count, options.sql_notes);
-        let is_as_made = self.made_for == (kept_max, notes);
+        self.inherited = 0;
+        let (conditions_max, notes) = (options.max_error_count, options.sql_notes);
+        let is_as_made = self.made_for == (conditions_max, notes);
         if is_as_made && self.area.count() == 0 && Arc::strong_count(&self.area) == 1 {
             return;
         }
-        self.made_for = (kept_max, notes);
+        self.made_for = (conditions_max, notes);
         if let Some(area) = Arc::get_mut(&mut self.area) {
-            area.reset(kept_max, notes);
+            area.reset(conditions_max, notes);
             return;
         }
-        let area = Diagnostics::new(kept_max);
-        self.area = Arc::new(match notes {
-            true => area,
-            false => area.without_notes(),
-        });
+        let area = Diagnostics::new(conditions_max);
+        self.area = Arc::new(if notes { area } else { area.without_notes() });
     }
 }
 

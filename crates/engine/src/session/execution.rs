@@ -26,7 +26,7 @@ impl StatementContext<'_> {
     /// What may end the running statement.
     pub(crate) fn interrupt(&self) -> &Interrupt {
         self.interrupt.get_or_init(|| {
-            let deadline = match self.time_limit.get() {
+            let deadline = match self.time_limit {
                 0 => None,
                 milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
             };
@@ -36,18 +36,13 @@ impl StatementContext<'_> {
         })
     }
 
-    /// The running statement is a query, which ends when its time is over.
-    pub(crate) fn limit_time(&self, milliseconds: u64) {
-        self.time_limit.set(milliseconds);
-    }
-
     /// Where the running statement's temporary tables live.
     pub(crate) fn temp_table_context(&self) -> &TempTableContext {
         self.temp
             .get_or_init(|| self.new_temp_table_context(self.interrupt().clone()))
     }
 
-    /// Where rows live that outlast their statement: nothing but KILL ends who reads them.
+    /// Where rows live that outlast their statement: nothing but KILL ends the client's reading.
     pub(crate) fn cursor_context(&self) -> TempTableContext {
         self.new_temp_table_context(Interrupt::new(self.session.shared.kill.killed()))
     }
@@ -65,13 +60,11 @@ impl StatementContext<'_> {
             },
             force_overflow: database.force_overflow || options.big_tables,
         };
+        let memory = &self.session.memory;
         TempTableContext::new(
             self.database().resources.clone(),
-            self.session.memory.rows.child("statement limit", u64::MAX),
-            self.session
-                .memory
-                .temp_space
-                .child("statement limit", u64::MAX),
+            memory.rows.child("statement limit", u64::MAX),
+            memory.temp_space.child("statement limit", u64::MAX),
             self.statement_owner(),
             temp_options,
             interrupt,
@@ -117,7 +110,7 @@ impl StatementContext<'_> {
                 resources: self.database().resources.clone(),
                 budget: self.session.memory.own.clone(),
             }),
-            ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.now())
+            ..EvaluationContext::new(options.sql_mode, Arc::clone(self.diagnostics()), self.now())
         };
         Arc::new(ExecutionContext {
             evaluation: Arc::new(evaluation),
@@ -142,37 +135,35 @@ impl StatementContext<'_> {
 
     /// Adds what a statement did to the session's counters and to its summary.
     pub(crate) fn account(&mut self, execution: &ExecutionContext) {
-        let shared = Arc::clone(&self.session.shared);
-        let counters = &shared.counters;
-        let done = &execution.counters;
+        let (done, temp) = (&execution.counters, execution.temp.counters());
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        counters.add(Counter::HandlerReadFirst, get(&done.handler_read_first));
-        counters.add(
-            Counter::HandlerReadRndNext,
-            get(&done.handler_read_rnd_next),
-        );
-        counters.add(Counter::HandlerReadRnd, get(&done.handler_read_rnd));
-        counters.add(Counter::HandlerReadKey, get(&done.handler_read_key));
-        counters.add(Counter::HandlerWrite, get(&done.handler_write));
-        counters.add(Counter::SortRows, get(&done.sort_rows));
-        counters.add(Counter::SortScan, get(&done.sort_scan));
-        counters.add(Counter::SortRange, get(&done.sort_range));
-        counters.add(Counter::SelectScan, get(&done.select_scan));
-        counters.add(Counter::SelectRange, get(&done.select_range));
-        counters.add(
-            Counter::SelectFullRangeJoin,
-            get(&done.select_full_range_join),
-        );
-        counters.add(Counter::HandlerReadLast, get(&done.handler_read_last));
-        counters.add(Counter::HandlerReadNext, get(&done.handler_read_next));
-        counters.add(Counter::HandlerReadPrev, get(&done.handler_read_prev));
-        counters.add(Counter::SelectFullJoin, get(&done.select_full_join));
-        let temp = execution.temp.counters();
-        self.session
-            .diagnostics
-            .finished_temporary_tables
-            .extend(temp.finished_tables());
-        let summary = &mut self.session.diagnostics.summary;
+        for (counter, count) in [
+            (Counter::HandlerReadFirst, &done.handler_read_first),
+            (Counter::HandlerReadLast, &done.handler_read_last),
+            (Counter::HandlerReadNext, &done.handler_read_next),
+            (Counter::HandlerReadPrev, &done.handler_read_prev),
+            (Counter::HandlerReadRndNext, &done.handler_read_rnd_next),
+            (Counter::HandlerReadRnd, &done.handler_read_rnd),
+            (Counter::HandlerReadKey, &done.handler_read_key),
+            (Counter::HandlerWrite, &done.handler_write),
+            (Counter::SortRows, &done.sort_rows),
+            (Counter::SortScan, &done.sort_scan),
+            (Counter::SortRange, &done.sort_range),
+            (Counter::SelectScan, &done.select_scan),
+            (Counter::SelectRange, &done.select_range),
+            (Counter::SelectFullRangeJoin, &done.select_full_range_join),
+            (Counter::SelectFullJoin, &done.select_full_join),
+            (Counter::CreatedTmpTables, &temp.created_tmp_tables),
+            (Counter::CreatedTmpDiskTables, &temp.created_tmp_disk_tables),
+            (Counter::SortMergePasses, &temp.sort_merge_passes),
+            (Counter::TmpBytesOverflowed, &temp.bytes_overflowed),
+        ] {
+            self.counters().add(counter, get(count));
+        }
+        let diagnostics = &mut self.session.diagnostics;
+        let finished = &mut diagnostics.finished_temporary_tables;
+        finished.extend(temp.finished_tables());
+        let summary = &mut diagnostics.summary;
         summary.temporary_tables += get(&temp.created_tmp_tables);
         summary.disk_tables += get(&temp.created_tmp_disk_tables);
         summary.bytes_overflowed += get(&temp.bytes_overflowed);
@@ -181,12 +172,5 @@ impl StatementContext<'_> {
         summary.memory_peak = summary.memory_peak.max(execution.temp.memory().peak());
         summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
-        counters.add(Counter::CreatedTmpTables, get(&temp.created_tmp_tables));
-        counters.add(
-            Counter::CreatedTmpDiskTables,
-            get(&temp.created_tmp_disk_tables),
-        );
-        counters.add(Counter::SortMergePasses, get(&temp.sort_merge_passes));
-        counters.add(Counter::TmpBytesOverflowed, get(&temp.bytes_overflowed));
     }
 }

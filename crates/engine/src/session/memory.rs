@@ -64,17 +64,13 @@ impl Session {
     ) -> Result<(ParsedStatement<'a>, TreeMemory)> {
         let empty = || codes::ER_EMPTY_QUERY.error();
         let next = self.parse_next(reader).ok_or_else(empty)?;
-        next.map_err(|error| match error {
-            ParseError::Syntax(syntax) => self.parse_error(&syntax),
-            ParseError::Other(error) => error,
-        })
+        next.map_err(|error| self.parse_error(error))
     }
 
     /// A reader of statements that stops where one takes more than may ever be had.
     pub(crate) fn statements_of<'a>(&self, text: &'a str) -> Statements<'a> {
-        let most = self.memory.own.effective_limit();
         let reader = mayfly_syntax::statements(text, &self.settings.options().parse);
-        match most {
+        match self.memory.own.effective_limit() {
             UNLIMITED => reader,
             most => reader.with_tree_bytes_max(most),
         }
@@ -101,21 +97,23 @@ impl Session {
     }
 
     /// The error of a text that is no statement.
-    pub(crate) fn parse_error(&self, syntax: &SyntaxError) -> Error {
-        match syntax.kind {
-            SyntaxErrorKind::TooLarge { bytes } => {
-                let refused = self.memory.own.refusing_forced(bytes);
-                let limit = refused.unwrap_or(&self.memory.own);
-                memory_exceeded(&LimitError {
-                    setting: limit.setting(),
-                    kind: limit.kind(),
-                    limit: limit.limit(),
-                    used: limit.used(),
-                    requested: bytes,
-                })
-            }
-            _ => error::from_syntax(syntax),
-        }
+    pub(crate) fn parse_error(&self, error: ParseError) -> Error {
+        let syntax = match error {
+            ParseError::Syntax(syntax) => syntax,
+            ParseError::Other(error) => return error,
+        };
+        let SyntaxErrorKind::TooLarge { bytes } = syntax.kind else {
+            return error::from_syntax(&syntax);
+        };
+        let refused = self.memory.own.refusing_forced(bytes);
+        let limit = refused.unwrap_or(&self.memory.own);
+        memory_exceeded(&LimitError {
+            setting: limit.setting(),
+            kind: limit.kind(),
+            limit: limit.limit(),
+            used: limit.used(),
+            requested: bytes,
+        })
     }
 }
 

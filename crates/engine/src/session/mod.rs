@@ -1,4 +1,4 @@
-//! A session: one client's place in the engine. It runs one statement at a time.
+//! A session: what the engine knows of one client. It runs one statement at a time.
 //!
 //! A session consists of parts, each with a purpose of its own: what it may do ([`SessionPrivileges`]), what it has
 //! set ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
@@ -40,7 +40,7 @@ pub(crate) use self::settings::SessionSettings;
 pub(crate) use self::statement::StatementContext;
 use self::status::SessionStatus;
 pub(crate) use self::table_use::LockedTable;
-pub(crate) use self::tables::{PlanEnvironment, StatementTables};
+pub(crate) use self::tables::StatementTables;
 pub(crate) use self::temporary_tables::TemporaryTables;
 pub use self::tracking::StateChanges;
 pub(crate) use self::tracking::TransactionWork;
@@ -64,7 +64,7 @@ pub struct Session {
     pub(crate) database: Arc<Database>,
     /// What other sessions see of it.
     pub(crate) shared: Arc<SessionShared>,
-    /// Where its connection is counted; nothing once another session has taken its place.
+    /// Where its connection is counted; none once another session has the slot.
     slot: Option<ConnectionSlot>,
     pub(crate) privileges: SessionPrivileges,
     pub(crate) settings: SessionSettings,
@@ -100,7 +100,7 @@ impl Session {
         Self::over((database, Some(slot), shared), identity, options, login)
     }
 
-    /// A session as it begins, in a place where there may have been another one.
+    /// A session as it begins, in a slot in which there may have been another one.
     fn over(
         (database, slot, shared): (Arc<Database>, Option<ConnectionSlot>, Arc<SessionShared>),
         identity: Arc<Identity>,
@@ -116,27 +116,20 @@ impl Session {
         shared.activity.use_database(current_database.clone());
         let clock = &database.options.clock;
         let seed = clock.now_utc_microseconds().cast_unsigned() ^ shared.id;
+        let own = memory.own.reservation();
         let settings = SessionSettings::new(
             Arc::clone(&database),
             variables,
             current_database,
-            memory.own.reservation(),
+            own,
             seed,
         );
         memory.set_limits(settings.options());
-        let user_locks = SessionLocks::new(
-            Arc::clone(&database.user_locks),
-            Arc::clone(&shared),
-            &memory.own,
-        );
+        let user_locks = Arc::clone(&database.user_locks);
+        let user_locks = SessionLocks::new(user_locks, Arc::clone(&shared), &memory.own);
         let privileges = SessionPrivileges::new(Arc::clone(&database), identity, &options, login);
         Self {
-            transaction: SessionTransaction::new(
-                Arc::clone(&database),
-                Arc::clone(&shared),
-                Arc::clone(privileges.user_text()),
-                user_locks,
-            ),
+            transaction: SessionTransaction::new(&database, &shared, &privileges, user_locks),
             slot,
             privileges,
             temporary_tables: TemporaryTables::new(Arc::clone(&shared)),
@@ -226,7 +219,7 @@ impl Session {
         self.shared.kill.clone()
     }
 
-    /// Watches the running statement from another thread. Ask for it anew for each statement.
+    /// Watches the running statement from another thread. Each statement needs a handle of its own.
     pub fn progress_handle(&self) -> ProgressHandle {
         ProgressHandle {
             progress: Arc::clone(&self.progress),

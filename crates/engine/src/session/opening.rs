@@ -59,15 +59,15 @@ impl ConnectionSlot {
         self.database.connections.take_place(now)
     }
 
-    /// Whoever the connection is of has shown a password: 1040 when there is no slot for one more. The
-    /// flag says that it is the slot beyond `max_connections`, which is left for an administrator.
+    /// The client has shown a password: 1040 when there is no slot for one more. The flag says that it is the
+    /// slot beyond `max_connections`, which is left for an administrator.
     pub(crate) fn enter(&mut self) -> Result<bool> {
         let connected = self.count();
         let most = self.database.globals().get(typed::MAX_CONNECTIONS);
-        match connected > most + 1 {
-            true => Err(self.database.too_many_connections()),
-            false => Ok(connected > most),
-        }
+        refuse(connected > most + 1, || {
+            self.database.too_many_connections()
+        })?;
+        Ok(connected > most)
     }
 
     /// The port of a client that came through TCP.
@@ -80,7 +80,7 @@ impl ConnectionSlot {
         &self.database
     }
 
-    /// The session of whoever the connection turned out to be: 1203 when the user has as many as
+    /// The session of the user that the client has logged in as: 1203 when the user has as many as
     /// `max_user_connections` allows.
     pub fn session(mut self, options: SessionOptions) -> Result<Session> {
         self.enter()?;
@@ -116,9 +116,8 @@ impl Database {
         let slot = self.new_slot();
         let connections = &self.connections;
         let connected = connections.connected.load(Ordering::Relaxed);
-        if connected > self.globals().get(typed::MAX_CONNECTIONS) {
-            return Err(self.too_many_connections());
-        }
+        let most = self.globals().get(typed::MAX_CONNECTIONS);
+        refuse(connected > most, || self.too_many_connections())?;
         connections.threads_created.fetch_add(1, Ordering::Relaxed);
         Ok(slot)
     }
@@ -128,7 +127,7 @@ impl Database {
         codes::ER_CON_COUNT_ERROR.error()
     }
 
-    /// Ends logins that take longer than `connect_timeout` says, however busy their clients are.
+    /// Ends logins that take longer than `connect_timeout`, however busy their clients are.
     pub fn end_late_logins(&self) {
         let most = self.connect_timeout();
         for pending in self.connections.pending().values() {
@@ -180,7 +179,7 @@ impl Database {
         *self.connections.shutdown.0.lock() = Some(Box::new(shutdown));
     }
 
-    /// A connection came to nothing before it was known whose it was.
+    /// A connection failed before its client had logged in.
     pub fn count_connection_error(&self, error: ConnectionError) {
         self.connections.errors[error as usize].fetch_add(1, Ordering::Relaxed);
     }

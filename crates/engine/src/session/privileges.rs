@@ -20,7 +20,7 @@ use crate::catalog::view::ViewDefinition;
 use crate::connections::{Identity, SessionOptions, SessionShared};
 use crate::database::Database;
 use crate::database::server_modes::is_exempt;
-use crate::error::refuse;
+use crate::error::{ensure, refuse};
 use crate::files::NoFiles;
 use crate::variables::typed;
 
@@ -148,10 +148,8 @@ impl SessionPrivileges {
             if self.is_unrestricted() && (of_embedded || accounts.table().is_empty()) {
                 return Ok(self.rights());
             }
-            return Err(match self.rights().global().has(SUPER) {
-                true => codes::ER_NO_SUCH_USER.with(&[user, host]),
-                false => self.access_denied(),
-            });
+            ensure(self.rights().global().has(SUPER), || self.access_denied())?;
+            return Err(codes::ER_NO_SUCH_USER.with(&[user, host]));
         };
         let sources = accounts.with_roles(&name, &account.grants.default_roles);
         Ok(Arc::new(Rights::of(user, host, sources)))
@@ -176,16 +174,14 @@ impl SessionPrivileges {
         }
     }
 
-    /// The same for a session that begins anew: with the roles of the beginning.
+    /// The login of the same account as it begins: with the roles of the beginning.
     pub(super) fn login_again(&self) -> LoggedIn {
         let account = self.database.accounts.get(&self.own_account());
         let account = account.filter(|_| !self.is_unrestricted());
         LoggedIn {
             roles: account.map_or_else(BTreeSet::new, |account| {
-                let all = self
-                    .database
-                    .globals()
-                    .get(typed::ACTIVATE_ALL_ROLES_ON_LOGIN);
+                let globals = self.database.globals();
+                let all = globals.get(typed::ACTIVATE_ALL_ROLES_ON_LOGIN);
                 self.database.accounts.roles_at_login(&account, all)
             }),
             ..self.login.clone()
@@ -195,18 +191,16 @@ impl SessionPrivileges {
     /// The files that functions may read: none without FILE.
     pub(super) fn readable_files(&self) -> Arc<dyn ServerFiles> {
         const FILE: PrivilegeSet = PrivilegeSet::of(&[Privilege::File]);
-        match self.is_unrestricted() || self.rights().global().has(FILE) {
-            true => Arc::clone(&self.database.file_rules) as _,
-            false => Arc::new(NoFiles),
+        if self.is_unrestricted() || self.rights().global().has(FILE) {
+            return Arc::clone(&self.database.file_rules) as _;
         }
+        Arc::new(NoFiles)
     }
 
-    /// Whether the session may see who has which role.
+    /// Whether the session may see which accounts have which roles.
     pub(super) fn sees_roles(&self) -> bool {
-        self.is_unrestricted() || {
-            let rights = self.rights();
-            rights.global().has(SUPER) || rights.has_dynamic_set(*ROLE_ADMIN)
-        }
+        let rights = self.rights();
+        self.is_unrestricted() || rights.global().has(SUPER) || rights.has_dynamic_set(*ROLE_ADMIN)
     }
 
     /// CURRENT_ROLE()
@@ -274,7 +268,7 @@ impl SessionPrivileges {
         views
     }
 
-    /// The accounts that are there, and that of an embedded session, which may do everything.
+    /// All accounts, and that of an embedded session, which may do everything.
     pub(crate) fn shown_accounts(&self) -> Vec<Arc<Account>> {
         let table = self.database.accounts.table();
         let mut accounts: Vec<Arc<Account>> = table.values().cloned().collect();
@@ -296,7 +290,7 @@ impl SessionPrivileges {
         self.rights().global().has(PROCESS)
     }
 
-    /// The sessions that are shown: all to who has PROCESS, else those of the same account.
+    /// The sessions that are shown: all with PROCESS, else those of the same account.
     pub(crate) fn visible_sessions(&self) -> Vec<Arc<SessionShared>> {
         let mut sessions = self.database.connections.living();
         if !self.sees_all_sessions() {

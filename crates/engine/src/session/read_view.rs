@@ -1,5 +1,4 @@
-//! What a running statement sees of tables: of which moment the rows are that it reads, and where those
-//! live that it makes.
+//! What a running statement sees of tables: the snapshot that it reads, and where the rows live that it makes.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -20,22 +19,22 @@ use crate::transaction::Isolation;
 use crate::variables::typed;
 
 impl StatementContext<'_> {
-    /// The rows that the running statement reads are those of now, and what it reads is kept so until
-    /// the transaction ends, if the isolation level says so.
+    /// The running statement reads the newest rows, and locks what it reads until the transaction ends, if the
+    /// isolation level says so.
     pub(crate) fn read_for_change(&mut self) {
-        let is_kept = self.keeps_ranges();
-        self.read_lock.set(match is_kept {
-            true => ReadLock::Shared,
-            false => ReadLock::None,
-        });
+        self.read_lock = if self.keeps_ranges() {
+            ReadLock::Shared
+        } else {
+            ReadLock::None
+        };
         self.read_newest();
     }
 
-    /// The rows that the running statement reads from here on are those that the isolation level says.
+    /// The running statement reads the snapshot of its isolation level from here on.
     pub(crate) fn read_as_usual(&mut self) {
         self.read_newest();
-        self.reads_newest.set(false);
-        self.read_lock.set(ReadLock::None);
+        self.reads_newest = false;
+        self.read_lock = ReadLock::None;
     }
 
     fn durable_options(&self, view: ReadView) -> DurableStatementOptions {
@@ -50,16 +49,21 @@ impl StatementContext<'_> {
 
     /// The view of the store that has a table's rows.
     pub(crate) fn statement_of(&self, table: &BaseTable) -> Result<&DurableStatement> {
-        match self.session.transaction.changes_directly(table) {
-            true => self.direct_statement(),
-            false => self.durable_statement(),
+        if self.session.transaction.changes_directly(table) {
+            return self.direct_statement();
         }
+        self.durable_statement()
     }
 
-    /// The running statement changes or locks rows: the tables that it opens from here on show those
-    /// of now. Asked again, those of a later moment.
+    /// The running statement changes or locks rows: the tables that it opens from here on show the newest ones,
+    /// as they are at each call.
     pub(crate) fn read_newest(&mut self) {
-        self.reads_newest.set(true);
+        self.reads_newest = true;
+        self.close_views();
+    }
+
+    /// Tables that the statement opens from here on are seen in another snapshot.
+    pub(super) fn close_views(&mut self) {
         self.durable_statement = OnceCell::new();
         self.direct_statement = OnceCell::new();
     }
@@ -88,18 +92,20 @@ impl TableAccess for StatementContext<'_> {
 
     fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
         let budgets = &self.database().budgets;
-        let (memory, temp_space) = match definition.temporary {
-            true => (&self.session.memory.rows, &self.session.memory.temp_space),
-            false => (&budgets.base_tables, &budgets.base_space),
+        let (memory, temp_space) = if definition.temporary {
+            (&self.session.memory.rows, &self.session.memory.temp_space)
+        } else {
+            (&budgets.base_tables, &budgets.base_space)
         };
         UserTableContext {
             resources: self.database().resources.clone(),
             memory: memory.clone(),
             temp_space: temp_space.clone(),
             // A MEMORY table has a limit of its own.
-            memory_limit: match definition.engine == "MEMORY" {
-                true => UNLIMITED,
-                false => self.options().tmp_table_size,
+            memory_limit: if definition.engine == "MEMORY" {
+                UNLIMITED
+            } else {
+                self.options().tmp_table_size
             },
             owner: self.statement_owner(),
             purpose: Purpose::UserTable,
@@ -120,12 +126,12 @@ impl TableAccess for StatementContext<'_> {
             return Ok(statement);
         }
         let view = match self.isolation() {
-            _ if self.reads_newest.get() || self.locks_what_it_reads() => ReadView::Statement,
+            _ if self.reads_newest || self.locks_what_it_reads() => ReadView::Statement,
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
             Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
         };
         let options = DurableStatementOptions {
-            read_lock: self.read_lock.get(),
+            read_lock: self.read_lock,
             ..self.durable_options(view)
         };
         let statement = self.session.transaction.durable()?.statement(options);

@@ -2,7 +2,7 @@
 //! dropped when it ends, also by a panic. Nothing that belongs to a statement outlasts it in the session.
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use crate::accounts::rights::Rights;
 use crate::catalog::{BaseTable, Catalog};
 use crate::connections::Work;
 use crate::database::Database;
+use crate::error::refuse;
 use crate::result::{Outcome, StatementSummary};
 use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
@@ -44,9 +45,9 @@ impl Parameters {
     }
 }
 
-/// Settings, and what is read of them.
-#[derive(Debug)]
-struct HintedSettings {
+/// Settings of one statement, and what is read of them.
+#[derive(Debug, Clone)]
+struct OwnSettings {
     settings: Settings,
     options: Arc<StatementOptions>,
 }
@@ -57,12 +58,12 @@ pub(crate) struct StatementContext<'s> {
     pub(crate) session: &'s mut Session,
     /// What the transaction had done before the statement.
     savepoint: SavepointMark,
-    /// The memory of the statement's tree.
-    tree: TreeMemory,
+    /// The memory of the statement's tree, until the statement ends.
+    pub(crate) tree: TreeMemory,
     /// Where the conditions go of a statement that is only planned; none for the session's.
     planning_diagnostics: Option<Arc<Diagnostics>>,
-    /// Settings that are the statement's own: SET_VAR in a hint.
-    hinted: Option<Box<HintedSettings>>,
+    /// Settings that are the statement's own, in place of the session's: those of SET_VAR in a hint.
+    own_settings: Option<Box<OwnSettings>>,
     /// The database of its unqualified names, where that is not the session's.
     names_database: Option<Option<Arc<str>>>,
     parameters: Parameters,
@@ -70,6 +71,8 @@ pub(crate) struct StatementContext<'s> {
     inferred_types: RefCell<BTreeMap<usize, SqlType>>,
     /// EXPLAIN plans its statement.
     pub(crate) explains: bool,
+    /// FOUND_ROWS() stays as it is.
+    pub(crate) keeps_found_rows: bool,
     /// When it began, once somebody asks.
     started_at: OnceCell<i64>,
     /// Where its temporary tables live, once it needs one.
@@ -77,15 +80,15 @@ pub(crate) struct StatementContext<'s> {
     /// What may end it, once somebody asks.
     pub(super) interrupt: OnceCell<Interrupt>,
     /// After how many milliseconds it ends; 0 is never.
-    pub(super) time_limit: Cell<u64>,
+    pub(crate) time_limit: u64,
     /// Its view of durable tables, once it needs one.
     pub(super) durable_statement: OnceCell<DurableStatement>,
     /// The same for tables without transactions.
     pub(super) direct_statement: OnceCell<DurableStatement>,
-    /// It changes or locks rows: it sees those of now.
-    pub(super) reads_newest: Cell<bool>,
+    /// It changes or locks rows, and so reads the newest ones.
+    pub(super) reads_newest: bool,
     /// How it locks what it reads.
-    pub(super) read_lock: Cell<ReadLock>,
+    pub(super) read_lock: ReadLock,
     /// Rows of queries in it that have locked them.
     pub(crate) locked_rows: Vec<LockedRows>,
     has_ended: bool,
@@ -98,21 +101,22 @@ impl<'s> StatementContext<'s> {
         Self {
             savepoint: session.transaction.current.mark(),
             planning_diagnostics: None,
-            hinted: None,
+            own_settings: None,
             names_database: None,
             session,
             tree: TreeMemory::default(),
             parameters: Parameters::default(),
             inferred_types: RefCell::default(),
             explains: false,
+            keeps_found_rows: false,
             started_at: OnceCell::new(),
             temp: OnceCell::new(),
             interrupt: OnceCell::new(),
-            time_limit: Cell::new(0),
+            time_limit: 0,
             durable_statement: OnceCell::new(),
             direct_statement: OnceCell::new(),
-            reads_newest: Cell::new(false),
-            read_lock: Cell::new(ReadLock::None),
+            reads_newest: false,
+            read_lock: ReadLock::None,
             locked_rows: Vec::new(),
             has_ended: true,
         }
@@ -150,17 +154,6 @@ impl<'s> StatementContext<'s> {
         context
     }
 
-    /// The memory of the statement's tree is held until the statement ends.
-    pub(crate) fn with_tree(mut self, tree: TreeMemory) -> Self {
-        self.tree = tree;
-        self
-    }
-
-    /// The same for a statement that has begun.
-    pub(crate) fn hold_tree(&mut self, tree: TreeMemory) {
-        self.tree = tree;
-    }
-
     /// Runs what is one statement to the client, up to its first row: a panic in it becomes an error.
     /// After an error what it did is undone, and the statement has ended.
     #[inline]
@@ -168,14 +161,12 @@ impl<'s> StatementContext<'s> {
         mut self,
         run: impl FnOnce(&mut Self) -> Result<Outcome>,
     ) -> Result<(Self, Outcome)> {
-        let run = |context: &mut Self| match context.session.shared.kill.is_closed() {
-            true => Err(codes::ER_QUERY_INTERRUPTED.error()),
-            false => run(context),
-        };
-        let outcome = match catch_unwind(AssertUnwindSafe(|| run(&mut self))) {
-            Ok(outcome) => outcome,
-            Err(payload) => Err(Error::of_panic(payload.as_ref())),
-        };
+        let is_closed = self.session.shared.kill.is_closed();
+        let outcome = refuse(is_closed, || codes::ER_QUERY_INTERRUPTED.error());
+        let outcome = outcome.and_then(|()| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| run(&mut self)));
+            outcome.unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())))
+        });
         // The transaction of a statement that gives rows ends with the last of them.
         let outcome = outcome.and_then(|outcome| match outcome {
             Outcome::Done(_) | Outcome::Found { .. } => self.commit().map(|()| outcome),
@@ -193,16 +184,15 @@ impl<'s> StatementContext<'s> {
     /// The statement is done: alone, it is a transaction that ends here.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.end_reading()?;
-        match self.is_in_transaction() {
-            true => Ok(()),
-            false => self.transaction_mut().commit(),
+        if self.is_in_transaction() {
+            return Ok(());
         }
+        self.transaction_mut().commit()
     }
 
-    /// The statement reads no more: as long as a session waits for the next one, nothing is kept for it.
+    /// The statement reads no more: a session that waits for the next one holds no snapshot.
     fn end_reading(&mut self) -> Result<()> {
-        self.durable_statement = OnceCell::new();
-        self.direct_statement = OnceCell::new();
+        self.close_views();
         self.transaction_mut().end_statement()
     }
 
@@ -220,10 +210,7 @@ impl<'s> StatementContext<'s> {
 
     /// The rows of the statement could not all be made.
     pub(crate) fn abandon_rows(&mut self, error: &Error) {
-        let _ = self.end_reading();
-        if ends_transaction(error) || !self.is_in_transaction() {
-            self.transaction_mut().roll_back();
-        }
+        self.roll_back(error);
         self.note_failure(error);
         self.end();
     }
@@ -252,7 +239,7 @@ impl<'s> StatementContext<'s> {
         summary.elapsed = summary.begun.map_or(Duration::ZERO, elapsed);
     }
 
-    /// The statement starts again: what it found was changed meanwhile.
+    /// The statement is retried: another transaction has changed what it found.
     pub(crate) fn retry(&mut self) {
         let session = &mut *self.session;
         session.diagnostics.reset(session.settings.options());
@@ -293,10 +280,19 @@ impl<'s> StatementContext<'s> {
 
     /// An error that IF EXISTS or IF NOT EXISTS makes a note.
     pub(crate) fn note_if(&self, is_note: bool, error: Error) -> Result<()> {
-        if !is_note {
+        self.push_if(is_note, Level::Note, error)
+    }
+
+    /// An error that a statement makes a warning.
+    pub(crate) fn warn_if(&self, is_warning: bool, error: Error) -> Result<()> {
+        self.push_if(is_warning, Level::Warning, error)
+    }
+
+    fn push_if(&self, is_condition: bool, level: Level, error: Error) -> Result<()> {
+        if !is_condition {
             return Err(error);
         }
-        self.note(error);
+        self.diagnostics().push(level, error);
         Ok(())
     }
 
@@ -348,25 +344,24 @@ impl<'s> StatementContext<'s> {
 
     /// When the statement began: microseconds since 1970 UTC.
     pub(crate) fn now(&self) -> i64 {
-        *self
-            .started_at
-            .get_or_init(|| match self.options().timestamp {
-                0.0 => self.database().options.clock.now_utc_microseconds(),
-                seconds => (seconds * 1e6) as i64,
-            })
+        let now = || match self.options().timestamp {
+            0.0 => self.database().options.clock.now_utc_microseconds(),
+            seconds => (seconds * 1e6) as i64,
+        };
+        *self.started_at.get_or_init(now)
     }
 
     /// The planner's options for the running statement, whose `?` have types.
     pub(crate) fn plan_options(&self) -> Cow<'_, PlanOptions> {
         let options = &self.options().plan;
         let types = &self.parameters().types;
-        match types.is_empty() {
-            true => Cow::Borrowed(options),
-            false => Cow::Owned(PlanOptions {
-                parameters: types.to_vec(),
-                ..options.clone()
-            }),
+        if types.is_empty() {
+            return Cow::Borrowed(options);
         }
+        Cow::Owned(PlanOptions {
+            parameters: types.to_vec(),
+            ..options.clone()
+        })
     }
 
     /// What values are converted by.
@@ -393,28 +388,38 @@ impl<'s> StatementContext<'s> {
 
     /// The settings of the statement.
     pub(crate) fn settings(&self) -> &Settings {
-        let hinted = self.hinted.as_ref().map(|hinted| &hinted.settings);
-        hinted.unwrap_or(self.session.settings.variables())
+        let own = self.own_settings.as_ref().map(|own| &own.settings);
+        own.unwrap_or(self.session.settings.variables())
     }
 
-    /// The settings of the statement, read.
-    pub(crate) fn options(&self) -> &StatementOptions {
-        let hinted = self.hinted.as_ref().map(|hinted| &hinted.options);
-        hinted.unwrap_or(self.session.settings.options())
-    }
-
-    /// The same, to be kept.
-    pub(crate) fn options_handle(&self) -> &Arc<StatementOptions> {
-        let hinted = self.hinted.as_ref().map(|hinted| &hinted.options);
-        hinted.unwrap_or(self.session.settings.options())
+    /// What is read of the statement's settings.
+    pub(crate) fn options(&self) -> &Arc<StatementOptions> {
+        let own = self.own_settings.as_ref().map(|own| &own.options);
+        own.unwrap_or(self.session.settings.options())
     }
 
     /// The statement has its own value of a variable.
-    pub(crate) fn set_hinted(&mut self, position: usize, setting: Setting) {
+    pub(crate) fn set_own(&mut self, position: usize, setting: Setting) {
         let mut settings = self.settings().clone();
         settings.set(position, setting);
         let options = self.database().statement_options(&settings);
-        self.hinted = Some(Box::new(HintedSettings { settings, options }));
+        self.own_settings = Some(Box::new(OwnSettings { settings, options }));
+    }
+
+    /// Runs a part of the statement with values of variables of its own. The session's stay as they are, also
+    /// when a panic ends the statement.
+    pub(crate) fn with_settings<T>(
+        &mut self,
+        settings: Vec<(usize, Setting)>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = self.own_settings.clone();
+        for (position, setting) in settings {
+            self.set_own(position, setting);
+        }
+        let done = run(self);
+        self.own_settings = outer;
+        done
     }
 
     /// The database of unqualified names.
@@ -425,6 +430,12 @@ impl<'s> StatementContext<'s> {
         }
     }
 
+    /// The database that a statement names, or else that of unqualified names: 1046 without either.
+    pub(crate) fn database_or_current<'n>(&'n self, named: Option<&'n str>) -> Result<&'n str> {
+        let database = named.or_else(|| self.current_database());
+        database.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
+    }
+
     /// The statement's names are those of a database.
     pub(crate) fn set_names_database(&mut self, database: Option<&Arc<str>>) {
         if self.current_database() != database.map(|name| &**name) {
@@ -433,16 +444,9 @@ impl<'s> StatementContext<'s> {
     }
 
     /// What SHOW WARNINGS will list.
-    pub(crate) fn diagnostics(&self) -> &Diagnostics {
-        self.planning_diagnostics
-            .as_ref()
-            .unwrap_or(&self.session.diagnostics.area)
-    }
-
-    /// The same, to be kept.
-    pub(crate) fn diagnostics_handle(&self) -> Arc<Diagnostics> {
+    pub(crate) fn diagnostics(&self) -> &Arc<Diagnostics> {
         let planning = self.planning_diagnostics.as_ref();
-        Arc::clone(planning.unwrap_or(&self.session.diagnostics.area))
+        planning.unwrap_or(&self.session.diagnostics.area)
     }
 
     /// The types and values of the statement's `?`.
@@ -453,13 +457,12 @@ impl<'s> StatementContext<'s> {
     /// The statement is run with these values for its `?`.
     pub(crate) fn set_parameters(&mut self, parameters: &[(Value, SqlType)]) {
         self.parameters = Parameters::default();
-        if parameters.is_empty() {
-            return;
+        if !parameters.is_empty() {
+            self.parameters = Parameters {
+                types: parameters.iter().map(|(_, ty)| ty.clone()).collect(),
+                values: parameters.iter().map(|(value, _)| value.clone()).collect(),
+            };
         }
-        self.parameters = Parameters {
-            types: parameters.iter().map(|(_, ty)| ty.clone()).collect(),
-            values: parameters.iter().map(|(value, _)| value.clone()).collect(),
-        };
     }
 
     /// A `?` is compared with a value of a type, or assigned to one.
@@ -493,10 +496,9 @@ impl<'s> StatementContext<'s> {
                 Ok((variable.value(globals.at(position)), ty))
             }
             _ => {
+                let setting = || variable.value(self.settings().at(position));
                 let computed = self.computed_variable(variable.name);
-                let value =
-                    computed.unwrap_or_else(|| variable.value(self.settings().at(position)));
-                Ok((value, ty))
+                Ok((computed.unwrap_or_else(setting), ty))
             }
         }
     }

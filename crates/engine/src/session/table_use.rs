@@ -1,12 +1,11 @@
-//! How a session uses tables by their names: whoever uses a table holds its lock
-//! ([`crate::locks::table`]) until the transaction ends, and under LOCK TABLES only the tables that it names
-//! are there.
+//! How a session uses tables by their names: it holds the lock ([`crate::locks::table`]) of a table that it uses
+//! until the transaction ends, and under LOCK TABLES it may only use the tables that this names.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
 use super::{SessionTransaction, StatementContext};
 use crate::catalog::BaseTable;
@@ -31,7 +30,7 @@ pub(crate) struct LockedTable {
 #[derive(Debug, Default)]
 pub(crate) struct LockedTables {
     tables: Vec<LockedTable>,
-    /// Let go with it.
+    /// Released with it.
     _held: Vec<HeldTable>,
 }
 
@@ -161,6 +160,15 @@ impl StatementContext<'_> {
         }
     }
 
+    /// The error of a name that means no table: 1109 in information_schema, else 1049 or 1146.
+    pub(crate) fn missing_table(&self, database: &str, name: &str) -> Error {
+        if database.eq_ignore_ascii_case("information_schema") {
+            let name = name.to_uppercase();
+            return codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]);
+        }
+        self.catalog().missing_table(database, name)
+    }
+
     fn take(&self, lock: &Arc<TableLock>, how: TableUse) -> Result<HeldTable> {
         let waiting = Waiting {
             session: self.id(),
@@ -192,10 +200,11 @@ impl StatementContext<'_> {
                 found = true;
             }
         }
-        match found {
-            true => Err(codes::ER_TABLE_NOT_LOCKED_FOR_WRITE.with(&[&name])),
-            false => Err(codes::ER_TABLE_NOT_LOCKED.with(&[&alias.unwrap_or(name)])),
-        }
+        Err(if found {
+            codes::ER_TABLE_NOT_LOCKED_FOR_WRITE.with(&[&name])
+        } else {
+            codes::ER_TABLE_NOT_LOCKED.with(&[&alias.unwrap_or(name)])
+        })
     }
 }
 
@@ -207,15 +216,24 @@ fn is_still(now: Option<Arc<BaseTable>>, table: &Arc<BaseTable>) -> bool {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::thread::JoinHandle;
     use std::time::Duration;
 
     use crate::{Database, DatabaseOptions, Session};
 
+    /// The number of a text's error, or 0.
     fn error(session: &mut Session, text: &str) -> u16 {
-        match session.execute(text) {
-            Ok(_) => 0,
-            Err(error) => error.errno(),
-        }
+        session.execute(text).err().map_or(0, |error| error.errno())
+    }
+
+    /// Runs a text in another thread, which gets as far as it may.
+    fn begin(mut session: Session, text: &'static str) -> JoinHandle<(Session, u16)> {
+        let thread = std::thread::spawn(move || {
+            let outcome = error(&mut session, text);
+            (session, outcome)
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        thread
     }
 
     fn engine() -> Arc<Database> {
@@ -249,23 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_sees_the_new_definition() {
+    fn a_statement_that_has_waited_sees_the_new_definition() {
         let database = engine();
         let mut holder = database.session();
         holder.execute("LOCK TABLES t WRITE").expect("locks");
-        let other = Arc::clone(&database);
-        let waiter = std::thread::spawn(move || {
-            let mut session = other.session();
-            let results = session
-                .execute("SELECT * FROM t")
-                .expect("reads in the end");
-            results[0].columns.len()
-        });
-        std::thread::sleep(Duration::from_millis(100));
-        holder
-            .execute("ALTER TABLE t ADD b INT; UNLOCK TABLES")
-            .expect("changes");
-        assert_eq!(waiter.join().expect("ends"), 2);
+        let waiter = begin(database.session(), "SELECT a, b FROM t");
+        let change = "ALTER TABLE t ADD b INT; UNLOCK TABLES";
+        holder.execute(change).expect("changes");
+        assert_eq!(waiter.join().expect("ends").1, 0);
     }
 
     #[test]
@@ -284,44 +293,33 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_through_one_that_waits_alone_is_broken() {
+    fn a_cycle_through_an_exclusive_wait_is_broken() {
         let database = engine();
         let mut first = database.session();
         first.execute("BEGIN; SELECT * FROM t").expect("reads");
         let mut third = database.session();
         third.execute("SELECT GET_LOCK('x', 0)").expect("locks");
-        let mut second = database.session();
-        let changer = std::thread::spawn(move || error(&mut second, "ALTER TABLE t ADD b INT"));
-        std::thread::sleep(Duration::from_millis(100));
+        let changer = begin(database.session(), "ALTER TABLE t ADD b INT");
         // It waits behind the one that waits for the first.
-        let reader = std::thread::spawn(move || {
-            let outcome = error(&mut third, "SELECT * FROM t");
-            drop(third);
-            outcome
-        });
+        let reader = std::thread::spawn(move || error(&mut third, "SELECT * FROM t"));
         std::thread::sleep(Duration::from_millis(100));
         let outcome = error(&mut first, "SELECT GET_LOCK('x', 60)");
         drop(first);
-        let others = [changer.join(), reader.join()].map(|it| it.expect("ends"));
-        // Whoever sees the circle first gives up.
-        let given_up = [outcome, others[0], others[1]];
-        let given_up = given_up.into_iter().filter(|errno| *errno != 0);
-        let given_up: Vec<u16> = given_up.collect();
-        assert!(matches!(given_up[..], [1213 | 3058]), "{given_up:?}");
+        // The session that sees the cycle first fails.
+        let mut failed = vec![outcome, changer.join().expect("ends").1];
+        failed.push(reader.join().expect("ends"));
+        failed.retain(|errno| *errno != 0);
+        assert!(matches!(failed[..], [1213 | 3058]), "{failed:?}");
     }
 
     #[test]
-    fn a_circle_of_waits_is_broken() {
+    fn a_cycle_of_waits_is_broken() {
         let database = engine();
         let (mut first, mut second) = (database.session(), database.session());
         first.execute("BEGIN; SELECT * FROM t").expect("reads");
         second.execute("LOCK TABLES u WRITE").expect("locks");
-        let thread = std::thread::spawn(move || {
-            // The lock of u goes when it asks for t.
-            let outcome = error(&mut second, "LOCK TABLES t WRITE");
-            (second, outcome)
-        });
-        std::thread::sleep(Duration::from_millis(100));
+        // The lock of u is released when it asks for t.
+        let thread = begin(second, "LOCK TABLES t WRITE");
         assert_eq!(error(&mut first, "SELECT * FROM u"), 0);
         first.execute("COMMIT").expect("commits");
         assert_eq!(thread.join().expect("ends").1, 0);

@@ -28,9 +28,10 @@ impl TemporaryTables {
     /// A number that is another one when names of temporary tables may mean something else; 0 without any, so
     /// that such sessions share plans.
     pub(crate) fn version(&self) -> u64 {
-        match self.tables.is_empty() {
-            true => 0,
-            false => self.version,
+        if self.tables.is_empty() {
+            0
+        } else {
+            self.version
         }
     }
 
@@ -69,11 +70,8 @@ impl TemporaryTables {
         let key = (database.to_owned(), name.to_owned());
         let dropped = self.tables.remove(&key);
         if let Some(dropped) = &dropped {
-            let id = dropped.id.0;
-            self.shared
-                .temporary_tables
-                .lock()
-                .retain(|(shown, _)| *shown != id);
+            let mut shown = self.shared.temporary_tables.lock();
+            shown.retain(|(id, _)| *id != dropped.id.0);
         }
         dropped.is_some()
     }
@@ -85,7 +83,7 @@ impl TemporaryTables {
     }
 }
 
-/// A number that no session has had: what one knows of its temporary tables is nobody else's.
+/// A number that no session has had: plans over temporary tables are the session's own.
 fn next_version() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1

@@ -1,13 +1,13 @@
-//! Changes of a session that its client wants to be told of: `session_track_…` (the manual, "Server
+//! Changes of a session that are reported to its client: `session_track_…` (the manual, "Server
 //! Tracking of Client Session State").
 //!
 //! Nothing is gathered unless the client asked for it.
 
-use std::ops::BitOr;
+use std::collections::BTreeSet;
 
 use super::Session;
 use crate::transaction::{Characteristics, Isolation};
-use crate::variables::typed;
+use crate::variables::typed::{self, Variable};
 use crate::variables::{self, Setting};
 
 /// What a statement has changed in its session.
@@ -32,56 +32,48 @@ impl StateChanges {
     }
 }
 
-/// What a statement or a transaction has done.
+/// What a statement or a transaction has done: a set.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TransactionWork {
-    /// Tables without transactions were read.
-    pub(crate) read_without: bool,
-    /// Tables with transactions were read.
-    pub(crate) read: bool,
-    /// Tables without transactions were changed.
-    pub(crate) written_without: bool,
-    /// Tables with transactions were changed.
-    pub(crate) written: bool,
-    /// Something ran that might do something else if its text were run again.
-    pub(crate) is_unsafe: bool,
-    /// Rows were sent.
-    pub(crate) sent_rows: bool,
-}
-
-impl BitOr for TransactionWork {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self {
-            read_without: self.read_without | other.read_without,
-            read: self.read | other.read,
-            written_without: self.written_without | other.written_without,
-            written: self.written | other.written,
-            is_unsafe: self.is_unsafe | other.is_unsafe,
-            sent_rows: self.sent_rows | other.sent_rows,
-        }
-    }
-}
+pub(crate) struct TransactionWork(u8);
 
 impl TransactionWork {
-    /// Whether a table was used: that begins a transaction where `autocommit` is off.
-    pub(crate) fn has_used_tables(self) -> bool {
-        self.read_without || self.read || self.written_without || self.written
+    /// Tables without transactions were read.
+    pub(crate) const READ_WITHOUT: Self = Self(1);
+    /// Tables with transactions were read.
+    pub(crate) const READ: Self = Self(1 << 1);
+    /// Tables without transactions were changed.
+    pub(crate) const WRITTEN_WITHOUT: Self = Self(1 << 2);
+    /// Tables with transactions were changed.
+    pub(crate) const WRITTEN: Self = Self(1 << 3);
+    /// Something ran that might do something else if its text were run again.
+    pub(crate) const UNSAFE: Self = Self(1 << 4);
+    /// Rows were sent.
+    pub(crate) const SENT_ROWS: Self = Self(1 << 5);
+
+    /// The letters of these, in their order.
+    const LETTERS: &str = "rRwWsS";
+
+    /// Adds what is in another set, if that is so.
+    pub(crate) fn add_if(&mut self, is_so: bool, other: Self) {
+        if is_so {
+            self.0 |= other.0;
+        }
     }
 
-    /// Reads without and with transactions, changes without and with them, whether a statement was
-    /// unsafe, and whether rows were sent.
-    pub(crate) fn letters(self) -> [char; 6] {
-        let letter = |is: bool, letter: char| if is { letter } else { '_' };
-        [
-            letter(self.read_without, 'r'),
-            letter(self.read, 'R'),
-            letter(self.written_without, 'w'),
-            letter(self.written, 'W'),
-            letter(self.is_unsafe, 's'),
-            letter(self.sent_rows, 'S'),
-        ]
+    /// Takes out what is in another set.
+    pub(crate) fn remove(&mut self, other: Self) {
+        self.0 &= !other.0;
+    }
+
+    /// Whether a table was used: that begins a transaction where `autocommit` is off.
+    fn has_used_tables(self) -> bool {
+        self.0 & (Self::UNSAFE.0 - 1) != 0
+    }
+
+    /// A letter for each thing that was done, and `_` for each that was not.
+    fn letters(self) -> impl Iterator<Item = char> {
+        let letters = Self::LETTERS.chars().enumerate();
+        letters.map(move |(bit, letter)| if self.0 >> bit & 1 == 1 { letter } else { '_' })
     }
 }
 
@@ -90,15 +82,15 @@ impl TransactionWork {
 pub(super) struct Tracker {
     changes: StateChanges,
     schema: bool,
-    /// Positions of variables with the values they had.
-    variables: Vec<usize>,
+    /// Positions of the variables that were changed.
+    variables: BTreeSet<usize>,
     reported_characteristics: String,
     reported_state: String,
     work: TransactionWork,
 }
 
 impl Session {
-    /// Whether the client wants to be told of changes of its session.
+    /// Whether changes of the session are reported to the client.
     pub fn track_state(&mut self, wanted: bool) {
         self.client.tracker = wanted.then(Box::default);
     }
@@ -106,84 +98,72 @@ impl Session {
     /// The changes since this was last asked; `None` when there are none, or none are tracked.
     pub fn take_state_changes(&mut self) -> Option<StateChanges> {
         self.client.tracker.as_ref()?;
-        let transaction = self
-            .settings
-            .variables()
-            .get(typed::SESSION_TRACK_TRANSACTION_INFO);
+        let variables = self.settings.variables();
+        let transaction = variables.get(typed::SESSION_TRACK_TRANSACTION_INFO);
         let state = (transaction >= 1).then(|| self.transaction_state());
         let characteristics = (transaction >= 2).then(|| self.transaction_characteristics());
-        let database = self.settings.current_database.clone();
+        let variables = self.settings.variables();
         let tracker = self.client.tracker.as_mut()?;
         let mut changes = std::mem::take(&mut tracker.changes);
         if std::mem::take(&mut tracker.schema) {
-            changes.schema = Some(database.as_deref().unwrap_or_default().to_owned());
+            let database = self.settings.current_database.as_deref();
+            changes.schema = Some(database.unwrap_or_default().to_owned());
         }
         let changed = |now: Option<String>, reported: &mut String| {
-            let now = now?;
-            (*reported != now).then(|| {
-                reported.clone_from(&now);
-                now
-            })
+            let now = now.filter(|now| now != reported)?;
+            reported.clone_from(&now);
+            Some(now)
         };
         changes.transaction_state = changed(state, &mut tracker.reported_state);
         changes.transaction_characteristics =
             changed(characteristics, &mut tracker.reported_characteristics);
-        let mut positions = std::mem::take(&mut tracker.variables);
-        positions.sort_unstable();
-        positions.dedup();
-        for position in positions {
+        for position in std::mem::take(&mut tracker.variables) {
             let variable = variables::all()[position];
-            let value = variable.display(self.settings.variables().at(position));
-            let value = value.unwrap_or_default();
+            let value = variable.display(variables.at(position)).unwrap_or_default();
             changes.variables.push((variable.name.to_owned(), value));
         }
         (!changes.is_empty()).then_some(changes)
     }
 
+    /// The tracker, if changes are tracked, and those that a variable stands for.
+    fn tracker(&mut self, wanted: Variable<bool>) -> Option<&mut Tracker> {
+        let tracker = self.client.tracker.as_deref_mut()?;
+        self.settings.variables().get(wanted).then_some(tracker)
+    }
+
     /// Something of the session has changed.
     pub(crate) fn note_state_change(&mut self) {
-        if self.client.tracker.is_some()
-            && self
-                .settings
-                .variables()
-                .get(typed::SESSION_TRACK_STATE_CHANGE)
-            && let Some(tracker) = &mut self.client.tracker
-        {
+        if let Some(tracker) = self.tracker(typed::SESSION_TRACK_STATE_CHANGE) {
             tracker.changes.state = true;
         }
     }
 
     pub(super) fn note_database(&mut self) {
         self.note_state_change();
-        if self.client.tracker.is_some()
-            && self.settings.variables().get(typed::SESSION_TRACK_SCHEMA)
-            && let Some(tracker) = &mut self.client.tracker
-        {
+        if let Some(tracker) = self.tracker(typed::SESSION_TRACK_SCHEMA) {
             tracker.schema = true;
         }
     }
 
     /// SET has changed the session's value of a variable.
     pub(crate) fn note_variable(&mut self, position: usize) {
-        if self.client.tracker.is_none() {
-            return;
-        }
         self.note_state_change();
+        let Some(tracker) = &mut self.client.tracker else {
+            return;
+        };
         let name = variables::all()[position].name;
-        let listed = self
-            .settings
-            .variables()
-            .get(typed::SESSION_TRACK_SYSTEM_VARIABLES);
-        let is_tracked = listed.is_some_and(|listed| {
-            let mut names = listed.split(',').map(str::trim);
-            names.any(|tracked| tracked == "*" || tracked.eq_ignore_ascii_case(name))
-        });
-        if let (true, Some(tracker)) = (is_tracked, &mut self.client.tracker) {
-            tracker.variables.push(position);
+        let variables = self.settings.variables();
+        let listed = variables.get(typed::SESSION_TRACK_SYSTEM_VARIABLES);
+        let mut names = listed
+            .iter()
+            .flat_map(|listed| listed.split(','))
+            .map(str::trim);
+        if names.any(|tracked| tracked == "*" || tracked.eq_ignore_ascii_case(name)) {
+            tracker.variables.insert(position);
         }
     }
 
-    /// Whether the client is told what its transaction does.
+    /// Whether the work of the transaction is reported to the client.
     pub(crate) fn tracks_transaction(&self) -> bool {
         let variables = self.settings.variables();
         self.client.tracker.is_some() && variables.get(typed::SESSION_TRACK_TRANSACTION_INFO) > 0
@@ -192,11 +172,10 @@ impl Session {
     /// A statement is about to run that does this in the transaction, or begins or ends one.
     pub(crate) fn note_work(&mut self, work: TransactionWork, begins_or_ends: bool) {
         if let Some(tracker) = &mut self.client.tracker {
-            let before = match begins_or_ends {
-                true => TransactionWork::default(),
-                false => tracker.work,
-            };
-            tracker.work = before | work;
+            if begins_or_ends {
+                tracker.work = TransactionWork::default();
+            }
+            tracker.work.add_if(true, work);
         }
     }
 
@@ -218,7 +197,7 @@ impl Session {
             }
         };
         let locked = if locked { 'L' } else { '_' };
-        let letters = tracker.work.letters().into_iter();
+        let letters = tracker.work.letters();
         std::iter::once(kind)
             .chain(letters)
             .chain([locked])
@@ -231,7 +210,7 @@ impl Session {
             isolation,
             read_only,
         } = self.transaction.current.characteristics().unwrap_or(usual);
-        let mut text = String::new();
+        let mut statements = Vec::new();
         if isolation != usual.isolation {
             let level = match isolation {
                 Isolation::ReadUncommitted => "READ UNCOMMITTED",
@@ -239,22 +218,19 @@ impl Session {
                 Isolation::RepeatableRead => "REPEATABLE READ",
                 Isolation::Serializable => "SERIALIZABLE",
             };
-            text.push_str(&format!("SET TRANSACTION ISOLATION LEVEL {level};"));
+            statements.push(format!("SET TRANSACTION ISOLATION LEVEL {level};"));
         }
         let access = match (read_only, read_only == usual.read_only) {
             (_, true) => "",
             (true, _) => " READ ONLY",
             (false, _) => " READ WRITE",
         };
-        let last = match self.transaction.current.is_begun() {
-            true => format!("START TRANSACTION{access};"),
-            false if access.is_empty() => return text,
-            false => format!("SET TRANSACTION{access};"),
-        };
-        if !text.is_empty() {
-            text.push(' ');
+        if self.transaction.current.is_begun() {
+            statements.push(format!("START TRANSACTION{access};"));
+        } else if !access.is_empty() {
+            statements.push(format!("SET TRANSACTION{access};"));
         }
-        text + &last
+        statements.join(" ")
     }
 
     /// Sets a variable as SET does, and notes it.

@@ -7,6 +7,7 @@ use mayfly_functions::context::UserLocks;
 use mayfly_storage::{ChangeStorage, DurableTransaction, StatementOwner, UndoLog};
 use mayfly_types::Result;
 
+use super::SessionPrivileges;
 use super::table_use::LockedTables;
 use crate::catalog::BaseTable;
 use crate::connections::SessionShared;
@@ -38,17 +39,17 @@ pub(crate) struct SessionTransaction {
 
 impl SessionTransaction {
     pub(super) fn new(
-        database: Arc<Database>,
-        shared: Arc<SessionShared>,
-        user_text: Arc<str>,
+        database: &Arc<Database>,
+        shared: &Arc<SessionShared>,
+        privileges: &SessionPrivileges,
         user_locks: SessionLocks,
     ) -> Self {
         let undo = UndoLog::new();
         let tables = TransactionTables::default();
         Self {
-            database,
-            shared,
-            user_text,
+            database: Arc::clone(database),
+            shared: Arc::clone(shared),
+            user_text: Arc::clone(privileges.user_text()),
             current: Transaction::new(Box::new(undo.clone()), Box::new(tables.clone())),
             undo,
             tables,
@@ -111,8 +112,8 @@ impl SessionTransaction {
         Ok(self.direct.get_or_init(|| direct))
     }
 
-    /// Whether what a statement changes in a table stays, whatever comes of it and of the session's
-    /// transaction. A table that is still being made goes with whoever makes it.
+    /// Whether what a statement changes in a table stays, also when it fails or the session's transaction is
+    /// rolled back. A table that is still being made is undone with the statement that makes it.
     pub(crate) fn changes_directly(&self, table: &BaseTable) -> bool {
         if table.has_transactions {
             return false;
@@ -126,9 +127,9 @@ impl SessionTransaction {
 
     /// The transaction that changes a table.
     pub(crate) fn of_table(&self, table: &BaseTable) -> Result<&DurableTransaction> {
-        match self.changes_directly(table) {
-            true => Ok(self.direct()?.transaction()),
-            false => self.durable(),
+        if self.changes_directly(table) {
+            return Ok(self.direct()?.transaction());
         }
+        self.durable()
     }
 }

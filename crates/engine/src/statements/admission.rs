@@ -1,35 +1,34 @@
-//! Whether a session may run a statement: what can be said of it before its names are bound. What a
-//! statement reads, the rows that it adds and what it changes of others is asked where names get their
-//! meaning: when an expression or a query is bound (see [`SessionCatalog`]), and when the table is found that
-//! rows are added to ([`added_rows`]), so that no statement can leave it out; SET, KILL and the statements on
-//! accounts ask themselves, since it depends on what they are about.
+//! Access control of statements before their names are bound: whether the session may run one at all ([`admit`]),
+//! and the privileges that follow from its kind and its tables ([`statement`]). What a statement reads, the rows
+//! that it adds and what it changes of others is checked where names are resolved: when an expression or a query
+//! is bound (see [`SessionCatalog`]), and when the table is found that rows are added to ([`added_rows`]), so
+//! that no statement can leave it out. SET, KILL and the statements on accounts check their own operands.
 //!
 //! [`SessionCatalog`]: crate::binding::session_catalog::SessionCatalog
 
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
-    AlterAction, AlterTable, CreateTable, Delete, Describe, Explain, ExplainTarget, Flush,
-    FlushTarget, IntoTarget, LoadData, Privilege, References, Show, ShowCreate, ShowKind,
-    Statement, TableElement, TableFactor, TableMaintenance, TableName, TableVerb, TableWithJoins,
-    UpdateStatement,
+    AlterAction, AlterTable, CreateTable, Describe, ExplainTarget, Flush, FlushTarget, IntoTarget,
+    Privilege, References, ShowCreate, ShowKind, Statement, TableElement, TableFactor, TableName,
+    TableVerb, TableWithJoins, VariableScope,
 };
 use mayfly_types::Result;
-use mayfly_types::error::codes;
 
 use super::properties::properties;
 use crate::accounts::privileges::{PrivilegeSet, SUPER};
-use crate::accounts::rights::Rights;
-use crate::error::refuse;
+use crate::accounts::rights::{Rights, is_open};
+use crate::catalog::FullName;
+use crate::error::{ensure, refuse};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
 
 /// What a statement does to the table or view that it adds rows to, for the privileges that this needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Additions<'n> {
-    /// Rows that are in the way go.
+    /// Rows with duplicate keys are removed.
     pub(crate) replaces: bool,
-    /// The columns that rows which are in the way get other values in.
+    /// The columns that are updated in rows with duplicate keys.
     pub(crate) updated: &'n [&'n str],
     /// The columns that the statement names, if it names some.
     pub(crate) listed: Option<&'n [&'n str]>,
@@ -85,7 +84,7 @@ pub(crate) fn statement(context: &StatementContext<'_>, statement: &Statement) -
     check.statement(statement)
 }
 
-/// A session whose rights are asked.
+/// The rights of a session that runs a statement.
 struct Check<'s> {
     context: &'s StatementContext<'s>,
     rights: Arc<Rights>,
@@ -94,30 +93,42 @@ struct Check<'s> {
 impl Check<'_> {
     fn statement(&self, statement: &Statement) -> Result<()> {
         match statement {
-            Statement::SelectInto(into) => self.into_target(&into.target),
-            Statement::Update(update) => self.update(update),
-            Statement::Delete(delete) => self.delete(delete),
-            Statement::LoadData(load) => self.load(load),
+            Statement::SelectInto(into) => match into.target {
+                IntoTarget::Variables(_) => Ok(()),
+                _ => self.rights.require(FILE, &[], "FILE"),
+            },
+            // Of several tables, those that are changed are known when they are bound.
+            Statement::Update(update) => match only_table(&update.tables) {
+                Some(table) => self.columns(&table, UPDATE),
+                None => Ok(()),
+            },
+            Statement::Delete(delete) => match only_table(&delete.from) {
+                Some(table) if delete.targets.is_empty() => self.table(&table, DELETE),
+                _ => Ok(()),
+            },
+            Statement::LoadData(load) => {
+                refuse(!load.local && !self.rights.global().has(FILE), || {
+                    self.context.privileges().access_denied()
+                })
+            }
             Statement::CreateTable(create) => self.create_table(create),
             Statement::AlterTable(alter) => self.alter_table(alter),
             Statement::DropTable(drop) if drop.temporary => Ok(()),
-            Statement::DropTable(drop) => self.tables(&drop.tables, DROP),
+            Statement::DropTable(drop) => {
+                let mut tables = drop.tables.iter();
+                tables.try_for_each(|table| self.table(table, DROP))
+            }
             Statement::TruncateTable(table) => self.table(table, DROP),
             Statement::RenameTable(rename) => {
-                for (old, new) in &rename.renames {
-                    self.renamed(old, new, DROP.with(ALTER))?;
-                }
-                Ok(())
+                let mut renames = rename.renames.iter();
+                renames.try_for_each(|(old, new)| self.renamed(old, new, DROP.with(ALTER)))
             }
             Statement::CreateIndex(create) => self.table(&create.table, INDEX),
             Statement::DropIndex(drop) => self.table(&drop.table, INDEX),
-            Statement::CreateView(create) => {
-                let wanted = match create.or_replace || create.alter {
-                    true => CREATE_VIEW.with(DROP),
-                    false => CREATE_VIEW,
-                };
-                self.base_table(&create.name, wanted)
+            Statement::CreateView(create) if create.or_replace || create.alter => {
+                self.base_table(&create.name, CREATE_VIEW.with(DROP))
             }
+            Statement::CreateView(create) => self.base_table(&create.name, CREATE_VIEW),
             Statement::DropView(drop) => {
                 let mut views = drop.views.iter();
                 views.try_for_each(|view| self.base_table(view, DROP))
@@ -126,32 +137,37 @@ impl Check<'_> {
                 self.rights.require_in_database(&create.name, CREATE)
             }
             Statement::AlterDatabase(alter) => {
-                let current = self.context.current_database();
-                match alter.name.as_deref().or(current) {
-                    Some(name) => self.rights.require_in_database(name, ALTER),
-                    None => Err(codes::ER_NO_DB_ERROR.error()),
-                }
+                let name = self.context.database_or_current(alter.name.as_deref())?;
+                self.rights.require_in_database(name, ALTER)
             }
             Statement::DropDatabase(drop) => self.rights.require_in_database(&drop.name, DROP),
-            Statement::Show(show) => self.show(show),
+            Statement::Show(show) => self.show(&show.kind),
             Statement::Describe(Describe { table, .. }) => self.shown_columns(table),
-            Statement::Explain(explain) => self.explain(explain),
-            Statement::Flush(flush) => self.flush(flush),
-            Statement::SetTransaction(set) => match set.scope {
-                Some(mayfly_syntax::ast::VariableScope::Global) => global_variables(&self.rights),
+            Statement::Explain(explain) => match &explain.target {
+                ExplainTarget::Statement { statement, .. } => self.statement(statement),
                 _ => Ok(()),
             },
-            Statement::LockTables(tables) => {
-                const LOCK: PrivilegeSet = set(&[Privilege::LockTables]);
-                for table in tables {
-                    if let Some((database, name)) = self.lasting(&table.table)? {
-                        self.rights.require_in_database(&database, LOCK)?;
-                        self.rights.require_on_columns(&database, &name, SELECT)?;
-                    }
-                }
-                Ok(())
+            Statement::Flush(flush) => self.flush(flush),
+            Statement::SetTransaction(set) if set.scope == Some(VariableScope::Global) => {
+                global_variables(&self.rights)
             }
-            Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
+            Statement::LockTables(tables) => tables.iter().try_for_each(|lock| {
+                const LOCK: PrivilegeSet = set(&[Privilege::LockTables]);
+                if let Some((database, _)) = self.lasting(&lock.table)? {
+                    self.rights.require_in_database(&database, LOCK)?;
+                }
+                self.columns(&lock.table, SELECT)
+            }),
+            Statement::TableMaintenance(maintenance) => {
+                let wanted = match maintenance.verb {
+                    TableVerb::Check | TableVerb::Checksum => SELECT,
+                    TableVerb::Analyze | TableVerb::Optimize | TableVerb::Repair => {
+                        SELECT.with(INSERT)
+                    }
+                };
+                let mut tables = maintenance.tables.iter();
+                tables.try_for_each(|table| self.columns(table, wanted))
+            }
             Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
             Statement::ResetPersist { .. } => global_variables(&self.rights),
             // They need none, or ask where their names get a meaning.
@@ -160,7 +176,7 @@ impl Check<'_> {
     }
 
     /// The full name of a table, unless it means a temporary one, which is the session's own.
-    fn lasting(&self, table: &TableName) -> Result<Option<(String, String)>> {
+    fn lasting(&self, table: &TableName) -> Result<Option<FullName>> {
         let (database, name) = qualified(self.context, table)?;
         let own = self.context.temporary_table(&database, &name);
         Ok(own.is_none().then_some((database, name)))
@@ -174,46 +190,18 @@ impl Check<'_> {
         }
     }
 
-    fn tables(&self, tables: &[TableName], wanted: PrivilegeSet) -> Result<()> {
-        let mut tables = tables.iter();
-        tables.try_for_each(|table| self.table(table, wanted))
-    }
-
-    /// The same for a name that never means a temporary table.
-    fn base_table(&self, table: &TableName, wanted: PrivilegeSet) -> Result<()> {
-        let (database, name) = qualified(self.context, table)?;
-        self.rights.require_on_table(&database, &name, wanted)
-    }
-
-    /// UPDATE of one table: of several, those that are changed are known when they are bound.
-    fn update(&self, update: &UpdateStatement) -> Result<()> {
-        match only_table(&update.tables) {
-            Some(table) => match self.lasting(&table)? {
-                Some((database, name)) => self.rights.require_on_columns(&database, &name, UPDATE),
-                None => Ok(()),
-            },
+    /// 1142 unless these privileges hold on a table or some of its columns.
+    fn columns(&self, table: &TableName, wanted: PrivilegeSet) -> Result<()> {
+        match self.lasting(table)? {
+            Some((database, name)) => self.rights.require_on_columns(&database, &name, wanted),
             None => Ok(()),
         }
     }
 
-    fn delete(&self, delete: &Delete) -> Result<()> {
-        match only_table(&delete.from) {
-            Some(table) if delete.targets.is_empty() => self.table(&table, DELETE),
-            _ => Ok(()),
-        }
-    }
-
-    fn load(&self, load: &LoadData) -> Result<()> {
-        refuse(!load.local && !self.rights.global().has(FILE), || {
-            self.context.privileges().access_denied()
-        })
-    }
-
-    fn into_target(&self, target: &IntoTarget) -> Result<()> {
-        match target {
-            IntoTarget::Variables(_) => Ok(()),
-            _ => self.rights.require(FILE, &[], "FILE"),
-        }
+    /// 1142 for a name that never means a temporary table.
+    fn base_table(&self, table: &TableName, wanted: PrivilegeSet) -> Result<()> {
+        let (database, name) = qualified(self.context, table)?;
+        self.rights.require_on_table(&database, &name, wanted)
     }
 
     fn create_table(&self, create: &CreateTable) -> Result<()> {
@@ -231,10 +219,8 @@ impl Check<'_> {
             }
             self.rights.require_on_table(&database, &name, wanted)?;
         }
-        if let Some(like) = &create.like
-            && let Some((database, name)) = self.lasting(like)?
-        {
-            self.rights.require_on_columns(&database, &name, SELECT)?;
+        if let Some(like) = &create.like {
+            self.columns(like, SELECT)?;
         }
         if create.temporary {
             return Ok(());
@@ -255,20 +241,13 @@ impl Check<'_> {
             let References { table, columns, .. } = &foreign.references;
             let parent = table.database.as_deref().unwrap_or(database);
             let rights = &self.rights;
-            let on_column = |column: &String| {
-                rights
-                    .on_column(parent, &table.name, column)
-                    .has(REFERENCES)
-            };
+            let on_column = |column: &String| rights.on_column(parent, &table.name, column);
             let has = rights.on_table(parent, &table.name).has(REFERENCES)
-                || (!columns.is_empty() && columns.iter().all(on_column));
-            match has {
-                true => Ok(()),
-                false => {
-                    let full = format!("{parent}.{}", table.name);
-                    Err(rights.denied_table(&REFERENCES.names(), &full))
-                }
-            }
+                || (!columns.is_empty() && columns.iter().all(|it| on_column(it).has(REFERENCES)));
+            ensure(has, || {
+                let full = format!("{parent}.{}", table.name);
+                rights.denied_table(&REFERENCES.names(), &full)
+            })
         })
     }
 
@@ -295,19 +274,6 @@ impl Check<'_> {
         self.base_table(new, INSERT.with(CREATE))
     }
 
-    fn maintenance(&self, maintenance: &TableMaintenance) -> Result<()> {
-        let wanted = match maintenance.verb {
-            TableVerb::Check | TableVerb::Checksum => SELECT,
-            TableVerb::Analyze | TableVerb::Optimize | TableVerb::Repair => SELECT.with(INSERT),
-        };
-        for table in &maintenance.tables {
-            if let Some((database, name)) = self.lasting(table)? {
-                self.rights.require_on_columns(&database, &name, wanted)?;
-            }
-        }
-        Ok(())
-    }
-
     /// 1142 unless there is any right to a table itself, or to columns in all of its database.
     fn shown_columns(&self, table: &TableName) -> Result<()> {
         match self.lasting(table)? {
@@ -327,8 +293,8 @@ impl Check<'_> {
         }
     }
 
-    fn show(&self, show: &Show) -> Result<()> {
-        match &show.kind {
+    fn show(&self, kind: &ShowKind) -> Result<()> {
+        match kind {
             ShowKind::Tables { database, .. }
             | ShowKind::TableStatus { database }
             | ShowKind::OpenTables { database }
@@ -341,13 +307,16 @@ impl Check<'_> {
                 let Some((database, name)) = self.lasting(table)? else {
                     return Ok(());
                 };
-                let rights = &self.rights;
-                let is_view = self.context.catalog().view(&database, &name).is_some();
-                match rights.on_table(&database, &name).meets(PrivilegeSet::TABLE) {
-                    _ if crate::accounts::rights::is_open(&database) => Ok(()),
-                    false => Err(rights.denied_table("SHOW", &name)),
-                    true if is_view => self.shown_view(&database, &name),
-                    true => Ok(()),
+                let held = self.rights.on_table(&database, &name);
+                if is_open(&database) {
+                    return Ok(());
+                }
+                ensure(held.meets(PrivilegeSet::TABLE), || {
+                    self.rights.denied_table("SHOW", &name)
+                })?;
+                match self.context.catalog().view(&database, &name) {
+                    Some(_) => self.shown_view(&database, &name),
+                    None => Ok(()),
                 }
             }
             ShowKind::Create(ShowCreate::View(table)) => {
@@ -374,13 +343,6 @@ impl Check<'_> {
         self.rights.require_on_table(database, name, SHOW_VIEW)
     }
 
-    fn explain(&self, explain: &Explain) -> Result<()> {
-        match &explain.target {
-            ExplainTarget::Statement { statement, .. } => self.statement(statement),
-            _ => Ok(()),
-        }
-    }
-
     fn flush(&self, flush: &Flush) -> Result<()> {
         for target in &flush.targets {
             let dynamic = match target {
@@ -404,11 +366,8 @@ impl Check<'_> {
                 ..
             } = target
             {
-                for table in tables {
-                    if let Some((database, name)) = self.lasting(table)? {
-                        self.rights.require_on_columns(&database, &name, SELECT)?;
-                    }
-                }
+                let mut tables = tables.iter();
+                tables.try_for_each(|table| self.columns(table, SELECT))?;
             }
         }
         Ok(())
@@ -416,7 +375,7 @@ impl Check<'_> {
 }
 
 /// INSERT on the columns that a statement names, or on the table that it adds rows to without naming some,
-/// and what it needs for rows that are in the way: 1142 and 1143. Which columns it reads is asked where its
+/// and what it needs for rows with duplicate keys: 1142 and 1143. Which columns it reads is checked where its
 /// expressions are bound.
 pub(crate) fn added_rows(
     rights: &Rights,
@@ -466,7 +425,7 @@ pub(crate) fn global_variables(rights: &Rights) -> Result<()> {
     rights.require(SUPER, &["SYSTEM_VARIABLES_ADMIN"], names)
 }
 
-/// The same for one variable: who takes the server offline must not be sent away by that.
+/// The same for one variable: a session that takes the server offline must not be closed by that.
 pub(crate) fn global_variable(rights: &Rights, name: &str) -> Result<()> {
     global_variables(rights)?;
     match name {

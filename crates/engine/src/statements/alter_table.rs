@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef};
 use mayfly_syntax::ast::{
     AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query, TableElement,
+    TableName, TableOption,
 };
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
@@ -16,28 +17,23 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, CollationId, Error, Result, SqlType, TypeKind};
 
 use super::alter_work::Work;
-use super::row_sink::RowSink;
-use super::select::{self, Reading};
+use super::row_sink::{Insertion, RowSink, Written};
+use super::select;
 use crate::builder;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::ddl::alter::{self, Altered};
 use crate::ddl::foreign_key_checks::{self, NewForeignKeys};
 use crate::ddl::{create as names, primary_keys};
-use crate::error::parse_own_query;
+use crate::error::{parse_own_query, refuse};
 use crate::locks::table::TableUse;
 use crate::names::same_name;
-use crate::result::{Outcome, StatementResult};
+use crate::result::Outcome;
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, writable_table};
 use crate::statements::writers::foreign_keys::check_rows;
 use crate::variables::typed;
 use crate::variables::{Setting, sql_mode};
-
-/// Runs the statement.
-pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
-    alter(context, statement)
-}
 
 /// CREATE INDEX: ALTER TABLE … ADD INDEX.
 pub(super) fn create_index(
@@ -45,14 +41,7 @@ pub(super) fn create_index(
     statement: &CreateIndex,
 ) -> Result<Outcome> {
     let add = AlterAction::Add(TableElement::Key(statement.key.clone()));
-    let options = statement.options.iter().cloned().map(AlterAction::Option);
-    alter(
-        context,
-        &AlterTable {
-            table: statement.table.clone(),
-            actions: std::iter::once(add).chain(options).collect(),
-        },
-    )
+    alter_index(context, &statement.table, add, &statement.options)
 }
 
 /// DROP INDEX: ALTER TABLE … DROP INDEX.
@@ -61,24 +50,34 @@ pub(super) fn drop_index(
     statement: &DropIndex,
 ) -> Result<Outcome> {
     let drop = AlterAction::DropKey(statement.name.clone());
-    let options = statement.options.iter().cloned().map(AlterAction::Option);
-    alter(
-        context,
-        &AlterTable {
-            table: statement.table.clone(),
-            actions: std::iter::once(drop).chain(options).collect(),
-        },
-    )
+    alter_index(context, &statement.table, drop, &statement.options)
 }
 
-fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
-    let (database, name) = qualified(context, &statement.table)?;
-    refuse_view(context, &database, &name)?;
-    let hidden = context.temporary_table(&database, &name).is_some();
-    let _held = match hidden {
-        true => None,
-        false => context.hold_table(&database, &name, TableUse::Alone)?,
+fn alter_index(
+    context: &mut StatementContext<'_>,
+    table: &TableName,
+    action: AlterAction,
+    options: &[TableOption],
+) -> Result<Outcome> {
+    let options = options.iter().cloned().map(AlterAction::Option);
+    let alter = AlterTable {
+        table: table.clone(),
+        actions: std::iter::once(action).chain(options).collect(),
     };
+    run(context, &alter)
+}
+
+/// ALTER TABLE
+pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
+    let (database, name) = qualified(context, &statement.table)?;
+    let mut _held = None;
+    if context.temporary_table(&database, &name).is_none() {
+        let is_view = context.catalog().view(&database, &name).is_some();
+        refuse(is_view, || {
+            codes::ER_WRONG_OBJECT.with(&[&database, &name, &"BASE TABLE"])
+        })?;
+        _held = context.hold_table(&database, &name, TableUse::Alone)?;
+    }
     let table = writable_table(context, &database, &name)?;
     let mut altered = alter::definition(context, &table, statement)?;
     primary_keys::require_of_altered(context, &table.definition, &altered.definition)?;
@@ -114,26 +113,14 @@ fn alter(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<O
         replace(context, &table, new, &altered.renamed_columns)?;
         0
     };
-    let rows = if work.counts_rows { copied } else { 0 };
-    let warnings = context.diagnostics().count();
-    Ok(StatementResult {
-        affected_rows: rows,
-        info: format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}").into(),
-        ..StatementResult::default()
-    }
-    .into())
+    let written = Written {
+        inserted: if work.counts_rows { copied } else { 0 },
+        ..Written::default()
+    };
+    Ok(written.result_with_info(context).into())
 }
 
-/// 1347: a view is no table.
-fn refuse_view(context: &StatementContext<'_>, database: &str, name: &str) -> Result<()> {
-    let hidden = context.temporary_table(database, name).is_some();
-    match context.catalog().view(database, name) {
-        Some(_) if !hidden => Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"BASE TABLE"])),
-        _ => Ok(()),
-    }
-}
-
-/// Puts the changed table in the old one's place.
+/// Replaces a table by the changed one.
 pub(super) fn replace(
     context: &mut StatementContext<'_>,
     old: &BaseTable,
@@ -175,9 +162,10 @@ fn rename(
     if !catalog.has_database(&database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
-    let taken = match definition.temporary {
-        true => context.temporary_table(&database, &name).is_some(),
-        false => catalog.has(&database, &name),
+    let taken = if definition.temporary {
+        context.temporary_table(&database, &name).is_some()
+    } else {
+        catalog.has(&database, &name)
     };
     if taken {
         return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&name]));
@@ -237,21 +225,19 @@ fn copy(
     let id = context.catalog().next_table_id();
     let new = BaseTable::new(id, definition, context)?.under_lock_of(table);
     let new = Arc::new(new);
-    let replaced = copying_settings(context, &old, &new.definition, &sources);
-    let copied = copy_rows(context, table, &new, &sources, actions, by_copy);
-    for (position, setting) in replaced {
-        context.session.set_setting(position, setting);
-    }
-    let rows = copied?;
+    let settings = copying_settings(context, &old, &new.definition, &sources);
+    let rows = context.with_settings(settings, |context| {
+        copy_rows(context, table, &new, &sources, actions, by_copy)
+    })?;
     check_rows(context, &new, new_keys)?;
     replace(context, table, new, &renamed_columns)?;
     Ok(rows)
 }
 
-/// The session's variables for copying, and what they were. A number that is there is kept, even if
-/// it is 0; moments are copied as they are, not by the session's clock, when nothing else looks at it.
+/// The settings for copying. A number of a row stays, even if it is 0; TIMESTAMPs are copied in UTC, without
+/// conversions, when nothing else depends on the time zone.
 fn copying_settings(
-    context: &mut StatementContext<'_>,
+    context: &StatementContext<'_>,
     old: &TableDefinition,
     new: &TableDefinition,
     sources: &[Option<usize>],
@@ -284,12 +270,7 @@ fn copying_settings(
     if old.columns.iter().any(is_timestamp) && new.checks.is_empty() && pairs().all(plain) {
         changes.push(typed::TIME_ZONE.setting(Some(Arc::from("+00:00"))));
     }
-    let mut replaced = Vec::with_capacity(changes.len());
-    for (position, setting) in changes {
-        replaced.push((position, context.settings().at(position).clone()));
-        context.session.set_setting(position, setting);
-    }
-    replaced
+    changes
 }
 
 fn copy_rows(
@@ -343,31 +324,26 @@ fn copy_rows(
             TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
         )
     });
-    // A table of which no column is kept still has its rows.
+    // A table that loses all its columns still has its rows.
     if selected.is_empty() {
         selected.push("1".to_owned());
     }
     let mut query = rows_query(old, &selected)?;
     sort(context, old, &definition, actions, &mut query);
     let planned = select::plan_trusted(context, &query)?;
-    let mut reading = Reading::start(context, &planned)?;
     let kept = types.len() - constants.len();
     let mut rows = 0;
-    let mut fill = || -> Result<()> {
-        let mut sink = RowSink::new(context, new, &positions, false)?.without_foreign_keys();
-        if !by_copy {
-            sink = sink.taking_generated();
-        }
+    select::read(context, &planned, |context, reading| {
+        let sink = RowSink::new(context, Insertion::plain(new, &positions))?;
+        let mut sink = sink.replacing_table(by_copy);
         while let Some(batch) = reading.next_batch()? {
             let count = batch.row_count();
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
-            for column in &constants {
-                columns.push(builder::constant(
-                    &implicit_default(&column.ty),
-                    &column.ty,
-                    count,
-                ));
-            }
+            columns.extend(
+                constants.iter().map(|column| {
+                    builder::constant(&implicit_default(&column.ty), &column.ty, count)
+                }),
+            );
             let nulls = |name: &str| {
                 let mut given = positions.iter().zip(&columns);
                 let is_it = |position: usize| same_name(&definition.columns[position].name, name);
@@ -379,18 +355,16 @@ fn copy_rows(
             // Whether `sql_mode` would take the values today is asked of a copy alone.
             let is_as_it_was =
                 !by_copy && !adds_dates && columns.iter().zip(&positions).all(keeps_null);
-            let appended = match is_as_it_was {
-                true => sink.append_stored(columns.clone(), count),
-                false => sink.append(&Batch::new(columns.clone(), count), &types),
+            let appended = if is_as_it_was {
+                sink.append_stored(columns.clone(), count)
+            } else {
+                sink.append(&Batch::new(columns.clone(), count), &types)
             };
             appended.map_err(says)?;
             rows += count as u64;
         }
-        sink.finish().map(|_| ())
-    };
-    let filled = fill();
-    reading.finish(context);
-    filled?;
+        sink.finish()
+    })?;
     Ok(rows)
 }
 
@@ -494,8 +468,7 @@ fn sort(
             "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
             old.name
         );
-        let warning = codes::ER_UNKNOWN_ERROR.with(&[&text]);
-        context.warn(warning);
+        context.warn(codes::ER_UNKNOWN_ERROR.with(&[&text]));
         return;
     }
     query.order_by = Some(OrderBy {

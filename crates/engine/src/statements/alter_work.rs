@@ -1,4 +1,4 @@
-//! What an ALTER TABLE takes to do: whether Mayfly writes rows anew, and how InnoDB would do it, which
+//! What an ALTER TABLE takes to do: whether Mayfly copies the rows, and how InnoDB would do it, which
 //! decides the rows that are counted and what ALGORITHM and LOCK may ask for.
 
 use mayfly_syntax::ast::{AlterAction, KeyKind, TableOption};
@@ -20,25 +20,53 @@ pub(super) enum Algorithm {
     /// Without a copy, and with a lock for the reason that is given.
     InPlace(Option<&'static str>),
     /// By a copy of the table.
-    Copy(Reason),
+    Copy(CopyReasons),
 }
 
-/// Why a table must be copied.
+/// Why a table must be copied: the reasons that are given where another way is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reason {
-    /// The server knows no other way.
-    Always,
-    /// The engine gives no reason.
-    None,
-    /// A column gets another type.
-    Type,
-    /// The engine's reason.
-    Because(&'static str),
+pub(super) struct CopyReasons {
+    /// ALGORITHM=INPLACE
+    in_place: Option<&'static str>,
+    /// ALGORITHM=INSTANT
+    instant: Option<&'static str>,
+    /// What to ask for in place of ALGORITHM=INSTANT.
+    instead_of_instant: &'static str,
+    /// LOCK=NONE
+    without_lock: Option<&'static str>,
 }
 
-const CANNOT_CHANGE_TYPE: &str = "Cannot change column type INPLACE";
-const MUST_REBUILD: &str = "Need to rebuild the table to change column type";
 const COPY_LOCKS: &str = "COPY algorithm requires a lock";
+const COPY_OR_IN_PLACE: &str = "ALGORITHM=COPY/INPLACE";
+
+/// The server knows no other way.
+const ALWAYS: CopyReasons = CopyReasons {
+    instead_of_instant: "ALGORITHM=COPY",
+    without_lock: Some(COPY_LOCKS),
+    ..NO_REASON
+};
+/// The engine gives no reason.
+const NO_REASON: CopyReasons = CopyReasons {
+    in_place: None,
+    instant: None,
+    instead_of_instant: COPY_OR_IN_PLACE,
+    without_lock: None,
+};
+/// A column gets another type.
+const OTHER_TYPE: CopyReasons = CopyReasons {
+    instant: Some("Need to rebuild the table to change column type"),
+    ..because("Cannot change column type INPLACE")
+};
+
+/// The engine's reason.
+const fn because(reason: &'static str) -> CopyReasons {
+    CopyReasons {
+        in_place: Some(reason),
+        instant: Some(reason),
+        instead_of_instant: COPY_OR_IN_PLACE,
+        without_lock: Some(reason),
+    }
+}
 
 impl Algorithm {
     /// 1845, 1846 and 1221: what ALGORITHM and LOCK ask for cannot be.
@@ -48,9 +76,8 @@ impl Algorithm {
                 AlterAction::Option(option) if option.name == name => Some(&option.value),
                 _ => None,
             });
-            values
-                .next_back()
-                .map_or(String::new(), |value| value.to_ascii_uppercase())
+            let last = values.next_back();
+            last.map_or(String::new(), |value| value.to_ascii_uppercase())
         };
         let (asked, lock) = (option("ALGORITHM"), option("LOCK"));
         let is_locking = matches!(lock.as_str(), "NONE" | "SHARED" | "EXCLUSIVE");
@@ -67,45 +94,29 @@ impl Algorithm {
         if actions.iter().all(is_of_name) && matches!(lock.as_str(), "NONE" | "SHARED") {
             return Err(refused("LOCK=NONE/SHARED", None, "LOCK=EXCLUSIVE"));
         }
-        let without_lock = lock == "NONE";
         if asked == "COPY" {
-            return refuse(without_lock, || {
+            return refuse(lock == "NONE", || {
                 refused("LOCK=NONE", Some(COPY_LOCKS), "LOCK=SHARED")
             });
         }
         match (self, asked.as_str()) {
-            (Self::Copy(reason), "INPLACE") => {
-                let because = match reason {
-                    Reason::Always | Reason::None => None,
-                    Reason::Type => Some(CANNOT_CHANGE_TYPE),
-                    Reason::Because(reason) => Some(reason),
-                };
-                Err(refused("ALGORITHM=INPLACE", because, "ALGORITHM=COPY"))
-            }
-            (Self::Copy(reason), "INSTANT") => {
-                let (because, instead) = match reason {
-                    Reason::Always => (None, "ALGORITHM=COPY"),
-                    Reason::None => (None, "ALGORITHM=COPY/INPLACE"),
-                    Reason::Type => (Some(MUST_REBUILD), "ALGORITHM=COPY/INPLACE"),
-                    Reason::Because(reason) => (Some(reason), "ALGORITHM=COPY/INPLACE"),
-                };
-                Err(refused("ALGORITHM=INSTANT", because, instead))
-            }
-            (Self::InPlace(because), "INSTANT") => Err(refused(
-                "ALGORITHM=INSTANT",
-                because,
-                "ALGORITHM=COPY/INPLACE",
+            (Self::Copy(reasons), "INPLACE") => Err(refused(
+                "ALGORITHM=INPLACE",
+                reasons.in_place,
+                "ALGORITHM=COPY",
             )),
-            (Self::Copy(reason), _) if without_lock => {
-                let because = match reason {
-                    Reason::Always => Some(COPY_LOCKS),
-                    Reason::None => None,
-                    Reason::Type => Some(CANNOT_CHANGE_TYPE),
-                    Reason::Because(reason) => Some(reason),
-                };
-                Err(refused("LOCK=NONE", because, "LOCK=SHARED"))
+            (Self::Copy(reasons), "INSTANT") => Err(refused(
+                "ALGORITHM=INSTANT",
+                reasons.instant,
+                reasons.instead_of_instant,
+            )),
+            (Self::InPlace(because), "INSTANT") => {
+                Err(refused("ALGORITHM=INSTANT", because, COPY_OR_IN_PLACE))
             }
-            (Self::InPlace(because @ Some(_)), _) if without_lock => {
+            (Self::Copy(CopyReasons { without_lock, .. }), _) if lock == "NONE" => {
+                Err(refused("LOCK=NONE", without_lock, "LOCK=SHARED"))
+            }
+            (Self::InPlace(because @ Some(_)), _) if lock == "NONE" => {
                 Err(refused("LOCK=NONE", because, "LOCK=SHARED"))
             }
             _ => Ok(()),
@@ -139,7 +150,7 @@ fn refused(what: &str, because: Option<&str>, instead: &str) -> Error {
 
 /// What a statement takes to do.
 pub(super) struct Work {
-    /// Rows are written anew.
+    /// Rows are copied.
     pub(super) rows_move: bool,
     /// MySQL copies the rows, and so says how many there are; what it does in place it counts as 0.
     pub(super) counts_rows: bool,
@@ -157,45 +168,38 @@ impl Work {
     ) -> Self {
         let new = &altered.definition;
         let old_column = |index: usize| altered.sources[index].map(|source| &old.columns[source]);
-        let in_order = altered.sources.len() == old.columns.len()
-            && altered
-                .sources
-                .iter()
-                .enumerate()
-                .all(|(index, source)| *source == Some(index));
+        let in_order = altered
+            .sources
+            .iter()
+            .copied()
+            .eq((0..old.columns.len()).map(Some));
         let pairs = || {
             let columns = new.columns.iter().enumerate();
             columns.filter_map(|(index, new)| Some((old_column(index)?, new)))
         };
         let same_values = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
             holds_the_same(&old.ty, &new.ty)
-                && (old.nullable == new.nullable || new.nullable)
+                && (new.nullable || !old.nullable)
                 && old.auto_increment == new.auto_increment
                 && generated_text(old) == generated_text(new)
         };
+        let mut keys = old.keys.iter().zip(&new.keys);
         let same_keys = old.keys.len() == new.keys.len()
-            && old
-                .keys
-                .iter()
-                .zip(&new.keys)
-                .all(|(old, new)| same_key(old, new, &altered.sources));
+            && keys.all(|(old, new)| same_key(old, new, &altered.sources));
         let enforced = |definition: &TableDefinition| {
             let checks = definition.checks.iter().filter(|check| check.enforced);
             checks.map(|check| check.text.clone()).collect::<Vec<_>>()
         };
         let old_checks = enforced(old);
-        let new_check = enforced(new)
-            .iter()
-            .any(|check| !old_checks.contains(check));
-        // An engine that is named makes the table anew, even if it is the table's own.
+        let new_check = enforced(new).iter().any(|it| !old_checks.contains(it));
+        // A clause ENGINE rebuilds the table, even if it names the table's own engine.
         let force = actions.iter().any(|action| match action {
             AlterAction::Force => true,
             AlterAction::Option(option) => option.name == "ENGINE",
             _ => false,
         });
-        let sorted = actions
-            .iter()
-            .any(|action| matches!(action, AlterAction::OrderBy(_)));
+        let is_order = |action: &AlterAction| matches!(action, AlterAction::OrderBy(_));
+        let sorted = actions.iter().any(is_order);
         let same_definition = in_order && pairs().all(same_values) && same_keys && !new_check;
         let rows_move = !same_definition || old.engine != new.engine || force || sorted;
 
@@ -226,10 +230,7 @@ impl Work {
         let always_copied = !transactional(old) || old.temporary;
         let counts_rows = copies || (always_copied && rows_move);
         let retyped = pairs().any(|(old, new)| old.ty != new.ty && !is_in_place(&old.ty, &new.ty));
-        let same_places = {
-            let kept = altered.sources.iter().flatten();
-            kept.is_sorted()
-        };
+        let same_order = altered.sources.iter().flatten().is_sorted();
         let is_instant = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
             (old.ty == new.ty || old.ty.kind == TypeKind::Enum)
                 && old.nullable == new.nullable
@@ -249,24 +250,23 @@ impl Work {
             .iter()
             .any(|action| matches!(action, AlterAction::Option(option) if is_of_table(option)));
         let algorithm = if old.engine != new.engine || new_check || sorted {
-            Algorithm::Copy(Reason::Always)
+            Algorithm::Copy(ALWAYS)
         } else if !transactional(old) {
-            match rows_move {
-                true => Algorithm::Copy(Reason::None),
-                false => Algorithm::Instant,
+            if rows_move {
+                Algorithm::Copy(NO_REASON)
+            } else {
+                Algorithm::Instant
             }
         } else if retyped {
-            Algorithm::Copy(Reason::Type)
+            Algorithm::Copy(OTHER_TYPE)
         } else if loses_key {
-            Algorithm::Copy(Reason::Because(
+            Algorithm::Copy(because(
                 "Dropping a primary key is not allowed without also adding a new primary key",
             ))
         } else if adds_foreign {
-            Algorithm::Copy(Reason::Because(
-                "Adding foreign keys needs foreign_key_checks=OFF",
-            ))
+            Algorithm::Copy(because("Adding foreign keys needs foreign_key_checks=OFF"))
         } else if copies && !by_copy {
-            Algorithm::Copy(Reason::None)
+            Algorithm::Copy(NO_REASON)
         } else if added(KeyKind::FullText) {
             Algorithm::InPlace(Some("Fulltext index creation requires a lock"))
         } else if adds_number {
@@ -274,7 +274,7 @@ impl Work {
         } else if force
             || sets_options
             || !same_keys
-            || !same_places
+            || !same_order
             || foreign(new) > foreign(old)
             || !pairs().all(is_instant)
         {
@@ -291,8 +291,8 @@ impl Work {
 }
 
 fn has_primary(definition: &TableDefinition) -> bool {
-    let is_primary = |key: &KeyDefinition| key.kind == mayfly_syntax::ast::KeyKind::Primary;
-    definition.keys.iter().any(is_primary)
+    let mut keys = definition.keys.iter();
+    keys.any(|key| key.kind == KeyKind::Primary)
 }
 
 fn generated_text(column: &ColumnDefinition) -> Option<(&str, bool)> {
@@ -301,11 +301,8 @@ fn generated_text(column: &ColumnDefinition) -> Option<(&str, bool)> {
 }
 
 fn stored_text(column: &ColumnDefinition) -> Option<&str> {
-    let generated = column
-        .generated
-        .as_ref()
-        .filter(|generated| generated.stored)?;
-    Some(&generated.text)
+    let (text, is_stored) = generated_text(column)?;
+    is_stored.then_some(text)
 }
 
 /// Whether a key is over the same columns as it was; `sources` are the old positions of the new ones.
@@ -336,13 +333,9 @@ fn holds_the_same(old: &SqlType, new: &SqlType) -> bool {
     let same_strings = old.kind == new.kind && old.collation == new.collation;
     match old.kind {
         TypeKind::VarChar => same_strings && old.length <= new.length,
-        TypeKind::Enum => same_strings && appends_members(old, new),
+        TypeKind::Enum => same_strings && new.members.starts_with(&old.members),
         _ => false,
     }
-}
-
-fn appends_members(old: &SqlType, new: &SqlType) -> bool {
-    new.members.starts_with(&old.members)
 }
 
 /// Whether InnoDB changes a column's type in place.
@@ -352,7 +345,7 @@ fn is_in_place(old: &SqlType, new: &SqlType) -> bool {
     }
     let bytes =
         |ty: &SqlType| u64::from(ty.length) * u64::from(ty.collation.charset().max_length());
-    // The length of a VARCHAR is kept in one byte, or in two.
+    // The length of a VARCHAR is stored in one byte, or in two.
     let one_byte = |ty: &SqlType| bytes(ty) < 256;
     match old.kind {
         TypeKind::VarChar => holds_the_same(old, new) && one_byte(old) == one_byte(new),

@@ -1,4 +1,4 @@
-//! Plans that are used again: what a statement comes to, and as long as what that is so.
+//! Plans that are used again, and what they depend on.
 //!
 //! A plan is immutable and shared by all sessions that run its statement. What changes while a statement
 //! runs is in its context and in operators.
@@ -15,9 +15,10 @@ use super::insert::InsertPlan;
 use super::point::PointPlan;
 use crate::catalog::BaseTable;
 use crate::result::ResultColumn;
-use crate::session::{PlanEnvironment, StatementContext, StatementTables};
+use crate::session::{StatementContext, StatementTables};
+use crate::statement_options::StatementOptions;
 
-/// What a statement comes to.
+/// What runs a statement.
 #[derive(Debug)]
 pub(crate) enum ExecutablePlan {
     /// SELECT, TABLE and VALUES.
@@ -45,7 +46,7 @@ pub(crate) struct CachedPlan {
     pub(super) dependencies: PlanDependencies,
 }
 
-/// As long as what a plan is good.
+/// What a plan depends on: it is good as long as that is as it was.
 #[derive(Debug)]
 pub(super) struct PlanDependencies {
     /// The tables that it reads, and how many rows each of them had. Weak: a cached plan must not keep a
@@ -55,7 +56,15 @@ pub(super) struct PlanDependencies {
     pub(super) types: Arc<[SqlType]>,
     /// The values of `?` that decided about it.
     pub(super) values: Vec<(usize, Value)>,
-    pub(super) environment: PlanEnvironment,
+    /// The version of the catalog.
+    pub(super) catalog: u64,
+    /// The version of the session's temporary tables.
+    pub(super) temporary_tables: u64,
+    pub(super) options: Arc<StatementOptions>,
+    /// The account and its roles, as [`SessionPrivileges::key`] gives them.
+    ///
+    /// [`SessionPrivileges::key`]: crate::session::SessionPrivileges::key
+    pub(super) rights: Arc<str>,
     /// For a SELECT, whether it locks what it reads without asking for it.
     pub(super) locks_reads: Option<bool>,
 }
@@ -69,10 +78,20 @@ pub(crate) struct ReadyPlan {
 impl CachedPlan {
     /// Whether names and settings mean what they did when it was made.
     pub(crate) fn is_in(&self, context: &StatementContext<'_>) -> bool {
-        let dependencies = &self.dependencies;
-        let locks = dependencies.locks_reads;
-        context.is_in(&dependencies.environment)
-            && locks.is_none_or(|locks| locks == context.locks_what_it_reads())
+        let PlanDependencies {
+            catalog,
+            temporary_tables,
+            options,
+            rights,
+            locks_reads,
+            ..
+        } = &self.dependencies;
+        let key = context.privileges().key();
+        *temporary_tables == context.session.temporary_tables.version()
+            && Arc::ptr_eq(options, context.options())
+            && *catalog == context.catalog().version()
+            && (Arc::ptr_eq(rights, key) || rights == key)
+            && locks_reads.is_none_or(|locks| locks == context.locks_what_it_reads())
     }
 
     /// How it reads or changes one row, if it does, and is good for such parameters: how long their values

@@ -11,7 +11,7 @@ use mayfly_types::{Batch, Result, SqlType};
 
 use super::returning::{self, ReturnedColumn};
 use super::row_rules::refuse_warnings;
-use super::select::{Planned, Reading};
+use super::select::{self, Planned, Reading};
 use super::table_change::{ChangeOptions, Step, TableChange, lock_wait};
 use super::writers::{WriterId, Writers};
 use crate::binding::session_catalog::SessionCatalog;
@@ -94,9 +94,10 @@ pub(super) fn update(
     context.counters().add(Counter::HandlerUpdate, done.changed);
     let warnings = context.diagnostics().count();
     let result = StatementResult {
-        affected_rows: match context.session.client.counts_found_rows {
-            true => done.matched,
-            false => done.changed,
+        affected_rows: if context.session.client.counts_found_rows {
+            done.matched
+        } else {
+            done.changed
         },
         info: format!(
             "Rows matched: {}  Changed: {}  Warnings: {warnings}",
@@ -137,16 +138,15 @@ pub(super) fn delete(
         // It is still locked. Only when it is emptied does a MEMORY table give memory back.
         table.storage(context)?.truncate()?;
     }
+    let mut batches = Vec::new();
+    if !plan.returning.is_empty() {
+        let execution = context.execution_context(Arc::clone(tables) as _);
+        let values = &context.parameters().values;
+        batches = returning::evaluate(&plan.returning, &execution, values, &done.returned)?;
+    }
     let result = StatementResult {
         columns: returning::columns(&plan.returning),
-        batches: match plan.returning.is_empty() {
-            true => Vec::new(),
-            false => {
-                let execution = context.execution_context(Arc::clone(tables) as _);
-                let values = &context.parameters().values;
-                returning::evaluate(&plan.returning, &execution, values, &done.returned)?
-            }
-        },
+        batches,
         affected_rows: done.changed,
         ..StatementResult::default()
     };
@@ -200,18 +200,15 @@ fn run(
         return Err(codes::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
     }
     let planned = Planned::new(&plan.query, tables);
-    let parameters = context.parameters().clone();
-    let mut reading = Reading::start(context, &planned)?;
-    let done = (|| {
-        let types: Vec<SqlType> = planned.plan.columns.iter().map(|c| c.ty.clone()).collect();
-        let found = find(context, work, &types, &mut reading)?;
+    let done = select::read(context, &planned, |context, reading| {
+        let types = select::column_types(&planned.plan.columns);
+        let found = find(context, work, &types, reading)?;
         let options = ChangeOptions {
             ignore: work.ignore,
             repeats: work.repeats,
             types: &types,
-            parameters: &parameters.values,
+            parameters: &context.parameters().values,
         };
-        let execution = Arc::clone(reading.execution());
         let mut writers = Writers::new(context, work.ignore);
         let mut changes = Vec::with_capacity(changed.len());
         for (target, (table, handle)) in plan.targets.iter().zip(&changed) {
@@ -221,14 +218,13 @@ fn run(
                 table,
                 target_table,
                 target,
-                &execution,
+                &reading.execution,
                 options,
             )?);
         }
         change(context, work, writers, changes, found)
-    })();
-    reading.finish(context);
-    Ok(done?.map(|done| Done {
+    })?;
+    Ok(done.map(|done| Done {
         tables: changed.into_iter().map(|(table, _)| table).collect(),
         ..done
     }))
@@ -251,69 +247,28 @@ fn find(
     found.finish()
 }
 
+/// Changes the rows that were found; `None` when one of them was changed by another transaction.
 fn change(
     context: &StatementContext<'_>,
     work: &Work,
     mut writers: Writers<'_>,
     mut changes: Vec<TableChange<'_>>,
-    mut found: Spool,
+    found: Spool,
 ) -> Result<Option<Done>> {
-    // A table that is named twice has one writer.
-    let named: Vec<WriterId> = changes.iter().map(|change| change.writer).collect();
-    let is_shared = |writer: WriterId| named.iter().filter(|other| **other == writer).count() > 1;
     let mut returned = Vec::new();
-    // Many rows are gone through once for each table.
-    let mut is_done = false;
-    if work.repeats && !work.deletes {
-        for change in &mut changes {
-            let temp = context.temp_table_context();
-            let Some(mut ordered) = found.ordered_by(temp, change.position())? else {
-                break;
-            };
-            change.expect_order();
-            while let Some(batch) = ordered.next_batch()? {
-                let shared = is_shared(change.writer);
-                if change.update(&mut writers, &batch, shared)? == Step::Retry {
-                    writers.discard();
-                    return Ok(None);
-                }
-            }
-            is_done = true;
-        }
+    let step = change_tables(
+        context,
+        work,
+        &mut writers,
+        &mut changes,
+        found,
+        &mut returned,
+    )?;
+    if step == Step::Retry {
+        writers.discard();
+        return Ok(None);
     }
-    if work.deletes
-        && let Some(order) = children_first(&changes)
-    {
-        for at in order {
-            let mut rows = found.again();
-            while let Some(batch) = rows.next_batch()? {
-                if changes[at].delete(&mut writers, &batch, None)? == Step::Retry {
-                    writers.discard();
-                    return Ok(None);
-                }
-            }
-        }
-        is_done = true;
-    }
-    while !is_done && let Some(batch) = found.next_batch()? {
-        for change in &mut changes {
-            let step = match work.deletes {
-                true => {
-                    let kept = work.returns.then_some(&mut returned);
-                    change.delete(&mut writers, &batch, kept)?
-                }
-                false => {
-                    let shared = is_shared(change.writer);
-                    change.update(&mut writers, &batch, shared)?
-                }
-            };
-            if step == Step::Retry {
-                writers.discard();
-                return Ok(None);
-            }
-        }
-    }
-    writers.finish()?;
+    writers.flush()?;
     Ok(Some(Done {
         matched: changes.iter().map(|change| change.matched).sum(),
         changed: changes.iter().map(|change| change.changed).sum(),
@@ -322,30 +277,85 @@ fn change(
     }))
 }
 
+fn change_tables(
+    context: &StatementContext<'_>,
+    work: &Work,
+    writers: &mut Writers<'_>,
+    changes: &mut [TableChange<'_>],
+    mut found: Spool,
+    returned: &mut Vec<Batch>,
+) -> Result<Step> {
+    // A table that is named twice has one writer.
+    let named: Vec<WriterId> = changes.iter().map(|change| change.writer).collect();
+    let is_shared = |writer: WriterId| named.iter().filter(|other| **other == writer).count() > 1;
+    // Many rows are gone through once for each table.
+    let mut is_done = false;
+    if work.repeats && !work.deletes {
+        for change in &mut *changes {
+            let temp = context.temp_table_context();
+            let Some(mut ordered) = found.ordered_by(temp, change.position())? else {
+                break;
+            };
+            change.expect_order();
+            while let Some(batch) = ordered.next_batch()? {
+                let shared = is_shared(change.writer);
+                if change.update(writers, &batch, shared)? == Step::Retry {
+                    return Ok(Step::Retry);
+                }
+            }
+            is_done = true;
+        }
+    }
+    if work.deletes
+        && let Some(order) = children_first(changes)
+    {
+        for at in order {
+            let mut rows = found.again();
+            while let Some(batch) = rows.next_batch()? {
+                if changes[at].delete(writers, &batch, None)? == Step::Retry {
+                    return Ok(Step::Retry);
+                }
+            }
+        }
+        is_done = true;
+    }
+    while !is_done && let Some(batch) = found.next_batch()? {
+        for change in &mut *changes {
+            let step = if work.deletes {
+                let returned = work.returns.then_some(&mut *returned);
+                change.delete(writers, &batch, returned)?
+            } else {
+                change.update(writers, &batch, is_shared(change.writer))?
+            };
+            if step == Step::Retry {
+                return Ok(Step::Retry);
+            }
+        }
+    }
+    Ok(Step::Done)
+}
+
 /// The order in which rows are removed when foreign keys lie between the tables: all rows of a child
 /// before the first of its parent, so that what comes of it depends on no plan. `None` where there are
 /// no such keys.
 fn children_first(changes: &[TableChange<'_>]) -> Option<Vec<usize>> {
     let refers = |child: usize, parent: usize| {
-        let (child, parent) = (changes[child].definition(), changes[parent].definition());
-        let mut keys = child.foreign_keys.iter();
-        keys.any(|key| key.refers_to(&child.database, parent))
-    };
-    let refers = |child: usize, parent: usize| {
-        changes[child].writer != changes[parent].writer && refers(child, parent)
+        let (child, parent) = (&changes[child], &changes[parent]);
+        let definition = child.definition();
+        let mut keys = definition.foreign_keys.iter();
+        child.writer != parent.writer
+            && keys.any(|key| key.refers_to(&definition.database, parent.definition()))
     };
     let mut left: Vec<usize> = (0..changes.len()).collect();
-    if !left
-        .iter()
-        .any(|child| left.iter().any(|parent| refers(*child, *parent)))
-    {
+    let is_child = |child: &usize| left.iter().any(|parent| refers(*child, *parent));
+    if !left.iter().any(is_child) {
         return None;
     }
     let mut order = Vec::with_capacity(left.len());
     while !left.is_empty() {
         let is_free = |at: &usize| !left.iter().any(|other| refers(*other, *at));
         let next = left.iter().position(is_free);
-        // In a circle any is as good.
+        // In a cycle any is as good.
         order.push(left.remove(next.unwrap_or(0)));
     }
     Some(order)

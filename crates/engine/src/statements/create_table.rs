@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use mayfly_plan::physical::{ClientType, OutputColumn};
-use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr};
+use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr, TableName};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind};
 
 use super::drop_table;
-use super::insert::{Insertion, copy_rows};
-use super::row_sink::OnDuplicate;
-use super::select::{self, Reading};
-use crate::catalog::BaseTable;
+use super::insert::copy_rows;
+use super::row_sink::{Insertion, OnDuplicate};
+use super::select;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+use crate::catalog::{BaseTable, FullName};
 use crate::ddl::foreign_key_checks;
 use crate::ddl::primary_keys::{self, definition_with_key};
 use crate::information_schema;
@@ -45,11 +45,11 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
     let exists = if statement.temporary {
         context.temporary_table(&database, &name).is_some()
     } else {
-        // Whoever brings a copy of a whole server has the logs in it.
+        // A copy of a whole server has the tables of its logs.
         let is_log = || information_schema::logs::definition(&database, &name).is_some();
         catalog.has(&database, &name) || (statement.if_not_exists && is_log())
     };
-    if exists && !(statement.or_replace) {
+    if exists && !statement.or_replace {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
         context.note_if(statement.if_not_exists, error)?;
         return Ok(StatementResult::default().into());
@@ -58,89 +58,50 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         drop_table::refuse_parents(context, &[(database.clone(), name.clone())])?;
     }
     if let Some(other) = &statement.like {
-        let (other_database, other_name) = qualified(context, other)?;
-        let definition = like(context, &other_database, &other_name)?;
-        let mut definition = TableDefinition {
-            database,
-            name,
-            temporary: statement.temporary,
-            created: context.now(),
-            auto_increment_start: 1,
-            foreign_keys: Vec::new(),
-            ..definition
-        };
-        // Names of constraints belong to the database, so the new table's are made anew.
-        for (number, check) in (1_usize..).zip(&mut definition.checks) {
-            check.name = format!("{}_chk_{number}", definition.name);
-        }
-        for key in &mut definition.keys {
-            key.generated = false;
-        }
+        let definition = like(context, other, statement, (database, name))?;
         primary_keys::require(context, &definition)?;
-        add(context, definition, statement)?;
+        let table = new_table(context, definition)?;
+        put(context, table, statement)?;
         return Ok(StatementResult::default().into());
     }
     let Some(source) = &statement.select else {
         let mut definition =
             definition_with_key(context, &database, collation, statement, Vec::new())?;
         let _parents = foreign_key_checks::check(context, &mut definition, None)?;
-        add(context, definition, statement)?;
+        let table = new_table(context, definition)?;
+        put(context, table, statement)?;
         return Ok(StatementResult::default().into());
     };
     // As INSERT … SELECT, which copies rows as they are now.
     context.read_for_change();
     let planned = select::plan(context, &source.query)?;
+    let selected = &planned.plan.columns;
     let is_union = matches!(&*source.query.body, SetExpr::SetOperation { .. });
-    let columns = planned
-        .plan
-        .columns
-        .iter()
-        .map(|column| selected_column(context, column, is_union));
-    let columns = columns.collect();
-    let mut definition = definition_with_key(context, &database, collation, statement, columns)?;
+    let columns = selected.iter();
+    let columns = columns.map(|column| selected_column(context, column, is_union));
+    let mut definition =
+        definition_with_key(context, &database, collation, statement, columns.collect())?;
     let _parents = foreign_key_checks::check(context, &mut definition, None)?;
-    let positions: Vec<usize> = planned
-        .plan
-        .columns
-        .iter()
-        .filter_map(|column| definition.column_position(&column.name))
-        .collect();
-    let types: Vec<SqlType> = planned
-        .plan
-        .columns
-        .iter()
-        .map(|column| column.ty.clone())
-        .collect();
+    let position = |column: &OutputColumn| definition.column_position(&column.name);
+    let positions: Vec<usize> = selected.iter().filter_map(position).collect();
     let table = new_table(context, definition)?;
     let insertion = Insertion {
-        table: &table,
-        view: None,
         ignore: source.on_duplicate == OnDuplicateRow::Ignore,
-        positions: &positions,
         on_duplicate: match source.on_duplicate {
             OnDuplicateRow::Replace => OnDuplicate::Replace,
             _ => OnDuplicate::Refuse,
         },
-        returns: false,
-        first_number: 0,
+        ..Insertion::plain(&table, &positions)
     };
-    let mut reading = Reading::start(context, &planned)?;
-    let filled = copy_rows(context, insertion, &types, &mut reading);
-    reading.finish(context);
-    let (written, _) = filled?;
+    let (written, _) = select::read(context, &planned, |context, reading| {
+        copy_rows(context, insertion, &select::column_types(selected), reading)
+    })?;
     put(context, table, statement)?;
-    let warnings = context.diagnostics().count();
-    Ok(StatementResult {
-        affected_rows: written.affected(),
-        info: format!(
-            "Records: {}  Duplicates: {}  Warnings: {warnings}",
-            written.records(),
-            written.duplicates()
-        )
-        .into(),
-        ..StatementResult::default()
-    }
-    .into())
+    let result = StatementResult {
+        last_insert_id: 0,
+        ..written.result_with_info(context)
+    };
+    Ok(result.into())
 }
 
 /// The longest VARCHAR that a query's column becomes when it is no column of a table.
@@ -200,22 +161,19 @@ fn selected_column(
             // Numbers of few digits need no BIGINT, unless they are a BIGINT column's or of a union.
             let is_short = ty.kind == TypeKind::BigInt && ty.length < 10 && !is_union;
             let kind = if is_short { TypeKind::Int } else { ty.kind };
-            let plain = SqlType::integer(kind);
             SqlType {
                 unsigned: ty.unsigned,
-                ..plain
+                ..SqlType::integer(kind)
             }
         }
         _ => ty.clone(),
     };
-    let source = column.origin.as_ref().and_then(|origin| {
+    let source = origin.and_then(|origin| {
         let table = context.find_table(&origin.database, &origin.table)?;
         let position = table.definition.column_position(&origin.column)?;
         Some(table.definition.columns[position].clone())
     });
-    let explicit_collation = source
-        .as_ref()
-        .is_some_and(|source| source.explicit_collation);
+    let explicit_collation = source.as_ref().is_some_and(|it| it.explicit_collation);
     let default = match source {
         // A column of a table keeps its default, or that it has none.
         Some(source) if !source.auto_increment => source.default,
@@ -242,35 +200,53 @@ fn default_of_computed(context: &StatementContext<'_>, ty: &SqlType) -> ColumnDe
         TypeKind::Time => true,
         _ => ty.is_numeric() || ty.is_string(),
     };
-    match has_zero {
-        true => ColumnDefault::Value(implicit_default(ty)),
-        false => ColumnDefault::None,
+    if has_zero {
+        ColumnDefault::Value(implicit_default(ty))
+    } else {
+        ColumnDefault::None
     }
 }
 
-fn like(context: &StatementContext<'_>, database: &str, name: &str) -> Result<TableDefinition> {
-    if let Some(table) = context.find_table(database, name) {
-        return Ok(TableDefinition::clone(&table.definition));
+/// CREATE TABLE … LIKE
+fn like(
+    context: &StatementContext<'_>,
+    other: &TableName,
+    statement: &CreateTable,
+    (database, name): FullName,
+) -> Result<TableDefinition> {
+    let (other_database, other_name) = qualified(context, other)?;
+    let missing = || {
+        context
+            .catalog()
+            .missing_table(&other_database, &other_name)
+    };
+    let table = context.find_table(&other_database, &other_name);
+    let mut definition = TableDefinition {
+        database,
+        name,
+        temporary: statement.temporary,
+        created: context.now(),
+        auto_increment_start: 1,
+        foreign_keys: Vec::new(),
+        ..TableDefinition::clone(&table.ok_or_else(missing)?.definition)
+    };
+    // Names of constraints belong to the database: those of the new table are others.
+    for (number, check) in (1_usize..).zip(&mut definition.checks) {
+        check.name = format!("{}_chk_{number}", definition.name);
     }
-    Err(context.catalog().missing_table(database, name))
+    for key in &mut definition.keys {
+        key.generated = false;
+    }
+    Ok(definition)
 }
 
-/// An empty table of a definition, where its like live.
-pub(super) fn new_table(
+/// An empty table of a definition.
+fn new_table(
     context: &StatementContext<'_>,
     definition: TableDefinition,
 ) -> Result<Arc<BaseTable>> {
     let id = context.catalog().next_table_id();
     BaseTable::new(id, definition, context).map(Arc::new)
-}
-
-fn add(
-    context: &mut StatementContext<'_>,
-    definition: TableDefinition,
-    statement: &CreateTable,
-) -> Result<()> {
-    let table = new_table(context, definition)?;
-    put(context, table, statement)
 }
 
 fn put(
@@ -279,8 +255,7 @@ fn put(
     statement: &CreateTable,
 ) -> Result<()> {
     if table.definition.partitioning.is_some() {
-        let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
-        context.warn(ignored);
+        context.warn(codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]));
     }
     if statement.temporary {
         context.session.add_temporary_table(table);

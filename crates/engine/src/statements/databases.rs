@@ -4,6 +4,8 @@ use mayfly_syntax::ast::{AlterDatabase, CreateDatabase, DatabaseOption, DropData
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
+use super::drop_table::refuse_parents;
+use crate::catalog::FullName;
 use crate::ddl::column_type::DeclaredCollation;
 use crate::ddl::create as names;
 use crate::locks::table::TableUse;
@@ -35,24 +37,19 @@ pub(super) fn create(
 ) -> Result<Outcome> {
     let name = statement.name.as_str();
     names::check_name(name, &codes::ER_WRONG_DB_NAME)?;
-    if name.eq_ignore_ascii_case("sys") {
-        // It is the server's here and a database like others in MySQL: a copy of a whole server has it.
-        return exists(context, statement);
+    // `sys` is the server's here and a database like others in MySQL: a copy of a whole server has it.
+    let is_new = !name.eq_ignore_ascii_case("sys") && {
+        refuse_system_schema(context, name)?;
+        let collation = collation(context, &statement.options)?;
+        let collation = collation.unwrap_or(context.options().collation_server);
+        context
+            .catalog()
+            .create_database(context, name, collation)?
+    };
+    if !is_new {
+        let error = codes::ER_DB_CREATE_EXISTS.with(&[&name]);
+        context.note_if(statement.if_not_exists, error)?;
     }
-    refuse_system_schema(context, name)?;
-    let collation = collation(context, &statement.options)?;
-    let collation = collation.unwrap_or(context.options().collation_server);
-    let catalog = context.catalog();
-    if !catalog.create_database(context, name, collation)? {
-        return exists(context, statement);
-    }
-    Ok(StatementResult::affected(1).into())
-}
-
-/// There is a database of that name: 1007, or a note.
-fn exists(context: &StatementContext<'_>, statement: &CreateDatabase) -> Result<Outcome> {
-    let error = codes::ER_DB_CREATE_EXISTS.with(&[&statement.name]);
-    context.note_if(statement.if_not_exists, error)?;
     Ok(StatementResult::affected(1).into())
 }
 
@@ -61,18 +58,10 @@ pub(super) fn alter(
     context: &mut StatementContext<'_>,
     statement: &AlterDatabase,
 ) -> Result<Outcome> {
-    let name = match statement
-        .name
-        .as_deref()
-        .or_else(|| context.current_database())
-    {
-        Some(name) => name.to_owned(),
-        None => return Err(codes::ER_NO_DB_ERROR.error()),
-    };
-    refuse_system_schema(context, &name)?;
+    let name = context.database_or_current(statement.name.as_deref())?;
+    refuse_system_schema(context, name)?;
     if let Some(collation) = collation(context, &statement.options)? {
-        let catalog = context.catalog();
-        catalog.alter_database(context, &name, collation)?;
+        context.catalog().alter_database(context, name, collation)?;
     }
     Ok(StatementResult::affected(1).into())
 }
@@ -87,11 +76,9 @@ pub(super) fn drop(
     let mut held = Vec::new();
     if let Some(entry) = context.catalog().databases().get(name) {
         let tables = entry.tables.keys();
-        let tables: Vec<_> = tables
-            .map(|table| (name.to_owned(), table.clone()))
-            .collect();
-        super::drop_table::refuse_parents(context, &tables)?;
-        for table in entry.tables.keys() {
+        let tables: Vec<FullName> = tables.map(|it| (name.to_owned(), it.clone())).collect();
+        refuse_parents(context, &tables)?;
+        for (_, table) in &tables {
             held.extend(context.hold_table(name, table, TableUse::Alone)?);
         }
     }
@@ -106,12 +93,6 @@ pub(super) fn drop(
     Ok(StatementResult::affected(tables as u64).into())
 }
 
-/// USE
-pub(super) fn use_database(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
-    context.session.use_database(name)?;
-    Ok(StatementResult::default().into())
-}
-
 impl Session {
     /// Makes a database that of unqualified names: 1049 when there is none of that name, 1044 without
     /// any right to something in it.
@@ -124,9 +105,10 @@ impl Session {
             .catalog
             .database_collation(name)
             .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&name]))?;
-        let name = match system_schemas::is_schema(name) {
-            true => name.to_lowercase(),
-            false => name.to_owned(),
+        let name = if system_schemas::is_schema(name) {
+            name.to_lowercase()
+        } else {
+            name.to_owned()
         };
         self.set_current_database(Some(&name));
         let row = crate::character_sets::row(collation);

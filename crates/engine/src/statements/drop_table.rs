@@ -1,141 +1,136 @@
 //! DROP [TEMPORARY] TABLE and TRUNCATE TABLE.
 
+use std::sync::Arc;
+
 use mayfly_syntax::ast::{DropTable, TableName};
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::catalog::definition::TableDefinition;
+use crate::catalog::FullName;
+use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
+use crate::error::refuse;
 use crate::locks::table::TableUse;
-use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::transaction::NotUndone;
 
 /// DROP TABLE: a temporary table goes before the base table that it hides.
-pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> Result<Outcome> {
-    let mut names = Vec::with_capacity(statement.tables.len());
+pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> Result<()> {
+    let mut names: Vec<FullName> = Vec::with_capacity(statement.tables.len());
     for table in &statement.tables {
-        let (database, name) = qualified(context, table)?;
-        refuse_system_schema(context, &database)?;
-        names.push((database, name));
+        let name = qualified(context, table)?;
+        refuse_system_schema(context, &name.0)?;
+        names.push(name);
     }
     for (position, name) in names.iter().enumerate() {
         if names[..position].contains(name) {
             return Err(codes::ER_NONUNIQ_TABLE.with(&[&name.1]));
         }
     }
-    // Nothing is dropped when a table is missing: the statement is atomic.
-    let exists = |context: &StatementContext<'_>, (database, name): &(String, String)| {
-        context.temporary_table(database, name).is_some()
-            || (!statement.temporary && context.catalog().table(database, name).is_some())
-    };
-    let missing: Vec<&(String, String)> =
-        names.iter().filter(|name| !exists(context, name)).collect();
-    if !missing.is_empty() && !statement.if_exists {
-        let list: Vec<String> = missing
-            .iter()
-            .map(|(database, name)| format!("{database}.{name}"))
-            .collect();
-        return Err(codes::ER_BAD_TABLE_ERROR.with(&[&list.join(",")]));
-    }
-    for (database, name) in missing {
-        let note = codes::ER_BAD_TABLE_ERROR.with(&[&format!("{database}.{name}")]);
-        context.note(note);
-    }
-    let mut held = Vec::new();
-    if !statement.temporary {
-        let mut sorted: Vec<&(String, String)> = names.iter().collect();
-        sorted.sort();
-        for (database, name) in sorted {
-            if context.temporary_table(database, name).is_none() {
-                held.extend(context.hold_table(database, name, TableUse::Alone)?);
-            }
+    let (mut base, mut missing) = (Vec::new(), Vec::new());
+    for (database, name) in &names {
+        if context.temporary_table(database, name).is_some() {
+            continue;
+        }
+        if statement.temporary || context.catalog().table(database, name).is_none() {
+            missing.push(format!("{database}.{name}"));
+        }
+        if !statement.temporary {
+            base.push((database.clone(), name.clone()));
         }
     }
-    let is_base = |(database, name): &&(String, String)| {
-        !statement.temporary && context.temporary_table(database, name).is_none()
-    };
-    let base: Vec<(String, String)> = names.iter().filter(is_base).cloned().collect();
+    // Nothing is dropped when a table is missing: the statement is atomic.
+    report_missing(context, statement.if_exists, &missing)?;
+    // In one order everywhere, so that two statements do not wait for each other.
+    let mut sorted: Vec<&FullName> = base.iter().collect();
+    sorted.sort();
+    let mut held = Vec::new();
+    for (database, name) in sorted {
+        held.extend(context.hold_table(database, name, TableUse::Alone)?);
+    }
     refuse_parents(context, &base)?;
-    names.retain(|(database, name)| {
-        let dropped = context.session.drop_temporary_table(database, name);
-        if dropped {
+    for (database, name) in &names {
+        if context.session.drop_temporary_table(database, name) {
             context.transaction_mut().note(NotUndone::TablesDropped);
         }
-        !(dropped || statement.temporary)
-    });
-    if !names.is_empty() {
-        context.catalog().drop_tables(context, &names)?;
     }
-    Ok(StatementResult::default().into())
+    if base.is_empty() {
+        return Ok(());
+    }
+    context.catalog().drop_tables(context, &base)
+}
+
+/// 1051 for tables or views that are missing; with IF EXISTS a note for each.
+pub(super) fn report_missing(
+    context: &StatementContext<'_>,
+    if_exists: bool,
+    missing: &[String],
+) -> Result<()> {
+    refuse(!if_exists && !missing.is_empty(), || {
+        codes::ER_BAD_TABLE_ERROR.with(&[&missing.join(",")])
+    })?;
+    for name in missing {
+        context.note(codes::ER_BAD_TABLE_ERROR.with(&[name]));
+    }
+    Ok(())
+}
+
+/// The first foreign key by which a table that is not among some refers to one of them: the name of the
+/// parent, the child, and the key.
+fn reference_from_outside<'n>(
+    context: &StatementContext<'_>,
+    names: &'n [FullName],
+) -> Option<(&'n str, Arc<TableDefinition>, ForeignKeyDefinition)> {
+    if !context.options().foreign_key_checks {
+        return None;
+    }
+    names.iter().find_map(|(database, name)| {
+        let parent = context.catalog().table(database, name)?;
+        let references = context.catalog().foreign_references(&parent.definition);
+        references.into_iter().find_map(|(child, foreign)| {
+            let child = &child.definition;
+            let is_inside =
+                |(database, name): &FullName| (database, name) == (&child.database, &child.name);
+            let is_outside = !names.iter().any(is_inside);
+            is_outside.then(|| (name.as_str(), Arc::clone(child), foreign))
+        })
+    })
 }
 
 /// 3730 when foreign keys of other tables than these refer to one of them.
-pub(super) fn refuse_parents(
-    context: &StatementContext<'_>,
-    names: &[(String, String)],
-) -> Result<()> {
-    if !context.options().foreign_key_checks {
-        return Ok(());
-    }
-    let catalog = context.catalog();
-    for (database, name) in names {
-        let Some(table) = catalog.table(database, name) else {
-            continue;
-        };
-        for (child, foreign) in context.catalog().foreign_references(&table.definition) {
-            let child = &child.definition;
-            let goes_too = |(database, name): &(String, String)| {
-                (database, name) == (&child.database, &child.name)
-            };
-            if !names.iter().any(goes_too) {
-                let referenced = codes::ER_FK_CANNOT_DROP_PARENT;
-                return Err(referenced.with(&[name, &foreign.name, &child.name]));
-            }
+pub(super) fn refuse_parents(context: &StatementContext<'_>, names: &[FullName]) -> Result<()> {
+    match reference_from_outside(context, names) {
+        Some((parent, child, foreign)) => {
+            Err(codes::ER_FK_CANNOT_DROP_PARENT.with(&[&parent, &foreign.name, &child.name]))
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// 1701 when foreign keys of other tables refer to a table whose rows are all to go.
-fn refuse_referenced(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
-    if !context.options().foreign_key_checks {
-        return Ok(());
-    }
-    for (child, foreign) in context.catalog().foreign_references(table) {
-        let child = &child.definition;
-        if (&child.database, &child.name) != (&table.database, &table.name) {
-            let constraint = format!(
-                "{}.{}, CONSTRAINT {}",
-                quoted_identifier(&child.database),
-                quoted_identifier(&child.name),
-                quoted_identifier(&foreign.name)
-            );
-            return Err(codes::ER_TRUNCATE_ILLEGAL_FK.with(&[&constraint]));
-        }
-    }
-    Ok(())
-}
-
-/// TRUNCATE TABLE
-pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) -> Result<Outcome> {
-    let (database, name) = qualified(context, table)?;
-    refuse_system_schema(context, &database)?;
-    if let Some(table) = context.temporary_table(&database, &name) {
+/// TRUNCATE TABLE: 1701 when foreign keys of other tables refer to the table.
+pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) -> Result<()> {
+    let full_name = qualified(context, table)?;
+    let (database, name) = &full_name;
+    refuse_system_schema(context, database)?;
+    if let Some(table) = context.temporary_table(database, name) {
         table.truncate(context)?;
         table.set_auto_increment(1);
-        return Ok(StatementResult::default().into());
+        return Ok(());
     }
-    match context.hold_table(&database, &name, TableUse::Alone)? {
-        Some((table, _held)) => {
-            refuse_referenced(context, &table.definition)?;
-            table.truncate(context)?;
-            // Before anybody else may use it.
-            context.transaction_mut().commit()?;
-            table.set_auto_increment(1);
-        }
-        None => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
+    let Some((table, _held)) = context.hold_table(database, name, TableUse::Alone)? else {
+        return Err(codes::ER_NO_SUCH_TABLE.with(&[database, name]));
+    };
+    let names = std::slice::from_ref(&full_name);
+    if let Some((_, child, foreign)) = reference_from_outside(context, names) {
+        let quoted = [&child.database, &child.name, &foreign.name].map(|it| quoted_identifier(it));
+        let [database, child, constraint] = quoted;
+        let constraint = format!("{database}.{child}, CONSTRAINT {constraint}");
+        return Err(codes::ER_TRUNCATE_ILLEGAL_FK.with(&[&constraint]));
     }
-    Ok(StatementResult::default().into())
+    table.truncate(context)?;
+    // Before any other session may use the table.
+    context.transaction_mut().commit()?;
+    table.set_auto_increment(1);
+    Ok(())
 }

@@ -10,7 +10,7 @@ use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use super::cached_plan::ExecutablePlan;
 use super::planning;
-use super::select::{self, Planned, Reading};
+use super::select::{self, Planned};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 
@@ -41,17 +41,13 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
         let (Some(planned), None) = (&explained.query, &explained.change) else {
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN ANALYZE on this query"]));
         };
-        let mut reading = Reading::start(context, planned)?;
         let mut rows = 0;
-        let outcome = loop {
-            match reading.next_batch() {
-                Ok(Some(batch)) => rows += batch.row_count(),
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
+        select::read(context, planned, |_, reading| {
+            while let Some(batch) = reading.next_batch()? {
+                rows += batch.row_count();
             }
-        };
-        reading.finish(context);
-        outcome?;
+            Ok(())
+        })?;
         let summary = context.session.diagnostics.summary.clone();
         let elapsed = summary
             .begun
@@ -96,9 +92,10 @@ impl Explained {
         let ready = planning::plan(context, statement, None)?;
         let (query, kind, tables) = match (&ready.plan.plan, &**statement) {
             (ExecutablePlan::Insert(plan), Statement::Insert(insert)) => {
-                let kind = match insert.replace {
-                    true => ChangeKind::Replace,
-                    false => ChangeKind::Insert,
+                let kind = if insert.replace {
+                    ChangeKind::Replace
+                } else {
+                    ChangeKind::Insert
                 };
                 let table = plan.table().into_iter();
                 let tables = table.map(|table| table.definition.name.clone()).collect();

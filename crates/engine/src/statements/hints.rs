@@ -32,10 +32,9 @@ pub(super) fn apply(context: &mut StatementContext<'_>, query: &Query) {
             }
         }
     }
-    let limit = hints_of(query)
-        .iter()
-        .find_map(|hint| time_limit(&hint.text));
-    context.limit_time(limit.unwrap_or(context.options().max_execution_time));
+    let mut hints = hints_of(query).iter();
+    let limit = hints.find_map(|hint| time_limit(&hint.text));
+    context.time_limit = limit.unwrap_or(context.options().max_execution_time);
 }
 
 /// The hint MAX_EXECUTION_TIME: after how many milliseconds the query ends.
@@ -54,7 +53,7 @@ fn set_variable(context: &mut StatementContext<'_>, name: &str, value: &str) -> 
     let text = format!("SET SESSION {name} = {value}");
     if let Statement::Set(items) = parse_own(&text)? {
         for (position, setting) in set::session_settings(context, &items)? {
-            context.set_hinted(position, setting);
+            context.set_own(position, setting);
         }
     }
     Ok(())

@@ -14,16 +14,16 @@ use mayfly_types::{Batch, Error, Result, SqlType};
 
 use super::admission::Additions;
 use super::returning::{self, ReturnedColumn};
-use super::row_sink::{OnDuplicate, RowSink, Written};
-use super::row_target::{RowTarget, RowView, RunningView};
-use super::select::{Planned, Reading};
+use super::row_sink::{Insertion, RowSink, Written};
+use super::row_target::{RowTarget, RowView, bind_value};
+use super::select::{self, Planned, Reading, column_types};
 use crate::binding::expressions::{self, Bound, columns_of};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{StatementContext, StatementTables};
-use crate::statements::listed_columns::refuse_generated;
+use crate::statements::listed_columns::{last_part, refuse_generated};
 use crate::statements::row_sink::duplicates::{DuplicateClause, DuplicatePlan};
 use crate::statements::table_names::writable_table;
 
@@ -103,7 +103,7 @@ pub(super) fn plan(
         }
         InsertSource::Query(query) => {
             let (plan, foreign) = plan_query(insert, query, &target, planner)?;
-            let types: Vec<SqlType> = plan.columns.iter().map(|it| it.ty.clone()).collect();
+            let types = column_types(&plan.columns);
             if types.len() != positions.len() + foreign.len() {
                 return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
             }
@@ -144,10 +144,10 @@ fn plan_query(
     ))
 }
 
-/// The values that are to be computed. For a column of numbers `x'41'` is a number.
+/// The values that are to be computed.
 fn plan_values(
     context: &StatementContext<'_>,
-    (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
+    planner: (&SessionCatalog<'_>, &PlanOptions),
     target: &RowTarget,
     positions: &[usize],
     rows: &[Vec<Expr>],
@@ -175,26 +175,19 @@ fn plan_values(
         if expressions::plain_literal(collation, expr).is_some() {
             continue;
         }
-        let bound = mayfly_plan::bind_scalar(expr, no_columns, catalog, options);
-        let reads_row = bound
-            .as_ref()
-            .is_err_and(|it| it.is(&codes::ER_BAD_FIELD_ERROR));
-        let bound = match reads_row {
-            false => bound?,
-            true => {
+        let (bound, reads_row) = match bind_value(expr, no_columns, planner, &column.ty) {
+            Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
                 let columns = columns_of(context, &target.names);
                 let names = ScalarNames {
                     columns: &columns,
                     ..no_columns
                 };
-                mayfly_plan::bind_scalar(expr, names, catalog, options)?
+                (bind_value(expr, names, planner, &column.ty)?, true)
             }
+            bound => (bound?, false),
         };
         computed.push(ComputedValue {
-            expression: Arc::new(match column.ty.is_numeric() {
-                true => mayfly_plan::as_number(bound),
-                false => bound,
-            }),
+            expression: Arc::new(bound),
             reads_row,
         });
     }
@@ -217,48 +210,46 @@ pub(super) fn execute(
         return Ok(None);
     }
     let first_number = std::mem::take(&mut context.session.diagnostics.insert_id);
-    let (written, batches) = write_rows(context, (insert, plan), &table, tables, first_number)?;
+    let parts = (insert, plan);
+    let (written, batches) = match plan.query() {
+        None => add_rows(context, parts, &table, tables, first_number, None)?,
+        Some(query) => {
+            let planned = Planned::new(query, tables);
+            select::read(context, &planned, |context, reading| {
+                add_rows(context, parts, &table, tables, first_number, Some(reading))
+            })?
+        }
+    };
     if let Some(first) = written.first_generated {
         context.session.diagnostics.set_last_insert_id(first);
     }
-    let warnings = context.diagnostics().count();
     let is_one_row = matches!(&insert.source, InsertSource::Values(rows) if rows.len() <= 1);
-    let info = match is_one_row {
-        true => String::new(),
-        false => format!(
-            "Records: {}  Duplicates: {}  Warnings: {warnings}",
-            written.records(),
-            written.duplicates()
-        ),
+    let result = if is_one_row {
+        written.result()
+    } else {
+        written.result_with_info(context)
     };
-    let untouched = match context.session.client.counts_found_rows {
-        true => written.untouched,
-        false => 0,
-    };
+    let matched = context.session.client.counts_found_rows;
+    let untouched = if matched { written.untouched } else { 0 };
     let result = StatementResult {
         columns: returning::columns(&plan.returning),
         batches,
-        affected_rows: written.affected() + untouched,
-        last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
-        info: info.into(),
-        ..StatementResult::default()
+        affected_rows: result.affected_rows + untouched,
+        ..result
     };
     Ok(Some(result.into()))
 }
 
-/// Adds the rows; what was written, and the rows of RETURNING.
-fn write_rows(
-    context: &mut StatementContext<'_>,
+/// Adds the rows of VALUES or of a query; what was written, and the rows of RETURNING.
+fn add_rows(
+    context: &StatementContext<'_>,
     (insert, plan): (&InsertStatement, &InsertPlan),
     table: &Arc<BaseTable>,
     tables: &Arc<StatementTables>,
     first_number: u64,
+    reading: Option<&mut Reading>,
 ) -> Result<(Written, Vec<Batch>)> {
-    let parameters = context.parameters().clone();
-    let mut reading = match plan.query() {
-        Some(query) => Some(Reading::start(context, &Planned::new(query, tables))?),
-        None => None,
-    };
+    let parameters = &context.parameters().values;
     // Most statements compute nothing.
     let execution = OnceCell::new();
     let execution = || {
@@ -270,33 +261,24 @@ fn write_rows(
         view: plan.view.as_ref().map(|view| view.run(&execution())),
         ignore: insert.ignore,
         positions: &plan.positions,
-        on_duplicate: plan.on_duplicate.run(execution, &parameters.values),
+        on_duplicate: plan.on_duplicate.run(execution, parameters),
         returns: !plan.returning.is_empty(),
         first_number,
     };
-    let written = match (&mut reading, &plan.source, &insert.source) {
+    let (written, rows) = match (reading, &plan.source, &insert.source) {
         (Some(reading), RowSource::Query(query), _) => {
-            let columns = query.columns.iter();
-            let types: Vec<SqlType> = columns.map(|column| column.ty.clone()).collect();
-            copy_rows(context, insertion, &types, reading)
+            copy_rows(context, insertion, &column_types(&query.columns), reading)?
         }
         (_, RowSource::Values(computed), InsertSource::Values(rows)) => {
-            insert_values(context, insertion, rows, computed, execution)
+            insert_values(context, insertion, rows, computed, execution)?
         }
-        _ => Err(Error::internal("a plan of another statement")),
+        _ => return Err(Error::internal("a plan of another statement")),
     };
-    let result = written.and_then(|(written, rows)| {
-        if plan.returning.is_empty() {
-            return Ok((written, Vec::new()));
-        }
-        let values = &parameters.values;
-        let rows = returning::evaluate(&plan.returning, &execution(), values, &rows)?;
-        Ok((written, rows))
-    });
-    if let Some(reading) = reading {
-        reading.finish(context);
+    if plan.returning.is_empty() {
+        return Ok((written, Vec::new()));
     }
-    result
+    let rows = returning::evaluate(&plan.returning, &execution(), parameters, &rows)?;
+    Ok((written, rows))
 }
 
 /// Adds rows of VALUES.
@@ -312,7 +294,7 @@ fn insert_values(
     let collation = context.options().collation_connection;
     let parameters = context.parameters();
     let mut computed = computed.iter();
-    let mut sink = insertion.sink(context)?;
+    let mut sink = RowSink::new(context, insertion)?;
     sink.rows_in_statement(rows.len() as u64);
     for row in rows {
         sink.begin_row();
@@ -335,9 +317,10 @@ fn insert_values(
                     let missing = || Error::internal("a value was not planned");
                     let next = computed.next().ok_or_else(missing)?;
                     let bound = Bound::of_plan(Arc::clone(&next.expression), &execution());
-                    let row = match next.reads_row {
-                        true => sink.current_row(),
-                        false => expressions::one_row(),
+                    let row = if next.reads_row {
+                        sink.current_row()
+                    } else {
+                        expressions::one_row()
                     };
                     bound.scalar(&row, &parameters.values)?
                 }
@@ -364,59 +347,23 @@ fn listed(insert: &InsertStatement) -> Option<&[Vec<Ident>]> {
     insert.columns.as_deref().filter(|list| !list.is_empty())
 }
 
-/// The last part of a column's name.
-fn last(name: &[Ident]) -> &str {
-    name.last().map_or("", |part| part.value.as_str())
-}
-
 /// Where the statement's rows go.
 pub(super) fn target(
     context: &StatementContext<'_>,
     planner: (&SessionCatalog<'_>, &PlanOptions),
     insert: &InsertStatement,
 ) -> Result<RowTarget> {
-    let listed = listed(insert).map(|list| list.iter().map(|name| last(name)).collect::<Vec<_>>());
+    let listed = listed(insert).map(|list| list.iter().map(|it| last_part(it)).collect::<Vec<_>>());
     let duplicates = insert.on_duplicate_key_update.iter();
-    let updated: Vec<&str> = duplicates.map(|it| last(&it.column)).collect();
+    let updated: Vec<&str> = duplicates.map(|it| last_part(&it.column)).collect();
     let additions = Additions {
         replaces: insert.replace,
         updated: &updated,
         listed: listed.as_deref(),
         assigned: &[],
     };
-    RowTarget::find(
-        context,
-        planner,
-        &insert.table,
-        &insert.partitions,
-        additions,
-    )
-}
-
-/// Where rows go and what is done with them.
-pub(super) struct Insertion<'t> {
-    pub(super) table: &'t Arc<BaseTable>,
-    /// The view that they come through.
-    pub(super) view: Option<RunningView<'t>>,
-    pub(super) ignore: bool,
-    /// The columns that are given.
-    pub(super) positions: &'t [usize],
-    pub(super) on_duplicate: OnDuplicate,
-    /// Whether the rows are to come back.
-    pub(super) returns: bool,
-    /// SET insert_id, or 0.
-    pub(super) first_number: u64,
-}
-
-impl<'t> Insertion<'t> {
-    fn sink(self, context: &'t StatementContext<'t>) -> Result<RowSink<'t>> {
-        let sink = RowSink::new(context, self.table, self.positions, self.ignore)?;
-        Ok(sink
-            .through(self.view)
-            .on_duplicate(self.on_duplicate)
-            .keeping_rows(self.returns)
-            .numbered_from(self.first_number))
-    }
+    let partitions = &insert.partitions;
+    RowTarget::find(context, planner, &insert.table, partitions, additions)
 }
 
 /// Whether a value for a column is ignored: without strict mode one for a generated column is, as in
@@ -450,7 +397,7 @@ pub(super) fn copy_rows(
     types: &[SqlType],
     reading: &mut Reading,
 ) -> Result<(Written, Vec<Batch>)> {
-    let mut sink = insertion.sink(context)?;
+    let mut sink = RowSink::new(context, insertion)?;
     while let Some(batch) = reading.next_batch()? {
         sink.append(&batch, types)?;
     }

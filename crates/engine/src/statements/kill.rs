@@ -8,23 +8,17 @@ use crate::accounts::account::AccountName;
 use crate::accounts::privileges::SUPER;
 use crate::binding::expressions;
 use crate::connections::KillHandle;
-use crate::result::{Outcome, StatementResult};
+use crate::error::refuse;
 use crate::session::StatementContext;
+use crate::variable_checks::text_of;
 
 /// Runs the statement.
-pub(super) fn run(
-    context: &mut StatementContext<'_>,
-    query_only: bool,
-    id: &Expr,
-) -> Result<Outcome> {
+pub(super) fn run(context: &StatementContext<'_>, query_only: bool, id: &Expr) -> Result<()> {
     let (value, _) = expressions::evaluate(context, id)?;
     let id = match value {
         Value::Int(id) => u64::try_from(id).unwrap_or(0),
         Value::UInt(id) => id,
-        other => crate::variable_checks::text_of(&other)
-            .trim()
-            .parse()
-            .unwrap_or(0),
+        other => text_of(&other).trim().parse().unwrap_or(0),
     };
     let (kill, account) = find(context, id).ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
     if !context.privileges().is_unrestricted() && account != context.privileges().identity().account
@@ -34,14 +28,12 @@ pub(super) fn run(
         let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
         allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
     }
-    match query_only {
-        true => kill.kill(),
-        false => kill.close(),
+    if query_only {
+        kill.kill()
+    } else {
+        kill.close()
     }
-    if id == context.id() {
-        return Err(codes::ER_QUERY_INTERRUPTED.error());
-    }
-    Ok(StatementResult::default().into())
+    refuse(id == context.id(), || codes::ER_QUERY_INTERRUPTED.error())
 }
 
 /// How to end a connection, and whose it is; one that has not logged in is nobody's.

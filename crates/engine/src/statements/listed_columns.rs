@@ -5,6 +5,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::definition::TableDefinition;
+use crate::error::refuse;
 
 /// The positions of the columns that the statement names; all visible ones when it names none.
 pub(super) fn listed_columns(
@@ -17,30 +18,34 @@ pub(super) fn listed_columns(
     };
     let mut positions = Vec::with_capacity(list.len());
     for name in list {
-        let full = || {
-            let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
-            parts.join(".")
-        };
-        let last = name.last().map_or("", |part| part.value.as_str());
-        let position = definition
-            .column_position(last)
-            .ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&full(), &"field list"]))?;
+        let position = named_column(definition, name)?;
         if positions.contains(&position) {
-            return Err(codes::ER_FIELD_SPECIFIED_TWICE.with(&[&last]));
+            return Err(codes::ER_FIELD_SPECIFIED_TWICE.with(&[&last_part(name)]));
         }
         positions.push(position);
     }
     Ok(positions)
 }
 
+/// The position of a column that the statement names: 1054 when there is none of that name.
+pub(super) fn named_column(definition: &TableDefinition, name: &[Ident]) -> Result<usize> {
+    let position = definition.column_position(last_part(name));
+    position.ok_or_else(|| {
+        let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
+        codes::ER_BAD_FIELD_ERROR.with(&[&parts.join("."), &"field list"])
+    })
+}
+
+/// The last part of a column's name.
+pub(super) fn last_part(name: &[Ident]) -> &str {
+    name.last().map_or("", |part| part.value.as_str())
+}
+
 /// A generated column takes no value: 3105.
 pub(super) fn refuse_generated(definition: &TableDefinition, position: usize) -> Result<()> {
     let column = &definition.columns[position];
-    match &column.generated {
-        Some(_) => {
-            let error = codes::ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-            Err(error.with(&[&column.name, &definition.name]))
-        }
-        None => Ok(()),
-    }
+    refuse(column.generated.is_some(), || {
+        let error = codes::ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+        error.with(&[&column.name, &definition.name])
+    })
 }

@@ -27,16 +27,16 @@ use mayfly_syntax::ast::{Ident, LoadData, LoadDuplicate, LoadTarget};
 use mayfly_types::charset::Charset;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, CollationId, Error, Result, SqlType, TypeKind, Value};
 
 use self::assignments::Assignments;
-use self::parse::{LineParser, ParsedBlock, Target};
+use self::parse::{LineParser, ParsedBlock};
 use super::admission::Additions;
-use super::listed_columns::{listed_columns, refuse_generated};
-use super::row_sink::{OnDuplicate, RowSink, Written};
+use super::listed_columns::{last_part, named_column, refuse_generated};
+use super::row_sink::{Insertion, OnDuplicate, RowSink, Written};
 use super::row_target::RowTarget;
 use crate::binding::session_catalog::SessionCatalog;
-use crate::catalog::definition::{ColumnDefinition, TableDefinition};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::delimited::{self, Block, Blocks, Format, LineEnd, Splitter, Step, Taker, fixed_width};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -52,14 +52,13 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
         return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
     }
     let format = Format::new(&load.fields, &load.lines)?;
-    let column = |target: &'_ LoadTarget| match target {
-        LoadTarget::Column(name) => Some(name.clone()),
+    let listed = load.targets.iter().filter_map(|target| match target {
+        LoadTarget::Column(name) => Some(name.as_str()),
         LoadTarget::Variable(_) => None,
-    };
-    let listed: Vec<String> = load.targets.iter().filter_map(column).collect();
-    let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
-    let assigned = load.assignments.iter().map(|it| it.column.last());
-    let assigned: Vec<&str> = assigned.flatten().map(|part| part.value.as_str()).collect();
+    });
+    let listed: Vec<&str> = listed.collect();
+    let assigned = load.assignments.iter().map(|it| last_part(&it.column));
+    let assigned: Vec<&str> = assigned.collect();
     let additions = Additions {
         replaces: load.duplicates == LoadDuplicate::Replace,
         updated: &[],
@@ -94,19 +93,23 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     blocks.skip_lines(&format, load.ignore_lines)?;
     let storing = Storing::new(context.clock(), &definition.name, ignore);
     let given = given_columns(&targets, &assignments);
+    let insertion = Insertion {
+        ignore,
+        view: target.view.as_ref().map(|view| view.run(&execution)),
+        on_duplicate: match load.duplicates {
+            LoadDuplicate::Replace => OnDuplicate::Replace,
+            _ => OnDuplicate::Refuse,
+        },
+        ..Insertion::plain(table, &given.positions)
+    };
     let mut loader = Loader {
-        sink: RowSink::new(context, table, &given.positions, ignore)?
-            .through(target.view.as_ref().map(|view| view.run(&execution)))
-            .on_duplicate(match load.duplicates {
-                LoadDuplicate::Replace => OnDuplicate::Replace,
-                _ => OnDuplicate::Refuse,
-            }),
+        sink: RowSink::new(context, insertion)?,
         last: vec![Value::Null; names.len()],
         context,
         definition: &definition,
         format: &format,
         targets: &targets,
-        given,
+        given: &given,
         assignments,
         names,
         is_strict: storing.is_strict() && !ignore,
@@ -124,19 +127,20 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
         targets: targets
             .iter()
             .map(|target| match target {
-                Destination::Column(position) => Target::Column(&definition.columns[*position]),
-                Destination::Variable(_) => Target::Variable,
+                Destination::Column(position) => Some(&definition.columns[*position]),
+                Destination::Variable(_) => None,
             })
             .collect(),
         storing: &storing,
         text,
         is_binary: charset == Charset::Binary,
         batch_rows: execution.options.batch_rows.max(1),
-        line_by_line: format.is_fixed_width() || loader.assignments.need_variables(),
+        line_by_line: format.is_fixed_width() || loader.assignments.need_variables,
     };
-    let threads = match parser.line_by_line {
-        true => 1,
-        false => execution.options.threads,
+    let threads = if parser.line_by_line {
+        1
+    } else {
+        execution.options.threads
     };
     loader.block_memory = blocks.memory_bytes(threads);
     loader.hold(0)?;
@@ -146,20 +150,16 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     if let Some(first) = written.first_generated {
         context.session.diagnostics.set_last_insert_id(first);
     }
+    let (records, deleted, skipped) = (written.records(), written.deleted, written.skipped);
     let warnings = context.diagnostics().count();
-    Ok(StatementResult {
-        affected_rows: written.affected(),
-        last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
+    let result = StatementResult {
         info: format!(
-            "Records: {}  Deleted: {}  Skipped: {}  Warnings: {warnings}",
-            written.records(),
-            written.deleted,
-            written.skipped
+            "Records: {records}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}"
         )
         .into(),
-        ..StatementResult::default()
-    }
-    .into())
+        ..written.result()
+    };
+    Ok(result.into())
 }
 
 /// The file, and how long it is, where that is known.
@@ -197,8 +197,7 @@ fn targets(target: &RowTarget, list: &[LoadTarget]) -> Result<Vec<Destination>> 
     let target = |target: &LoadTarget| match target {
         LoadTarget::Variable(name) => Ok(Destination::Variable(name.clone())),
         LoadTarget::Column(name) => {
-            let one = [vec![Ident::new(name)]];
-            let position = listed_columns(definition, Some(&one))?.remove(0);
+            let position = named_column(definition, &[Ident::new(name)])?;
             refuse_generated(definition, position)?;
             Ok(Destination::Column(position))
         }
@@ -270,27 +269,23 @@ enum Source {
 
 /// Every column once: SET overrides the file.
 fn given_columns(targets: &[Destination], assignments: &Assignments) -> Given {
-    let mut given = Given {
-        positions: Vec::new(),
-        sources: Vec::new(),
-    };
+    let mut given: Vec<(usize, Source)> = Vec::new();
     for (index, position) in assignments.positions().enumerate() {
         // The last assignment to a column counts; DEFAULT is what a column gets that is not given.
         if assignments.last_for(position) == Some(index) && !assignments.is_default(index) {
-            given.positions.push(position);
-            given.sources.push(Source::Assignment(index));
+            given.push((position, Source::Assignment(index)));
         }
     }
     for (index, target) in targets.iter().enumerate() {
         if let Destination::Column(position) = target
             && assignments.last_for(*position).is_none()
-            && !given.positions.contains(position)
+            && !given.iter().any(|(given, _)| given == position)
         {
-            given.positions.push(*position);
-            given.sources.push(Source::Field(index));
+            given.push((*position, Source::Field(index)));
         }
     }
-    given
+    let (positions, sources) = given.into_iter().unzip();
+    Given { positions, sources }
 }
 
 /// Puts what was parsed into the table.
@@ -299,7 +294,7 @@ struct Loader<'s> {
     definition: &'s TableDefinition,
     format: &'s Format,
     targets: &'s [Destination],
-    given: Given,
+    given: &'s Given,
     assignments: Assignments,
     /// The variables among the targets, in order.
     names: Vec<String>,
@@ -323,13 +318,11 @@ impl Taker<ParsedBlock> for Loader<'_> {
     fn take(&mut self, block: &Block, parsed: ParsedBlock) -> Result<usize> {
         self.execution.check_interrupt()?;
         let end = match parsed {
-            ParsedBlock::Columns { batches, end } => {
-                for batch in batches {
-                    self.append(&batch)?;
-                }
+            Some((batches, end)) => {
+                batches.iter().try_for_each(|batch| self.append(batch))?;
                 end
             }
-            ParsedBlock::Unusual => self.lines(block)?,
+            None => self.lines(block)?,
         };
         self.bytes += end as u64;
         let progress = &self.execution.progress;
@@ -356,12 +349,14 @@ impl Loader<'_> {
     fn append(&mut self, fields: &Batch) -> Result<()> {
         let rows = fields.row_count();
         self.row += rows as u64;
-        let is_variable = |target: &Destination| matches!(target, Destination::Variable(_));
-        let of_variables = self.targets.iter().zip(fields.columns());
-        let variables: Vec<ArrayRef> = of_variables
-            .filter(|(target, _)| is_variable(target))
-            .map(|(_, array)| Arc::clone(array))
-            .collect();
+        let mut variables = Vec::with_capacity(self.last.len());
+        let mut of_table: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
+        for (target, array) in self.targets.iter().zip(fields.columns()) {
+            match target {
+                Destination::Column(position) => of_table[*position] = Some(Arc::clone(array)),
+                Destination::Variable(_) => variables.push(Arc::clone(array)),
+            }
+        }
         for (last, array) in self.last.iter_mut().zip(&variables) {
             *last = convert::value_at(array, rows - 1);
         }
@@ -374,30 +369,17 @@ impl Loader<'_> {
             let given = given.collect();
             return self.sink.append_stored(given, rows);
         }
-        let mut of_table: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
-        for (target, array) in self.targets.iter().zip(fields.columns()) {
-            if let Destination::Column(position) = target {
-                of_table[*position] = Some(Arc::clone(array));
+        let assignments = &self.assignments;
+        let assigned = assignments.evaluate(self.definition, of_table, variables, rows)?;
+        let given = self.given.positions.iter().zip(&self.given.sources);
+        let given = given.map(|(position, source)| match source {
+            Source::Field(index) => {
+                let ty = self.definition.columns[*position].ty.clone();
+                (Arc::clone(fields.column(*index)), ty)
             }
-        }
-        let assigned = self
-            .assignments
-            .evaluate(self.definition, of_table, variables, rows)?;
-        let mut columns = Vec::with_capacity(self.given.positions.len());
-        let mut types = Vec::with_capacity(self.given.positions.len());
-        for (position, source) in self.given.positions.iter().zip(&self.given.sources) {
-            match source {
-                Source::Field(index) => {
-                    columns.push(Arc::clone(fields.column(*index)));
-                    types.push(self.definition.columns[*position].ty.clone());
-                }
-                Source::Assignment(index) => {
-                    let (array, ty) = &assigned[*index];
-                    columns.push(Arc::clone(array));
-                    types.push(ty.clone());
-                }
-            }
-        }
+            Source::Assignment(index) => assigned[*index].clone(),
+        });
+        let (columns, types): (Vec<ArrayRef>, Vec<SqlType>) = given.unzip();
         self.sink.append(&Batch::new(columns, rows), &types)
     }
 
@@ -411,9 +393,10 @@ impl Loader<'_> {
                 self.execution.check_interrupt()?;
             }
             fields.clear();
-            let read = match self.format.is_fixed_width() {
-                true => self.read_fixed_width(&mut splitter, &mut fields),
-                false => self.read_fields(&mut splitter, &mut fields),
+            let read = if self.format.is_fixed_width() {
+                self.read_fixed_width(&mut splitter, &mut fields)
+            } else {
+                self.read_fields(&mut splitter, &mut fields)
             };
             let ControlFlow::Continue(has_more) = read else {
                 break;
@@ -483,11 +466,7 @@ impl Loader<'_> {
 
     /// An error in strict mode, else a warning.
     fn complain(&self, error: Error) -> Result<()> {
-        if self.is_strict {
-            return Err(error);
-        }
-        self.context.warn(error);
-        Ok(())
+        self.context.warn_if(!self.is_strict, error)
     }
 
     /// Stores a line, whose missing fields are `None`.
@@ -500,15 +479,15 @@ impl Loader<'_> {
                 self.check_characters(bytes)?;
             }
         }
+        let variables = self.context.session.settings.user_variables();
         let mut variable = 0;
         for (target, field) in self.targets.iter().zip(fields) {
             let field = field.take();
             match target {
                 Destination::Variable(name) => {
                     self.last[variable] = field.unwrap_or(Value::Null);
-                    if self.assignments.need_variables() {
+                    if self.assignments.need_variables {
                         let value = self.last[variable].clone();
-                        let variables = self.context.session.settings.user_variables();
                         variables.set(name, self.text.clone(), value)?;
                     }
                     variable += 1;
@@ -532,12 +511,10 @@ impl Loader<'_> {
         }
         for index in 0..self.assignments.len() {
             let row = self.sink.current_row();
-            let (position, value, ty) = self
-                .assignments
-                .evaluate_row(index, &row, &self.last, &self.text)?;
-            match value {
-                Some(value) => self.sink.set(position, &value, &ty)?,
-                None => self.sink.set_default(position)?,
+            let assignments = &self.assignments;
+            match assignments.evaluate_row(index, &row, &self.last, &self.text)? {
+                (position, Some((value, ty))) => self.sink.set(position, &value, &ty)?,
+                (position, None) => self.sink.set_default(position)?,
             }
         }
         self.sink.end_row()
@@ -576,8 +553,7 @@ impl Loader<'_> {
             Value::Bytes(bytes)
                 if self.charset != Charset::Binary && std::str::from_utf8(bytes).is_err() =>
             {
-                let collation = mayfly_types::CollationId::BINARY;
-                SqlType::text(TypeKind::LongText, collation)
+                SqlType::text(TypeKind::LongText, CollationId::BINARY)
             }
             _ => self.text.clone(),
         }
@@ -585,14 +561,11 @@ impl Loader<'_> {
 
     /// NULL for a column that may not be NULL: 1263, and the type's own default.
     fn store_null(&mut self, position: usize, column: &ColumnDefinition) -> Result<()> {
-        let value = match column.nullable || column.auto_increment {
-            true => Value::Null,
-            false => {
-                let error = codes::ER_WARN_NULL_TO_NOTNULL.with(&[&column.name, &self.row]);
-                self.complain(error)?;
-                self.type_default(column)
-            }
-        };
+        let mut value = Value::Null;
+        if !(column.nullable || column.auto_increment) {
+            self.complain(codes::ER_WARN_NULL_TO_NOTNULL.with(&[&column.name, &self.row]))?;
+            value = self.type_default(column);
+        }
         self.sink.set_stored(position, value);
         Ok(())
     }
@@ -600,11 +573,11 @@ impl Loader<'_> {
     /// What a column gets whose field is missing: not its default, but 0 or the empty string, unless
     /// its default is NULL.
     fn value_for_missing(&self, column: &ColumnDefinition) -> Value {
-        use crate::catalog::definition::ColumnDefault;
         let by_default_null = matches!(column.default, ColumnDefault::None | ColumnDefault::Null);
-        match (column.nullable && by_default_null) || column.auto_increment {
-            true => Value::Null,
-            false => self.type_default(column),
+        if (column.nullable && by_default_null) || column.auto_increment {
+            Value::Null
+        } else {
+            self.type_default(column)
         }
     }
 
@@ -618,8 +591,8 @@ impl Loader<'_> {
     fn finish(self) -> Result<Written> {
         let written = self.sink.finish()?;
         if self.row > 0 {
+            let variables = self.context.session.settings.user_variables();
             for (name, value) in self.names.iter().zip(self.last) {
-                let variables = self.context.session.settings.user_variables();
                 variables.set(name, self.text.clone(), value)?;
             }
         }

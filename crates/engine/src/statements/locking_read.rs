@@ -2,7 +2,7 @@
 //! SELECT is one FOR SHARE.
 //!
 //! All rows are found and locked before the first is given. When another transaction has changed one
-//! of them meanwhile the query is run anew, with the locks that it has.
+//! of them meanwhile the query is retried, with the locks that it has.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use arrow_array::{Array, BooleanArray};
 use mayfly_plan::{LockingPlan, PlanOptions, RowLock};
 use mayfly_storage::{LockMode, LockWait, Locked, ReadLock, Table};
 use mayfly_syntax::ast::{LockClause, LockType, NonBlock, Privilege, Query};
-use mayfly_types::{Batch, Result, SqlType};
+use mayfly_types::{Batch, Result};
 
-use super::row_rules::keep;
-use super::select::{self, Planned, Reading};
+use super::row_rules::filtered;
+use super::select::{self, Planned};
 use super::table_change::lock_wait;
 use super::table_references::{self, Access};
 use crate::accounts::privileges::PrivilegeSet;
@@ -31,9 +31,10 @@ pub(super) fn begin(context: &mut StatementContext<'_>, query: &Query) -> Result
         return Ok(());
     }
     refuse_locks(context, query)?;
-    match locks {
-        true => context.read_for_change(),
-        false => context.read_newest(),
+    if locks {
+        context.read_for_change()
+    } else {
+        context.read_newest()
     }
     Ok(())
 }
@@ -64,8 +65,8 @@ pub(super) fn plan(
     Ok(plan.filter(|plan| plan.locks.iter().all(can_lock)))
 }
 
-/// 1142 for rows that are to be locked for changes by who may not change any. It is asked of what the
-/// query names: what is below a view is the view's.
+/// 1142 without a privilege to change rows that are to be locked for changes. It is asked of the tables that the
+/// query names: those below a view are its definer's.
 fn refuse_locks(context: &StatementContext<'_>, query: &Query) -> Result<()> {
     use Privilege::{Delete, LockTables, Select, Update};
     const READS: PrivilegeSet = PrivilegeSet::of(&[Select]);
@@ -111,12 +112,8 @@ pub(super) fn execute(
         table.lock_reads(how, wait_of(context, lock));
         handles.push(table);
     }
-    let mut reading = Reading::start(context, &planned)?;
-    let found = (|| {
-        let types: Vec<SqlType> = planned.plan.columns[..plan.shown]
-            .iter()
-            .map(|column| column.ty.clone())
-            .collect();
+    let found = select::read(context, &planned, |context, reading| {
+        let types = select::column_types(&planned.plan.columns[..plan.shown]);
         let temp = context.temp_table_context();
         let mut locking = Locking {
             context,
@@ -135,9 +132,8 @@ pub(super) fn execute(
             }
         }
         locking.rows.finish().map(Some)
-    })();
-    reading.finish(context);
-    let Some(rows) = found? else {
+    })?;
+    let Some(rows) = found else {
         return Ok(None);
     };
     if plan.shown > 0 {
@@ -175,7 +171,7 @@ struct Locking<'s> {
 
 impl Locking<'_> {
     /// Locks the rows of a batch, a few at a time when only a few are asked for, and keeps those that
-    /// could be. False: the query is to be run anew.
+    /// could be. False: the query is to be retried.
     fn take(&mut self, batch: Batch) -> Result<bool> {
         let mut first = 0;
         while first < batch.row_count() && self.wanted > 0 {
@@ -199,31 +195,29 @@ impl Locking<'_> {
         Ok(true)
     }
 
-    fn lock(&self, batch: Batch) -> Result<Option<Batch>> {
-        let mut batch = batch;
+    fn lock(&self, mut batch: Batch) -> Result<Option<Batch>> {
         for (lock, table) in self.locks.iter().zip(&self.tables) {
             let positions = batch.column(lock.position);
-            let present: Vec<bool> = (0..positions.len())
-                .map(|row| positions.is_valid(row))
-                .collect();
-            let mode = match lock.shared {
-                true => LockMode::Shared,
-                false => LockMode::Exclusive,
+            let present = (0..positions.len()).map(|row| positions.is_valid(row));
+            let present: Vec<bool> = present.collect();
+            let mode = if lock.shared {
+                LockMode::Shared
+            } else {
+                LockMode::Exclusive
             };
             let wait = wait_of(self.context, lock);
             // An outer join gives rows without a row of this table.
             let some = Batch::new(vec![Arc::clone(positions)], present.len());
-            let some = keep(some, Some(&BooleanArray::from(present.clone())))?;
+            let some = filtered(some, Some(&BooleanArray::from(present.clone())))?;
             let Locked::Unchanged(locked) = table.lock(some.column(0), mode, wait)? else {
                 return Ok(None);
             };
             if locked.contains(&false) {
                 let mut locked = locked.into_iter();
-                let kept = present
-                    .into_iter()
-                    .map(|is_row| !is_row || locked.next().unwrap_or(true));
+                let present = present.into_iter();
+                let kept = present.map(|is_row| !is_row || locked.next().unwrap_or(true));
                 let kept: Vec<bool> = kept.collect();
-                batch = keep(batch, Some(&BooleanArray::from(kept)))?;
+                batch = filtered(batch, Some(&BooleanArray::from(kept)))?;
             }
         }
         Ok(Some(batch))

@@ -1,7 +1,7 @@
 //! FOR UPDATE and FOR SHARE in derived tables, common table expressions and subqueries.
 //!
 //! Such a query is run first, by itself, as a locking SELECT of its own; the statement then reads its rows
-//! as a table. One that needs what is around it is left as it is, and locks nothing.
+//! as a table. A correlated one is left as it is, and locks nothing.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -10,12 +10,13 @@ use std::sync::Arc;
 use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource, TableSource};
 use mayfly_storage::BatchTable;
 use mayfly_syntax::ast::{
-    Expr, InsertSource, InsertStatement, Query, SelectItem, SetExpr, Statement, TableFactor, Visit,
-    VisitMut, Visitor, VisitorMut,
+    Expr, Ident, InsertSource, Query, SelectItem, SetExpr, Statement, TableFactor, Visit, VisitMut,
+    Visitor, VisitorMut,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType, TypeKind};
+use mayfly_types::{Batch, Error, Result, SqlType, TypeKind};
 
+use super::table_references;
 use crate::error::parse_own_query;
 use crate::prepared::Prepared;
 use crate::result::{Outcome, ResultColumn};
@@ -24,9 +25,10 @@ use crate::session::locked_rows::{LockedRows, name_of};
 use crate::spool::physical_types;
 
 /// Looks for queries that lock rows, below the outermost one.
-#[derive(Default)]
 struct Search {
     depth: usize,
+    /// Looks for any query there.
+    any: bool,
 }
 
 impl Visitor for Search {
@@ -34,10 +36,10 @@ impl Visitor for Search {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         self.depth += 1;
-        match self.depth > 1 && !query.locks.is_empty() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.depth > 1 && (self.any || !query.locks.is_empty()) {
+            return ControlFlow::Break(());
         }
+        ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
@@ -76,7 +78,7 @@ impl VisitorMut for Replacement<'_, '_> {
 impl Replacement<'_, '_> {
     fn replace(&mut self, query: &mut Query) -> Result<()> {
         let rows = match rows_of(self.context, query) {
-            // It names what is around it.
+            // It is correlated.
             Err(error) if is_of_name(&error) => return Ok(()),
             rows => rows?,
         };
@@ -90,7 +92,7 @@ impl Replacement<'_, '_> {
             && let [from] = select.from.as_mut_slice()
             && let TableFactor::Table { name: table, .. } = &mut from.relation
         {
-            *table = vec![mayfly_syntax::ast::Ident::new(name)].into();
+            *table = vec![Ident::new(name)].into();
         }
         *query = *all;
         self.is_changed = true;
@@ -112,12 +114,12 @@ fn is_of_name(error: &Error) -> bool {
 /// The rows of a locking query, which are locked then.
 fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRows> {
     let statement = Arc::new(Statement::Query(Box::new(query.clone())));
-    let outcome = super::planned::run(context, &statement, None)?;
+    let outcome = super::planning::run(context, &statement, None)?;
     let columns = outcome.columns();
     let mut batches = Vec::new();
     let mut memory = context.reservation();
     let resources = context.database().resources.clone();
-    let mut keep = |batch: mayfly_types::Batch| -> Result<()> {
+    let mut keep = |batch: Batch| -> Result<()> {
         let bytes = batch.string_bytes() + batch.row_count() * batch.columns().len() * 16;
         let needed = memory.bytes() + bytes as u64;
         resources.resize_working_set(&mut memory, needed, "(locking subquery)")?;
@@ -135,12 +137,8 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
             execution,
             ..
         } => {
-            let read = (|| -> Result<()> {
-                while let Some(batch) = rows.next_batch()? {
-                    keep(batch)?;
-                }
-                Ok(())
-            })();
+            let read = std::iter::from_fn(|| rows.next_batch().transpose())
+                .try_for_each(|batch| keep(batch?));
             drop(rows);
             context.account(&execution);
             read?;
@@ -185,25 +183,21 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
     })
 }
 
-/// A part of a statement with the rows of its locking queries in their places; `None` when it has none.
+/// Runs the locking queries of a part of a statement and puts their rows in their places; whether there were any.
 /// `depth` is 0 for a whole query, whose own locks are not meant, and 1 for what is in a statement.
-fn replaced<T: Visit + VisitMut + Clone>(
+fn replace_in<T: Visit + VisitMut>(
     context: &mut StatementContext<'_>,
-    part: &T,
+    part: &mut T,
     depth: usize,
-) -> Result<Option<T>> {
-    if Visit::visit(part, &mut Search { depth }).is_continue() {
-        return Ok(None);
-    }
-    let mut part = part.clone();
+) -> Result<bool> {
     let mut replacement = Replacement {
         context,
         depth,
         is_changed: false,
     };
-    match VisitMut::visit(&mut part, &mut replacement) {
+    match VisitMut::visit(part, &mut replacement) {
         ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(replacement.is_changed.then_some(part)),
+        ControlFlow::Continue(()) => Ok(replacement.is_changed),
     }
 }
 
@@ -213,46 +207,26 @@ pub(super) fn of_expression<'e>(
     context: &mut StatementContext<'_>,
     expr: &'e Expr,
 ) -> Result<Cow<'e, Expr>> {
-    if Visit::visit(expr, &mut AnyQuery).is_continue() {
+    let mut search = Search {
+        depth: 1,
+        any: true,
+    };
+    if Visit::visit(expr, &mut search).is_continue() {
         return Ok(Cow::Borrowed(expr));
     }
-    let without = replaced(context, expr, 1)?;
+    let mut expr = expr.clone();
+    replace_in(context, &mut expr, 1)?;
     context.read_for_change();
-    Ok(without.map_or(Cow::Borrowed(expr), Cow::Owned))
+    Ok(Cow::Owned(expr))
 }
 
-/// Looks for any query.
-struct AnyQuery;
-
-impl Visitor for AnyQuery {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        ControlFlow::Break(())
-    }
-}
-
-/// Whether a statement has locking queries in it.
-pub(super) fn has_any(statement: &Statement) -> bool {
-    let at = |part: &dyn Fn(&mut Search) -> ControlFlow<()>, depth| {
-        part(&mut Search { depth }).is_break()
-    };
-    match statement {
-        Statement::Query(query) => at(&|search| Visit::visit(query, search), 0),
-        Statement::Insert(insert) => match &insert.source {
-            InsertSource::Query(query) => at(&|search| Visit::visit(query, search), 0),
-            InsertSource::Values(_) => false,
-        },
-        Statement::Update(update) => {
-            at(&|search| Visit::visit(&update.tables, search), 1)
-                || at(&|search| Visit::visit(&update.selection, search), 1)
-        }
-        Statement::Delete(delete) => {
-            at(&|search| Visit::visit(&delete.from, search), 1)
-                || at(&|search| Visit::visit(&delete.selection, search), 1)
-        }
-        _ => false,
-    }
+/// Whether a statement may have locking queries below its outermost one.
+pub(super) fn may_have_any(statement: &Statement) -> bool {
+    let depth = usize::from(!matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_)
+    ));
+    table_references::visit(statement, &mut Search { depth, any: false }).is_break()
 }
 
 /// A statement with the rows of its locking queries in their places; `None` when it has none.
@@ -263,37 +237,22 @@ pub(super) fn of_statement(
     if !prepared.has_locking_subqueries() {
         return Ok(None);
     }
-    Ok(match &**prepared.statement() {
-        Statement::Query(query) => replaced(context, query, 0)?.map(Statement::Query),
-        Statement::Insert(insert) => match &insert.source {
-            InsertSource::Query(query) => replaced(context, query, 0)?.map(|query| {
-                Statement::Insert(Box::new(InsertStatement {
-                    source: InsertSource::Query(query),
-                    ..(**insert).clone()
-                }))
-            }),
-            InsertSource::Values(_) => None,
+    let mut statement = Statement::clone(prepared.statement());
+    let is_changed = match &mut statement {
+        Statement::Query(query) => replace_in(context, query, 0)?,
+        Statement::Insert(insert) => match &mut insert.source {
+            InsertSource::Query(query) => replace_in(context, query, 0)?,
+            InsertSource::Values(_) => false,
         },
         Statement::Update(update) => {
-            let tables = replaced(context, &update.tables, 1)?;
-            let selection = replaced(context, &update.selection, 1)?;
-            (tables.is_some() || selection.is_some()).then(|| {
-                let mut update = update.clone();
-                update.tables = tables.unwrap_or(update.tables);
-                update.selection = selection.unwrap_or(update.selection);
-                Statement::Update(update)
-            })
+            replace_in(context, &mut update.tables, 1)?
+                | replace_in(context, &mut update.selection, 1)?
         }
         Statement::Delete(delete) => {
-            let from = replaced(context, &delete.from, 1)?;
-            let selection = replaced(context, &delete.selection, 1)?;
-            (from.is_some() || selection.is_some()).then(|| {
-                let mut delete = delete.clone();
-                delete.from = from.unwrap_or(delete.from);
-                delete.selection = selection.unwrap_or(delete.selection);
-                Statement::Delete(delete)
-            })
+            replace_in(context, &mut delete.from, 1)?
+                | replace_in(context, &mut delete.selection, 1)?
         }
-        _ => None,
-    })
+        _ => false,
+    };
+    Ok(is_changed.then_some(statement))
 }

@@ -5,9 +5,9 @@ use mayfly_functions::derive;
 use mayfly_syntax::ast::{TableMaintenance, TableVerb};
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType, Value};
+use mayfly_types::{CollationId, Level, Result, SqlType, Value};
 
-use super::select::{self, Reading};
+use super::select;
 use super::simple::{NAME, text_rows};
 use crate::catalog::BaseTable;
 use crate::convert;
@@ -21,13 +21,10 @@ pub(super) fn run(
     context: &mut StatementContext<'_>,
     statement: &TableMaintenance,
 ) -> Result<Outcome> {
-    let verb = match statement.verb {
-        TableVerb::Analyze => "analyze",
-        TableVerb::Check => "check",
-        TableVerb::Optimize => "optimize",
-        TableVerb::Repair => "repair",
-        TableVerb::Checksum => return checksum(context, statement),
-    };
+    if statement.verb == TableVerb::Checksum {
+        return checksum(context, statement);
+    }
+    let verb = verb_name(statement.verb);
     let mut rows = Vec::new();
     for table in &statement.tables {
         let (database, name) = qualified(context, table)?;
@@ -41,10 +38,8 @@ pub(super) fn run(
             }
             if statement.verb == TableVerb::Check
                 && let Some(durable) = table.durable()
-                && let Err(error) = context
-                    .database()
-                    .store()?
-                    .check_table(&durable, context.interrupt())
+                && let store = context.database().store()?
+                && let Err(error) = store.check_table(&durable, context.interrupt())
             {
                 context.interrupt().check()?;
                 push("error", error.message().to_owned());
@@ -52,7 +47,7 @@ pub(super) fn run(
                 continue;
             }
             for (kind, text) in lines(statement.verb, &table.definition.engine) {
-                push(kind, (*text).to_owned());
+                push(kind, text);
             }
             continue;
         }
@@ -61,13 +56,12 @@ pub(super) fn run(
             push("status", "OK".to_owned());
             continue;
         }
-        push(
-            "Error",
-            match is_view {
-                true => format!("'{full}' is not BASE TABLE"),
-                false => format!("Table '{full}' doesn't exist"),
-            },
-        );
+        let error = if is_view {
+            format!("'{full}' is not BASE TABLE")
+        } else {
+            format!("Table '{full}' doesn't exist")
+        };
+        push("Error", error);
         push("status", "Operation failed".to_owned());
     }
     let columns = [
@@ -79,36 +73,35 @@ pub(super) fn run(
     Ok(text_rows(&columns, &rows).into())
 }
 
-/// What MySQL's engines say.
-fn lines(verb: TableVerb, engine: &str) -> &'static [(&'static str, &'static str)] {
-    const OK: (&str, &str) = ("status", "OK");
-    match (verb, engine) {
-        (TableVerb::Optimize, "InnoDB") => &[
-            (
-                "note",
-                "Table does not support optimize, doing recreate + analyze instead",
-            ),
-            OK,
-        ],
-        (TableVerb::Repair, "InnoDB" | "MEMORY" | "BLACKHOLE") => &[(
-            "note",
-            "The storage engine for the table doesn't support repair",
-        )],
-        (TableVerb::Optimize, "MEMORY" | "CSV" | "BLACKHOLE") => &[(
-            "note",
-            "The storage engine for the table doesn't support optimize",
-        )],
-        (TableVerb::Analyze, "MEMORY" | "CSV" | "BLACKHOLE" | "ARCHIVE") => &[(
-            "note",
-            "The storage engine for the table doesn't support analyze",
-        )],
-        (TableVerb::Check, "MEMORY" | "BLACKHOLE") => &[(
-            "note",
-            "The storage engine for the table doesn't support check",
-        )],
-        _ => &[OK],
+fn verb_name(verb: TableVerb) -> &'static str {
+    match verb {
+        TableVerb::Analyze => "analyze",
+        TableVerb::Check => "check",
+        TableVerb::Checksum => "checksum",
+        TableVerb::Optimize => "optimize",
+        TableVerb::Repair => "repair",
     }
 }
+
+/// What MySQL's engines say.
+fn lines(verb: TableVerb, engine: &str) -> Vec<(&'static str, String)> {
+    let ok = ("status", "OK".to_owned());
+    match (verb, engine) {
+        (TableVerb::Optimize, "InnoDB") => vec![("note", RECREATED.to_owned()), ok],
+        (TableVerb::Repair, "InnoDB" | "MEMORY" | "BLACKHOLE")
+        | (TableVerb::Optimize, "MEMORY" | "CSV" | "BLACKHOLE")
+        | (TableVerb::Analyze, "MEMORY" | "CSV" | "BLACKHOLE" | "ARCHIVE")
+        | (TableVerb::Check, "MEMORY" | "BLACKHOLE") => {
+            let name = verb_name(verb);
+            let text = format!("The storage engine for the table doesn't support {name}");
+            vec![("note", text)]
+        }
+        _ => vec![ok],
+    }
+}
+
+/// What InnoDB says instead of optimizing a table.
+const RECREATED: &str = "Table does not support optimize, doing recreate + analyze instead";
 
 /// What a message has room for, in characters.
 const MESSAGE: u32 = 98_304;
@@ -124,9 +117,7 @@ fn checksum(context: &mut StatementContext<'_>, statement: &TableMaintenance) ->
             Some(table) => Value::UInt(sum_of_rows(context, &table)?),
             None => {
                 let missing = codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
-                context
-                    .diagnostics()
-                    .push(mayfly_types::Level::Error, missing);
+                context.diagnostics().push(Level::Error, missing);
                 Value::Null
             }
         };
@@ -150,9 +141,8 @@ fn sum_of_rows(context: &mut StatementContext<'_>, table: &BaseTable) -> Result<
     );
     let query = parse_own_query(&text)?;
     let planned = select::plan_trusted(context, &query)?;
-    let mut reading = Reading::start(context, &planned)?;
-    let mut sum: u32 = 0;
-    let mut read = || -> Result<()> {
+    select::read(context, &planned, |_, reading| {
+        let mut sum: u32 = 0;
         let mut bytes = Vec::new();
         while let Some(batch) = reading.next_batch()? {
             for row in 0..batch.row_count() {
@@ -169,11 +159,8 @@ fn sum_of_rows(context: &mut StatementContext<'_>, table: &BaseTable) -> Result<
                 sum = sum.wrapping_add(hash(&bytes));
             }
         }
-        Ok(())
-    };
-    let read = read();
-    reading.finish(context);
-    read.map(|()| u64::from(sum))
+        Ok(u64::from(sum))
+    })
 }
 
 /// FNV-1a, folded to 32 bits.

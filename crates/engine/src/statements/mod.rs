@@ -11,10 +11,8 @@ pub(crate) mod cached_plan;
 mod change;
 mod create_table;
 mod databases;
-mod describe;
 mod drop_table;
 mod explain;
-mod from_client;
 mod hints;
 pub(crate) mod insert;
 mod kill;
@@ -24,7 +22,6 @@ mod lock_tables;
 mod locking_read;
 pub(crate) mod locking_subqueries;
 mod maintenance;
-mod planned;
 mod planning;
 pub(crate) mod point;
 pub(crate) mod prepared;
@@ -34,7 +31,6 @@ mod returning;
 mod row_rules;
 mod row_sink;
 mod row_target;
-mod row_writer;
 mod same_values;
 pub(crate) mod select;
 mod select_into;
@@ -68,7 +64,7 @@ pub(crate) fn execute(
     prepared: &Prepared,
     parameters: &[(Value, SqlType)],
 ) -> Result<Outcome> {
-    if let Some(outcome) = planned::run_point(context, prepared, parameters)? {
+    if let Some(outcome) = planning::run_point(context, prepared, parameters)? {
         return Ok(outcome);
     }
     context.now();
@@ -114,63 +110,64 @@ pub(crate) fn run(
     slot: Option<&PlanSlot>,
 ) -> Result<Outcome> {
     if properties(statement).has_plan {
-        planned::run(context, statement, slot)
+        planning::run(context, statement, slot)
     } else {
         utility(context, statement)
     }
 }
 
-/// Runs a statement that has no plan.
+/// Runs a statement that has no plan. Most give nothing back.
 fn utility(context: &mut StatementContext<'_>, statement: &Statement) -> Result<Outcome> {
     match statement {
         Statement::Query(_)
         | Statement::Insert(_)
         | Statement::Update(_)
-        | Statement::Delete(_) => simple::unsupported("a statement without its plan"),
-        Statement::SelectInto(into) => select_into::run(context, into),
-        Statement::LoadData(load) => load_data::run(context, load),
-        Statement::CreateTable(create) => create_table::run(context, create),
-        Statement::DropTable(drop) => drop_table::run(context, drop),
-        Statement::TruncateTable(table) => drop_table::truncate(context, table),
-        Statement::CreateDatabase(create) => databases::create(context, create),
-        Statement::AlterDatabase(alter) => databases::alter(context, alter),
-        Statement::DropDatabase(drop) => databases::drop(context, drop),
-        Statement::Use(name) => databases::use_database(context, name),
-        Statement::Show(show) => show::run(context, show),
-        Statement::Describe(describe) => describe::run(context, describe),
-        Statement::Explain(explain) => explain::run(context, explain),
-        Statement::Set(items) => set::run(context, items),
-        Statement::SetTransaction(set) => transactions::set(context, set),
-        Statement::Flush(flush) => simple::flush(context, flush),
-        Statement::StartTransaction(start) => transactions::begin(context, start),
-        Statement::Commit(completion) => transactions::commit(context, completion),
+        | Statement::Delete(_) => simple::unsupported("a statement without its plan")?,
+        Statement::SelectInto(into) => return select_into::run(context, into),
+        Statement::LoadData(load) => return load_data::run(context, load),
+        Statement::CreateTable(create) => return create_table::run(context, create),
+        Statement::DropTable(drop) => drop_table::run(context, drop)?,
+        Statement::TruncateTable(table) => drop_table::truncate(context, table)?,
+        Statement::CreateDatabase(create) => return databases::create(context, create),
+        Statement::AlterDatabase(alter) => return databases::alter(context, alter),
+        Statement::DropDatabase(drop) => return databases::drop(context, drop),
+        Statement::Use(name) => context.session.use_database(name)?,
+        Statement::Show(show) => return show::run(context, show),
+        Statement::Describe(describe) => return show::describe(context, describe),
+        Statement::Explain(explain) => return explain::run(context, explain),
+        Statement::Set(items) => set::run(context, items)?,
+        Statement::SetTransaction(set) => transactions::set(context, set)?,
+        Statement::Flush(flush) => simple::flush(context, flush)?,
+        Statement::StartTransaction(start) => transactions::begin(context, start)?,
+        Statement::Commit(completion) => transactions::commit(context, completion)?,
         Statement::Rollback(completion) => transactions::rollback(context, completion),
         Statement::Savepoint(name) => transactions::savepoint(context, name),
-        Statement::RollbackToSavepoint(name) => transactions::rollback_to(context, name),
-        Statement::ReleaseSavepoint(name) => transactions::release(context, name),
-        Statement::Do(expressions) => simple::do_expressions(context, expressions),
-        Statement::Kill { query_only, id } => kill::run(context, *query_only, id),
-        Statement::Shutdown => simple::shutdown(context),
+        Statement::RollbackToSavepoint(name) => transactions::rollback_to(context, name)?,
+        Statement::ReleaseSavepoint(name) => context.transaction_mut().release_savepoint(name)?,
+        Statement::Do(expressions) => simple::do_expressions(context, expressions)?,
+        Statement::Kill { query_only, id } => kill::run(context, *query_only, id)?,
+        Statement::Shutdown => simple::shutdown(context)?,
         Statement::ResetPersist { name, if_exists } => {
-            set::reset_persist(context, name.as_deref(), *if_exists)
+            set::reset_persist(context, name.as_deref(), *if_exists)?;
         }
-        Statement::Prepare(prepare) => prepared::prepare(context, prepare),
-        Statement::Execute(execute) => prepared::execute(context, execute),
-        Statement::Deallocate(name) => prepared::deallocate(context, name),
-        Statement::LockTables(tables) => lock_tables::lock(context, tables),
-        Statement::UnlockTables => lock_tables::unlock(context),
-        Statement::TableMaintenance(maintenance) => maintenance::run(context, maintenance),
-        Statement::AlterTable(alter) => alter_table::run(context, alter),
-        Statement::RenameTable(rename) => rename_table::run(context, rename),
-        Statement::CreateIndex(create) => alter_table::create_index(context, create),
-        Statement::DropIndex(drop) => alter_table::drop_index(context, drop),
-        Statement::CreateView(create) => views::create(context, create),
-        Statement::DropView(drop) => views::drop(context, drop),
-        Statement::Handler(_) => simple::unsupported("HANDLER"),
-        Statement::Help(_) => Ok(simple::help()),
-        Statement::Account(account) => accounts::run(context, account),
-        Statement::DropStoredProgram(drop) => stored_programs::drop(context, drop),
-        Statement::Empty => Ok(StatementResult::default().into()),
-        Statement::Unsupported(name) => simple::unsupported(name),
+        Statement::Prepare(prepare) => return prepared::prepare(context, prepare),
+        Statement::Execute(execute) => return prepared::execute(context, execute),
+        Statement::Deallocate(name) => prepared::deallocate(context, name)?,
+        Statement::LockTables(tables) => lock_tables::lock(context, tables)?,
+        Statement::UnlockTables => lock_tables::unlock(context)?,
+        Statement::TableMaintenance(maintenance) => return maintenance::run(context, maintenance),
+        Statement::AlterTable(alter) => return alter_table::run(context, alter),
+        Statement::RenameTable(rename) => rename_table::run(context, rename)?,
+        Statement::CreateIndex(create) => return alter_table::create_index(context, create),
+        Statement::DropIndex(drop) => return alter_table::drop_index(context, drop),
+        Statement::CreateView(create) => views::create(context, create)?,
+        Statement::DropView(drop) => views::drop(context, drop)?,
+        Statement::Handler(_) => simple::unsupported("HANDLER")?,
+        Statement::Help(_) => return Ok(simple::help()),
+        Statement::Account(account) => return accounts::run(context, account),
+        Statement::DropStoredProgram(drop) => stored_programs::drop(context, drop)?,
+        Statement::Empty => {}
+        Statement::Unsupported(name) => simple::unsupported(name)?,
     }
+    Ok(StatementResult::default().into())
 }

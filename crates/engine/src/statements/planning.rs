@@ -1,19 +1,79 @@
-//! Makes the plan of a statement. There is one way to a plan, for whoever wants it: to run the statement, to
-//! explain it, or to tell a client what it will give.
+//! Statements that have plans: queries, and those that change rows. There is one way to a plan ([`plan`]): to run
+//! the statement, to explain it, or to describe to a client what it will give.
 
 use std::sync::Arc;
 
 use mayfly_plan::PlanOptions;
 use mayfly_syntax::ast::Statement;
-use mayfly_types::Result;
+use mayfly_types::{Error, Result, SqlType, Value};
 
 use super::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies, ReadyPlan};
+use super::select::{self, Planned};
 use super::{change, insert, locking_read, point, returning};
 use crate::binding::session_catalog::SessionCatalog;
-use crate::prepared::PlanSlot;
-use crate::result::ResultColumn;
+use crate::prepared::{PlanSlot, Prepared};
+use crate::result::{Outcome, ResultColumn};
 use crate::session::StatementContext;
 use crate::status::Counter;
+
+/// Runs a statement whose cached plan reads or changes one row, if nothing is unusual about its parameters.
+pub(super) fn run_point(
+    context: &mut StatementContext<'_>,
+    prepared: &Prepared,
+    parameters: &[(Value, SqlType)],
+) -> Result<Option<Outcome>> {
+    let Some(plan) = prepared.plan().get::<CachedPlan>() else {
+        return Ok(None);
+    };
+    match plan.point_for(context, parameters) {
+        Some(point) => point.run(context, parameters, |context| plan.is_in(context)),
+        None => Ok(None),
+    }
+}
+
+/// Plans and runs a statement that has a plan.
+pub(super) fn run(
+    context: &mut StatementContext<'_>,
+    statement: &Arc<Statement>,
+    slot: Option<&PlanSlot>,
+) -> Result<Outcome> {
+    match &**statement {
+        Statement::Query(query) => locking_read::begin(context, query)?,
+        _ => context.read_for_change(),
+    }
+    // Each attempt keeps the locks of the one before, so that it ends.
+    loop {
+        let ready = plan(context, statement, slot)?;
+        if let Some(outcome) = run_plan(context, &ready)? {
+            return Ok(outcome);
+        }
+        context.retry();
+    }
+}
+
+/// Runs a plan; `None` when what it found was changed before it could be locked.
+fn run_plan(context: &mut StatementContext<'_>, ready: &ReadyPlan) -> Result<Option<Outcome>> {
+    let (plan, tables) = (&*ready.plan, &ready.tables);
+    match (&plan.plan, &*plan.statement) {
+        (ExecutablePlan::LockingRead(locking), Statement::Query(query)) => {
+            locking_read::execute(context, query, locking, (tables, &plan.columns))
+        }
+        (ExecutablePlan::Insert(plan), Statement::Insert(insert)) => {
+            insert::execute(context, insert, plan, tables)
+        }
+        (ExecutablePlan::Change(plan), Statement::Update(update)) => {
+            change::update(context, update, plan, tables)
+        }
+        (ExecutablePlan::Change(plan), Statement::Delete(delete)) => {
+            change::delete(context, delete, plan, tables)
+        }
+        (ExecutablePlan::Query(query), _) => {
+            let planned = Planned::new(query, tables);
+            select::execute(context, &planned, Arc::clone(&plan.columns)).map(Some)
+        }
+        _ => Err(Error::internal("a statement has the plan of another one")),
+    }
+}
 
 /// The plan of the running statement: that of its slot, if one is there and good, or else a new one, which
 /// goes there if it is the same each time.
@@ -57,7 +117,10 @@ pub(crate) fn plan(
                 .collect(),
             types: Arc::clone(&parameters.types),
             values,
-            environment: context.plan_environment(),
+            catalog: context.catalog().version(),
+            temporary_tables: context.session.temporary_tables.version(),
+            options: Arc::clone(context.options()),
+            rights: Arc::clone(context.privileges().key()),
             locks_reads: is_query.then(|| context.locks_what_it_reads()),
         },
         statement: Arc::clone(statement),

@@ -15,6 +15,7 @@ use super::cached_plan::CachedPlan;
 use super::properties::properties;
 use super::{locking_subqueries, point};
 use crate::connections::Work;
+use crate::error::ensure;
 use crate::prepared::{Counted, PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::{Session, StatementContext};
@@ -29,15 +30,13 @@ const PREPARED_BYTES: u64 = 4 << 10;
 impl Prepared {
     /// A statement that was just parsed in a session.
     pub(crate) fn of_parsed(session: &Session, parsed: ParsedStatement<'_>) -> Self {
+        let options = &session.settings.options().parse;
         Self {
             parameters: parsed.parameters as usize,
-            text: Arc::from(&*mayfly_syntax::without_passwords(
-                &parsed,
-                &session.settings.options().parse,
-            )),
+            text: Arc::from(&*mayfly_syntax::without_passwords(&parsed, options)),
             height: parsed.height,
             tree_bytes: parsed.tree_bytes,
-            has_locking_subqueries: locking_subqueries::has_any(&parsed.statement),
+            has_locking_subqueries: locking_subqueries::may_have_any(&parsed.statement),
             statement: Arc::new(parsed.statement),
             database: session.settings.current_database().cloned(),
             columns: Arc::default(),
@@ -75,7 +74,7 @@ impl Prepared {
         {
             return Ok(uses_all(&plan));
         }
-        // What planning has to say is said when the text itself is planned.
+        // Warnings of planning are given when the text itself is planned.
         let quiet = Arc::new(Diagnostics::new(0));
         let ahead = context.planning_ahead(quiet, values);
         admission::statement(&ahead, &self.statement)?;
@@ -87,10 +86,9 @@ impl Prepared {
 
     /// 1210 unless there is a value for each `?`.
     fn check_count(&self, values: &[(Value, SqlType)]) -> Result<()> {
-        match values.len() == self.parameters {
-            true => Ok(()),
-            false => Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"])),
-        }
+        ensure(values.len() == self.parameters, || {
+            codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"])
+        })
     }
 
     /// 1064 for a text with a `?`, which nothing can be bound to.
@@ -98,11 +96,14 @@ impl Prepared {
         if self.parameters == 0 {
             return Ok(());
         }
-        let near = self.text.find('?').map_or("", |place| &self.text[place..]);
+        let near = self
+            .text
+            .find('?')
+            .map_or("", |offset| &self.text[offset..]);
         Err(codes::ER_PARSE_ERROR.with(&[&near, &1]))
     }
 
-    /// Lets the statement in, and runs it.
+    /// Checks that the session may run the statement at all, and runs it.
     pub(crate) fn execute(
         &self,
         context: &mut StatementContext<'_>,
@@ -131,11 +132,9 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
     if prepared.parameters > usize::from(u16::MAX) {
         return Err(codes::ER_PS_MANY_PARAM.error());
     }
-    if properties(&prepared.statement).is_preparable {
-        Ok(prepared)
-    } else {
-        Err(codes::ER_UNSUPPORTED_PS.error())
-    }
+    let is_preparable = properties(&prepared.statement).is_preparable;
+    ensure(is_preparable, || codes::ER_UNSUPPORTED_PS.error())?;
+    Ok(prepared)
 }
 
 /// Parses a statement, finds its columns, and counts it.
@@ -145,13 +144,12 @@ fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
     let database = context.database();
     let most = database.globals().get(typed::MAX_PREPARED_STMT_COUNT);
     let counted = Counted::new(&database.prepared_statements, most)?;
-    // The tree, and a plan that is kept.
-    let held = context
-        .session
-        .reserve_own(prepared.tree_bytes * 2 + PREPARED_BYTES)?;
+    // The tree, and a cached plan.
+    let bytes = prepared.tree_bytes * 2 + PREPARED_BYTES;
+    let held = context.session.reserve_own(bytes)?;
     let height = prepared.height;
     let nothing = vec![(Value::Null, SqlType::null()); prepared.parameters];
-    let diagnostics = context.diagnostics_handle();
+    let diagnostics = Arc::clone(context.diagnostics());
     let mut ahead = context.planning_ahead(diagnostics, &[]);
     prepared.columns =
         mayfly_syntax::with_stack(height, || describe(&mut ahead, &prepared, &nothing))?;
@@ -176,24 +174,19 @@ fn placeholder(context: &StatementContext<'_>, inferred: Option<&SqlType>) -> Re
 
 /// PREPARE
 pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -> Result<Outcome> {
+    let variables = context.session.settings.user_variables();
     let text = match &statement.source {
         PrepareSource::Text(text) => text.clone(),
-        PrepareSource::Variable(name) => {
-            match context.session.settings.user_variables().get(name) {
-                Some((_, Value::Null)) | None => "NULL".to_owned(),
-                Some((_, value)) => crate::variable_checks::text_of(&value),
-            }
-        }
+        PrepareSource::Variable(name) => match variables.get(name) {
+            Some((_, Value::Null)) | None => "NULL".to_owned(),
+            Some((_, value)) => crate::variable_checks::text_of(&value),
+        },
     };
     let name = statement.name.to_lowercase();
-    // A statement of the name is gone even when the new one is wrong.
+    // A statement of the name is removed even when the new one is wrong.
     context.session.client.prepared.remove(&name);
-    let prepared = make(context, &text)?;
-    context
-        .session
-        .client
-        .prepared
-        .insert(name, Arc::new(prepared));
+    let prepared = Arc::new(make(context, &text)?);
+    context.session.client.prepared.insert(name, prepared);
     context.session.note_state_change();
     Ok(StatementResult {
         info: "Statement prepared".into(),
@@ -267,20 +260,13 @@ fn is_about_names(error: &Error) -> bool {
 /// EXECUTE
 pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -> Result<Outcome> {
     let name = statement.name.to_lowercase();
-    let prepared = context
-        .session
-        .client
-        .prepared
-        .get(&name)
-        .cloned()
-        .ok_or_else(|| codes::ER_UNKNOWN_STMT_HANDLER.with(&[&statement.name, &"EXECUTE"]))?;
+    let unknown = || codes::ER_UNKNOWN_STMT_HANDLER.with(&[&statement.name, &"EXECUTE"]);
+    let prepared = context.session.client.prepared.get(&name).cloned();
+    let prepared = prepared.ok_or_else(unknown)?;
+    let variables = context.session.settings.user_variables();
     let variable = |name: &String| {
-        context
-            .session
-            .settings
-            .user_variables()
-            .get(name)
-            .map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty))
+        let variable = variables.get(name);
+        variable.map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty))
     };
     let values: Vec<(Value, SqlType)> = statement.using.iter().map(variable).collect();
     prepared.check_count(&values)?;
@@ -289,18 +275,11 @@ pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -
 }
 
 /// DEALLOCATE PREPARE
-pub(super) fn deallocate(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
-    if context
-        .session
-        .client
-        .prepared
-        .remove(&name.to_lowercase())
-        .is_none()
-    {
-        let error = codes::ER_UNKNOWN_STMT_HANDLER;
-        return Err(error.with(&[&name, &"DEALLOCATE PREPARE"]));
-    }
-    Ok(StatementResult::default().into())
+pub(super) fn deallocate(context: &mut StatementContext<'_>, name: &str) -> Result<()> {
+    let prepared = &mut context.session.client.prepared;
+    let removed = prepared.remove(&name.to_lowercase());
+    let unknown = || codes::ER_UNKNOWN_STMT_HANDLER.with(&[&name, &"DEALLOCATE PREPARE"]);
+    removed.map(drop).ok_or_else(unknown)
 }
 
 impl Session {

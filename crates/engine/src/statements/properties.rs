@@ -10,7 +10,7 @@ use crate::status::Counter;
 /// The properties of a statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatementProperties {
-    /// `Com_select` and its like.
+    /// `Com_select` and the like.
     pub(crate) counter: Option<Counter>,
     /// It is planned before it runs, and its plan can be cached.
     pub(crate) has_plan: bool,

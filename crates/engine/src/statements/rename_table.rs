@@ -9,17 +9,16 @@ use crate::catalog::FullName;
 use crate::catalog::definition::TableDefinition;
 use crate::ddl::create as names;
 use crate::locks::table::TableUse;
-use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 
 /// Runs the statement. Base tables only: a temporary table gets another name by ALTER TABLE.
-pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -> Result<Outcome> {
+pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -> Result<()> {
     let resolved = statement.renames.iter();
     let renames: Vec<(FullName, FullName)> = resolved
         .map(|(from, to)| resolve(context, from, to))
         .collect::<Result<_>>()?;
-    // In one order everywhere, so that statements do not wait for each other in a circle.
+    // In one order everywhere, so that two statements do not wait for each other.
     let mut names: Vec<&FullName> = renames.iter().map(|(from, _)| from).collect();
     names.sort();
     let mut held = Vec::new();
@@ -31,8 +30,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -
         let mut definition = TableDefinition::clone(&table.definition);
         rename_definition(&mut definition, database.clone(), name.clone());
         table.redefined(catalog.next_table_id(), definition)
-    })?;
-    Ok(StatementResult::default().into())
+    })
 }
 
 fn resolve(

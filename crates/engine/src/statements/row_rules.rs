@@ -8,6 +8,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Batch, Diagnostics, Error, Level, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::row_target::RunningView;
@@ -83,9 +84,11 @@ impl<'t> RowRules<'t> {
             let Some(generated) = &column.generated else {
                 return Vec::new();
             };
-            let columns = definition.columns.iter().enumerate();
-            let read = columns.filter(|(_, read)| names_column(&generated.expression, &read.name));
-            read.map(|(position, _)| position).collect()
+            let names = |read: &ColumnDefinition| names_column(&generated.expression, &read.name);
+            let positions = 0..definition.columns.len();
+            positions
+                .filter(|read| names(&definition.columns[*read]))
+                .collect()
         });
         Ok(Self {
             reads: reads.collect(),
@@ -161,13 +164,18 @@ impl<'t> RowRules<'t> {
         if !stored.is_null() || self.takes_null(column) {
             return Ok(stored);
         }
+        self.in_place_of_null(column, self.storing.is_strict() || self.single_row)
+    }
+
+    /// What a NOT NULL column gets in place of NULL: 1048 where that is an error.
+    fn in_place_of_null(&self, column: &ColumnDefinition, is_error: bool) -> Result<Value> {
         let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
-        let adjusts = self.ignore || !(self.storing.is_strict() || self.single_row);
-        if !adjusts {
-            return Err(error);
-        }
-        self.warn(error);
-        Ok(in_place_of_null(&column.ty))
+        self.context.warn_if(self.ignore || !is_error, error)?;
+        // An ENUM has its empty member, and not the first, which it has by default.
+        Ok(match column.ty.kind {
+            TypeKind::Enum => Value::UInt(0),
+            _ => implicit_default(&column.ty),
+        })
     }
 
     /// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
@@ -193,10 +201,8 @@ impl<'t> RowRules<'t> {
             Some(view) => view.no_default(),
             None => codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]),
         };
-        if self.storing.is_strict() && !self.ignore {
-            return Err(error);
-        }
-        self.warn(error);
+        let is_error = self.storing.is_strict() && !self.ignore;
+        self.context.warn_if(!is_error, error)?;
         Ok(implicit_default(&column.ty))
     }
 
@@ -240,12 +246,7 @@ impl<'t> RowRules<'t> {
         row: u64,
     ) -> Result<Value> {
         if value.is_null() && !column.nullable {
-            let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
-            if self.storing.is_strict() && !self.ignore {
-                return Err(error);
-            }
-            self.warn(error);
-            return Ok(in_place_of_null(&column.ty));
+            return self.in_place_of_null(column, self.storing.is_strict());
         }
         self.store_value(value, ty, column, row)
     }
@@ -254,14 +255,14 @@ impl<'t> RowRules<'t> {
     pub(super) fn default_value(
         &self,
         position: usize,
-        row: &[ArrayRef],
+        row: impl FnOnce() -> Batch,
         number: u64,
     ) -> Result<Value> {
         let column = &self.definition.columns[position];
         match self.default_of(position)? {
             Origin::Constant(value) => Ok(value),
             Origin::Computed(bound) => {
-                let (value, ty) = bound.scalar(&Batch::new(row.to_vec(), 1), &[])?;
+                let (value, ty) = bound.scalar(&row(), &[])?;
                 self.store_value(&value, &ty, column, number)
             }
             _ => self.missing(column),
@@ -278,7 +279,7 @@ impl<'t> RowRules<'t> {
         rows: usize,
         rows_before: u64,
     ) -> Result<()> {
-        let mut changes = self.set_moments(columns, assigned, rows);
+        let mut changes = self.update_timestamps(columns, assigned, rows);
         for (position, generated) in self.generated.iter().enumerate() {
             if let Some(bound) = generated
                 && self.reads[position].iter().any(|read| changes[*read])
@@ -291,7 +292,7 @@ impl<'t> RowRules<'t> {
     }
 
     /// ON UPDATE CURRENT_TIMESTAMP of columns that a statement does not set; which columns are set then.
-    pub(super) fn set_moments(
+    pub(super) fn update_timestamps(
         &self,
         columns: &mut [ArrayRef],
         assigned: &[bool],
@@ -343,18 +344,15 @@ impl<'t> RowRules<'t> {
         Ok(())
     }
 
-    /// CHECK constraints: a row must not make one false. With IGNORE such rows are left out: the
-    /// rows that are kept, if not all are.
+    /// CHECK constraints: a row must not make one false. With IGNORE such rows are left out: gives the other rows,
+    /// if some are.
     pub(super) fn check(&self, batch: &Batch) -> Result<Option<BooleanArray>> {
         let mut good: Option<Vec<bool>> = None;
         for (name, check) in &self.checks {
             let values = check.evaluate(batch)?;
             for row in convert::false_rows(&values) {
                 let error = codes::ER_CHECK_CONSTRAINT_VIOLATED.with(&[name]);
-                if !self.ignore {
-                    return Err(error);
-                }
-                self.warn(error);
+                self.context.warn_if(self.ignore, error)?;
                 good.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
             }
         }
@@ -376,26 +374,30 @@ impl<'t> RowRules<'t> {
     ) -> Result<()> {
         let good = good.get_or_insert_with(|| vec![true; shown.len()]);
         for (row, good) in good.iter_mut().enumerate() {
-            if shown.value(row) || !*good {
-                continue;
+            if *good && !shown.value(row) {
+                self.context.warn_if(self.ignore, error())?;
+                *good = false;
             }
-            if !self.ignore {
-                return Err(error());
-            }
-            self.warn(error());
-            *good = false;
         }
         Ok(())
     }
 }
 
-/// What a NOT NULL column holds where NULL was asked for: an ENUM its empty member, and not the
-/// first, which it has where nothing was asked for.
-fn in_place_of_null(ty: &SqlType) -> Value {
-    match ty.kind {
-        TypeKind::Enum => Value::UInt(0),
-        _ => implicit_default(ty),
+/// What expressions read of a column that a row has not set yet.
+pub(super) fn unset_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
+    match column.default_value(zone) {
+        Some(value) => value,
+        None if column.nullable => Value::Null,
+        None => implicit_default(&column.ty),
     }
+}
+
+/// Builders for values of a table's columns.
+pub(super) fn column_builders(definition: &TableDefinition) -> Vec<ColumnBuilder> {
+    let columns = definition.columns.iter();
+    columns
+        .map(|column| ColumnBuilder::new(&column.ty))
+        .collect()
 }
 
 /// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
@@ -409,28 +411,22 @@ pub(super) fn refuse_warnings(context: &StatementContext<'_>, ignore: bool) -> R
         (division && error.is(&codes::ER_DIVISION_BY_ZERO))
             || REFUSED.iter().any(|code| error.is(code))
     };
-    let conditions = context.diagnostics().conditions();
-    match conditions
-        .into_iter()
-        .find(|condition| condition.level == Level::Warning && refuses(&condition.error))
-    {
+    let mut conditions = context.diagnostics().conditions().into_iter();
+    match conditions.find(|it| it.level == Level::Warning && refuses(&it.error)) {
         Some(condition) => Err(condition.error),
         None => Ok(()),
     }
 }
 
-/// The rows that are kept; all when `kept` is `None`.
-pub(super) fn keep(batch: Batch, kept: Option<&BooleanArray>) -> Result<Batch> {
-    let Some(kept) = kept else {
+/// The rows of a batch at which a filter is true; all without a filter.
+pub(super) fn filtered(batch: Batch, rows: Option<&BooleanArray>) -> Result<Batch> {
+    let Some(rows) = rows else {
         return Ok(batch);
     };
-    let failed = |error: arrow_schema::ArrowError| Error::internal(error);
-    let columns = batch
-        .columns()
-        .iter()
-        .map(|column| filter(column, kept).map_err(failed));
+    let columns = batch.columns().iter();
+    let columns = columns.map(|column| filter(column, rows).map_err(Error::internal));
     Ok(Batch::new(
         columns.collect::<Result<_>>()?,
-        kept.true_count(),
+        rows.true_count(),
     ))
 }

@@ -4,8 +4,8 @@
 //! by column, or value by value ([`RowSink::set`]). Either way they become batches of the table's
 //! columns, to which one place adds what the statement left out (defaults, AUTO_INCREMENT numbers,
 //! generated columns) and applies the rules of the table ([`RowRules`]). Then they are written
-//! ([`Writers`]), and where a row's like is there already, the statement's [`OnDuplicate`] says what
-//! is done. Nothing is visible to anybody before [`RowSink::finish`]; a sink that is dropped leaves
+//! ([`Writers`]); what is done with a row that has a duplicate key, the statement's [`OnDuplicate`] says.
+//! Nothing is visible to later statements before [`RowSink::finish`]; a sink that is dropped leaves
 //! the table as it was.
 
 pub(super) mod duplicates;
@@ -15,20 +15,21 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 
 use super::auto_increment::{greatest, is_explicit, number_of};
-use super::row_rules::{Origin, RowRules, keep};
+use super::row_rules::{Origin, RowRules, column_builders, filtered, unset_value};
 use super::row_target::RunningView;
-use super::row_writer::{Conflict, one_position};
 use super::same_values::same_row;
+use super::writers::row_writer::{Conflict, one_position};
 use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
-use crate::catalog::definition::TableDefinition;
+use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::convert;
+use crate::error::ensure;
+use crate::result::StatementResult;
 use crate::session::StatementContext;
 use crate::statements::row_sink::duplicates::DuplicateUpdate;
 use crate::status::Counter;
@@ -44,13 +45,13 @@ const ROWS_PER_BATCH: usize = 4096;
 pub(crate) struct Written {
     /// Rows added.
     pub(crate) inserted: u64,
-    /// Rows left out because their like is there already.
+    /// Rows left out because of a duplicate key, or by IGNORE.
     pub(crate) skipped: u64,
-    /// Rows removed because one like them came.
+    /// Rows replaced by one with a duplicate key.
     pub(crate) deleted: u64,
-    /// Rows changed because one like them came.
+    /// Rows changed because one with a duplicate key came.
     pub(crate) updated: u64,
-    /// Rows left as they are although one like them came.
+    /// Rows left as they are although one with a duplicate key came.
     pub(crate) untouched: u64,
     /// The first AUTO_INCREMENT number that was made for a row that was added.
     pub(crate) first_generated: Option<u64>,
@@ -65,24 +66,74 @@ impl Written {
     }
 
     /// What ROW_COUNT() tells: a changed row counts twice.
-    pub(crate) fn affected(&self) -> u64 {
+    fn affected(&self) -> u64 {
         self.inserted + self.deleted + 2 * self.updated
     }
 
-    /// Rows that met their like.
-    pub(crate) fn duplicates(&self) -> u64 {
+    /// Rows with a key that another row has.
+    fn duplicates(&self) -> u64 {
         self.skipped + self.deleted + self.updated
+    }
+
+    /// The result of the statement.
+    pub(crate) fn result(&self) -> StatementResult {
+        StatementResult {
+            affected_rows: self.affected(),
+            last_insert_id: self.first_generated.unwrap_or(self.last_explicit),
+            ..StatementResult::default()
+        }
+    }
+
+    /// The result of the statement, with a text about its rows.
+    pub(crate) fn result_with_info(&self, context: &StatementContext<'_>) -> StatementResult {
+        let (records, duplicates) = (self.records(), self.duplicates());
+        let warnings = context.diagnostics().count();
+        StatementResult {
+            info: format!("Records: {records}  Duplicates: {duplicates}  Warnings: {warnings}")
+                .into(),
+            ..self.result()
+        }
     }
 }
 
-/// What is done with a row whose like is there already.
+/// What is done with a row that has a duplicate key.
 pub(crate) enum OnDuplicate {
     /// 1062; with IGNORE a warning, and the row is left out.
     Refuse,
-    /// REPLACE: what is in its way is removed.
+    /// REPLACE: the row with the key is removed.
     Replace,
     /// ON DUPLICATE KEY UPDATE: the row that is there is changed.
     Update(Box<DuplicateUpdate>),
+}
+
+/// Where rows go and what is done with them.
+pub(super) struct Insertion<'t> {
+    pub(super) table: &'t Arc<BaseTable>,
+    /// The columns that the statement gives, in its order.
+    pub(super) positions: &'t [usize],
+    pub(super) ignore: bool,
+    /// The view that the rows come through.
+    pub(super) view: Option<RunningView<'t>>,
+    pub(super) on_duplicate: OnDuplicate,
+    /// Whether the rows are kept for RETURNING.
+    pub(super) returns: bool,
+    /// SET insert_id: the first AUTO_INCREMENT number; 0 for the table's own next number.
+    pub(super) first_number: u64,
+}
+
+impl<'t> Insertion<'t> {
+    /// Rows of which the columns at these positions are given go into a table as they are.
+    pub(super) fn plain(table: &'t Arc<BaseTable>, positions: &'t [usize]) -> Self {
+        Self {
+            table,
+            positions,
+            ignore: false,
+            view: None,
+            on_duplicate: OnDuplicate::Refuse,
+            returns: false,
+            first_number: 0,
+        }
+    }
 }
 
 /// A row that is set value by value. The values of the rows before it are in the builders.
@@ -102,7 +153,7 @@ pub(crate) struct RowSink<'t> {
     table: &'t BaseTable,
     rules: RowRules<'t>,
     /// The columns that the statement gives, in its order.
-    positions: Vec<usize>,
+    positions: &'t [usize],
     origins: Vec<Origin>,
     writers: Writers<'t>,
     writer: WriterId,
@@ -136,35 +187,34 @@ struct Ready {
 }
 
 impl<'t> RowSink<'t> {
-    /// A sink for rows whose columns at these positions are given.
-    pub(crate) fn new(
-        context: &'t StatementContext<'t>,
-        table: &'t Arc<BaseTable>,
-        positions: &[usize],
-        ignore: bool,
-    ) -> Result<Self> {
+    /// A sink for the rows of a statement.
+    pub(super) fn new(context: &'t StatementContext<'t>, insertion: Insertion<'t>) -> Result<Self> {
+        let Insertion {
+            table,
+            positions,
+            ignore,
+            ..
+        } = insertion;
         let definition: &TableDefinition = &table.definition;
-        let rules = RowRules::new(context, definition, ignore, true)?;
-        let origins = (0..definition.columns.len()).map(|column| rules.origin(column, positions));
+        let mut rules = RowRules::new(context, definition, ignore, true)?;
+        rules.view = insertion.view;
+        let width = definition.columns.len();
+        let origins = (0..width).map(|column| rules.origin(column, positions));
         let handle = table.rows_in(context)?;
         let mut writers = Writers::new(context, ignore);
         Ok(Self {
             origins: origins.collect::<Result<_>>()?,
             writer: writers.add(table, &handle),
             writers,
-            on_duplicate: OnDuplicate::Refuse,
-            returned: None,
+            on_duplicate: insertion.on_duplicate,
+            returned: insertion.returns.then(Vec::new),
             making: RowInMaking {
-                builders: definition
-                    .columns
-                    .iter()
-                    .map(|column| ColumnBuilder::new(&column.ty))
-                    .collect(),
-                values: vec![None; definition.columns.len()],
+                builders: column_builders(definition),
+                values: vec![None; width],
                 rows: 0,
                 has_explicit: false,
             },
-            positions: positions.to_vec(),
+            positions,
             rules,
             context,
             definition,
@@ -174,40 +224,10 @@ impl<'t> RowSink<'t> {
             listed_rows: 0,
             taken_numbers: (0, 0),
             first_numbered: None,
-            forced_number: None,
+            forced_number: Some(insertion.first_number).filter(|first| *first > 0),
             written: Written::default(),
             is_finished: false,
         })
-    }
-
-    /// Says what is done with rows whose like is there already.
-    pub(crate) fn on_duplicate(mut self, what: OnDuplicate) -> Self {
-        self.on_duplicate = what;
-        self
-    }
-
-    /// The rows come through a view.
-    pub(crate) fn through(mut self, view: Option<RunningView<'t>>) -> Self {
-        self.rules.view = view;
-        self
-    }
-
-    /// Rows of a table that takes the place of another obeyed its foreign keys before.
-    pub(crate) fn without_foreign_keys(mut self) -> Self {
-        self.writers.without_foreign_keys();
-        self
-    }
-
-    /// Keeps the rows that are written.
-    pub(crate) fn keeping_rows(mut self, keeps: bool) -> Self {
-        self.returned = keeps.then(Vec::new);
-        self
-    }
-
-    /// SET insert_id: the rows are numbered from here on; 0 for the table's own next number.
-    pub(crate) fn numbered_from(mut self, first: u64) -> Self {
-        self.forced_number = (first > 0).then_some(first);
-        self
     }
 
     /// How many rows the statement lists: a single row's NULL is an error in every mode.
@@ -228,13 +248,17 @@ impl<'t> RowSink<'t> {
         let given = self.positions.len();
         let extra = (batch.columns().len() > given)
             .then(|| Batch::new(batch.columns()[given..].to_vec(), batch.row_count()));
-        self.complete(columns, batch.row_count(), extra)
+        self.complete(self.at_positions(columns), batch.row_count(), extra)
     }
 
-    /// The generated columns at the positions that were given are taken as they come.
-    pub(crate) fn taking_generated(mut self) -> Self {
-        for position in &self.positions {
-            self.origins[*position] = Origin::Given;
+    /// The rows are those of a table that this one replaces: they have obeyed its foreign keys. Unless they are
+    /// `computed` again, the generated columns that are given are taken as they come.
+    pub(super) fn replacing_table(mut self, computed: bool) -> Self {
+        self.writers.without_foreign_keys();
+        if !computed {
+            for position in self.positions {
+                self.origins[*position] = Origin::Given;
+            }
         }
         self
     }
@@ -242,50 +266,43 @@ impl<'t> RowSink<'t> {
     /// Appends a batch of the given columns that are already of the table's types and were checked.
     pub(crate) fn append_stored(&mut self, columns: Vec<ArrayRef>, rows: usize) -> Result<()> {
         self.flush_rows()?;
-        let mut all: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
-        for (position, column) in self.positions.iter().zip(columns) {
-            all[*position] = Some(column);
-        }
-        self.complete(all, rows, None)
+        self.complete(self.at_positions(columns), rows, None)
     }
 
-    /// Stores column by column; `None` when anything is to be said about a value.
-    fn store_columns(&self, batch: &Batch, types: &[SqlType]) -> Option<Vec<Option<ArrayRef>>> {
-        let mut columns: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
-        for (index, position) in self.positions.iter().enumerate() {
+    /// The columns that the statement gives, each at its position in the table.
+    fn at_positions(&self, given: impl IntoIterator<Item = ArrayRef>) -> Vec<Option<ArrayRef>> {
+        let mut columns = vec![None; self.definition.columns.len()];
+        for (position, column) in self.positions.iter().zip(given) {
+            columns[*position] = Some(column);
+        }
+        columns
+    }
+
+    /// Stores column by column; `None` when a value needs an error or a warning.
+    fn store_columns(&self, batch: &Batch, types: &[SqlType]) -> Option<Vec<ArrayRef>> {
+        let given = self.positions.iter().zip(batch.columns()).zip(types);
+        let stored = given.map(|((position, values), ty)| {
             let column = &self.definition.columns[*position];
-            let stored = self
-                .rules
-                .store_quietly(batch.column(index), &types[index], column)?;
-            columns[*position] = Some(stored);
-        }
-        Some(columns)
+            self.rules.store_quietly(values, ty, column)
+        });
+        stored.collect()
     }
 
-    fn store_rows(&self, batch: &Batch, types: &[SqlType]) -> Result<Vec<Option<ArrayRef>>> {
-        let columns = self
-            .positions
-            .iter()
-            .map(|position| &self.definition.columns[*position]);
-        let mut builders: Vec<ColumnBuilder> = columns
-            .clone()
-            .map(|column| ColumnBuilder::new(&column.ty))
-            .collect();
+    fn store_rows(&self, batch: &Batch, types: &[SqlType]) -> Result<Vec<ArrayRef>> {
+        let columns = self.positions.iter();
+        let columns = columns.map(|position| &self.definition.columns[*position]);
+        let columns: Vec<&ColumnDefinition> = columns.collect();
+        let builders = columns.iter().map(|column| ColumnBuilder::new(&column.ty));
+        let mut builders: Vec<ColumnBuilder> = builders.collect();
         for row in 0..batch.row_count() {
             let number = self.rows_before + row as u64 + 1;
-            for (index, column) in columns.clone().enumerate() {
+            for (index, column) in columns.iter().enumerate() {
                 let value = convert::value_at(batch.column(index), row);
-                let stored = self
-                    .rules
-                    .store_value(&value, &types[index], column, number)?;
-                builders[index].push(&stored);
+                let ty = &types[index];
+                builders[index].push(&self.rules.store_value(&value, ty, column, number)?);
             }
         }
-        let mut all: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
-        for (position, builder) in self.positions.iter().zip(&mut builders) {
-            all[*position] = Some(builder.finish());
-        }
-        Ok(all)
+        Ok(builders.iter_mut().map(ColumnBuilder::finish).collect())
     }
 
     fn row_number(&self) -> u64 {
@@ -316,15 +333,8 @@ impl<'t> RowSink<'t> {
         if column.generated.is_some() {
             return Ok(());
         }
-        self.making.values[position] = Some(match self.rules.default_of(position)? {
-            Origin::Constant(value) => value,
-            Origin::Computed(bound) => {
-                let (value, ty) = bound.scalar(&self.current_row(), &[])?;
-                self.rules
-                    .store_value(&value, &ty, column, self.row_number())?
-            }
-            _ => self.rules.missing(column)?,
-        });
+        let (row, number) = (|| self.current_row(), self.row_number());
+        self.making.values[position] = Some(self.rules.default_value(position, row, number)?);
         Ok(())
     }
 
@@ -334,11 +344,7 @@ impl<'t> RowSink<'t> {
         let zone = &self.context.options().time_zone;
         let columns = columns.map(|(column, value)| match value {
             Some(value) => builder::constant(value, &column.ty, 1),
-            None => match column.default_value(zone) {
-                Some(value) => builder::constant(&value, &column.ty, 1),
-                None if column.nullable => builder::constant(&Value::Null, &column.ty, 1),
-                None => builder::constant(&implicit_default(&column.ty), &column.ty, 1),
-            },
+            None => builder::constant(&unset_value(column, zone), &column.ty, 1),
         });
         Batch::new(columns.collect(), 1)
     }
@@ -383,11 +389,12 @@ impl<'t> RowSink<'t> {
         if rows == 0 {
             return Ok(());
         }
-        let mut columns: Vec<Option<ArrayRef>> = Vec::with_capacity(self.origins.len());
-        for (builder, origin) in self.making.builders.iter_mut().zip(&self.origins) {
+        let columns = self.making.builders.iter_mut().zip(&self.origins);
+        let columns = columns.map(|(builder, origin)| {
             let column = builder.finish();
-            columns.push(matches!(origin, Origin::Given).then_some(column));
-        }
+            matches!(origin, Origin::Given).then_some(column)
+        });
+        let columns = columns.collect();
         self.complete(columns, rows, None)
     }
 
@@ -436,14 +443,13 @@ impl<'t> RowSink<'t> {
         let checked = self.rules.check(&batch)?;
         let checked = checked.as_ref();
         let numbered = numbered.map(|flags| -> Result<_> {
-            let flags: ArrayRef = Arc::new(flags);
-            keep(Batch::new(vec![flags], rows), checked)
+            let flags = Batch::new(vec![Arc::new(flags)], rows);
+            Ok(filtered(flags, checked)?.column(0).as_boolean().clone())
         });
-        let numbered = numbered.transpose()?;
         let mut ready = Ready {
-            rows: keep(batch, checked)?,
-            numbered: numbered.map(|flags| flags.column(0).as_boolean().clone()),
-            extra: extra.map(|extra| keep(extra, checked)).transpose()?,
+            rows: filtered(batch, checked)?,
+            numbered: numbered.transpose()?,
+            extra: extra.map(|extra| filtered(extra, checked)).transpose()?,
         };
         let before = self.rows_before;
         self.rows_before += rows as u64;
@@ -459,24 +465,21 @@ impl<'t> RowSink<'t> {
             self.written.inserted += added as u64;
             self.note_number(ready, first, added);
             self.note_explicit(ready, first, added);
-            if let Some(returned) = &mut self.returned
-                && added > 0
-            {
-                returned.push(rest.slice(0, added));
+            if added > 0 {
+                self.return_rows(|| rest.slice(0, added));
             }
             first += added;
             let conflict = match refusal {
                 None => break,
                 Some(Refusal::Duplicate(conflict)) => conflict,
                 Some(Refusal::ForeignKey(error)) => {
-                    self.rules.warn(error);
-                    self.written.skipped += 1;
+                    self.skip(error);
                     self.pass_number_on(ready, first);
                     first += 1;
                     continue;
                 }
             };
-            // A row that takes the place of others is tried again.
+            // A row that replaces others is tried again.
             let inserted = self.written.inserted;
             if self.settle(&conflict, ready, first, rows_before)? {
                 if self.written.inserted == inserted {
@@ -488,7 +491,20 @@ impl<'t> RowSink<'t> {
         Ok(())
     }
 
-    /// Does what the statement says about a row that is there already; whether that ends the matter.
+    /// IGNORE: a row is left out.
+    fn skip(&mut self, error: Error) {
+        self.rules.warn(error);
+        self.written.skipped += 1;
+    }
+
+    /// Keeps rows for RETURNING.
+    fn return_rows(&mut self, rows: impl FnOnce() -> Batch) {
+        if let Some(returned) = &mut self.returned {
+            returned.push(rows());
+        }
+    }
+
+    /// Does what the statement says about a row with a duplicate key; false when the row is to be tried again.
     fn settle(
         &mut self,
         conflict: &Conflict,
@@ -499,84 +515,72 @@ impl<'t> RowSink<'t> {
         let new = ready.rows.slice(row, 1);
         let position = conflict.position.as_slice();
         match &self.on_duplicate {
-            OnDuplicate::Refuse => {
-                self.refuse(conflict, &ready.rows, row)?;
-                self.written.skipped += 1;
-                Ok(true)
-            }
+            OnDuplicate::Refuse => self.refuse(conflict, &ready.rows, row)?,
             OnDuplicate::Replace => {
-                // MySQL changes the row in place when no other key can be in the way, and does not
+                // MySQL changes the row in place when no other key can have a duplicate, and does not
                 // count one that is the same.
                 if conflict.is_last_key
                     && !self.writers.is_referenced(self.writer)?
-                    && let Some(old) = self.writers.of(self.writer).current(position)?
+                    && let Some(old) = self.writers.of(self.writer).writer()?.current(position)?
                     && same_row(&old, &new)
                 {
                     self.written.inserted += 1;
-                    if let Some(returned) = &mut self.returned {
-                        returned.push(new);
-                    }
+                    self.return_rows(|| new);
                     return Ok(true);
                 }
                 let position = one_position(position);
                 let (_, deleted, refusal) = self.writers.delete(self.writer, &position)?;
                 if let Some(Refusal::ForeignKey(error)) = refusal {
-                    self.rules.warn(error);
-                    self.written.skipped += 1;
+                    self.skip(error);
                 }
                 self.written.deleted += deleted;
-                Ok(deleted == 0)
+                return Ok(deleted == 0);
             }
             OnDuplicate::Update(update) => {
-                // Also what is not added must refer to something.
+                // A row that is not added must refer to a parent all the same.
                 if let Some(error) = self.writers.refers_to_nothing(self.writer, &new)? {
-                    self.rules.warn(error);
-                    self.written.skipped += 1;
+                    self.skip(error);
                     return Ok(true);
                 }
-                let old = self.writers.of(self.writer).current(position)?;
-                let gone = || Error::internal("a row of a key is gone");
-                let old = old.ok_or_else(gone)?;
+                let old = self.writers.of(self.writer).writer()?.current(position)?;
+                let old =
+                    old.ok_or_else(|| Error::internal("a row with a duplicate key is missing"))?;
                 let extra = ready.extra.as_ref().map(|extra| extra.slice(row, 1));
                 let number = rows_before + row as u64 + 1;
-                let changed = update.apply(&self.rules, &old, &new, extra.as_ref(), number)?;
-                let Some(changed) = changed else {
-                    self.written.untouched += 1;
-                    if let Some(returned) = &mut self.returned {
-                        returned.push(old);
-                    }
-                    return Ok(true);
-                };
-                let position = one_position(position);
-                let written = self
-                    .writers
-                    .update(self.writer, &position, &changed, None)?;
-                match written.1 {
-                    None => {}
-                    Some(Refusal::Duplicate(second)) => {
-                        self.refuse(&second, &changed, 0)?;
-                        self.written.skipped += 1;
-                        return Ok(true);
-                    }
-                    Some(Refusal::ForeignKey(error)) => {
-                        self.rules.warn(error);
-                        self.written.skipped += 1;
-                        return Ok(true);
+                match update.apply(&self.rules, &old, &new, extra.as_ref(), number)? {
+                    Some(changed) => self.update_duplicate(position, changed)?,
+                    None => {
+                        self.written.untouched += 1;
+                        self.return_rows(|| old);
                     }
                 }
-                self.written.updated += 1;
-                if let Some(column) = self.definition.auto_increment_column() {
-                    let value = convert::value_at(changed.column(column), 0);
-                    self.written.last_explicit = number_of(&value);
-                    self.table
-                        .advance_auto_increment(number_of(&value).saturating_add(1));
-                }
-                if let Some(returned) = &mut self.returned {
-                    returned.push(changed);
-                }
-                Ok(true)
             }
         }
+        Ok(true)
+    }
+
+    /// ON DUPLICATE KEY UPDATE: puts a row in place of the one at a position.
+    fn update_duplicate(&mut self, position: &[u8], changed: Batch) -> Result<()> {
+        let position = one_position(position);
+        let updated = self
+            .writers
+            .update(self.writer, &position, &changed, None)?;
+        match updated.1 {
+            None => {}
+            Some(Refusal::Duplicate(second)) => return self.refuse(&second, &changed, 0),
+            Some(Refusal::ForeignKey(error)) => {
+                self.skip(error);
+                return Ok(());
+            }
+        }
+        self.written.updated += 1;
+        if let Some(column) = self.definition.auto_increment_column() {
+            let number = number_of(&convert::value_at(changed.column(column), 0));
+            self.written.last_explicit = number;
+            self.table.advance_auto_increment(number.saturating_add(1));
+        }
+        self.return_rows(|| changed);
+        Ok(())
     }
 
     /// 1062, or with IGNORE a warning.
@@ -586,7 +590,7 @@ impl<'t> RowSink<'t> {
         if !self.rules.ignore {
             return Err(error);
         }
-        self.rules.warn(error);
+        self.skip(error);
         Ok(())
     }
 
@@ -611,23 +615,16 @@ impl<'t> RowSink<'t> {
 
     /// Numbers go on behind those that were given to rows which were added.
     fn note_explicit(&mut self, ready: &Ready, first: usize, count: usize) {
-        let Some(column) = self
-            .definition
-            .auto_increment_column()
-            .filter(|_| self.defers_explicit())
-        else {
+        let column = self.definition.auto_increment_column();
+        let Some(column) = column.filter(|_| self.defers_explicit()) else {
             return;
         };
         let is_made = |row: usize| ready.numbered.as_ref().is_some_and(|made| made.value(row));
         let given = (first..first + count).filter(|row| !is_made(*row));
         let number = |row| number_of(&convert::value_at(ready.rows.column(column), row));
         if let Some(greatest) = given.map(number).max() {
-            self.table
-                .advance_auto_increment(greatest.saturating_add(1));
-            self.pass_over(
-                greatest,
-                self.context.options().auto_increment_increment.max(1),
-            );
+            let step = self.context.options().auto_increment_increment.max(1);
+            self.explicit(greatest, step);
         }
     }
 
@@ -669,10 +666,8 @@ impl<'t> RowSink<'t> {
         let ty = &self.definition.columns[position].ty;
         let mode = self.rules.sql_mode();
         let options = self.context.options();
-        let (step, offset) = (
-            options.auto_increment_increment.max(1),
-            options.auto_increment_offset.max(1),
-        );
+        let step = options.auto_increment_increment.max(1);
+        let offset = options.auto_increment_offset.max(1);
         let mut builder = ColumnBuilder::new(ty);
         let mut made: Option<Vec<bool>> = None;
         for row in 0..column.len() {
@@ -681,8 +676,7 @@ impl<'t> RowSink<'t> {
                 true => {
                     let number = number_of(&value);
                     if !self.defers_explicit() {
-                        self.table.advance_auto_increment(number.saturating_add(1));
-                        self.pass_over(number, step);
+                        self.explicit(number, step);
                     }
                     self.written.last_explicit = number;
                     value
@@ -722,16 +716,15 @@ impl<'t> RowSink<'t> {
         let (next, left) = self.taken_numbers;
         if left > 0 {
             self.taken_numbers = (next.saturating_add(step), left - 1);
-            return match next <= greatest {
-                true => Ok(next),
-                false => Err(codes::ER_AUTOINC_READ_FAILED.error()),
-            };
+            ensure(next <= greatest, || codes::ER_AUTOINC_READ_FAILED.error())?;
+            return Ok(next);
         }
         let row = self.rows_before + row as u64;
         let done = row - *self.first_numbered.get_or_insert(row);
-        let count = match self.definition.engine == "InnoDB" {
-            true => self.listed_rows.saturating_sub(done).max(1),
-            false => 1,
+        let count = if self.definition.engine == "InnoDB" {
+            self.listed_rows.saturating_sub(done).max(1)
+        } else {
+            1
         };
         let first = self.table.take_auto_increments(count, step, offset);
         self.taken_numbers = (first.saturating_add(step), count - 1);
@@ -739,7 +732,8 @@ impl<'t> RowSink<'t> {
     }
 
     /// The statement gives a row a number itself: those that it makes go on behind it.
-    fn pass_over(&mut self, number: u64, step: u64) {
+    fn explicit(&mut self, number: u64, step: u64) {
+        self.table.advance_auto_increment(number.saturating_add(1));
         self.spare_numbers.retain(|spare| *spare > number);
         let (next, left) = &mut self.taken_numbers;
         while *left > 0 && *next <= number {
@@ -757,20 +751,17 @@ impl<'t> RowSink<'t> {
     pub(crate) fn finish_returning(mut self) -> Result<(Written, Vec<Batch>)> {
         self.flush_rows()?;
         self.is_finished = true;
-        self.keep()?;
-        let returned = self.returned.take();
-        Ok((
-            std::mem::take(&mut self.written),
-            returned.unwrap_or_default(),
-        ))
+        self.flush()?;
+        let returned = self.returned.take().unwrap_or_default();
+        Ok((self.written, returned))
     }
 
-    fn keep(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         let counters = self.context.counters();
         counters.add(Counter::HandlerWrite, self.written.inserted);
         counters.add(Counter::HandlerUpdate, self.written.updated);
         counters.add(Counter::HandlerDelete, self.written.deleted);
-        self.writers.keep()?;
+        self.writers.flush()?;
         if self.written.inserted + self.written.updated > 0 && self.table.trees().is_some() {
             let transaction = self.context.session.transaction.of_table(self.table)?;
             self.table.keep_numbers(transaction, NUMBERS_AHEAD)?;
@@ -785,7 +776,7 @@ impl Drop for RowSink<'_> {
         if has_failed && self.writers.of(self.writer).stays {
             // The rows before the one at which it failed.
             let _ = self.flush_rows();
-            let _ = self.keep();
+            let _ = self.flush();
         }
     }
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray};
 use mayfly_exec::ExecutionContext;
-use mayfly_plan::{ChangedTable, Expression, PlanOptions};
-use mayfly_syntax::ast::{Ident, TableName};
+use mayfly_plan::{ChangedTable, Expression, PlanOptions, ScalarNames};
+use mayfly_syntax::ast::{Expr, Ident, TableName};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Result};
+use mayfly_types::{Batch, Error, Result, SqlType};
 
 use super::listed_columns::listed_columns;
 use crate::binding::expressions::Bound;
@@ -109,13 +109,9 @@ impl RowTarget {
         let listed: Option<Vec<usize>> = list
             .map(|names| names.map(position).collect())
             .transpose()?;
-        let target = mayfly_plan::bind_view_target(
-            source,
-            listed.as_deref(),
-            "INSERT",
-            session_catalog,
-            options,
-        )?;
+        let listed = listed.as_deref();
+        let target =
+            mayfly_plan::bind_view_target(source, listed, "INSERT", session_catalog, options)?;
         let (database, name) = (&target.table.database, &target.table.name);
         let table = changeable_table(context, database, name)?;
         let mut names = TableDefinition::clone(&table.definition);
@@ -128,12 +124,15 @@ impl RowTarget {
                 names.columns[*column].name.clone_from(name);
             }
         }
-        for (column, known) in names.columns.iter_mut().zip(known) {
-            if !known {
-                // No identifier is empty.
-                column.name.clear();
-                column.invisible = true;
-            }
+        for (column, _) in names
+            .columns
+            .iter_mut()
+            .zip(known)
+            .filter(|(_, known)| !known)
+        {
+            // No identifier is empty.
+            column.name.clear();
+            column.invisible = true;
         }
         Ok(Self {
             table,
@@ -186,6 +185,21 @@ impl RunningView<'_> {
     pub(super) fn no_default(&self) -> Error {
         codes::ER_NO_DEFAULT_FOR_VIEW_FIELD.with(&[&self.view.database, &self.view.name])
     }
+}
+
+/// Binds the value of a column of a type: for a column of numbers `x'41'` is a number.
+pub(super) fn bind_value(
+    expr: &Expr,
+    names: ScalarNames<'_>,
+    (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
+    ty: &SqlType,
+) -> Result<Expression> {
+    let value = mayfly_plan::bind_scalar(expr, names, catalog, options)?;
+    Ok(if ty.is_numeric() {
+        mayfly_plan::as_number(value)
+    } else {
+        value
+    })
 }
 
 /// The rows at which a condition is true; `None`: at all.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mayfly_exec::ExecutionContext;
-use mayfly_plan::physical::QueryPlan;
+use mayfly_plan::physical::{OutputColumn, QueryPlan};
 use mayfly_syntax::ast::Query;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result};
+use mayfly_types::{Batch, Result, SqlType};
 
 use crate::binding::session_catalog::SessionCatalog;
 use crate::error::refuse;
@@ -36,32 +36,29 @@ pub(crate) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Plan
     let catalog = SessionCatalog::new(context, &parameters.values);
     let options = context.plan_options();
     let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
-    Ok(Planned {
-        plan: Arc::new(plan),
-        tables: catalog.into_tables().0,
-    })
+    Ok(Planned::new(&Arc::new(plan), &catalog.into_tables().0))
 }
 
 /// Plans a query of the engine's own, for which nobody's rights are asked.
 pub(crate) fn plan_trusted(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
     let catalog = SessionCatalog::trusting(context);
     let plan = mayfly_plan::bind_query(query, &catalog, &context.options().plan)?;
-    Ok(Planned {
-        plan: Arc::new(plan),
-        tables: catalog.into_tables().0,
-    })
+    Ok(Planned::new(&Arc::new(plan), &catalog.into_tables().0))
 }
 
-/// Starts a planned query; its rows are read by whoever gets the outcome.
+/// The types of a query's columns.
+pub(super) fn column_types(columns: &[OutputColumn]) -> Vec<SqlType> {
+    columns.iter().map(|column| column.ty.clone()).collect()
+}
+
+/// Starts a planned query, whose rows are read from the outcome.
 pub(super) fn execute(
     context: &StatementContext<'_>,
     planned: &Planned,
     columns: Arc<[ResultColumn]>,
 ) -> Result<Outcome> {
     refuse_large(context, planned)?;
-    let execution = context.execution_context(Arc::clone(&planned.tables) as _);
-    let values = &context.parameters().values;
-    let rows = mayfly_exec::execute(&planned.plan, &execution, values)?;
+    let Reading { rows, execution } = Reading::start(context, planned)?;
     Ok(Outcome::Rows {
         columns,
         rows: Box::new(rows),
@@ -80,46 +77,43 @@ fn refuse_large(context: &StatementContext<'_>, planned: &Planned) -> Result<()>
     )
 }
 
-/// The batches of a query that another statement reads. [`Reading::finish`] must be called, also
-/// after an error, so that what it did is counted.
-pub(crate) struct Reading {
-    rows: Option<mayfly_exec::ResultStream>,
-    execution: Arc<ExecutionContext>,
+/// Runs a query whose rows another statement reads. What the query did is counted, also after an error.
+pub(super) fn read<T>(
+    context: &mut StatementContext<'_>,
+    planned: &Planned,
+    read: impl FnOnce(&StatementContext<'_>, &mut Reading) -> Result<T>,
+) -> Result<T> {
+    let mut reading = Reading::start(context, planned)?;
+    let done = read(context, &mut reading);
+    let Reading { rows, execution } = reading;
+    drop(rows);
+    context.account(&execution);
+    done
+}
+
+/// The rows of a query that another statement reads.
+pub(super) struct Reading {
+    rows: mayfly_exec::ResultStream,
+    /// What the query's operators share.
+    pub(super) execution: Arc<ExecutionContext>,
 }
 
 impl Reading {
-    /// Starts a planned query.
-    pub(crate) fn start(context: &StatementContext<'_>, planned: &Planned) -> Result<Self> {
+    /// Starts a planned query, of which nothing is counted.
+    pub(super) fn start(context: &StatementContext<'_>, planned: &Planned) -> Result<Self> {
         let execution = context.execution_context(Arc::clone(&planned.tables) as _);
         let values = &context.parameters().values;
         let rows = mayfly_exec::execute(&planned.plan, &execution, values)?;
-        Ok(Self {
-            rows: Some(rows),
-            execution,
-        })
+        Ok(Self { rows, execution })
     }
 
     /// The next rows.
-    pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
-        match &mut self.rows {
-            Some(rows) => rows.next_batch(),
-            None => Ok(None),
-        }
-    }
-
-    /// What its operators share.
-    pub(crate) fn execution(&self) -> &Arc<ExecutionContext> {
-        &self.execution
+    pub(super) fn next_batch(&mut self) -> Result<Option<Batch>> {
+        self.rows.next_batch()
     }
 
     /// How many rows FOUND_ROWS() counts so far.
-    pub(crate) fn found_rows(&self) -> u64 {
+    pub(super) fn found_rows(&self) -> u64 {
         self.execution.counters.found_rows.load(Ordering::Relaxed)
-    }
-
-    /// Frees what the query holds and counts what it did.
-    pub(crate) fn finish(mut self, context: &mut StatementContext<'_>) {
-        self.rows = None;
-        context.account(&self.execution);
     }
 }

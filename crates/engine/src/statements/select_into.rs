@@ -31,8 +31,8 @@ pub(super) fn run(
         IntoTarget::Variables(names) => variables(context, &planned, names),
         IntoTarget::DumpFile(path) => {
             let mut file = files::create(&context.database().file_rules, path)?;
-            let rows = first_rows(context, &planned)?;
-            if let Some((batch, _)) = rows.first() {
+            let row = only_row(context, &planned)?;
+            if let Some(batch) = &row {
                 let mut bytes = Vec::new();
                 for (array, column) in batch.columns().iter().zip(&planned.plan.columns) {
                     let mut value = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn run(
                 file.write_all(&bytes)
                     .map_err(|error| files::write_error(path, &error))?;
             }
-            Ok(affected(rows.len() as u64))
+            Ok(StatementResult::affected(row.is_some().into()).into())
         }
         IntoTarget::OutFile {
             path,
@@ -52,52 +52,37 @@ pub(super) fn run(
             lines,
         } => {
             let format = Format::new(fields, lines)?;
-            let charset = match charset {
-                Some(name) => Some(character_sets::charset_of_file(name)?),
-                None => None,
-            };
+            let charset = charset.as_deref().map(character_sets::charset_of_file);
+            let charset = charset.transpose()?;
             let columns = &planned.plan.columns;
             let mut writer = Writer::new(context, path, format, charset, columns)?;
-            let mut reading = Reading::start(context, &planned)?;
-            let written = writer.write_all(&mut reading, columns);
-            context.session.diagnostics.found_rows = reading.found_rows();
-            reading.finish(context);
-            let rows = written?;
-            Ok(affected(rows))
+            let mut found = context.session.diagnostics.found_rows;
+            let written = select::read(context, &planned, |_, reading| {
+                let written = writer.write_all(reading, columns);
+                found = reading.found_rows();
+                written
+            });
+            context.session.diagnostics.found_rows = found;
+            Ok(StatementResult::affected(written?).into())
         }
     }
 }
 
-fn affected(rows: u64) -> Outcome {
-    StatementResult::affected(rows).into()
-}
-
-/// The first row; 1172 when there is another.
-fn first_rows(
-    context: &mut StatementContext<'_>,
-    planned: &Planned,
-) -> Result<Vec<(Batch, usize)>> {
-    let mut reading = Reading::start(context, planned)?;
-    let mut rows = Vec::new();
-    let outcome = loop {
-        match reading.next_batch() {
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(error),
-            Ok(Some(batch)) => {
-                for row in 0..batch.row_count().min(2) {
-                    rows.push((batch.slice(row, 1), row));
-                }
-                if rows.len() > 1 {
-                    break Err(codes::ER_TOO_MANY_ROWS.error());
-                }
+/// The row, if there is one: 1172 when there is another.
+fn only_row(context: &mut StatementContext<'_>, planned: &Planned) -> Result<Option<Batch>> {
+    let (row, found) = select::read(context, planned, |_, reading| {
+        let mut only = None;
+        while let Some(batch) = reading.next_batch()? {
+            match batch.row_count() {
+                0 => {}
+                1 if only.is_none() => only = Some(batch),
+                _ => return Err(codes::ER_TOO_MANY_ROWS.error()),
             }
         }
-    };
-    if outcome.is_ok() {
-        context.session.diagnostics.found_rows = reading.found_rows();
-    }
-    reading.finish(context);
-    outcome.map(|()| rows)
+        Ok((only, reading.found_rows()))
+    })?;
+    context.session.diagnostics.found_rows = found;
+    Ok(row)
 }
 
 fn variables(
@@ -108,20 +93,15 @@ fn variables(
     if names.len() != planned.plan.columns.len() {
         return Err(codes::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT.error());
     }
-    let rows = first_rows(context, planned)?;
-    let Some((batch, _)) = rows.first() else {
+    let Some(row) = only_row(context, planned)? else {
         context.warn(codes::ER_SP_FETCH_NO_DATA.error());
-        return Ok(affected(0));
+        return Ok(StatementResult::affected(0).into());
     };
-    for ((name, array), column) in names.iter().zip(batch.columns()).zip(&planned.plan.columns) {
-        let value = convert::value_at(array, 0);
-        context
-            .session
-            .settings
-            .user_variables()
-            .set(name, column.ty.clone(), value)?;
+    let variables = context.session.settings.user_variables();
+    for ((name, array), column) in names.iter().zip(row.columns()).zip(&planned.plan.columns) {
+        variables.set(name, column.ty.clone(), convert::value_at(array, 0))?;
     }
-    Ok(affected(1))
+    Ok(StatementResult::affected(1).into())
 }
 
 /// Writes rows as LOAD DATA with the same clauses reads them.
@@ -191,9 +171,10 @@ impl Writer {
     ) -> Result<Self> {
         let types = columns.iter().map(|column| &column.ty);
         // A column without a width makes the others lose theirs.
-        let widths = match format.is_fixed_width() {
-            true => types.clone().map(fixed_width).collect(),
-            false => None,
+        let widths = if format.is_fixed_width() {
+            types.clone().map(fixed_width).collect()
+        } else {
+            None
         };
         let file = files::create(&context.database().file_rules, path)?;
         let capacity = usize::try_from(context.settings().get(typed::SELECT_INTO_BUFFER_SIZE));
@@ -203,7 +184,7 @@ impl Writer {
             format,
             widths: widths.unwrap_or_default(),
             in_file: types.map(|ty| InFile::new(ty, charset)).collect(),
-            diagnostics: context.diagnostics_handle(),
+            diagnostics: Arc::clone(context.diagnostics()),
         })
     }
 

@@ -14,7 +14,6 @@ use crate::binding::expressions;
 use crate::character_sets;
 use crate::error::refuse;
 use crate::persisted::PersistedVariable;
-use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::admission;
 use crate::variable_checks::Check;
@@ -28,54 +27,43 @@ enum Change {
         ty: SqlType,
         value: Value,
     },
-    Session {
-        position: usize,
-        setting: Setting,
-    },
-    Global {
+    /// The value of a system variable: the global one or the session's.
+    Setting {
+        global: bool,
         position: usize,
         setting: Setting,
     },
     /// SET PERSIST: the text of a global variable.
-    Persist {
-        position: usize,
-        text: String,
-    },
+    Persist { position: usize, text: String },
     /// A session variable that is no setting.
-    Computed {
-        name: &'static str,
-        number: u64,
-    },
+    Computed { name: &'static str, number: u64 },
 }
 
 impl Change {
-    fn of(global: bool, position: usize, setting: Setting) -> Self {
-        if global {
-            Self::Global { position, setting }
-        } else {
-            Self::Session { position, setting }
+    fn of(global: bool, (position, setting): (usize, Setting)) -> Self {
+        Self::Setting {
+            global,
+            position,
+            setting,
         }
     }
 }
 
 /// Runs the statement.
-pub(super) fn run(context: &mut StatementContext<'_>, items: &[SetItem]) -> Result<Outcome> {
+pub(super) fn run(context: &mut StatementContext<'_>, items: &[SetItem]) -> Result<()> {
     let mut changes = Vec::with_capacity(items.len());
     for item in items {
-        if let SetItem::Assign {
-            target,
-            value: SetValue::Expr(expr),
-        } = item
+        let mut item = Cow::Borrowed(item);
+        if let SetItem::Assign { target, value } = &*item
+            && let SetValue::Expr(expr) = value
             && let Cow::Owned(expr) = locking_subqueries::of_expression(context, expr)?
         {
-            let item = SetItem::Assign {
+            item = Cow::Owned(SetItem::Assign {
                 target: target.clone(),
                 value: SetValue::Expr(expr),
-            };
-            check(context, &item, &mut changes)?;
-            continue;
+            });
         }
-        check(context, item, &mut changes)?;
+        check(context, &item, &mut changes)?;
     }
     refuse_while_open(context, &changes)?;
     let had_autocommit = context.options().autocommit;
@@ -86,7 +74,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, items: &[SetItem]) -> Resu
     if context.options().autocommit && !had_autocommit {
         context.transaction_mut().commit()?;
     }
-    Ok(StatementResult::default().into())
+    Ok(())
 }
 
 /// What SET would make of the session's settings.
@@ -99,34 +87,37 @@ pub(super) fn session_settings(
         check(context, item, &mut changes)?;
     }
     let settings = changes.into_iter().filter_map(|change| match change {
-        Change::Session { position, setting } => Some((position, setting)),
+        Change::Setting {
+            global: false,
+            position,
+            setting,
+        } => Some((position, setting)),
         _ => None,
     });
     Ok(settings.collect())
 }
 
-/// Writes what is to outlast the server, all at once.
+/// SET PERSIST: writes the values of all its variables at once.
 fn persist(context: &StatementContext<'_>, changes: &[Change]) -> Result<()> {
-    let (user, host) = (context.privileges().user(), context.privileges().host());
-    let persisted = changes.iter().filter_map(|change| match change {
-        Change::Persist { position, text } => {
-            let variable = variables::all()[*position];
-            let persisted = PersistedVariable {
-                value: text.clone(),
-                dynamic: variable.dynamic,
-                user: user.to_owned(),
-                host: host.to_owned(),
-                timestamp: context.now(),
-            };
-            Some((variable.name.to_owned(), persisted))
-        }
-        _ => None,
+    let persisted = changes.iter().filter_map(|change| {
+        let Change::Persist { position, text } = change else {
+            return None;
+        };
+        let variable = variables::all()[*position];
+        let persisted = PersistedVariable {
+            value: text.clone(),
+            dynamic: variable.dynamic,
+            user: context.privileges().user().to_owned(),
+            host: context.privileges().host().to_owned(),
+            timestamp: context.now(),
+        };
+        Some((variable.name.to_owned(), persisted))
     });
     let persisted: Vec<_> = persisted.collect();
-    match persisted.is_empty() {
-        true => Ok(()),
-        false => context.database().persisted.set(persisted),
+    if persisted.is_empty() {
+        return Ok(());
     }
+    context.database().persisted.set(persisted)
 }
 
 /// RESET PERSIST
@@ -134,21 +125,15 @@ pub(super) fn reset_persist(
     context: &StatementContext<'_>,
     name: Option<&str>,
     if_exists: bool,
-) -> Result<Outcome> {
+) -> Result<()> {
     let persisted = &context.database().persisted;
-    match name {
-        None => persisted.clear()?,
-        Some(name) => {
-            if !persisted.remove(&name.to_ascii_lowercase())? {
-                let error = codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]);
-                match if_exists {
-                    true => context.warn(error),
-                    false => return Err(error),
-                }
-            }
-        }
+    let Some(name) = name else {
+        return persisted.clear();
+    };
+    if persisted.remove(&name.to_ascii_lowercase())? {
+        return Ok(());
     }
-    Ok(StatementResult::default().into())
+    context.warn_if(if_exists, codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]))
 }
 
 /// Variables that only a start reads, and that SET PERSIST_ONLY may set for the next one.
@@ -162,13 +147,17 @@ const READ_AT_START: &[&str] = &[
     "table_open_cache_instances",
 ];
 
-/// 1192 for who would make the server read-only with a transaction or locked tables of its own.
+/// 1192: a session with an open transaction or locked tables cannot make the server read-only.
 fn refuse_while_open(context: &StatementContext<'_>, changes: &[Change]) -> Result<()> {
     let makes_read_only = changes.iter().any(|change| match change {
-        Change::Global { position, setting } => {
-            let name = variables::all()[*position].name;
-            matches!(name, "read_only" | "super_read_only") && *setting == Setting::Boolean(true)
-        }
+        Change::Setting {
+            global: true,
+            position,
+            setting: Setting::Boolean(true),
+        } => matches!(
+            variables::all()[*position].name,
+            "read_only" | "super_read_only"
+        ),
         _ => false,
     });
     let is_open =
@@ -222,10 +211,7 @@ fn user_value(context: &StatementContext<'_>, value: &SetValue) -> Result<(Value
 }
 
 fn named_set(context: &StatementContext<'_>, name: Option<&str>) -> Result<&'static CharsetRow> {
-    let Some(name) = name else {
-        return character_sets::by_name("utf8mb4")
-            .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&"utf8mb4"]));
-    };
+    let name = name.unwrap_or("utf8mb4");
     if name.eq_ignore_ascii_case("utf8") {
         context.warn(codes::ER_DEPRECATED_UTF8_ALIAS.error());
     }
@@ -238,12 +224,10 @@ fn named_collation(
     set: &'static CharsetRow,
 ) -> Result<&'static Collation> {
     let Some(name) = name else {
-        if set.charset == Charset::Utf8mb4 {
-            return Ok(character_sets::row(
-                context.options().plan.utf8mb4_collation,
-            ));
-        }
-        return Ok(character_sets::row(set.default_collation));
+        return Ok(character_sets::row(match set.charset {
+            Charset::Utf8mb4 => context.options().plan.utf8mb4_collation,
+            _ => set.default_collation,
+        }));
     };
     let row = character_sets::collation_by_name(name)
         .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
@@ -267,8 +251,7 @@ fn names(
         (typed::COLLATION_CONNECTION, collation),
     ];
     for (variable, value) in settings {
-        let (position, setting) = variable.setting(Some(value.into()));
-        changes.push(Change::Session { position, setting });
+        changes.push(Change::of(false, variable.setting(Some(value.into()))));
     }
 }
 
@@ -285,26 +268,24 @@ fn system(
     let is_at_start = scope == Some(VariableScope::PersistOnly);
     let is_settable = variable.dynamic || is_at_start && READ_AT_START.contains(&variable.name);
     if !is_settable {
-        let kind = match is_at_start {
-            true => "non persistent read only",
-            false => "read only",
-        };
+        let not_persistent = if is_at_start { "non persistent " } else { "" };
+        let kind = format!("{not_persistent}read only");
         return Err(codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &kind]));
     }
-    let global = matches!(
-        scope,
-        Some(VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly)
-    );
+    let is_persisted = is_at_start || scope == Some(VariableScope::Persist);
+    let global = is_persisted || scope == Some(VariableScope::Global);
     if global && variable.scope == Scope::Session {
         return Err(codes::ER_LOCAL_VARIABLE.with(&[&variable.name]));
     }
     if !global && variable.scope == Scope::Global {
         return Err(codes::ER_GLOBAL_VARIABLE.with(&[&variable.name]));
     }
-    match global {
-        _ if context.privileges().is_unrestricted() => {}
-        true => admission::global_variable(&context.rights(), variable.name)?,
-        false => admission::session_variable(&context.rights(), variable.name)?,
+    if context.privileges().is_unrestricted() {
+        // Everything may be set.
+    } else if global {
+        admission::global_variable(&context.rights(), variable.name)?;
+    } else {
+        admission::session_variable(&context.rights(), variable.name)?;
     }
     let setting = match value {
         SetValue::Default => default(context, variable, position, global),
@@ -332,10 +313,7 @@ fn system(
     if let Some(warning) = variable.warning_of(&setting) {
         context.warn(warning);
     }
-    if matches!(
-        scope,
-        Some(VariableScope::Persist | VariableScope::PersistOnly)
-    ) {
+    if is_persisted {
         let text = variable.display(&setting).unwrap_or_default();
         changes.push(Change::Persist { position, text });
     }
@@ -349,14 +327,11 @@ fn system(
         "rand_seed2" => Some("rand_seed2"),
         _ => None,
     };
-    if let (Some(name), Setting::Unsigned(number)) = (computed, &setting) {
-        changes.push(Change::Computed {
-            name,
-            number: *number,
-        });
+    if let (Some(name), &Setting::Unsigned(number)) = (computed, &setting) {
+        changes.push(Change::Computed { name, number });
         return Ok(());
     }
-    changes.push(Change::of(global, position, setting.clone()));
+    changes.push(Change::of(global, (position, setting.clone())));
     together(variable.name, &setting, global, changes);
     Ok(())
 }
@@ -365,8 +340,7 @@ fn system(
 fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Change>) {
     if name == "max_join_size" {
         let is_any = matches!(setting, Setting::Unsigned(u64::MAX));
-        let (position, setting) = typed::SQL_BIG_SELECTS.setting(is_any);
-        changes.push(Change::of(global, position, setting));
+        changes.push(Change::of(global, typed::SQL_BIG_SELECTS.setting(is_any)));
     }
     let other = match (name, setting) {
         ("super_read_only", Setting::Boolean(true)) => Some("read_only"),
@@ -374,32 +348,26 @@ fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Chang
         _ => None,
     };
     if let Some(position) = other.and_then(variables::position) {
-        let setting = setting.clone();
-        changes.push(Change::Global { position, setting });
+        changes.push(Change::of(true, (position, setting.clone())));
     }
     let Setting::Text(Some(text)) = setting else {
         return;
     };
     let (other, value) = if let Some(rest) = name.strip_prefix("collation_") {
-        let row = character_sets::collation_by_name(text);
-        (
-            format!("character_set_{rest}"),
-            row.map(|row| row.charset.name()),
-        )
+        let collation = character_sets::collation_by_name(text);
+        let value = collation.map(|collation| collation.charset.name());
+        (format!("character_set_{rest}"), value)
     } else if let Some(rest) = name.strip_prefix("character_set_") {
         let set = character_sets::by_name(text);
-        (
-            format!("collation_{rest}"),
-            set.map(|set| set.default_collation.name()),
-        )
+        let value = set.map(|set| set.default_collation.name());
+        (format!("collation_{rest}"), value)
     } else {
         return;
     };
-    let (Some(position), Some(value)) = (variables::position(&other), value) else {
-        return;
-    };
-    let setting = Setting::Text(Some(std::sync::Arc::from(value)));
-    changes.push(Change::of(global, position, setting));
+    if let (Some(position), Some(value)) = (variables::position(&other), value) {
+        let setting = Setting::Text(Some(value.into()));
+        changes.push(Change::of(global, (position, setting)));
+    }
 }
 
 fn default(
@@ -428,15 +396,18 @@ fn system_value(context: &StatementContext<'_>, value: &SetValue) -> Result<(Val
 fn apply(context: &mut StatementContext<'_>, change: Change) -> Result<()> {
     match change {
         Change::User { name, ty, value } => {
-            context
-                .session
-                .settings
-                .user_variables()
-                .set(&name, ty, value)?;
+            let variables = context.session.settings.user_variables();
+            variables.set(&name, ty, value)?;
             context.session.note_state_change();
         }
-        Change::Session { position, setting } => context.session.set_tracked(position, setting),
-        Change::Global { position, setting } => {
+        Change::Setting {
+            global: false,
+            position,
+            setting,
+        } => context.session.set_tracked(position, setting),
+        Change::Setting {
+            position, setting, ..
+        } => {
             let goes_offline = variables::all()[position].name == "offline_mode"
                 && setting == Setting::Boolean(true);
             context.database().set_global(position, setting);
@@ -444,7 +415,7 @@ fn apply(context: &mut StatementContext<'_>, change: Change) -> Result<()> {
                 context.database().send_away();
             }
         }
-        // It is written already.
+        // `persist` has written it.
         Change::Persist { .. } => {}
         Change::Computed { name, number } => match name {
             "last_insert_id" => context.session.diagnostics.set_last_insert_id(number),

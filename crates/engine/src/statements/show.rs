@@ -2,8 +2,8 @@
 
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{
-    BinaryOperator, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter, ShowKind,
-    VariableScope,
+    BinaryOperator, Describe, Expr, Ident, LimitClause, Query, SetExpr, Show, ShowCreate,
+    ShowFilter, ShowKind, VariableScope,
 };
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::error::codes;
@@ -14,7 +14,7 @@ use super::simple::{NAME, STATEMENT, text_rows};
 use super::{accounts, select};
 use crate::catalog::show_create::{self, NameQuotes};
 use crate::catalog::view::ViewDefinition;
-use crate::error::parse_own_query;
+use crate::error::{ensure, parse_own_query};
 use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::StatementContext;
@@ -46,11 +46,10 @@ fn rewrite(
     filter: Option<&ShowFilter>,
 ) -> Result<String> {
     let schema = |database: &Option<String>| -> Result<String> {
-        let name = database.as_deref().or_else(|| context.current_database());
-        let name = name.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
-        if !context.catalog().has_database(name) {
-            return Err(codes::ER_BAD_DB_ERROR.with(&[&name]));
-        }
+        let name = context.database_or_current(database.as_deref())?;
+        ensure(context.catalog().has_database(name), || {
+            codes::ER_BAD_DB_ERROR.with(&[&name])
+        })?;
         Ok(name.to_owned())
     };
     let pattern = match filter {
@@ -73,10 +72,7 @@ fn rewrite(
             )
         }
         ShowKind::TemporaryTables { all } => {
-            let own = match all {
-                true => String::new(),
-                false => format!(" WHERE SESSION_ID = {}", context.id()),
-            };
+            let own = if *all { String::new() } else { format!(" WHERE SESSION_ID = {}", context.id()) };
             format!(
                 "SELECT ID AS Id, SESSION_ID AS Session, NAME AS Name, PURPOSE AS Purpose, CAUSE AS Cause, \
                  `ROWS` AS `Rows`, MEMORY_BYTES AS Memory_bytes, DISK_BYTES AS Disk_bytes, AGE AS Age, \
@@ -114,16 +110,8 @@ fn rewrite(
                  IS_VISIBLE AS Visible, EXPRESSION AS Expression FROM {source}"
             )
         }
-        ShowKind::Variables { scope } => format!(
-            "SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS Value \
-             FROM performance_schema.{}_variables",
-            scope_name(*scope)
-        ),
-        ShowKind::Status { scope } => format!(
-            "SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS Value \
-             FROM performance_schema.{}_status",
-            scope_name(*scope)
-        ),
+        ShowKind::Variables { scope } => of_scope(*scope, "variables"),
+        ShowKind::Status { scope } => of_scope(*scope, "status"),
         ShowKind::Engines => "SELECT ENGINE AS Engine, SUPPORT AS Support, COMMENT AS Comment, \
              TRANSACTIONS AS Transactions, XA, SAVEPOINTS AS Savepoints FROM information_schema.ENGINES"
             .to_owned(),
@@ -143,10 +131,7 @@ fn rewrite(
         ShowKind::ProcessList { full } => format!(
             "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, \
              STATE AS State, {} FROM information_schema.PROCESSLIST",
-            match full {
-                true => "INFO AS Info, TEMP_MEMORY AS Temp_memory, TEMP_DISK AS Temp_disk",
-                false => "LEFT(INFO, 100) AS Info",
-            }
+            if *full { "INFO AS Info, TEMP_MEMORY AS Temp_memory, TEMP_DISK AS Temp_disk" } else { "LEFT(INFO, 100) AS Info" }
         ),
         ShowKind::Plugins => "SELECT PLUGIN_NAME AS Name, PLUGIN_STATUS AS Status, PLUGIN_TYPE AS Type, \
              PLUGIN_LIBRARY AS Library, PLUGIN_LICENSE AS License FROM information_schema.PLUGINS"
@@ -228,12 +213,14 @@ fn routines(kind: &str) -> String {
     )
 }
 
-fn scope_name(scope: VariableScope) -> &'static str {
-    if scope == VariableScope::Session {
-        "session"
-    } else {
-        "global"
-    }
+/// SHOW VARIABLES and SHOW STATUS.
+fn of_scope(scope: VariableScope, what: &str) -> String {
+    let is_session = scope == VariableScope::Session;
+    let scope = if is_session { "session" } else { "global" };
+    format!(
+        "SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS Value \
+         FROM performance_schema.{scope}_{what}"
+    )
 }
 
 /// A SELECT of these columns that gives no row.
@@ -264,13 +251,8 @@ fn column_source(
         select::plan_trusted(context, &view.source.query)
             .map_err(|_| codes::ER_VIEW_INVALID.with(&[&database, &name]))?;
         base.to_owned()
-    } else if database.eq_ignore_ascii_case("information_schema") {
-        let name = name.to_uppercase();
-        return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
-    } else if !context.catalog().has_database(database) {
-        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     } else {
-        return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
+        return Err(context.missing_table(database, name));
     };
     let (database, name) = match information_schema::table(database, name) {
         Some(source) => (source.database.clone(), source.name.clone()),
@@ -283,8 +265,19 @@ fn column_source(
     ))
 }
 
+/// DESCRIBE: SHOW COLUMNS under another name.
+pub(super) fn describe(
+    context: &mut StatementContext<'_>,
+    statement: &Describe,
+) -> Result<Outcome> {
+    let (database, name) = qualified(context, &statement.table)?;
+    let column = statement.column.as_deref();
+    let text = columns_text(context, &database, &name, false, column)?;
+    filtered(context, &text, None)
+}
+
 /// The SELECT of SHOW COLUMNS and DESCRIBE.
-pub(super) fn columns_text(
+fn columns_text(
     context: &StatementContext<'_>,
     database: &str,
     name: &str,
@@ -292,12 +285,13 @@ pub(super) fn columns_text(
     column: Option<&str>,
 ) -> Result<String> {
     let source = column_source(context, database, name, "COLUMNS", "#temporary_columns")?;
-    let (collation, tail) = match full {
-        true => (
+    let (collation, tail) = if full {
+        (
             ", COLLATION_NAME AS Collation",
             ", PRIVILEGES AS Privileges, COLUMN_COMMENT AS Comment",
-        ),
-        false => ("", ""),
+        )
+    } else {
+        ("", "")
     };
     let like = column.map(|column| format!(" AND COLUMN_NAME LIKE {}", quoted_string(column)));
     Ok(format!(
@@ -308,7 +302,7 @@ pub(super) fn columns_text(
 }
 
 /// Runs the SELECT of a SHOW, over the rows that its LIKE or WHERE lets through.
-pub(super) fn filtered(
+fn filtered(
     context: &mut StatementContext<'_>,
     text: &str,
     filter: Option<&ShowFilter>,
@@ -329,14 +323,9 @@ pub(super) fn filtered(
     // What SHOW itself reads is not counted as work of a user's statement.
     let mut reading = select::Reading::start(context, &planned)?;
     let mut batches = Vec::new();
-    loop {
-        match reading.next_batch() {
-            Ok(Some(batch)) => batches.push(batch),
-            Ok(None) => break,
-            Err(error) => return Err(error),
-        }
+    while let Some(batch) = reading.next_batch()? {
+        batches.push(batch);
     }
-    drop(reading);
     let columns = planned.plan.columns.iter().map(|column| ResultColumn {
         origin: None,
         ..ResultColumn::from_plan(column)
@@ -386,7 +375,7 @@ fn like(text: &str, pattern: &str) -> Result<Expr> {
 }
 
 fn conditions(context: &mut StatementContext<'_>, show: &Show, errors_only: bool) -> Outcome {
-    context.session.diagnostics.keeps_found_rows = true;
+    context.keeps_found_rows = true;
     let shown = |condition: &&Condition| !errors_only || condition.level == Level::Error;
     let all = context.session.warnings();
     let (offset, count) = limit_of(show);
@@ -417,22 +406,18 @@ fn conditions(context: &mut StatementContext<'_>, show: &Show, errors_only: bool
 
 /// Offset and count of a SHOW's LIMIT.
 fn limit_of(show: &Show) -> (usize, usize) {
-    use mayfly_syntax::ast::LimitClause;
-    let number = |expr: &Expr| expr.to_string().parse::<usize>().ok();
-    match &show.limit {
-        Some(LimitClause::OffsetCommaLimit { offset, limit }) => (
-            number(offset).unwrap_or(0),
-            number(limit).unwrap_or(usize::MAX),
-        ),
-        Some(LimitClause::LimitOffset { limit, offset, .. }) => (
-            offset
-                .as_ref()
-                .and_then(|offset| number(&offset.value))
-                .unwrap_or(0),
-            limit.as_ref().and_then(number).unwrap_or(usize::MAX),
-        ),
-        None => (0, usize::MAX),
-    }
+    let number = |expr: Option<&Expr>, otherwise: usize| {
+        let number = expr.and_then(|expr| expr.to_string().parse().ok());
+        number.unwrap_or(otherwise)
+    };
+    let (offset, count) = match &show.limit {
+        Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(offset), Some(limit)),
+        Some(LimitClause::LimitOffset { limit, offset, .. }) => {
+            (offset.as_ref().map(|offset| &offset.value), limit.as_ref())
+        }
+        None => (None, None),
+    };
+    (number(offset, 0), number(count, usize::MAX))
 }
 
 fn count(context: &StatementContext<'_>, name: &str, variable: &str) -> Outcome {
@@ -440,7 +425,7 @@ fn count(context: &StatementContext<'_>, name: &str, variable: &str) -> Outcome 
     StatementResult::of_rows(&[(name, derive::unsigned_bigint())], &[[value]]).into()
 }
 
-fn create(context: &mut StatementContext<'_>, object: &ShowCreate) -> Result<Outcome> {
+fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome> {
     let options = context.options();
     let double = options.sql_mode.has(SqlMode::ANSI_QUOTES);
     let quotes = match options.quote_show_create {
@@ -451,32 +436,31 @@ fn create(context: &mut StatementContext<'_>, object: &ShowCreate) -> Result<Out
     match object {
         ShowCreate::Table(table) => {
             let (database, name) = qualified(context, table)?;
-            let Some(found) = context.find_table(&database, &name) else {
-                if let Some(view) = context.catalog().view(&database, &name) {
-                    return create_view(context, &view);
-                }
-                if let Some(log) = information_schema::logs::definition(&database, &name) {
-                    let text = show_create::table(&log, 1, quotes, &TimeZone::UTC);
-                    return Ok(created("Table", name, text));
-                }
-                return Err(context.catalog().missing_table(&database, &name));
-            };
-            let definition = &found.definition;
-            let next = match definition.auto_increment_column() {
-                Some(_) => found.next_auto_increment(),
-                None => definition.auto_increment_start,
-            };
-            let text = show_create::table(definition, next, quotes, &context.options().time_zone);
-            Ok(created("Table", name, text))
+            let catalog = context.catalog();
+            if let Some(found) = context.find_table(&database, &name) {
+                let definition = &found.definition;
+                let next = match definition.auto_increment_column() {
+                    Some(_) => found.next_auto_increment(),
+                    None => definition.auto_increment_start,
+                };
+                let text = show_create::table(definition, next, quotes, &options.time_zone);
+                Ok(created("Table", name, text))
+            } else if let Some(view) = catalog.view(&database, &name) {
+                create_view(context, &view)
+            } else if let Some(log) = information_schema::logs::definition(&database, &name) {
+                let text = show_create::table(&log, 1, quotes, &TimeZone::UTC);
+                Ok(created("Table", name, text))
+            } else {
+                Err(catalog.missing_table(&database, &name))
+            }
         }
         ShowCreate::Database {
             name,
             if_not_exists,
         } => {
-            let collation = context
-                .catalog()
-                .database_collation(name)
-                .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[name]))?;
+            let unknown = || codes::ER_BAD_DB_ERROR.with(&[name]);
+            let collation = context.catalog().database_collation(name);
+            let collation = collation.ok_or_else(unknown)?;
             let text = show_create::database(name, collation, *if_not_exists, quotes);
             Ok(created("Database", name.clone(), text))
         }
@@ -486,10 +470,10 @@ fn create(context: &mut StatementContext<'_>, object: &ShowCreate) -> Result<Out
                 return Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]));
             }
             let catalog = context.catalog();
-            if let Some(view) = catalog.view(&database, &name) {
-                return create_view(context, &view);
+            match catalog.view(&database, &name) {
+                Some(view) => create_view(context, &view),
+                None => Err(catalog.missing_table(&database, &name)),
             }
-            Err(catalog.missing_table(&database, &name))
         }
         ShowCreate::Function(name) => {
             Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name.name]))
@@ -529,8 +513,7 @@ fn create_view(context: &StatementContext<'_>, view: &ViewDefinition) -> Result<
         view.collation.clone(),
     ];
     if select::plan_trusted(context, &view.source.query).is_err() {
-        let invalid = codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]);
-        context.warn(invalid);
+        context.warn(codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]));
     }
     Ok(text_rows(&columns, &[row]).never_null(|_| true).into())
 }

@@ -1,5 +1,7 @@
 //! Short statements: DO, FLUSH, SHUTDOWN and HELP.
 
+use std::sync::Arc;
+
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{Expr, Flush, FlushTarget, LockMode, TableLock};
 use mayfly_types::error::codes;
@@ -7,6 +9,7 @@ use mayfly_types::{CollationId, Result, Value};
 
 use super::locking_subqueries;
 use crate::binding::expressions;
+use crate::error::ensure;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 
@@ -14,52 +17,47 @@ use crate::session::StatementContext;
 pub(super) fn do_expressions(
     context: &mut StatementContext<'_>,
     expressions: &[Expr],
-) -> Result<Outcome> {
+) -> Result<()> {
     for expression in expressions {
         let expression = locking_subqueries::of_expression(context, expression)?;
         expressions::evaluate(context, &expression)?;
     }
-    Ok(StatementResult::default().into())
+    Ok(())
 }
 
 /// FLUSH
-pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Result<Outcome> {
+pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Result<()> {
     if statement.targets.contains(&FlushTarget::Status) {
         context.session.flush_status();
     }
+    let accounts = Arc::clone(&context.database().accounts);
     for target in &statement.targets {
         match target {
-            FlushTarget::Other(name) if name == "PRIVILEGES" => context.database().accounts.flush(),
-            FlushTarget::Other(name) if name == "USER_RESOURCES" => {
-                context.database().accounts.flush_usage();
+            FlushTarget::Other(name) if name == "PRIVILEGES" => accounts.flush(),
+            FlushTarget::Other(name) if name == "USER_RESOURCES" => accounts.flush_usage(),
+            FlushTarget::Tables {
+                tables,
+                read_lock: true,
+                ..
+            } if !tables.is_empty() => {
+                let tables = tables.iter().map(|table| TableLock {
+                    table: table.clone(),
+                    alias: None,
+                    mode: LockMode::Read,
+                });
+                return super::lock_tables::lock(context, &tables.collect::<Vec<_>>());
             }
             _ => {}
         }
-        if let FlushTarget::Tables {
-            tables,
-            read_lock: true,
-            ..
-        } = target
-            && !tables.is_empty()
-        {
-            let tables = tables.iter().map(|table| TableLock {
-                table: table.clone(),
-                alias: None,
-                mode: LockMode::Read,
-            });
-            return super::lock_tables::lock(context, &tables.collect::<Vec<_>>());
-        }
     }
-    Ok(StatementResult::default().into())
+    Ok(())
 }
 
-/// SHUTDOWN: whoever serves the engine ends. An engine that nobody serves is a part of its program,
-/// which ends by itself.
-pub(super) fn shutdown(context: &StatementContext<'_>) -> Result<Outcome> {
-    match context.database().connections.ask_for_shutdown() {
-        true => Ok(StatementResult::default().into()),
-        false => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHUTDOWN of an embedded server"])),
-    }
+/// SHUTDOWN ends the program that serves the engine. An embedded engine ends with its own program.
+pub(super) fn shutdown(context: &StatementContext<'_>) -> Result<()> {
+    ensure(context.database().connections.ask_for_shutdown(), || {
+        codes::ER_NOT_SUPPORTED_YET.with(&[&"SHUTDOWN of an embedded server"])
+    })
 }
 
 /// HELP: there are no texts, so that nothing is found on any topic.
@@ -95,7 +93,7 @@ pub(super) fn text_rows<const N: usize>(
     StatementResult::of_rows(&columns, &rows)
 }
 
-/// The one place of what comes later: 1235.
-pub(super) fn unsupported(what: &str) -> Result<Outcome> {
+/// 1235: a statement that the engine does not support.
+pub(super) fn unsupported(what: &str) -> Result<()> {
     Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]))
 }

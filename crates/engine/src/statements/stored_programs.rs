@@ -5,15 +5,11 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::accounts::privileges::PrivilegeSet;
-use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
 
 /// DROP PROCEDURE, FUNCTION, TRIGGER and EVENT: a note with IF EXISTS, an error without.
-pub(super) fn drop(
-    context: &mut StatementContext<'_>,
-    statement: &DropStoredProgram,
-) -> Result<Outcome> {
+pub(super) fn drop(context: &StatementContext<'_>, statement: &DropStoredProgram) -> Result<()> {
     let name = &statement.name;
     let missing = if statement.kind == StoredProgramKind::Function
         && name.database.is_none()
@@ -37,8 +33,7 @@ pub(super) fn drop(
             (StoredProgramKind::Event, false) => codes::ER_EVENT_DOES_NOT_EXIST.with(&[&name]),
         }
     };
-    context.note_if(statement.if_exists, missing)?;
-    Ok(StatementResult::default().into())
+    context.note_if(statement.if_exists, missing)
 }
 
 /// What MySQL asks before it looks for the program. A trigger's privilege is its table's, and there is none.

@@ -1,8 +1,8 @@
 //! How rows of one table are changed or removed: every UPDATE and DELETE goes through
 //! [`TableChange`], batch by batch of the rows that were found (see `mayfly_plan::change`).
 //!
-//! Rows are locked before they are changed. Where another transaction was faster, the statement is
-//! to start anew, and nothing of what was done so far has happened.
+//! Rows are locked before they are changed. Where another transaction has changed one since it was found, the
+//! statement is to be retried, and nothing of what was done so far has happened.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
 use super::auto_increment::number_of;
 use super::listed_columns::refuse_generated;
-use super::row_rules::{Origin, RowRules, keep};
+use super::row_rules::{Origin, RowRules, column_builders, filtered};
 use super::row_target::true_rows;
 use super::same_values::same_value;
 use super::writers::{Refusal, WriterId, Writers};
@@ -169,32 +169,30 @@ impl<'t> TableChange<'t> {
     /// not as it was found.
     fn take(&mut self, batch: &Batch) -> Result<Option<Batch>> {
         let positions = batch.column(self.target.position).as_binary_view();
-        let wanted = match &mut self.seen {
-            None if positions.null_count() == 0 => None,
-            None => Some(
-                (0..positions.len())
-                    .map(|row| positions.is_valid(row))
-                    .collect(),
-            ),
-            Some(seen) => {
-                let is_new =
-                    |row: usize| positions.is_valid(row) && seen.is_new(positions.value(row));
-                Some((0..positions.len()).map(is_new).collect::<Vec<bool>>())
-            }
-        };
-        let wanted = wanted.filter(|rows| rows.contains(&false));
-        let batch = keep(batch.clone(), wanted.map(BooleanArray::from).as_ref())?;
+        let mut wanted = None;
+        if self.seen.is_some() || positions.null_count() > 0 {
+            let is_new = |row: usize| {
+                positions.is_valid(row)
+                    && self
+                        .seen
+                        .as_mut()
+                        .is_none_or(|seen| seen.is_new(positions.value(row)))
+            };
+            let rows: Vec<bool> = (0..positions.len()).map(is_new).collect();
+            wanted = Some(rows).filter(|rows| rows.contains(&false));
+        }
+        let batch = filtered(batch.clone(), wanted.map(BooleanArray::from).as_ref())?;
         if batch.is_empty() {
             return Ok(Some(batch));
         }
         let positions = batch.column(self.target.position);
-        match self
+        let locked = self
             .handle
-            .lock(positions, LockMode::Exclusive, self.wait)?
-        {
-            Locked::Changed => Ok(None),
-            Locked::Unchanged(_) => Ok(Some(batch)),
-        }
+            .lock(positions, LockMode::Exclusive, self.wait)?;
+        Ok(match locked {
+            Locked::Changed => None,
+            Locked::Unchanged(_) => Some(batch),
+        })
     }
 
     /// Removes the rows of a batch. The table's rows are given to `returned`, if asked for.
@@ -266,9 +264,8 @@ impl<'t> TableChange<'t> {
             None => self.assign_row_by_row(&batch, &old, before)?,
         };
         let differs = |row: usize| {
-            let set = (0..old.len()).filter(|column| assigned.set[*column]);
-            set.into_iter()
-                .any(|column| !same_value(&old[column], &assigned.columns[column], row))
+            let mut set = (0..old.len()).filter(|column| assigned.set[*column]);
+            set.any(|column| !same_value(&old[column], &assigned.columns[column], row))
         };
         let differs: Vec<bool> = (0..rows).map(differs).collect();
         let mut columns = assigned.columns;
@@ -278,8 +275,9 @@ impl<'t> TableChange<'t> {
         let mut found = self.target.check.is_some().then_some(batch);
         if differs.contains(&false) {
             let differs = BooleanArray::from(differs);
-            changed = keep(changed, Some(&differs))?;
-            found = found.map(|found| keep(found, Some(&differs))).transpose()?;
+            changed = filtered(changed, Some(&differs))?;
+            let of_changed = found.map(|found| filtered(found, Some(&differs)));
+            found = of_changed.transpose()?;
         }
         if changed.is_empty() {
             return Ok(Step::Done);
@@ -302,7 +300,7 @@ impl<'t> TableChange<'t> {
         }
         columns.extend(positions);
         let good = good.map(BooleanArray::from);
-        let changed = keep(Batch::new(columns, rows), good.as_ref())?;
+        let changed = filtered(Batch::new(columns, rows), good.as_ref())?;
         if let Some(column) = self.table.definition.auto_increment_column()
             && assigned.set[column]
         {
@@ -320,11 +318,16 @@ impl<'t> TableChange<'t> {
         let Some(check) = &self.check else {
             return Ok(None);
         };
-        let mut all = found.columns().to_vec();
-        let first = self.target.row.unwrap_or(0);
-        all[first..first + row.len()].clone_from_slice(row);
-        let rows = Batch::new(all, found.row_count());
+        let rows = self.with_row(found, row);
         Ok(true_rows(&check.evaluate_with(&rows, self.parameters)?))
+    }
+
+    /// A batch of the query with other columns of the target's rows.
+    fn with_row(&self, batch: &Batch, row: &[ArrayRef]) -> Batch {
+        let mut columns = batch.columns().to_vec();
+        let first = self.target.row.unwrap_or(0);
+        columns[first..first + row.len()].clone_from_slice(row);
+        Batch::new(columns, batch.row_count())
     }
 
     /// Writes rows, whose last column is their position.
@@ -359,10 +362,7 @@ impl<'t> TableChange<'t> {
                     writer.duplicate_entry(&conflict, &rows, first)
                 }
             };
-            if !self.rules.ignore {
-                return Err(error);
-            }
-            self.rules.warn(error);
+            self.rules.context.warn_if(self.rules.ignore, error)?;
             first += 1;
         }
         Ok(())
@@ -375,14 +375,13 @@ impl<'t> TableChange<'t> {
         positions: &ArrayRef,
         old: &mut [ArrayRef],
     ) -> Result<()> {
-        let columns = &self.table.definition.columns;
-        let mut builders: Vec<ColumnBuilder> = columns
-            .iter()
-            .map(|column| ColumnBuilder::new(&column.ty))
-            .collect();
+        let mut builders = column_builders(&self.table.definition);
         let positions = positions.as_binary_view();
         for row in 0..positions.len() {
-            let current = writers.of(self.writer).current(positions.value(row))?;
+            let current = writers
+                .of(self.writer)
+                .writer()?
+                .current(positions.value(row))?;
             for (index, builder) in builders.iter_mut().enumerate() {
                 builder.push(&match &current {
                     Some(current) => convert::value_at(current.column(index), 0),
@@ -430,19 +429,16 @@ impl<'t> TableChange<'t> {
                 }
                 Source::Column(position, ty) => (Arc::clone(batch.column(*position)), ty),
                 Source::Computed(bound) => {
-                    let mut all = batch.columns().to_vec();
-                    let first = self.target.row.unwrap_or(0);
-                    for (index, column) in columns.iter().enumerate() {
-                        all[first + index] = Arc::clone(column);
-                    }
-                    let values = bound.evaluate_with(&Batch::new(all, rows), self.parameters)?;
+                    let row = self.with_row(batch, &columns);
+                    let values = bound.evaluate_with(&row, self.parameters)?;
                     self.rules.refuse_warnings()?;
                     (values, bound.ty())
                 }
             };
-            let stored = match quietly {
-                true => self.rules.store_quietly(&values, ty, column),
-                false => Some(self.rules.store(&values, ty, column, rows_before)?),
+            let stored = if quietly {
+                self.rules.store_quietly(&values, ty, column)
+            } else {
+                Some(self.rules.store(&values, ty, column, rows_before)?)
             };
             let Some(stored) = stored else {
                 return Ok(None);
@@ -459,11 +455,7 @@ impl<'t> TableChange<'t> {
         old: &[ArrayRef],
         rows_before: u64,
     ) -> Result<Assigned> {
-        let columns = &self.table.definition.columns;
-        let mut builders: Vec<ColumnBuilder> = columns
-            .iter()
-            .map(|column| ColumnBuilder::new(&column.ty))
-            .collect();
+        let mut builders = column_builders(&self.table.definition);
         let mut set = vec![false; old.len()];
         for row in 0..batch.row_count() {
             let one: Vec<ArrayRef> = old.iter().map(|column| column.slice(row, 1)).collect();

@@ -17,11 +17,7 @@ pub(crate) fn qualified(
     context: &StatementContext<'_>,
     table: &TableName,
 ) -> Result<(String, String)> {
-    let database = table
-        .database
-        .as_deref()
-        .or_else(|| context.current_database());
-    let database = database.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
+    let database = context.database_or_current(table.database.as_deref())?;
     Ok((database.to_owned(), table.name.clone()))
 }
 
@@ -53,24 +49,16 @@ pub(crate) fn changeable_table(
     name: &str,
 ) -> Result<Arc<BaseTable>> {
     refuse_system_schema(context, database)?;
-    if let Some(table) = context.use_table_as(database, name, None, TableUse::Write)? {
-        return Ok(table);
-    }
-    let catalog = context.catalog();
-    Err(catalog.missing_table(database, name))
+    let table = context.use_table_as(database, name, None, TableUse::Write)?;
+    table.ok_or_else(|| context.catalog().missing_table(database, name))
 }
 
 /// 1044: nobody changes what is in the databases that the engine makes itself.
 pub(crate) fn refuse_system_schema(context: &StatementContext<'_>, database: &str) -> Result<()> {
-    if !is_schema(database) {
-        return Ok(());
-    }
-    let denied = codes::ER_DBACCESS_DENIED_ERROR;
-    Err(denied.with(&[
-        &context.privileges().user(),
-        &context.privileges().host(),
-        &database.to_lowercase(),
-    ]))
+    refuse(is_schema(database), || {
+        let (user, host) = (context.privileges().user(), context.privileges().host());
+        codes::ER_DBACCESS_DENIED_ERROR.with(&[&user, &host, &database.to_lowercase()])
+    })
 }
 
 /// 1792 when the transaction, or every one of the session, is READ ONLY.

@@ -1,4 +1,4 @@
-//! The tables that a statement names, and what it does with each: one walk over its tree, for whoever asks.
+//! The tables that a statement names, and what it does with each: one walk over its tree.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -40,21 +40,18 @@ pub(super) fn of_statement(session: &Session, statement: &Statement) -> Vec<Tabl
             _ => Vec::new(),
         };
     }
-    let is_target: &dyn Fn(&TableName, &str) -> bool = match statement {
-        Statement::Update(update)
-            if update.tables.len() == 1 && update.tables[0].joins.is_empty() =>
-        {
-            &|_, _| true
-        }
-        Statement::Update(update) => &|table, alias| is_assigned(session, update, table, alias),
-        Statement::Delete(delete) if delete.targets.is_empty() => &|_, _| true,
-        Statement::Delete(delete) => &|_, alias| {
-            let mut targets = delete.targets.iter();
-            targets.any(|target| same_name(&target.name, alias))
+    let is_target = |table: &TableName, alias: &str| match statement {
+        Statement::Update(update) => match update.tables.as_slice() {
+            [only] if only.joins.is_empty() => true,
+            _ => is_assigned(session, update, table, alias),
         },
-        _ => &|_, _| false,
+        Statement::Delete(delete) => {
+            let mut targets = delete.targets.iter();
+            delete.targets.is_empty() || targets.any(|target| same_name(&target.name, alias))
+        }
+        _ => false,
     };
-    let mut walk = Walk::new(is_target);
+    let mut walk = Walk::new(&is_target);
     match statement {
         Statement::Update(update) => walk.add_common_tables(update.with.as_ref()),
         Statement::Delete(delete) => walk.add_common_tables(delete.with.as_ref()),
@@ -67,21 +64,15 @@ pub(super) fn of_statement(session: &Session, statement: &Statement) -> Vec<Tabl
             }
         }
         Statement::TableMaintenance(maintenance) if maintenance.verb == TableVerb::Checksum => {
-            maintenance
-                .tables
-                .iter()
-                .for_each(|table| walk.add(table, Read));
+            walk.add_all(&maintenance.tables, Read);
         }
-        Statement::DropTable(drop) => drop.tables.iter().for_each(|table| walk.add(table, Define)),
+        Statement::DropTable(drop) => walk.add_all(&drop.tables, Define),
         Statement::TruncateTable(table) => walk.add(table, Define),
         Statement::AlterTable(alter) => walk.add(&alter.table, Define),
         Statement::CreateIndex(create) => walk.add(&create.table, Define),
         Statement::DropIndex(drop) => walk.add(&drop.table, Define),
         Statement::RenameTable(rename) => {
-            rename
-                .renames
-                .iter()
-                .for_each(|(old, _)| walk.add(old, Define));
+            walk.add_all(rename.renames.iter().map(|(old, _)| old), Define);
         }
         _ => {}
     }
@@ -246,6 +237,10 @@ impl<'w> Walk<'w> {
         });
     }
 
+    fn add_all<'t>(&mut self, tables: impl IntoIterator<Item = &'t TableName>, access: Access) {
+        tables.into_iter().for_each(|table| self.add(table, access));
+    }
+
     fn add_common_tables(&mut self, with: Option<&With>) {
         let tables = with.iter().flat_map(|with| &with.cte_tables);
         let names = tables.map(|table| table.alias.name.value.clone());
@@ -307,14 +302,12 @@ impl Visitor for Walk<'_> {
                     Some(locked) => locked.has(alias),
                     None => (self.is_target)(&table, alias),
                 };
-                self.add(
-                    &table,
-                    if is_written {
-                        Access::Write
-                    } else {
-                        Access::Read
-                    },
-                );
+                let access = if is_written {
+                    Access::Write
+                } else {
+                    Access::Read
+                };
+                self.add(&table, access);
             }
         }
         ControlFlow::Continue(())

@@ -16,7 +16,7 @@ use crate::connections::Work;
 use crate::prepared::Prepared;
 use crate::result::Outcome;
 use crate::session::{Session, StatementContext};
-use crate::statements::{self, admission, planned, transaction_work};
+use crate::statements::{self, admission, planning, transaction_work};
 use crate::status::Counter;
 use crate::stream::ResultStream;
 use crate::transaction::ends_transaction;
@@ -42,17 +42,15 @@ impl Session {
         let prepared = match cache.get(self.text_scope(), hash, &taken.text) {
             Some(prepared) => prepared,
             None if !cache.has_seen(hash) => return None,
-            None => match Prepared::parameterized(self, &taken.text) {
-                Some(prepared) => {
-                    let prepared = Arc::new(prepared);
-                    cache.add(self.text_scope(), hash, &taken.text, &prepared);
-                    prepared
-                }
-                None => {
+            None => {
+                let Some(prepared) = Prepared::parameterized(self, &taken.text) else {
                     cache.refuse(hash);
                     return None;
-                }
-            },
+                };
+                let prepared = Arc::new(prepared);
+                cache.add(self.text_scope(), hash, &taken.text, &prepared);
+                prepared
+            }
         };
         Some(Template {
             prepared,
@@ -69,14 +67,12 @@ impl Session {
             let statement = template.prepared.statement();
             admission::admit(context, statement)?;
             transaction_work::note(context.session, statement);
-            let (outcome, counter) = match context.run_point(template)? {
-                Some(outcome) => (outcome, Counter::StatementCacheParameterized),
-                None => (
-                    context.run_text(&template.text)?,
-                    Counter::StatementCacheMisses,
-                ),
-            };
-            context.counters().add(counter, 1);
+            if let Some(outcome) = context.run_point(template)? {
+                context.count(Counter::StatementCacheParameterized);
+                return Ok(outcome);
+            }
+            let outcome = context.run_text(&template.text)?;
+            context.count(Counter::StatementCacheMisses);
             Ok(outcome)
         })?;
         Ok(ResultStream::new(context, outcome))
@@ -95,9 +91,7 @@ impl Session {
 impl StatementContext<'_> {
     /// Runs a statement that has begun by its template, if that comes to one row by a key.
     fn run_point(&mut self, template: &Template) -> Result<Option<Outcome>> {
-        let Template {
-            prepared, values, ..
-        } = template;
+        let (prepared, values) = (&template.prepared, &template.values);
         match prepared.plan_point(self, values) {
             Ok(true) => {}
             // It has waited for others already.
@@ -105,13 +99,12 @@ impl StatementContext<'_> {
                 return Err(error);
             }
             Ok(false) | Err(_) => {
-                self.database()
-                    .statement_cache
-                    .refuse_for_now(self.session.text_scope(), template.hash);
+                let cache = &self.database().statement_cache;
+                cache.refuse_for_now(self.session.text_scope(), template.hash);
                 return Ok(None);
             }
         }
-        planned::run_point(self, prepared, values)
+        planning::run_point(self, prepared, values)
     }
 
     /// Runs a statement that has begun.
@@ -119,14 +112,14 @@ impl StatementContext<'_> {
         self.now();
         let mut reader = self.session.statements_of(text);
         let (parsed, tree) = self.session.parse_statement(&mut reader)?;
-        self.hold_tree(tree);
+        self.tree = tree;
         let prepared = Prepared::of_parsed(self.session, parsed);
         statements::execute(self, &prepared, &[])
     }
 }
 
 /// Which of the literals are strings: a plan is for values of one kind. With one entry for all kinds,
-/// texts of two kinds that take turns would each find the other's plan, and plan anew.
+/// texts of two kinds that take turns would each find the other's plan, and plan again.
 fn kinds(taken: &Parameterized<'_>) -> u64 {
     let bits = taken.literals.iter().fold(1, |bits: u64, literal| {
         bits << 1 | u64::from(matches!(literal, PlainLiteral::String(_)))

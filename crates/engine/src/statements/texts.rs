@@ -1,10 +1,12 @@
-//! Statements that come as text.
+//! Statements that come as text, or as bytes in `character_set_client`.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mayfly_syntax::SyntaxErrorKind;
 use mayfly_syntax::ast::Statement;
+use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -22,13 +24,9 @@ impl Session {
         let mut results = Vec::new();
         let mut rest = sql;
         loop {
-            results.push(match self.query_first(rest)? {
-                Some((stream, after)) => {
-                    rest = after;
-                    stream.into_result()?
-                }
-                None => return Err(codes::ER_EMPTY_QUERY.error()),
-            });
+            let (stream, after) = self.query_first(rest)?.ok_or_else(empty)?;
+            results.push(stream.into_result()?);
+            rest = after;
             if !self.has_statement(rest) {
                 return Ok(results);
             }
@@ -37,10 +35,7 @@ impl Session {
 
     /// Runs one statement and gives its rows as they are made.
     pub fn query(&mut self, sql: &str) -> Result<ResultStream<'_>> {
-        match self.query_first(sql)? {
-            Some((stream, _)) => Ok(stream),
-            None => Err(codes::ER_EMPTY_QUERY.error()),
-        }
+        Ok(self.query_first(sql)?.ok_or_else(empty)?.0)
     }
 
     /// Runs the first statement of a text; gives its rows and the rest of the text, or `None` when
@@ -51,10 +46,7 @@ impl Session {
 
     /// Runs the statement of a text that has no other one: 1064 when it has, before anything is done.
     pub fn query_only(&mut self, sql: &str) -> Result<ResultStream<'_>> {
-        match self.query_text(sql, true)? {
-            Some((stream, _)) => Ok(stream),
-            None => Err(codes::ER_EMPTY_QUERY.error()),
-        }
+        Ok(self.query_text(sql, true)?.ok_or_else(empty)?.0)
     }
 
     /// Whether a text has a statement, right or wrong.
@@ -93,10 +85,7 @@ impl Session {
             Ok(Some(Err(ParseError::Syntax(syntax)))) if syntax.kind == SyntaxErrorKind::Empty => {
                 return Ok(self.count_empty());
             }
-            Ok(Some(parsed)) => parsed.map_err(|error| match error {
-                ParseError::Syntax(syntax) => self.parse_error(&syntax),
-                ParseError::Other(error) => error,
-            }),
+            Ok(Some(parsed)) => parsed.map_err(|error| self.parse_error(error)),
             Err(payload) => Err(Error::of_panic(payload.as_ref())),
         };
         let parsed = match parsed {
@@ -114,10 +103,9 @@ impl Session {
         let (parsed, tree) = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
-                let text =
-                    mayfly_syntax::text_without_passwords(sql, &self.settings.options().parse);
-                let text = Arc::from(&*text);
-                return Err(self.refuse(&text, error));
+                let options = &self.settings.options().parse;
+                let text = mayfly_syntax::text_without_passwords(sql, options);
+                return Err(self.refuse(&Arc::from(&*text), error));
             }
         };
         let rest = reader.rest();
@@ -133,12 +121,65 @@ impl Session {
     /// Runs the statement of a text, whose tree takes memory.
     fn run_prepared(&mut self, prepared: &Prepared, tree: TreeMemory) -> Result<ResultStream<'_>> {
         let (text, keeps) = (prepared.text_handle(), prepared.keeps_diagnostics());
-        let context = StatementContext::begin(self, Work::Query, text, keeps);
-        let (context, outcome) = context.with_tree(tree).run(|context| {
+        let mut context = StatementContext::begin(self, Work::Query, text, keeps);
+        context.tree = tree;
+        let (context, outcome) = context.run(|context| {
             context.now();
             prepared.refuse_placeholders()?;
             prepared.execute(context, &[])
         })?;
         Ok(ResultStream::new(context, outcome))
     }
+}
+
+impl Session {
+    /// Runs one statement that is in `character_set_client` and gives its rows as they are made.
+    /// Strings in it may hold any bytes, as dumps of BLOBs do.
+    pub fn query_bytes(&mut self, sql: &[u8]) -> Result<ResultStream<'_>> {
+        let text = self.text_of_client(sql)?;
+        self.query(&text)
+    }
+
+    /// The text of statements that are in `character_set_client`, for [`Self::query_first`] and
+    /// [`Self::prepare`]. Bytes that are none are an error like that of a statement.
+    pub fn text_of_client<'a>(&mut self, sql: &'a [u8]) -> Result<Cow<'a, str>> {
+        self.decode_client(sql)
+            .map_err(|error| self.refuse(&Arc::from(String::from_utf8_lossy(sql)), error))
+    }
+
+    fn decode_client<'a>(&self, sql: &'a [u8]) -> Result<Cow<'a, str>> {
+        let charset = self.settings.options().client_charset;
+        if charset.is_stored_as_is()
+            && let Ok(text) = std::str::from_utf8(sql)
+        {
+            return Ok(Cow::Borrowed(text));
+        }
+        // In character sets of several bytes a quote may be part of a character.
+        if charset.max_length() > 1
+            && !charset.is_stored_as_is()
+            && let Some(text) = decode(charset, sql)
+        {
+            return Ok(text);
+        }
+        mayfly_syntax::client_text(sql, &self.settings.options().parse, &|bytes| {
+            decode(charset, bytes)
+        })
+        .map_err(|wrong| {
+            let digits: String = wrong.iter().map(|byte| format!("{byte:02X}")).collect();
+            codes::ER_INVALID_CHARACTER_STRING.with(&[&charset.name(), &digits])
+        })
+    }
+}
+
+/// The text of bytes in a character set; `None` when they are none.
+fn decode(charset: Charset, bytes: &[u8]) -> Option<Cow<'_, str>> {
+    match charset.decode(bytes).ok()? {
+        Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+        Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+    }
+}
+
+/// 1065: a text without a statement.
+fn empty() -> Error {
+    codes::ER_EMPTY_QUERY.error()
 }

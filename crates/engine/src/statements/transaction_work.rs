@@ -1,4 +1,4 @@
-//! What a statement does in its transaction, for clients that want to be told of it:
+//! What a statement does in its transaction, for clients that track it:
 //! `session_track_transaction_info` (the manual, "Server Tracking of Client Session State").
 //!
 //! It is read off the statement, before it runs and only for those clients, so that no other
@@ -15,9 +15,9 @@ use mayfly_syntax::encodings::{Variable, variable};
 use super::properties::properties;
 use super::table_references::{self, Access, TableReference};
 use crate::catalog::engines;
-use crate::session::{Session, TransactionWork};
+use crate::session::{Session, TransactionWork as Work};
 
-/// A statement is about to run: what it does in the transaction is noted for a client that is told of it.
+/// A statement is about to run: notes what it does in the transaction, for a client that tracks that.
 pub(crate) fn note(session: &mut Session, statement: &Statement) {
     if session.tracks_transaction() {
         let work = work_of(session, statement);
@@ -26,10 +26,10 @@ pub(crate) fn note(session: &mut Session, statement: &Statement) {
 }
 
 /// What a statement does.
-fn work_of(session: &Session, statement: &Statement) -> TransactionWork {
+fn work_of(session: &Session, statement: &Statement) -> Work {
     let mut gathered = Gathered {
         session,
-        work: TransactionWork::default(),
+        work: Work::default(),
         views: Vec::new(),
     };
     gathered.statement(statement);
@@ -93,7 +93,7 @@ const SAFE_VARIABLES: [&str; 20] = [
 
 struct Gathered<'s> {
     session: &'s Session,
-    work: TransactionWork,
+    work: Work,
     /// The views that are open, so that none is gone into twice.
     views: Vec<(String, String)>,
 }
@@ -103,49 +103,57 @@ impl Gathered<'_> {
     fn statement(&mut self, statement: &Statement) {
         let work = &mut self.work;
         match statement {
-            Statement::Query(_) => work.sent_rows = true,
+            Statement::Query(_) => work.add_if(true, Work::SENT_ROWS),
             Statement::Insert(insert) => {
                 // Which row stays depends on the order in which they come.
                 let selects = matches!(insert.source, InsertSource::Query(_));
-                work.is_unsafe = selects && (insert.ignore || insert.replace);
-                work.sent_rows = !insert.returning.is_empty();
+                work.add_if(selects && (insert.ignore || insert.replace), Work::UNSAFE);
+                work.add_if(!insert.returning.is_empty(), Work::SENT_ROWS);
             }
-            Statement::Update(update) => work.is_unsafe = update.ignore || update.limit.is_some(),
+            Statement::Update(update) => {
+                work.add_if(update.ignore || update.limit.is_some(), Work::UNSAFE);
+            }
             Statement::Delete(delete) => {
-                work.is_unsafe = delete.limit.is_some();
-                work.sent_rows = !delete.returning.is_empty();
+                work.add_if(delete.limit.is_some(), Work::UNSAFE);
+                work.add_if(!delete.returning.is_empty(), Work::SENT_ROWS);
             }
             Statement::Show(show) => {
-                work.sent_rows = true;
                 // SHOW reads the data dictionary, which has transactions, or counters, which have none.
-                match show.kind {
-                    ShowKind::Variables { .. } | ShowKind::Status { .. } => {
-                        work.read_without = true
-                    }
+                let reads_counters = matches!(
+                    show.kind,
+                    ShowKind::Variables { .. } | ShowKind::Status { .. }
+                );
+                let reads_dictionary = matches!(
+                    show.kind,
                     ShowKind::Databases
-                    | ShowKind::Tables { .. }
-                    | ShowKind::TableStatus { .. }
-                    | ShowKind::Columns { .. }
-                    | ShowKind::Index { .. }
-                    | ShowKind::Collation
-                    | ShowKind::CharacterSet => work.read = true,
-                    _ => {}
-                }
+                        | ShowKind::Tables { .. }
+                        | ShowKind::TableStatus { .. }
+                        | ShowKind::Columns { .. }
+                        | ShowKind::Index { .. }
+                        | ShowKind::Collation
+                        | ShowKind::CharacterSet
+                );
+                work.add_if(true, Work::SENT_ROWS);
+                work.add_if(reads_counters, Work::READ_WITHOUT);
+                work.add_if(reads_dictionary, Work::READ);
             }
             Statement::Describe(_) => {
-                work.read = true;
-                work.sent_rows = true;
+                work.add_if(true, Work::READ);
+                work.add_if(true, Work::SENT_ROWS);
             }
             Statement::Explain(explain) => {
                 if let ExplainTarget::Statement { statement, .. } = &explain.target {
                     self.statement(statement);
                 }
-                self.work.sent_rows = explain.into.is_none();
+                self.work.remove(Work::SENT_ROWS);
+                self.work.add_if(explain.into.is_none(), Work::SENT_ROWS);
             }
             Statement::TableMaintenance(maintenance) => {
-                work.sent_rows = maintenance.verb == TableVerb::Checksum;
+                work.add_if(maintenance.verb == TableVerb::Checksum, Work::SENT_ROWS);
             }
-            Statement::StartTransaction(start) => work.read = start.consistent_snapshot,
+            Statement::StartTransaction(start) => {
+                work.add_if(start.consistent_snapshot, Work::READ);
+            }
             _ => {}
         }
     }
@@ -180,14 +188,14 @@ impl Gathered<'_> {
 
     /// `None`: a table that nothing is stored in.
     fn note(&mut self, has_transactions: Option<bool>, access: Access) {
-        let work = &mut self.work;
-        match (access, has_transactions) {
-            (Access::Read, Some(true)) => work.read = true,
-            (Access::Read, Some(false)) => work.read_without = true,
-            (Access::Write, Some(true)) => work.written = true,
-            (Access::Write, Some(false)) => work.written_without = true,
-            (Access::Define, _) | (_, None) => {}
-        }
+        let work = match (access, has_transactions) {
+            (Access::Read, Some(true)) => Work::READ,
+            (Access::Read, Some(false)) => Work::READ_WITHOUT,
+            (Access::Write, Some(true)) => Work::WRITTEN,
+            (Access::Write, Some(false)) => Work::WRITTEN_WITHOUT,
+            (Access::Define, _) | (_, None) => return,
+        };
+        self.work.add_if(true, work);
     }
 }
 
@@ -196,14 +204,14 @@ impl Gathered<'_> {
 fn system_table(database: &str, name: &str) -> Option<Option<bool>> {
     let is_in = |schema: &str| database.eq_ignore_ascii_case(schema);
     if is_in("information_schema") {
-        let is_made = [
+        const MADE: &[&str] = &[
             "engines",
             "optimizer_trace",
             "plugins",
             "processlist",
             "profiling",
         ];
-        let is_made = is_made.iter().any(|made| name.eq_ignore_ascii_case(made));
+        let is_made = MADE.iter().any(|made| name.eq_ignore_ascii_case(made));
         return Some((!is_made).then_some(true));
     }
     let is_stored = is_in("mysql") || is_in("performance_schema");
@@ -216,14 +224,14 @@ impl Visitor for Gathered<'_> {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Self::Break> {
         let waits_not = query.locks.iter().any(|it| it.nonblock.is_some());
         let is_cut = query.limit_clause.is_some() || query.fetch.is_some();
-        self.work.is_unsafe |= waits_not || is_cut;
+        self.work.add_if(waits_not || is_cut, Work::UNSAFE);
         ControlFlow::Continue(())
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
         let named =
             |names: &[&str], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-        self.work.is_unsafe |= match expr {
+        let is_unsafe = match expr {
             Expr::Function(function) => match function.name.0.as_slice() {
                 [ObjectNamePart::Identifier(name)] => named(&UNSAFE_FUNCTIONS, &name.value),
                 _ => false,
@@ -233,6 +241,7 @@ impl Visitor for Gathered<'_> {
                 _ => false,
             },
         };
+        self.work.add_if(is_unsafe, Work::UNSAFE);
         ControlFlow::Continue(())
     }
 }

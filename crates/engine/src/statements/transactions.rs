@@ -7,23 +7,21 @@ use mayfly_syntax::ast::{
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statement_options::CompletionType;
 use crate::statements::table_names::qualified;
-use crate::statements::table_references::{self, Access, TableReference};
+use crate::statements::table_references::{self, Access};
 use crate::transaction::{Characteristics, Isolation, NotUndone};
 use crate::variables::typed;
 
-/// BEGIN and START TRANSACTION: what was open is committed.
+/// BEGIN and START TRANSACTION: the open transaction is committed.
 pub(super) fn begin(
     context: &mut StatementContext<'_>,
     statement: &StartTransaction,
-) -> Result<Outcome> {
-    let next = match context.transaction_mut().is_begun() {
-        true => None,
-        false => context.transaction_mut().characteristics(),
-    };
+) -> Result<()> {
+    let transaction = context.transaction();
+    let next = transaction.characteristics();
+    let next = next.filter(|_| !transaction.is_begun());
     commit_open(context)?;
     context.session.transaction.unlock_tables();
     let usual = next.unwrap_or(context.options().transaction);
@@ -32,30 +30,28 @@ pub(super) fn begin(
         .map_or(usual.read_only, |mode| mode == AccessMode::ReadOnly);
     let characteristics = Characteristics { read_only, ..usual };
     context.transaction_mut().begin(characteristics);
-    // Each statement sees what is there when it begins, or locks it.
-    if statement.consistent_snapshot && characteristics.isolation != Isolation::RepeatableRead {
-        let ignored = codes::HA_ERR_UNSUPPORTED.error();
-        context.warn(ignored);
-    } else if statement.consistent_snapshot {
-        context.session.transaction.durable()?.take_snapshot()?;
+    if !statement.consistent_snapshot {
+        return Ok(());
     }
-    Ok(StatementResult::default().into())
+    if characteristics.isolation == Isolation::RepeatableRead {
+        return context.session.transaction.durable()?.take_snapshot();
+    }
+    // At other levels each statement has a snapshot of its own, or locks what it reads.
+    context.warn(codes::HA_ERR_UNSUPPORTED.error());
+    Ok(())
 }
 
 /// COMMIT
-pub(super) fn commit(
-    context: &mut StatementContext<'_>,
-    completion: &Completion,
-) -> Result<Outcome> {
-    let characteristics = context.transaction_mut().characteristics();
+pub(super) fn commit(context: &mut StatementContext<'_>, completion: &Completion) -> Result<()> {
+    let characteristics = context.transaction().characteristics();
     commit_open(context)?;
     complete(context, completion, characteristics);
-    Ok(StatementResult::default().into())
+    Ok(())
 }
 
-/// Commits what is open: 1290 when that may no longer change what lasts, and nothing of it is kept.
+/// Commits the open transaction. 1290 when it has written and the server is read-only now: then it is rolled back.
 pub(super) fn commit_open(context: &mut StatementContext<'_>) -> Result<()> {
-    if context.transaction_mut().has_written()
+    if context.transaction().has_written()
         && let Err(refused) = context.privileges().refuse_read_only_server()
     {
         let incomplete = context.transaction_mut().roll_back();
@@ -66,18 +62,14 @@ pub(super) fn commit_open(context: &mut StatementContext<'_>) -> Result<()> {
 }
 
 /// ROLLBACK
-pub(super) fn rollback(
-    context: &mut StatementContext<'_>,
-    completion: &Completion,
-) -> Result<Outcome> {
-    let characteristics = context.transaction_mut().characteristics();
+pub(super) fn rollback(context: &mut StatementContext<'_>, completion: &Completion) {
+    let characteristics = context.transaction().characteristics();
     let incomplete = context.transaction_mut().roll_back();
     warn_incomplete(context, &incomplete);
     complete(context, completion, characteristics);
-    Ok(StatementResult::default().into())
 }
 
-/// Warns of what ROLLBACK leaves as it is.
+/// Warns of what ROLLBACK does not undo.
 fn warn_incomplete(context: &StatementContext<'_>, incomplete: &[NotUndone]) {
     for what in incomplete {
         let warning = match what {
@@ -113,50 +105,41 @@ fn complete(
     }
 }
 
-/// SAVEPOINT: alone, a statement is a transaction that ends with it, and the savepoint too.
-pub(super) fn savepoint(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
+/// SAVEPOINT: under autocommit the statement is a transaction of its own, and the savepoint ends with it.
+pub(super) fn savepoint(context: &mut StatementContext<'_>, name: &str) {
     if context.is_in_transaction() {
         context.transaction_mut().set_savepoint(name);
     }
-    Ok(StatementResult::default().into())
 }
 
 /// ROLLBACK TO SAVEPOINT
-pub(super) fn rollback_to(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
+pub(super) fn rollback_to(context: &mut StatementContext<'_>, name: &str) -> Result<()> {
     let incomplete = context.transaction_mut().roll_back_to_savepoint(name)?;
     warn_incomplete(context, &incomplete);
-    Ok(StatementResult::default().into())
-}
-
-/// RELEASE SAVEPOINT
-pub(super) fn release(context: &mut StatementContext<'_>, name: &str) -> Result<Outcome> {
-    context.transaction_mut().release_savepoint(name)?;
-    Ok(StatementResult::default().into())
+    Ok(())
 }
 
 /// Whether a statement that changes definitions changes more than temporary tables.
 pub(super) fn changes_what_lasts(context: &StatementContext<'_>, statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateTable(create) => return !create.temporary,
+        Statement::DropTable(drop) if drop.temporary => return false,
+        _ => {}
+    }
     let references = table_references::of_statement(context.session, statement);
     let mut defined = references
         .iter()
-        .filter(|reference| reference.access == Access::Define)
+        .filter(|it| it.access == Access::Define)
         .peekable();
-    let lasts = |reference: &TableReference| match qualified(context, &reference.table) {
-        Ok((database, name)) => context.temporary_table(&database, &name).is_none(),
-        Err(_) => true,
-    };
-    match statement {
-        Statement::CreateTable(create) => !create.temporary,
-        Statement::DropTable(drop) if drop.temporary => false,
-        _ => defined.peek().is_none() || defined.any(lasts),
-    }
+    defined.peek().is_none()
+        || defined.any(|reference| match qualified(context, &reference.table) {
+            Ok((database, name)) => context.temporary_table(&database, &name).is_none(),
+            Err(_) => true,
+        })
 }
 
 /// SET TRANSACTION
-pub(super) fn set(
-    context: &mut StatementContext<'_>,
-    statement: &SetTransaction,
-) -> Result<Outcome> {
+pub(super) fn set(context: &mut StatementContext<'_>, statement: &SetTransaction) -> Result<()> {
     let isolation = statement.isolation.map(|level| match level {
         IsolationLevel::ReadUncommitted => 0,
         IsolationLevel::ReadCommitted => 1,
@@ -166,25 +149,24 @@ pub(super) fn set(
     let read_only = statement
         .access_mode
         .map(|mode| mode == AccessMode::ReadOnly);
-    if statement.scope.is_none() {
+    let Some(scope) = statement.scope else {
         let usual = context.options().transaction;
-        let next = context.transaction_mut().characteristics().unwrap_or(usual);
-        context.transaction_mut().set_next(Characteristics {
+        let next = context.transaction().characteristics().unwrap_or(usual);
+        return context.transaction_mut().set_next(Characteristics {
             isolation: isolation.map_or(next.isolation, Isolation::of_setting),
             read_only: read_only.unwrap_or(next.read_only),
-        })?;
-        return Ok(StatementResult::default().into());
-    }
+        });
+    };
     let changes = [
         isolation.map(|level| typed::TRANSACTION_ISOLATION.setting(level)),
         read_only.map(|only| typed::TRANSACTION_READ_ONLY.setting(only)),
     ];
     for (position, setting) in changes.into_iter().flatten() {
-        if statement.scope == Some(VariableScope::Session) {
+        if scope == VariableScope::Session {
             context.session.set_setting(position, setting);
         } else {
             context.database().set_global(position, setting);
         }
     }
-    Ok(StatementResult::default().into())
+    Ok(())
 }

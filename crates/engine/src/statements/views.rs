@@ -12,6 +12,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::accounts::refuse_system_user;
+use super::drop_table::report_missing;
 use super::select;
 use crate::accounts::account::AccountName;
 use crate::accounts::privileges::SUPER;
@@ -20,18 +21,14 @@ use crate::catalog::view::ViewDefinition;
 use crate::catalog::view_query;
 use crate::ddl::account::named;
 use crate::ddl::create as names;
-use crate::error::refuse;
+use crate::error::{parse_own, refuse};
 use crate::names::same_name;
-use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::variables::typed;
 
 /// CREATE VIEW and ALTER VIEW.
-pub(super) fn create(
-    context: &mut StatementContext<'_>,
-    statement: &CreateView,
-) -> Result<Outcome> {
+pub(super) fn create(context: &StatementContext<'_>, statement: &CreateView) -> Result<()> {
     let (database, name) = qualified(context, &statement.name)?;
     refuse_system_schema(context, &database)?;
     names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
@@ -41,31 +38,30 @@ pub(super) fn create(
     }
     let replaces = statement.or_replace || statement.alter;
     if catalog.table(&database, &name).is_some() {
-        return Err(match replaces {
-            true => codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]),
-            false => codes::ER_TABLE_EXISTS_ERROR.with(&[&name]),
+        return Err(if replaces {
+            codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"])
+        } else {
+            codes::ER_TABLE_EXISTS_ERROR.with(&[&name])
         });
     }
     let old = catalog.view(&database, &name);
     if old.is_some() && !replaces {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
-        context.note_if(statement.if_not_exists, error)?;
-        return Ok(StatementResult::default().into());
+        return context.note_if(statement.if_not_exists, error);
     }
     if let Some(old) = old.as_deref().filter(|_| statement.or_replace) {
         refuse_of_system(context, old)?;
     }
     let view = match (old, statement.alter) {
         (None, true) => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
-        (Some(old), true) => definition(context, &kept_settings(statement, &old), database, name)?,
+        (Some(old), true) => definition(context, &completed(statement, &old), database, name)?,
         (_, false) => definition(context, statement, database, name)?,
     };
-    context.catalog().put_view(context, Arc::new(view))?;
-    Ok(StatementResult::default().into())
+    catalog.put_view(context, Arc::new(view))
 }
 
-/// ALTER VIEW with what it leaves out as it was.
-fn kept_settings(statement: &CreateView, old: &ViewDefinition) -> CreateView {
+/// ALTER VIEW with the clauses that it leaves out as they were.
+fn completed(statement: &CreateView, old: &ViewDefinition) -> CreateView {
     let (user, host) = &old.definer;
     let definer = || AccountReference::Named {
         user: user.clone(),
@@ -98,23 +94,18 @@ fn definition(
         return Err(codes::ER_VIEW_SELECT_TMPTABLE.with(&[&table]));
     }
     let given = &statement.columns;
-    let columns: Vec<String> = match given.is_empty() {
-        true => planned
-            .plan
-            .columns
-            .iter()
-            .map(|column| column.name.clone())
-            .collect(),
-        false => given.clone(),
+    let own = planned.plan.columns.iter();
+    let columns: Vec<String> = if given.is_empty() {
+        own.map(|column| column.name.clone()).collect()
+    } else {
+        given.clone()
     };
     if columns.len() != planned.plan.columns.len() {
         return Err(codes::ER_VIEW_WRONG_LIST.error());
     }
     for (index, column) in columns.iter().enumerate() {
-        if columns[..index]
-            .iter()
-            .any(|other| same_name(other, column))
-        {
+        let mut before = columns[..index].iter();
+        if before.any(|other| same_name(other, column)) {
             return Err(codes::ER_DUP_FIELDNAME.with(&[column]));
         }
     }
@@ -138,13 +129,11 @@ fn definition(
         written.algorithm = ViewAlgorithm::Undefined;
         context.warn(codes::ER_WARN_VIEW_MERGE.error());
     }
-    // What runs is what is kept.
-    let full = written.full_text();
-    let parsed = mayfly_syntax::parse_one(&full, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
-    let Ok(Statement::CreateView(kept)) = parsed.map(|parsed| parsed.statement) else {
+    // The view is what its record in the dictionary says.
+    let Ok(Statement::CreateView(recorded)) = parse_own(&written.full_text()) else {
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"a view of this query"]));
     };
-    let view = ViewDefinition::of_full_text(&kept, &database);
+    let view = ViewDefinition::of_full_text(&recorded, &database);
     select::plan_trusted(context, &view.source.query)?;
     Ok(ViewDefinition {
         columns_named: !given.is_empty(),
@@ -155,7 +144,7 @@ fn definition(
     })
 }
 
-/// The account of DEFINER; else the session's. 1227 for who may not make views of others.
+/// The account of DEFINER; else the session's. 1227 without the privilege to make views of others.
 fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(String, String)> {
     let own = context.privileges().own_account();
     let reference = statement.definer.as_ref();
@@ -173,7 +162,7 @@ fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(St
     Ok((name.user, name.host))
 }
 
-/// 1227 for who takes away the view of one of the system's without being one.
+/// 1227: only an account with SYSTEM_USER may replace or drop a view of one.
 fn refuse_of_system(context: &StatementContext<'_>, view: &ViewDefinition) -> Result<()> {
     let (user, host) = &view.definer;
     let definer = AccountName::new(user, Some(host))?;
@@ -193,7 +182,7 @@ fn refuse_variables(query: &Query) -> Result<()> {
 }
 
 /// DROP VIEW: all of the list or none.
-pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> Result<Outcome> {
+pub(super) fn drop(context: &StatementContext<'_>, statement: &DropView) -> Result<()> {
     let mut names = Vec::with_capacity(statement.views.len());
     let mut missing = Vec::new();
     for view in &statement.views {
@@ -209,13 +198,6 @@ pub(super) fn drop(context: &mut StatementContext<'_>, statement: &DropView) -> 
             missing.push(format!("{database}.{name}"));
         }
     }
-    if !missing.is_empty() && !statement.if_exists {
-        return Err(codes::ER_BAD_TABLE_ERROR.with(&[&missing.join(",")]));
-    }
-    for name in missing {
-        let note = codes::ER_BAD_TABLE_ERROR.with(&[&name]);
-        context.note(note);
-    }
-    context.catalog().drop_views(context, &names)?;
-    Ok(StatementResult::default().into())
+    report_missing(context, statement.if_exists, &missing)?;
+    context.catalog().drop_views(context, &names)
 }

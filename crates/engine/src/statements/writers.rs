@@ -2,13 +2,14 @@
 //! leads to.
 //!
 //! Rows go through here so that foreign keys are obeyed wherever they come from; how is in
-//! [`foreign_keys`](super::foreign_keys). A table without any is written to as if there were none.
+//! [`foreign_keys`]. A table without any is written to as if there were none.
 //!
 //! With IGNORE a row that a foreign key refuses leaves nothing behind, not even what it had brought
 //! about in other tables before it was refused. So a statement with IGNORE writes such rows one by one:
-//! after each the writers keep what they have, or forget it.
+//! after each the writers flush what they have, or discard it.
 
 pub(super) mod foreign_keys;
+pub(super) mod row_writer;
 
 use std::sync::Arc;
 
@@ -17,19 +18,19 @@ use mayfly_storage::Table;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
-use super::row_writer::{Conflict, RowWriter};
+use self::row_writer::{Conflict, RowWriter};
 use crate::catalog::BaseTable;
 use crate::session::StatementContext;
-use crate::statements::writers::foreign_keys::{Cascade, Links};
+use crate::statements::writers::foreign_keys::Cascade;
 
 /// A table among a statement's writers.
 pub(super) type WriterId = usize;
 
 /// Why a row was not written.
 pub(super) enum Refusal {
-    /// Its like is there already.
+    /// It has a duplicate key.
     Duplicate(Conflict),
-    /// IGNORE: a foreign key is in the way.
+    /// IGNORE: a foreign key refuses it.
     ForeignKey(Error),
 }
 
@@ -37,16 +38,7 @@ pub(super) enum Refusal {
 pub(super) struct Writers<'t> {
     pub(super) context: &'t StatementContext<'t>,
     ignore: bool,
-    pub(super) tables: Vec<Entry>,
-}
-
-/// A table with its writer.
-pub(super) struct Entry {
-    pub(super) writer: RowWriter,
-    /// Foreign keys are of no matter.
-    pub(super) is_apart: bool,
-    /// Its foreign keys, once they were asked for.
-    pub(super) links: Option<Arc<Links>>,
+    pub(super) tables: Vec<RowWriter>,
 }
 
 impl<'t> Writers<'t> {
@@ -62,29 +54,35 @@ impl<'t> Writers<'t> {
     /// A table that the statement changes, over its handle to it. One that is named twice has one
     /// writer.
     pub(super) fn add(&mut self, table: &Arc<BaseTable>, handle: &Arc<dyn Table>) -> WriterId {
-        let known = |entry: &Entry| entry.writer.table.id == table.id;
-        if let Some(position) = self.tables.iter().position(known) {
-            return position;
-        }
-        let checks = self.context.options().foreign_key_checks;
-        self.tables.push(Entry {
-            writer: RowWriter::new(self.context, Arc::clone(table), Arc::clone(handle)),
-            is_apart: !checks || table.definition.temporary,
-            links: None,
-        });
+        self.known(table).unwrap_or_else(|| {
+            let checks = self.context.options().foreign_key_checks;
+            let is_apart = !checks || table.definition.temporary;
+            self.push(table, Arc::clone(handle), is_apart)
+        })
+    }
+
+    /// The writer of a table, if the statement has one.
+    fn known(&self, table: &BaseTable) -> Option<WriterId> {
+        let mut tables = self.tables.iter();
+        tables.position(|writer| writer.table.id == table.id)
+    }
+
+    fn push(&mut self, table: &Arc<BaseTable>, handle: Arc<dyn Table>, is_apart: bool) -> WriterId {
+        let writer = RowWriter::new(self.context, Arc::clone(table), handle, is_apart);
+        self.tables.push(writer);
         self.tables.len() - 1
     }
 
-    /// Foreign keys of the tables that were added are of no matter.
+    /// Foreign keys of the tables that were added are not checked.
     pub(super) fn without_foreign_keys(&mut self) {
-        for entry in &mut self.tables {
-            entry.is_apart = true;
+        for writer in &mut self.tables {
+            writer.is_apart = true;
         }
     }
 
     /// The writer of a table.
     pub(super) fn of(&mut self, table: WriterId) -> &mut RowWriter {
-        &mut self.tables[table].writer
+        &mut self.tables[table]
     }
 
     /// Whether rows of other tables, or of this one, may refer to its rows.
@@ -98,8 +96,8 @@ impl<'t> Writers<'t> {
         table: WriterId,
         rows: &Batch,
     ) -> Result<(usize, Option<Refusal>)> {
-        let entry = &self.tables[table];
-        if entry.is_apart || entry.writer.table.definition.foreign_keys.is_empty() {
+        let writer = &self.tables[table];
+        if writer.is_apart || writer.table.definition.foreign_keys.is_empty() {
             let (done, conflict) = self.of(table).insert(rows)?;
             return Ok((done, conflict.map(Refusal::Duplicate)));
         }
@@ -136,7 +134,7 @@ impl<'t> Writers<'t> {
         positions: &ArrayRef,
     ) -> Result<(usize, u64, Option<Refusal>)> {
         if !self.is_referenced(table)? {
-            let deleted = self.of(table).delete(positions)?;
+            let deleted = self.of(table).writer()?.delete(positions)?;
             return Ok((positions.len(), deleted, None));
         }
         let mut deleted = 0;
@@ -154,8 +152,8 @@ impl<'t> Writers<'t> {
         table: WriterId,
         row: &Batch,
     ) -> Result<Option<Error>> {
-        let entry = &self.tables[table];
-        if entry.is_apart || entry.writer.table.definition.foreign_keys.is_empty() {
+        let writer = &self.tables[table];
+        if writer.is_apart || writer.table.definition.foreign_keys.is_empty() {
             return Ok(None);
         }
         match self.check_all_parents(table, row) {
@@ -171,7 +169,7 @@ impl<'t> Writers<'t> {
             return Ok(false);
         }
         let links = self.links(table)?;
-        let definition = &self.tables[table].writer.table.definition;
+        let definition = &self.tables[table].table.definition;
         Ok(links.may_change(definition, assigned))
     }
 
@@ -188,7 +186,7 @@ impl<'t> Writers<'t> {
         }
         for row in 0..rows {
             match work(self, row, 1) {
-                Ok((_, None)) => self.keep()?,
+                Ok((_, None)) => self.flush()?,
                 Ok((_, Some(conflict))) => return Ok((row, Some(Refusal::Duplicate(conflict)))),
                 Err(error) if is_of_foreign_key(&error) => {
                     self.forget();
@@ -200,29 +198,19 @@ impl<'t> Writers<'t> {
         Ok((rows, None))
     }
 
-    /// What was written until now is seen by later statements.
-    pub(super) fn keep(&mut self) -> Result<()> {
-        let writers = self.tables.iter_mut();
-        writers
-            .map(|entry| &mut entry.writer)
-            .try_for_each(RowWriter::keep)
+    /// Makes what was written until now visible to later statements, all at once.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.tables.iter_mut().try_for_each(RowWriter::flush)
     }
 
     fn forget(&mut self) {
-        let undone = self.tables.iter_mut().filter(|entry| !entry.writer.stays);
-        undone.for_each(|entry| entry.writer.forget());
+        let undone = self.tables.iter_mut().filter(|writer| !writer.stays);
+        undone.for_each(RowWriter::forget);
     }
 
-    /// The statement starts anew: nothing of what was written has happened.
+    /// The statement is retried: nothing of what was written has happened.
     pub(super) fn discard(mut self) {
-        for entry in &mut self.tables {
-            entry.writer.forget();
-        }
-    }
-
-    /// Makes the changes visible, all at once.
-    pub(super) fn finish(mut self) -> Result<()> {
-        self.keep()
+        self.tables.iter_mut().for_each(RowWriter::forget);
     }
 }
 

@@ -1,13 +1,15 @@
-//! GRANT and REVOKE of privileges. Whoever grants or revokes needs GRANT OPTION on the level, and what
-//! is granted.
+//! GRANT and REVOKE of privileges. The session needs GRANT OPTION on the level, and the privileges
+//! themselves.
 
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{Grant, GrantLevel, Privilege, Revoke, TableName};
+use mayfly_syntax::ast::{AccountReference, Grant, GrantLevel, Privilege, Revoke, TableName};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-use super::{all_named, change_account, done, refuse_system_user, require_create_user};
+use super::{
+    account_mut, all_named, change_with_warnings, refuse_system_user, require_create_user,
+};
 use crate::accounts::account::AccountName;
 use crate::accounts::granted::resolve;
 use crate::accounts::grants::{Granted, Level};
@@ -16,11 +18,10 @@ use crate::accounts::rights::is_open;
 use crate::ddl::account::records;
 use crate::error::refuse;
 use crate::names::same_name;
-use crate::result::Outcome;
 use crate::session::StatementContext;
 
 /// GRANT
-pub(super) fn grant(context: &StatementContext<'_>, statement: &Grant) -> Result<Outcome> {
+pub(super) fn grant(context: &StatementContext<'_>, statement: &Grant) -> Result<()> {
     let level = level(context, &statement.level)?;
     let (granted, unknown) = resolve(&statement.privileges, &level)?;
     if !unknown.is_empty() {
@@ -32,31 +33,25 @@ pub(super) fn grant(context: &StatementContext<'_>, statement: &Grant) -> Result
     records::change(context, |accounts| {
         for name in &names {
             let missing = || codes::ER_CANT_CREATE_USER_WITH_GRANT.error();
-            change_account(accounts, name, missing, |account| {
-                refuse_system_user(context, account)?;
-                account
-                    .grants
-                    .grant(&granted, &level, statement.grant_option);
-                Ok(())
-            })?;
+            let account = account_mut(accounts, name, missing)?;
+            refuse_system_user(context, account)?;
+            let grants = &mut account.grants;
+            grants.grant(&granted, &level, statement.grant_option);
         }
         Ok(())
-    })?;
-    done()
+    })
 }
 
 /// REVOKE
-pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Result<Outcome> {
+pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Result<()> {
     let level = level(context, &statement.level)?;
     let (granted, unknown) = resolve(&statement.privileges, &level)?;
     for name in unknown {
-        let error = codes::ER_WARN_DYNAMIC_PRIVILEGE_UNKNOWN.with(&[&name]);
-        context.warn(error);
+        context.warn(codes::ER_WARN_DYNAMIC_PRIVILEGE_UNKNOWN.with(&[&name]));
     }
     require(context, &granted, &level)?;
     let names = all_named(context, &statement.accounts)?;
-    let mut warnings = Vec::new();
-    records::change(context, |accounts| {
+    change_with_warnings(context, |accounts, warnings| {
         for name in &names {
             let Some(account) = accounts.get_mut(name) else {
                 if !statement.ignore_unknown {
@@ -68,80 +63,64 @@ pub(super) fn revoke(context: &StatementContext<'_>, statement: &Revoke) -> Resu
             refuse_system_user(context, account)?;
             if !Arc::make_mut(account).grants.revoke(&granted, &level) {
                 let error = no_grant(name, &level);
-                match statement.if_exists {
-                    true => warnings.push(error),
-                    false => return Err(error),
+                if statement.if_exists {
+                    warnings.push(error)
+                } else {
+                    return Err(error);
                 }
             }
         }
         Ok(())
-    })?;
-    for warning in warnings {
-        context.warn(warning);
-    }
-    done()
+    })
 }
 
 /// REVOKE ALL PRIVILEGES, GRANT OPTION
 pub(super) fn revoke_all(
     context: &StatementContext<'_>,
-    references: &[mayfly_syntax::ast::AccountReference],
+    references: &[AccountReference],
     ignore_unknown: bool,
-) -> Result<Outcome> {
+) -> Result<()> {
     require_create_user(context)?;
     let names = all_named(context, references)?;
-    let mut unknown = Vec::new();
-    records::change(context, |accounts| {
+    change_with_warnings(context, |accounts, warnings| {
         for name in &names {
             match accounts.get_mut(name) {
                 Some(account) => {
                     refuse_system_user(context, account)?;
                     Arc::make_mut(account).grants.revoke_all();
                 }
-                None if ignore_unknown => unknown.push(name.clone()),
+                None if ignore_unknown => {
+                    warnings.push(codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]));
+                }
                 None => return Err(codes::ER_REVOKE_GRANTS.error()),
             }
         }
         Ok(())
-    })?;
-    for name in unknown {
-        let error = codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]);
-        context.warn(error);
-    }
-    done()
+    })
 }
 
 /// The level that a statement names: 1046 for the current database without one, 1044 for those that
 /// everybody may read, 1305 for routines.
 fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> {
-    let current = || {
-        let current = context.current_database().map(str::to_owned);
-        current.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
-    };
-    let open = |database: String| match is_open_to_all(&database) {
-        true => Err(context.rights().denied_database(&database)),
-        false => Ok(database),
+    let grantable = |database: &str| {
+        if is_open(database) && database.eq_ignore_ascii_case("information_schema") {
+            return Err(context.rights().denied_database(database));
+        }
+        Ok(database.to_owned())
     };
     Ok(match written {
         GrantLevel::Global => Level::Global,
-        GrantLevel::Current => Level::Database(open(current()?)?),
-        GrantLevel::Database(pattern) => Level::Database(open(pattern.clone())?),
+        GrantLevel::Current => Level::Database(grantable(context.database_or_current(None)?)?),
+        GrantLevel::Database(pattern) => Level::Database(grantable(pattern)?),
         GrantLevel::Table(TableName { database, name }) => {
-            let database = match database {
-                Some(database) => database.clone(),
-                None => current()?,
-            };
-            Level::Table(open(database)?, name.clone())
+            let database = context.database_or_current(database.as_deref())?;
+            Level::Table(grantable(database)?, name.clone())
         }
         GrantLevel::Routine { function, name } => {
             let kind = if *function { "FUNCTION" } else { "PROCEDURE" };
             return Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&kind, &name.name]));
         }
     })
-}
-
-fn is_open_to_all(database: &str) -> bool {
-    is_open(database) && database.eq_ignore_ascii_case("information_schema")
 }
 
 /// Whether the session may grant and revoke that.

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{AccountReference, Privilege, RoleChoice};
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
-use super::{EXISTS, all_named, change_account, done, failed, note, require_create_user};
+use super::{
+    EXISTS, account_mut, all_named, change_with_warnings, failed, note, require_create_user,
+};
 use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName, AuthenticationPlugin};
 use crate::accounts::privileges::PrivilegeSet;
-use crate::ddl::account::{named, records};
+use crate::ddl::account::records;
 use crate::error::ensure;
-use crate::result::Outcome;
 use crate::session::StatementContext;
 
 /// CREATE ROLE
@@ -21,7 +22,7 @@ pub(super) fn create(
     context: &StatementContext<'_>,
     if_not_exists: bool,
     references: &[AccountReference],
-) -> Result<Outcome> {
+) -> Result<()> {
     const EITHER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser, Privilege::CreateRole]);
     let rights = context.rights();
     rights.require(EITHER, &[], "CREATE USER, CREATE ROLE")?;
@@ -47,7 +48,7 @@ pub(super) fn create(
         })
     })?;
     note(context, &codes::ER_USER_ALREADY_EXISTS, &existing);
-    done()
+    Ok(())
 }
 
 /// 1227 unless the session may grant and revoke these roles.
@@ -66,11 +67,10 @@ pub(super) fn grant(
     roles: &[AccountReference],
     accounts: &[AccountReference],
     admin: bool,
-) -> Result<Outcome> {
+) -> Result<()> {
     let (roles, names) = (all_named(context, roles)?, all_named(context, accounts)?);
     require_admin(context, &roles)?;
     records::change(context, |accounts| {
-        let unknown = |name: &AccountName| codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()]);
         for name in roles.iter().chain(&names) {
             if !accounts.contains_key(name) {
                 return Err(unknown(name));
@@ -82,21 +82,18 @@ pub(super) fn grant(
                     let looped = codes::ER_ROLE_GRANTED_TO_ITSELF;
                     return Err(looped.with(&[&name.quoted(), &role.quoted()]));
                 }
-                change_account(
-                    accounts,
-                    name,
-                    || unknown(name),
-                    |account| {
-                        let admin = admin || account.grants.roles.get(role) == Some(&true);
-                        account.grants.roles.insert(role.clone(), admin);
-                        Ok(())
-                    },
-                )?;
+                let granted = &mut account_mut(accounts, name, || unknown(name))?.grants.roles;
+                let admin = admin || granted.get(role) == Some(&true);
+                granted.insert(role.clone(), admin);
             }
         }
         Ok(())
-    })?;
-    done()
+    })
+}
+
+/// 3523: there is no such role or account.
+fn unknown(name: &AccountName) -> Error {
+    codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()])
 }
 
 /// Whether a role is an account, or has it through its own roles.
@@ -123,25 +120,23 @@ pub(super) fn revoke(
     accounts: &[AccountReference],
     if_exists: bool,
     ignore_unknown: bool,
-) -> Result<Outcome> {
+) -> Result<()> {
     let (roles, names) = (all_named(context, roles)?, all_named(context, accounts)?);
     require_admin(context, &roles)?;
     context.database().accounts.refuse_mandatory(&roles)?;
-    let mut warnings = Vec::new();
-    records::change(context, |accounts| {
+    change_with_warnings(context, |accounts, warnings| {
         for role in &roles {
             if !accounts.contains_key(role) {
-                let error = codes::ER_UNKNOWN_AUTHID.with(&[&role.quoted()]);
-                match if_exists {
-                    true => warnings.push(error),
-                    false => return Err(error),
+                if !if_exists {
+                    return Err(unknown(role));
                 }
+                warnings.push(unknown(role));
             }
         }
         for name in &names {
             let Some(account) = accounts.get_mut(name) else {
                 if !ignore_unknown {
-                    return Err(codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()]));
+                    return Err(unknown(name));
                 }
                 warnings.push(codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]));
                 continue;
@@ -153,60 +148,48 @@ pub(super) fn revoke(
             }
         }
         Ok(())
-    })?;
-    for warning in warnings {
-        context.warn(warning);
-    }
-    done()
+    })
 }
 
-fn not_granted(role: &AccountName, account: &AccountName) -> mayfly_types::Error {
-    codes::ER_ROLE_NOT_GRANTED.with(&[&role.quoted(), &account.quoted()])
-}
-
-/// The roles that a choice means for an account: 3530 for one that it has not.
+/// The roles that a choice means for an account: 3530 for one that it does not have.
 fn chosen(
     context: &StatementContext<'_>,
     choice: &RoleChoice,
-    account: &AccountName,
-    granted: &Account,
+    account: &Account,
 ) -> Result<BTreeSet<AccountName>> {
-    let roles = context.database().accounts.roles_of(granted);
+    let roles = context.database().accounts.roles_of(account);
     let listed = |list: &[AccountReference]| -> Result<BTreeSet<AccountName>> {
-        let names = list.iter().map(|reference| named(context, reference));
-        names.collect()
+        Ok(all_named(context, list)?.into_iter().collect())
     };
     let chosen = match choice {
         RoleChoice::None => BTreeSet::new(),
-        RoleChoice::Default => granted.grants.default_roles.clone(),
+        RoleChoice::Default => account.grants.default_roles.clone(),
         RoleChoice::All => roles.clone(),
         RoleChoice::AllExcept(list) => {
             let without = listed(list)?;
-            let kept = roles.iter().filter(|role| !without.contains(*role));
-            kept.cloned().collect()
+            roles.difference(&without).cloned().collect()
         }
         RoleChoice::List(list) => listed(list)?,
     };
     match chosen.iter().find(|role| !roles.contains(*role)) {
-        Some(role) => Err(not_granted(role, account)),
+        Some(role) => {
+            Err(codes::ER_ROLE_NOT_GRANTED.with(&[&role.quoted(), &account.name.quoted()]))
+        }
         None => Ok(chosen),
     }
 }
 
 /// SET ROLE
-pub(super) fn set(context: &mut StatementContext<'_>, choice: &RoleChoice) -> Result<Outcome> {
+pub(super) fn set(context: &mut StatementContext<'_>, choice: &RoleChoice) -> Result<()> {
     let name = context.privileges().own_account();
     let account = context.database().accounts.get(&name);
-    let roles = match account {
-        Some(account) => chosen(context, choice, &name, &account)?,
-        None => {
-            let plugin = AuthenticationPlugin::CachingSha2Password;
-            let nothing = Account::new(name.clone(), plugin, 0);
-            chosen(context, choice, &name, &nothing)?
-        }
+    let without_roles = || {
+        let plugin = AuthenticationPlugin::CachingSha2Password;
+        Arc::new(Account::new(name.clone(), plugin, 0))
     };
+    let roles = chosen(context, choice, &account.unwrap_or_else(without_roles))?;
     context.session.privileges.set_roles(roles);
-    done()
+    Ok(())
 }
 
 /// SET DEFAULT ROLE and ALTER USER … DEFAULT ROLE
@@ -215,7 +198,7 @@ pub(super) fn set_default(
     choice: &RoleChoice,
     accounts: &[AccountReference],
     if_exists: bool,
-) -> Result<Outcome> {
+) -> Result<()> {
     let names = all_named(context, accounts)?;
     let own = context.privileges().own_account();
     if names.iter().any(|name| *name != own) {
@@ -224,22 +207,18 @@ pub(super) fn set_default(
     let mut missing = Vec::new();
     records::change(context, |accounts| {
         for name in &names {
-            let Some(account) = accounts.get(name).cloned() else {
+            let Some(account) = accounts.get_mut(name) else {
                 missing.push(name.clone());
                 continue;
             };
-            let roles = chosen(context, choice, name, &account)?;
-            let unknown = || codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()]);
-            change_account(accounts, name, unknown, |account| {
-                account.grants.default_roles = roles;
-                Ok(())
-            })?;
+            let roles = chosen(context, choice, account)?;
+            Arc::make_mut(account).grants.default_roles = roles;
         }
         match missing.first() {
-            Some(name) if !if_exists => Err(codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()])),
+            Some(name) if !if_exists => Err(unknown(name)),
             _ => Ok(()),
         }
     })?;
     note(context, &codes::ER_USER_DOES_NOT_EXIST, &missing);
-    done()
+    Ok(())
 }

@@ -7,6 +7,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use super::super::simple::text_rows;
+use super::{MISSING, failed};
 use crate::accounts::account::{Account, AccountName};
 use crate::accounts::privileges::{DYNAMIC, PrivilegeSet, STATIC};
 use crate::ddl::account::{create_text, named};
@@ -61,10 +62,8 @@ pub(in super::super) fn grants(
     }
     let title = format!("Grants for {}@{}", name.user, name.host);
     let statements = grants.statements(&name);
-    let rows: Vec<[Value; 1]> = statements
-        .into_iter()
-        .map(|text| [Value::from(text.as_str())])
-        .collect();
+    let rows = statements.iter().map(|text| [Value::from(text.as_str())]);
+    let rows: Vec<[Value; 1]> = rows.collect();
     let ty = SqlType::varchar(1024, CollationId::UTF8MB4_0900_AI_CI);
     let result = StatementResult::of_rows(&[(title.as_str(), ty)], &rows);
     Ok(result.never_null(|_| true).into())
@@ -79,13 +78,7 @@ pub(in super::super) fn create(
     if name != context.privileges().own_account() {
         context.rights().require_in_database("mysql", SELECT)?;
     }
-    let missing = || {
-        super::failed(
-            "SHOW CREATE USER",
-            std::slice::from_ref(&name),
-            super::MISSING,
-        )
-    };
+    let missing = || failed("SHOW CREATE USER", std::slice::from_ref(&name), MISSING);
     let account = account(context, &name).ok_or_else(missing)?;
     let as_hex = context.settings().get(typed::PRINT_IDENTIFIED_WITH_AS_HEX);
     let title = format!("CREATE USER for {}@{}", name.user, name.host);
@@ -103,32 +96,19 @@ pub(in super::super) fn privileges() -> Outcome {
         }
         name
     };
-    let of =
+    let row =
         |name: String, context: &str, comment: &str| [name, context.to_owned(), comment.to_owned()];
-    let mut rows: Vec<[String; 3]> = STATIC
-        .iter()
-        .map(|row| of(sentence(row.name), row.context, row.comment))
-        .collect();
-    rows.push(of(
-        "Proxy".to_owned(),
-        "Server Admin",
-        "To make proxy user possible",
-    ));
-    rows.push(of(
-        "Usage".to_owned(),
-        "Server Admin",
-        "No privileges - allow connect only",
-    ));
+    let own = [
+        ("Proxy", "To make proxy user possible"),
+        ("Usage", "No privileges - allow connect only"),
+    ];
+    let own = own.map(|(name, comment)| row(name.to_owned(), "Server Admin", comment));
+    let known = STATIC.iter();
+    let known = known.map(|it| row(sentence(it.name), it.context, it.comment));
+    let mut rows: Vec<[String; 3]> = known.chain(own).collect();
     rows.sort();
-    rows.extend(
-        DYNAMIC
-            .iter()
-            .map(|name| of((*name).to_owned(), "Server Admin", "")),
-    );
-    text_rows(
-        &[("Privilege", 10), ("Context", 15), ("Comment", 64)],
-        &rows,
-    )
-    .never_null(|_| true)
-    .into()
+    let dynamic = DYNAMIC.iter();
+    rows.extend(dynamic.map(|name| row((*name).to_owned(), "Server Admin", "")));
+    let columns = [("Privilege", 10), ("Context", 15), ("Comment", 64)];
+    text_rows(&columns, &rows).never_null(|_| true).into()
 }

@@ -10,7 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use super::{
-    EXISTS, MISSING, all_named, change_account, done, failed, note, refuse_system_user,
+    CREATE_USER, EXISTS, MISSING, account_mut, all_named, failed, note, refuse_system_user,
     require_create_user,
 };
 use crate::accounts::AccountTable;
@@ -22,7 +22,6 @@ use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::variables::typed;
 
-const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
 const UPDATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
 
 /// The passwords that were generated, for their accounts.
@@ -45,7 +44,8 @@ pub(super) fn create(context: &StatementContext<'_>, statement: &CreateUser) -> 
                 existing.push(name);
                 continue;
             }
-            let mut account = Account::new(name.clone(), default_plugin(), now);
+            let plugin = AuthenticationPlugin::CachingSha2Password;
+            let mut account = Account::new(name.clone(), plugin, now);
             let identified = definition.identified.as_ref();
             let (database, options) = (&context.database(), &statement.options);
             let operation = ("CREATE USER", now);
@@ -65,12 +65,7 @@ pub(super) fn create(context: &StatementContext<'_>, statement: &CreateUser) -> 
     Ok(generated_passwords(&generated))
 }
 
-/// The plugin of accounts that name none.
-fn default_plugin() -> AuthenticationPlugin {
-    AuthenticationPlugin::CachingSha2Password
-}
-
-/// The passwords that were generated, which nobody is told again.
+/// The passwords that were generated: no other statement shows them.
 fn generated_passwords(generated: &Generated) -> Outcome {
     if generated.is_empty() {
         return StatementResult::default().into();
@@ -94,18 +89,16 @@ fn generated_passwords(generated: &Generated) -> Outcome {
     StatementResult::of_rows(&columns, &rows).into()
 }
 
-/// ALTER USER: all of the list or none. Whoever changes the own password alone needs no right to.
+/// ALTER USER: all of the list or none. No privilege is needed to change nothing but one's own password.
 pub(super) fn alter(context: &mut StatementContext<'_>, statement: &AlterUser) -> Result<Outcome> {
     let own = context.privileges().own_account();
     let mut names = Vec::with_capacity(statement.accounts.len());
     for definition in &statement.accounts {
         let name = named(context, &definition.account)?;
+        let identified = definition.identified.as_ref();
         let is_own = name == own
             && statement.options == AccountOptions::default()
-            && definition
-                .identified
-                .as_ref()
-                .is_some_and(|identified| identified.plugin.is_none());
+            && identified.is_some_and(|identified| identified.plugin.is_none());
         if !is_own {
             require_create_user(context)?;
         }
@@ -175,29 +168,23 @@ fn check_current(
     current: Option<&str>,
 ) -> Result<()> {
     let is_own = account.name == context.privileges().own_account();
-    match current {
-        Some(_) if !is_own => Err(codes::ER_CURRENT_PASSWORD_NOT_REQUIRED.error()),
-        Some(current) => ensure(
-            account
-                .plugin
-                .is_password(&account.password.0, current.as_bytes()),
-            || codes::ER_INCORRECT_CURRENT_PASSWORD.error(),
-        ),
-        None => {
-            let globals = context.database().globals();
-            let required = account
-                .require_current
-                .unwrap_or_else(|| globals.get(typed::PASSWORD_REQUIRE_CURRENT));
-            let rights = context.rights();
-            // Who may set the passwords of all need not know them.
-            let is_privileged = rights.global().has(CREATE_USER)
-                || rights.require_in_database("mysql", UPDATE).is_ok();
-            let is_asked = is_own && required && !account.password.0.is_empty();
-            refuse(is_asked && !is_privileged, || {
-                codes::ER_MISSING_CURRENT_PASSWORD.error()
-            })
-        }
+    let password = &account.password.0;
+    if let Some(current) = current {
+        ensure(is_own, || codes::ER_CURRENT_PASSWORD_NOT_REQUIRED.error())?;
+        let is_right = account.plugin.is_password(password, current.as_bytes());
+        return ensure(is_right, || codes::ER_INCORRECT_CURRENT_PASSWORD.error());
     }
+    let globals = context.database().globals();
+    let required = account.require_current;
+    let required = required.unwrap_or_else(|| globals.get(typed::PASSWORD_REQUIRE_CURRENT));
+    let rights = context.rights();
+    // An account that may set all passwords need not know its own.
+    let is_privileged =
+        rights.global().has(CREATE_USER) || rights.require_in_database("mysql", UPDATE).is_ok();
+    let is_asked = is_own && required && !password.is_empty();
+    refuse(is_asked && !is_privileged, || {
+        codes::ER_MISSING_CURRENT_PASSWORD.error()
+    })
 }
 
 /// RETAIN CURRENT PASSWORD: 3878 when there is none.
@@ -239,16 +226,14 @@ pub(super) fn set_password(
     };
     let now = context.now();
     let missing = || codes::ER_PASSWORD_NO_MATCH.error();
-    let _accounts = &context.database().accounts;
     let generated = records::change(context, |accounts| {
-        change_account(accounts, &name, missing, |account| {
-            if name != own {
-                refuse_system_user(context, account)?;
-            }
-            let options = AccountOptions::default();
-            let operation = ("SET PASSWORD", now);
-            alter_one(context, account, &definition, &options, operation)
-        })
+        let account = account_mut(accounts, &name, missing)?;
+        if name != own {
+            refuse_system_user(context, account)?;
+        }
+        let options = AccountOptions::default();
+        let operation = ("SET PASSWORD", now);
+        alter_one(context, account, &definition, &options, operation)
     })?;
     if name == own {
         context.session.privileges.password_changed();
@@ -263,14 +248,13 @@ pub(super) fn drop(
     roles: bool,
     if_exists: bool,
     references: &[AccountReference],
-) -> Result<Outcome> {
-    match roles {
-        true => {
-            let either = CREATE_USER.with(PrivilegeSet::of(&[Privilege::DropRole]));
-            let rights = context.rights();
-            rights.require(either, &[], "CREATE USER, DROP ROLE")?;
-        }
-        false => require_create_user(context)?,
+) -> Result<()> {
+    if roles {
+        let either = CREATE_USER.with(PrivilegeSet::of(&[Privilege::DropRole]));
+        let rights = context.rights();
+        rights.require(either, &[], "CREATE USER, DROP ROLE")?;
+    } else {
+        require_create_user(context)?
     }
     let names = all_named(context, references)?;
     context.database().accounts.refuse_mandatory(&names)?;
@@ -293,10 +277,10 @@ pub(super) fn drop(
     for name in &names {
         context.database().accounts.usage().unblock(name);
     }
-    done()
+    Ok(())
 }
 
-/// An account is gone: nobody has it as a role.
+/// An account was dropped: no other has it as a role.
 fn forget_role(accounts: &mut AccountTable, role: &AccountName) {
     for account in accounts.values_mut() {
         let grants = &account.grants;
@@ -312,7 +296,7 @@ fn forget_role(accounts: &mut AccountTable, role: &AccountName) {
 pub(super) fn rename(
     context: &StatementContext<'_>,
     renames: &[(AccountReference, AccountReference)],
-) -> Result<Outcome> {
+) -> Result<()> {
     require_create_user(context)?;
     let mut refused = Vec::new();
     records::change(context, |accounts| {
@@ -333,8 +317,7 @@ pub(super) fn rename(
             }
         }
         ensure(refused.is_empty(), || failed("RENAME USER", &refused, ""))
-    })?;
-    done()
+    })
 }
 
 fn rename_role(account: &mut Arc<Account>, old: &AccountName, new: &AccountName) {

@@ -4,20 +4,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use mayfly_plan::{DefaultSource, ScalarColumn};
 use mayfly_syntax::ast::{
     BinaryOperator, Expr, Ident, SetAssignment, visit_expressions, visit_expressions_mut,
 };
 use mayfly_syntax::encodings::{Variable, is_default, variable};
-use mayfly_types::convert::implicit_default;
-use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Batch, Diagnostics, Result, SqlType, Value};
 
-use crate::binding::expressions::{self, Bound, columns_of};
+use crate::binding::expressions::{self, Bound, columns_of, value_column};
 use crate::builder;
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::session::StatementContext;
-use crate::statements::listed_columns::{listed_columns, refuse_generated};
+use crate::statements::listed_columns::{named_column, refuse_generated};
+use crate::statements::row_rules::unset_value;
 use crate::storing::Storing;
 
 struct Assignment {
@@ -30,7 +28,7 @@ struct Assignment {
 pub(super) struct Assignments {
     list: Vec<Assignment>,
     /// An expression assigns to a variable, or has a subquery that may read one.
-    need_variables: bool,
+    pub(super) need_variables: bool,
     variable_count: usize,
     storing: Storing,
 }
@@ -44,46 +42,30 @@ impl Assignments {
         names: &[String],
         text: &SqlType,
     ) -> Result<Self> {
-        let need_variables = assignments
-            .iter()
-            .any(|assignment| needs_variables(&assignment.value, names));
+        let mut values = assignments.iter().map(|assignment| &assignment.value);
+        let need_variables = values.any(|value| needs_variables(value, names));
         if need_variables {
+            let variables = context.session.settings.user_variables();
             for name in names {
-                context
-                    .session
-                    .settings
-                    .user_variables()
-                    .set(name, text.clone(), Value::Null)?;
+                variables.set(name, text.clone(), Value::Null)?;
             }
         }
         // As columns they have names that no column of a statement can have.
         let fields: Vec<String> = names.iter().map(|name| format!("@{name}")).collect();
         let mut columns = columns_of(context, definition);
-        columns.extend(fields.iter().map(|name| ScalarColumn {
-            default: DefaultSource::None,
-            database: None,
-            table: "",
-            name,
-            ty: text,
-            nullable: true,
-        }));
+        columns.extend(fields.iter().map(|name| value_column("", name, text)));
         let mut list = Vec::with_capacity(assignments.len());
         for assignment in assignments {
-            let position =
-                listed_columns(definition, Some(std::slice::from_ref(&assignment.column)))?
-                    .remove(0);
+            let position = named_column(definition, &assignment.column)?;
             refuse_generated(definition, position)?;
-            let value = match is_default(&assignment.value) {
-                true => None,
-                false if need_variables => {
-                    Some(expressions::bind(context, &assignment.value, &columns)?)
+            let mut value = None;
+            if !is_default(&assignment.value) {
+                let mut expression = assignment.value.clone();
+                if !need_variables {
+                    name_fields(&mut expression, names);
                 }
-                false => {
-                    let mut value = assignment.value.clone();
-                    name_fields(&mut value, names);
-                    Some(expressions::bind(context, &value, &columns)?)
-                }
-            };
+                value = Some(expressions::bind(context, &expression, &columns)?);
+            }
             list.push(Assignment { position, value });
         }
         Ok(Self {
@@ -92,10 +74,6 @@ impl Assignments {
             variable_count: names.len(),
             storing: Storing::new(context.clock(), &definition.name, true),
         })
-    }
-
-    pub(super) fn need_variables(&self) -> bool {
-        self.need_variables
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -113,16 +91,14 @@ impl Assignments {
 
     /// The last assignment to a column.
     pub(super) fn last_for(&self, position: usize) -> Option<usize> {
-        self.list
-            .iter()
-            .rposition(|assignment| assignment.position == position)
+        let mut assignments = self.list.iter();
+        assignments.rposition(|assignment| assignment.position == position)
     }
 
     /// Whether an assignment is to DEFAULT.
     pub(super) fn is_default(&self, index: usize) -> bool {
-        self.list
-            .get(index)
-            .is_some_and(|assignment| assignment.value.is_none())
+        let assignment = self.list.get(index);
+        assignment.is_some_and(|assignment| assignment.value.is_none())
     }
 
     /// The values of every assignment for some rows, and their types. `of_table` are the table's
@@ -134,29 +110,19 @@ impl Assignments {
         variables: Vec<ArrayRef>,
         rows: usize,
     ) -> Result<Vec<(ArrayRef, SqlType)>> {
+        let unset = |column: &ColumnDefinition| {
+            let value = unset_value(column, self.storing.zone());
+            builder::constant(&value, &column.ty, rows)
+        };
         let of_table = of_table.into_iter().zip(&definition.columns);
-        let mut columns: Vec<ArrayRef> = of_table
-            .map(|(array, column)| {
-                array.unwrap_or_else(|| {
-                    builder::constant(
-                        &default_value(column, self.storing.zone()),
-                        &column.ty,
-                        rows,
-                    )
-                })
-            })
-            .chain(variables)
-            .collect();
+        let of_table = of_table.map(|(array, column)| array.unwrap_or_else(|| unset(column)));
+        let mut columns: Vec<ArrayRef> = of_table.chain(variables).collect();
         let quiet = Diagnostics::new(0);
         let mut values = Vec::with_capacity(self.list.len());
         for (index, assignment) in self.list.iter().enumerate() {
             let column = &definition.columns[assignment.position];
             let Some(bound) = &assignment.value else {
-                let default = builder::constant(
-                    &default_value(column, self.storing.zone()),
-                    &column.ty,
-                    rows,
-                );
+                let default = unset(column);
                 columns[assignment.position] = Arc::clone(&default);
                 values.push((default, column.ty.clone()));
                 continue;
@@ -180,25 +146,16 @@ impl Assignments {
         row: &Batch,
         variables: &[Value],
         text: &SqlType,
-    ) -> Result<(usize, Option<Value>, SqlType)> {
+    ) -> Result<(usize, Option<(Value, SqlType)>)> {
         let assignment = &self.list[index];
         let Some(bound) = &assignment.value else {
-            return Ok((assignment.position, None, SqlType::null()));
+            return Ok((assignment.position, None));
         };
         let mut columns = row.columns().to_vec();
         let variables = variables.iter().take(self.variable_count);
         columns.extend(variables.map(|value| builder::constant(value, text, 1)));
-        let (value, ty) = bound.scalar(&Batch::new(columns, 1), &[])?;
-        Ok((assignment.position, Some(value), ty))
-    }
-}
-
-/// The value of a column that a row has not set yet.
-fn default_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
-    match column.default_value(zone) {
-        Some(value) => value,
-        _ if column.nullable => Value::Null,
-        _ => implicit_default(&column.ty),
+        let value = bound.scalar(&Batch::new(columns, 1), &[])?;
+        Ok((assignment.position, Some(value)))
     }
 }
 

@@ -1,5 +1,5 @@
 //! The lines of a block as columns, for the usual case: every line has its fields and every field is
-//! stored without a word. Anything else makes [`LineParser::parse`] give up the block, and the
+//! stored without an error or a warning. For any other block [`LineParser::parse`] fails, and the
 //! statement goes through its lines one by one, with errors and warnings in their order.
 
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, UInt64Arr
 use arrow_buffer::NullBufferBuilder;
 use mayfly_types::charset::{Charset, utf8};
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
+use mayfly_types::temporal::DateTime;
 use mayfly_types::{Batch, Diagnostics, PhysicalType, SqlType, TypeKind, Value};
 
 use super::value;
@@ -17,20 +18,12 @@ use crate::catalog::definition::ColumnDefinition;
 use crate::delimited::{Format, LineEnd, Parser, Splitter, Step};
 use crate::storing::Storing;
 
-/// Where the fields of a line go.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Target<'t> {
-    /// To a column of the table.
-    Column(&'t ColumnDefinition),
-    /// To a variable: its text is kept.
-    Variable,
-}
-
 /// Parses blocks.
 #[derive(Debug)]
 pub(super) struct LineParser<'t> {
     pub(super) format: &'t Format,
-    pub(super) targets: Vec<Target<'t>>,
+    /// The columns that the fields of a line go to; `None` for a variable, which gets the text.
+    pub(super) targets: Vec<Option<&'t ColumnDefinition>>,
     pub(super) storing: &'t Storing,
     /// The type of fields as text.
     pub(super) text: SqlType,
@@ -41,48 +34,23 @@ pub(super) struct LineParser<'t> {
     pub(super) line_by_line: bool,
 }
 
-/// The whole lines of a block.
-#[derive(Debug)]
-pub(super) enum ParsedBlock {
-    /// Their fields as columns.
-    Columns {
-        /// Batches of them.
-        batches: Vec<Batch>,
-        /// How many bytes belong to whole lines.
-        end: usize,
-    },
-    /// Something is to be said about one of them.
-    Unusual,
-}
-
-/// There is something to be said about a field.
-struct Remarkable;
+/// The fields of a block's whole lines as columns, in batches, and how many bytes the lines have; `None` if a
+/// line needs an error or a warning.
+pub(super) type ParsedBlock = Option<(Vec<Batch>, usize)>;
 
 impl Parser for LineParser<'_> {
     type Parsed = ParsedBlock;
 
     fn parse(&self, bytes: &[u8], is_last: bool) -> ParsedBlock {
         if self.line_by_line {
-            return ParsedBlock::Unusual;
+            return None;
         }
-        match self.columns_of(bytes, is_last) {
-            Ok((batches, end)) => ParsedBlock::Columns { batches, end },
-            Err(Remarkable) => ParsedBlock::Unusual,
-        }
-    }
-}
-
-impl LineParser<'_> {
-    fn columns_of(&self, bytes: &[u8], is_last: bool) -> Result<(Vec<Batch>, usize), Remarkable> {
         let text = TextRules {
             is_utf8: self.is_binary || std::str::from_utf8(bytes).is_ok(),
         };
         let mut splitter = Splitter::new(self.format, bytes, is_last);
-        let mut columns: Vec<Column<'_>> = self
-            .targets
-            .iter()
-            .map(|target| Column::new(*target, self))
-            .collect();
+        let columns = self.targets.iter();
+        let mut columns: Vec<Column<'_>> = columns.map(|it| Column::new(*it, self)).collect();
         let mut batches = Vec::new();
         let mut rows = 0;
         'lines: loop {
@@ -91,7 +59,7 @@ impl LineParser<'_> {
                     Step::Field(field) if splitter.is_null(&field) => column.push_null()?,
                     Step::Field(field) => column.push(splitter.bytes_of(&field), text)?,
                     Step::NoField if index == 0 => break 'lines,
-                    Step::NoField => return Err(Remarkable),
+                    Step::NoField => return None,
                     Step::Incomplete => break 'lines,
                 }
             }
@@ -101,7 +69,7 @@ impl LineParser<'_> {
                     rows += 1;
                     break;
                 }
-                LineEnd::Ended { cut: true } => return Err(Remarkable),
+                LineEnd::Ended { cut: true } => return None,
                 LineEnd::Incomplete => break,
             }
             if rows == self.batch_rows {
@@ -112,7 +80,7 @@ impl LineParser<'_> {
         if rows > 0 {
             batches.push(finish(&mut columns, rows));
         }
-        Ok((batches, splitter.line_begin()))
+        Some((batches, splitter.line_begin()))
     }
 }
 
@@ -120,9 +88,10 @@ impl LineParser<'_> {
 fn finish(columns: &mut [Column<'_>], rows: usize) -> Batch {
     let columns = columns.iter_mut().map(|column| {
         let array = column.finish();
-        match array.len() == rows {
-            true => array,
-            false => array.slice(0, rows),
+        if array.len() == rows {
+            array
+        } else {
+            array.slice(0, rows)
         }
     });
     Batch::new(columns.collect(), rows)
@@ -144,11 +113,7 @@ impl TextRules {
 
 /// The values of a column in the making.
 enum Values {
-    Signed {
-        values: Vec<i64>,
-        least: i64,
-        greatest: i64,
-    },
+    Signed(Vec<i64>, SignedForm),
     Unsigned {
         values: Vec<u64>,
         greatest: u64,
@@ -159,26 +124,65 @@ enum Values {
         precision: u8,
         scale: u8,
     },
-    Date(Vec<i64>),
-    DateTime {
-        values: Vec<i64>,
-        digits: u8,
-    },
-    Text {
-        values: BinaryViewBuilder,
-        limit: usize,
-        counts_characters: bool,
-        /// CHAR loses its spaces at the end.
-        is_char: bool,
-        is_ascii_only: bool,
-    },
-    Bytes {
-        values: BinaryViewBuilder,
-        limit: usize,
-    },
-    Variable(BinaryViewBuilder),
+    /// Strings, and the texts of variables.
+    Bytes(BinaryViewBuilder, StringRules),
     /// Any other type: value by value, by the conversions of crate `types`.
     Other(ColumnBuilder),
+}
+
+/// What stands in a field that is stored as a signed number.
+#[derive(Clone, Copy)]
+enum SignedForm {
+    Integer {
+        least: i64,
+        greatest: i64,
+    },
+    Date,
+    /// With at most so many fractional digits.
+    DateTime(u8),
+}
+
+impl SignedForm {
+    #[inline]
+    fn parse(self, bytes: &[u8]) -> Option<i64> {
+        match self {
+            Self::Integer { least, greatest } => {
+                value::integer(bytes).filter(|number| (least..=greatest).contains(number))
+            }
+            Self::Date => value::date(bytes).map(DateTime::pack),
+            Self::DateTime(digits) => value::datetime(bytes, digits).map(DateTime::pack),
+        }
+    }
+}
+
+/// Which strings a column takes as they are.
+#[derive(Clone, Copy)]
+struct StringRules {
+    limit: usize,
+    counts_characters: bool,
+    /// CHAR loses its spaces at the end.
+    is_char: bool,
+    is_ascii_only: bool,
+}
+
+impl StringRules {
+    /// Any bytes, up to so many.
+    const fn bytes(limit: usize) -> Self {
+        Self {
+            limit,
+            counts_characters: false,
+            is_char: false,
+            is_ascii_only: false,
+        }
+    }
+
+    #[inline]
+    fn take(self, bytes: &[u8]) -> bool {
+        let fits = bytes.len() <= self.limit
+            || (self.counts_characters && utf8::count_chars(bytes) <= self.limit);
+        fits && !(self.is_char && bytes.last() == Some(&b' '))
+            && !(self.is_ascii_only && !bytes.is_ascii())
+    }
 }
 
 struct Column<'t> {
@@ -189,14 +193,14 @@ struct Column<'t> {
 }
 
 impl<'t> Column<'t> {
-    fn new(target: Target<'t>, parser: &'t LineParser<'t>) -> Self {
+    fn new(definition: Option<&'t ColumnDefinition>, parser: &'t LineParser<'t>) -> Self {
         let rows = parser.batch_rows;
-        let (values, definition) = match target {
-            Target::Variable => (Values::Variable(text_builder()), None),
-            Target::Column(column) if parser.is_binary && !column.ty.is_binary_string() => {
-                (Values::Other(ColumnBuilder::new(&column.ty)), Some(column))
+        let values = match definition {
+            None => Values::Bytes(text_builder(), StringRules::bytes(usize::MAX)),
+            Some(column) if parser.is_binary && !column.ty.is_binary_string() => {
+                Values::Other(ColumnBuilder::new(&column.ty))
             }
-            Target::Column(column) => (Values::new(&column.ty, rows), Some(column)),
+            Some(column) => Values::new(&column.ty, rows),
         };
         Self {
             values,
@@ -206,57 +210,43 @@ impl<'t> Column<'t> {
         }
     }
 
-    fn push_null(&mut self) -> Result<(), Remarkable> {
-        if self
-            .definition
-            .is_some_and(|column| !column.nullable && !column.auto_increment)
-        {
-            return Err(Remarkable);
+    fn push_null(&mut self) -> Option<()> {
+        let refuses = |column: &ColumnDefinition| !column.nullable && !column.auto_increment;
+        if self.definition.is_some_and(refuses) {
+            return None;
         }
         match &mut self.values {
-            Values::Signed { values, .. } | Values::Date(values) => values.push(0),
-            Values::DateTime { values, .. } => values.push(0),
+            Values::Signed(values, _) => values.push(0),
             Values::Unsigned { values, .. } => values.push(0),
             Values::Double(values) => values.push(0.0),
             Values::Decimal { values, .. } => values.push(0),
-            Values::Text { values, .. } | Values::Bytes { values, .. } => values.append_null(),
-            Values::Variable(values) => values.append_null(),
+            Values::Bytes(values, _) => values.append_null(),
             Values::Other(builder) => builder.push(&Value::Null),
         }
         self.nulls.append_null();
-        Ok(())
+        Some(())
     }
 
     #[inline]
-    fn push(&mut self, bytes: &[u8], text: TextRules) -> Result<(), Remarkable> {
-        if self.values.push_usual(bytes, text) {
-            self.nulls.append_non_null();
-            return Ok(());
+    fn push(&mut self, bytes: &[u8], text: TextRules) -> Option<()> {
+        if !self.values.push_usual(bytes, text) {
+            self.push_converted(bytes, text)?;
         }
-        self.push_converted(bytes, text)
+        self.nulls.append_non_null();
+        Some(())
     }
 
     /// A field that is not as MySQL itself would write it.
     #[cold]
-    fn push_converted(&mut self, bytes: &[u8], text: TextRules) -> Result<(), Remarkable> {
-        let Some(column) = self.definition else {
-            return Err(Remarkable);
-        };
-        if !text.holds(bytes) {
-            return Err(Remarkable);
-        }
+    fn push_converted(&mut self, bytes: &[u8], text: TextRules) -> Option<()> {
+        let column = self.definition.filter(|_| text.holds(bytes))?;
         let quiet = Diagnostics::new(0);
         let given = Value::Bytes(bytes.to_vec());
-        let parser = self.parser;
-        let stored = parser
-            .storing
-            .value(&given, &parser.text, column, 1, &quiet)
-            .map_err(|_| Remarkable)?;
-        if quiet.count() > 0 || !self.values.push_value(&stored) {
-            return Err(Remarkable);
-        }
-        self.nulls.append_non_null();
-        Ok(())
+        let LineParser {
+            storing, text: ty, ..
+        } = self.parser;
+        let stored = storing.value(&given, ty, column, 1, &quiet).ok()?;
+        (quiet.count() == 0 && self.values.push_value(&stored)).then_some(())
     }
 
     fn finish(&mut self) -> ArrayRef {
@@ -266,9 +256,7 @@ impl<'t> Column<'t> {
             std::mem::replace(values, Vec::with_capacity(rows))
         }
         match &mut self.values {
-            Values::Signed { values, .. }
-            | Values::Date(values)
-            | Values::DateTime { values, .. } => {
+            Values::Signed(values, _) => {
                 Arc::new(Int64Array::new(take(values, rows).into(), nulls))
             }
             Values::Unsigned { values, .. } => {
@@ -279,8 +267,7 @@ impl<'t> Column<'t> {
                 let array = Decimal128Array::new(take(values, rows).into(), nulls);
                 Arc::new(array.with_data_type(PhysicalType::Decimal128(*scale).arrow()))
             }
-            Values::Text { values, .. } | Values::Bytes { values, .. } => Arc::new(values.finish()),
-            Values::Variable(values) => Arc::new(values.finish()),
+            Values::Bytes(values, _) => Arc::new(values.finish()),
             Values::Other(builder) => builder.finish(),
         }
     }
@@ -312,12 +299,10 @@ impl Values {
                     _ => Self::Other(ColumnBuilder::new(ty)),
                 };
             }
-            TypeKind::Date => return Self::Date(Vec::with_capacity(rows)),
+            TypeKind::Date => return Self::Signed(Vec::with_capacity(rows), SignedForm::Date),
             TypeKind::DateTime => {
-                return Self::DateTime {
-                    values: Vec::with_capacity(rows),
-                    digits: ty.decimals,
-                };
+                let form = SignedForm::DateTime(ty.decimals);
+                return Self::Signed(Vec::with_capacity(rows), form);
             }
             _ if ty.is_string() => return Self::string(ty),
             _ => return Self::Other(ColumnBuilder::new(ty)),
@@ -329,11 +314,9 @@ impl Values {
             }
         } else {
             let greatest = i64::MAX >> (64 - bits);
-            Self::Signed {
-                values: Vec::with_capacity(rows),
-                least: -greatest - 1,
-                greatest,
-            }
+            let least = -greatest - 1;
+            let form = SignedForm::Integer { least, greatest };
+            Self::Signed(Vec::with_capacity(rows), form)
         }
     }
 
@@ -341,101 +324,57 @@ impl Values {
         let limit = ty.length as usize;
         let charset = ty.collation.charset();
         let is_char = ty.kind == TypeKind::Char;
-        match charset {
+        let rules = match charset {
             // BINARY is filled up with zero bytes.
-            Charset::Binary if is_char => Self::Other(ColumnBuilder::new(ty)),
-            Charset::Binary => Self::Bytes {
-                values: text_builder(),
-                limit,
-            },
-            _ => Self::Text {
-                values: text_builder(),
+            Charset::Binary if is_char => return Self::Other(ColumnBuilder::new(ty)),
+            Charset::Binary => StringRules::bytes(limit),
+            _ => StringRules {
                 limit,
                 counts_characters: is_char || ty.kind == TypeKind::VarChar,
                 is_char,
                 is_ascii_only: charset != Charset::Utf8mb4,
             },
-        }
+        };
+        Self::Bytes(text_builder(), rules)
     }
 
     /// Appends a field that is written as MySQL would write it.
     #[inline]
     fn push_usual(&mut self, bytes: &[u8], text: TextRules) -> bool {
-        match self {
-            Self::Signed {
-                values,
-                least,
-                greatest,
-            } => match value::signed(bytes) {
-                Some(number) if (*least..=*greatest).contains(&number) => values.push(number),
-                _ => return false,
-            },
-            Self::Unsigned { values, greatest } => match value::unsigned(bytes) {
-                Some(number) if number <= *greatest => values.push(number),
-                _ => return false,
-            },
-            Self::Double(values) => match value::double(bytes) {
-                Some(number) => values.push(number),
+        fn push<T>(values: &mut Vec<T>, value: Option<T>) -> bool {
+            match value {
+                Some(value) => values.push(value),
                 None => return false,
-            },
+            }
+            true
+        }
+        match self {
+            Self::Signed(values, form) => push(values, form.parse(bytes)),
+            Self::Unsigned { values, greatest } => {
+                let number = value::integer(bytes);
+                push(values, number.filter(|number| *number <= *greatest))
+            }
+            Self::Double(values) => push(values, value::double(bytes)),
             Self::Decimal {
                 values,
                 precision,
                 scale,
-            } => match value::decimal(bytes, *precision, *scale) {
-                Some(number) => values.push(number),
-                None => return false,
-            },
-            Self::Date(values) => match value::date(bytes) {
-                Some(date) => values.push(date.pack()),
-                None => return false,
-            },
-            Self::DateTime { values, digits } => match value::datetime(bytes, *digits) {
-                Some(datetime) => values.push(datetime.pack()),
-                None => return false,
-            },
-            Self::Text {
-                values,
-                limit,
-                counts_characters,
-                is_char,
-                is_ascii_only,
-            } => {
-                let fits = bytes.len() <= *limit
-                    || (*counts_characters && utf8::count_chars(bytes) <= *limit);
-                if !fits
-                    || (*is_char && bytes.last() == Some(&b' '))
-                    || (*is_ascii_only && !bytes.is_ascii())
-                    || !text.holds(bytes)
-                {
-                    return false;
+            } => push(values, value::decimal(bytes, *precision, *scale)),
+            Self::Bytes(values, rules) => {
+                let is_usual = rules.take(bytes) && text.holds(bytes);
+                if is_usual {
+                    values.append_value(bytes);
                 }
-                values.append_value(bytes);
+                is_usual
             }
-            Self::Bytes { values, limit } => {
-                if bytes.len() > *limit || !text.holds(bytes) {
-                    return false;
-                }
-                values.append_value(bytes);
-            }
-            Self::Variable(values) => {
-                if !text.holds(bytes) {
-                    return false;
-                }
-                values.append_value(bytes);
-            }
-            Self::Other(_) => return false,
+            Self::Other(_) => false,
         }
-        true
     }
 
     /// Appends a value of the column's type.
     fn push_value(&mut self, value: &Value) -> bool {
         match (self, value) {
-            (
-                Self::Signed { values, .. } | Self::Date(values) | Self::DateTime { values, .. },
-                Value::Int(number),
-            ) => values.push(*number),
+            (Self::Signed(values, _), Value::Int(number)) => values.push(*number),
             (Self::Unsigned { values, .. }, Value::UInt(number)) => values.push(*number),
             (Self::Double(values), Value::Float(number)) => values.push(*number),
             (
@@ -448,9 +387,7 @@ impl Values {
                 Some(number) => values.push(number),
                 None => return false,
             },
-            (Self::Text { values, .. } | Self::Bytes { values, .. }, Value::Bytes(bytes)) => {
-                values.append_value(bytes);
-            }
+            (Self::Bytes(values, _), Value::Bytes(bytes)) => values.append_value(bytes),
             (Self::Other(builder), value) => builder.push(value),
             _ => return false,
         }

@@ -1,49 +1,31 @@
 //! Fields that are written as MySQL itself writes values, read without an allocation. `None` is for
 //! everything else, which the conversions of crate `types` decide about.
 
+use std::str::FromStr;
+
+use mayfly_types::convert::number::plain_number;
 use mayfly_types::temporal::DateTime;
 use mayfly_types::temporal::calendar::days_in_month;
 
-/// Up to 19 digits always fit in 64 bits.
-const DIGITS_MAX: usize = 19;
 /// The fractional digits of a microsecond.
 const FRACTION_DIGITS: usize = 6;
 
 #[inline]
 fn digits(bytes: &[u8]) -> Option<u64> {
-    if bytes.is_empty() || bytes.len() > DIGITS_MAX {
-        return None;
-    }
-    let mut number = 0_u64;
-    for byte in bytes {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number = number * 10 + u64::from(digit);
-    }
-    Some(number)
-}
-
-fn without_sign(bytes: &[u8]) -> (bool, &[u8]) {
-    match bytes {
-        [b'-', rest @ ..] => (true, rest),
-        _ => (false, bytes),
-    }
-}
-
-/// An integer without sign.
-#[inline]
-pub(super) fn unsigned(bytes: &[u8]) -> Option<u64> {
-    digits(bytes)
+    let is_number = !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit);
+    let digit = |number: u64, byte: &u8| number * 10 + u64::from(byte - b'0');
+    is_number.then(|| bytes.iter().fold(0, digit))
 }
 
 /// An integer.
 #[inline]
-pub(super) fn signed(bytes: &[u8]) -> Option<i64> {
-    let (negative, rest) = without_sign(bytes);
-    let number = i64::try_from(digits(rest)?).ok()?;
-    Some(if negative { -number } else { number })
+pub(super) fn integer<T: TryFrom<i64> + FromStr>(bytes: &[u8]) -> Option<T> {
+    match plain_number(bytes) {
+        Some((number, 0)) => T::try_from(number).ok(),
+        Some(_) => None,
+        // It may have more digits than a plain number.
+        None => std::str::from_utf8(bytes).ok()?.parse().ok(),
+    }
 }
 
 /// A number with a point or an exponent.
@@ -60,31 +42,10 @@ pub(super) fn double(bytes: &[u8]) -> Option<f64> {
 /// A number of at most so many digits, of which `scale` are behind the point; in units of the last.
 #[inline]
 pub(super) fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Option<i128> {
-    let (negative, rest) = without_sign(bytes);
-    let point = memchr::memchr(b'.', rest);
-    let (integer, fraction) = match point {
-        Some(at) => (&rest[..at], &rest[at + 1..]),
-        None => (rest, &rest[rest.len()..]),
-    };
-    let scale = usize::from(scale);
-    if (integer.is_empty() && fraction.is_empty())
-        || fraction.len() > scale
-        || integer.len() + scale > usize::from(precision)
-    {
-        return None;
-    }
-    let mut number = 0_i128;
-    for byte in integer.iter().chain(fraction) {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number = number * 10 + i128::from(digit);
-    }
-    for _ in fraction.len()..scale {
-        number *= 10;
-    }
-    Some(if negative { -number } else { number })
+    let (number, given) = plain_number(bytes)?;
+    let missing = scale.checked_sub(given)?;
+    let number = i128::from(number).checked_mul(10_i128.checked_pow(missing.into())?)?;
+    (number.unsigned_abs() < 10_u128.checked_pow(precision.into())?).then_some(number)
 }
 
 #[inline]
@@ -106,7 +67,7 @@ pub(super) fn date(bytes: &[u8]) -> Option<DateTime> {
     exists.then(|| DateTime::date(year, month, day))
 }
 
-/// `YYYY-MM-DD hh:mm:ss[.ffffff]` of a moment that exists, with at most so many fractional digits.
+/// `YYYY-MM-DD hh:mm:ss[.ffffff]` of a time that exists, with at most so many fractional digits.
 #[inline]
 pub(super) fn datetime(bytes: &[u8], fraction_digits: u8) -> Option<DateTime> {
     let day = date(bytes.get(..10)?)?;
@@ -139,60 +100,79 @@ pub(super) fn datetime(bytes: &[u8], fraction_digits: u8) -> Option<DateTime> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Debug;
+
     use super::*;
+
+    fn check<T: PartialEq + Debug>(
+        parse: fn(&[u8]) -> Option<T>,
+        good: &[(&str, T)],
+        bad: &[&str],
+    ) {
+        for (text, value) in good {
+            assert_eq!(parse(text.as_bytes()).as_ref(), Some(value), "{text}");
+        }
+        for text in bad {
+            assert_eq!(parse(text.as_bytes()), None, "{text}");
+        }
+    }
 
     #[test]
     fn numbers() {
-        assert_eq!(unsigned(b"4294967295"), Some(4_294_967_295));
-        assert_eq!(
-            unsigned(b"9999999999999999999"),
-            Some(9_999_999_999_999_999_999)
+        check(
+            integer::<u64>,
+            &[
+                ("4294967295", 4_294_967_295),
+                ("18446744073709551615", u64::MAX),
+            ],
+            &["", "-1", " 1", "1 ", "1.0", "18446744073709551616"],
         );
-        for text in ["", "-1", "+1", " 1", "1 ", "1.0", "18446744073709551615"] {
-            assert_eq!(unsigned(text.as_bytes()), None, "{text}");
-        }
-        assert_eq!(signed(b"-9223372036854775807"), Some(-i64::MAX));
-        assert_eq!(signed(b"0"), Some(0));
-        for text in ["", "-", "--1", "9223372036854775808"] {
-            assert_eq!(signed(text.as_bytes()), None, "{text}");
-        }
-        assert_eq!(double(b"-1.5e3"), Some(-1500.0));
-        for text in ["", "inf", "nan", "1.", "1e999", "1x"] {
-            assert_eq!(double(text.as_bytes()), None, "{text}");
-        }
+        check(
+            integer::<i64>,
+            &[("-9223372036854775807", -i64::MAX), ("0", 0)],
+            &["", "-", "--1", "9223372036854775808"],
+        );
+        check(
+            double,
+            &[("-1.5e3", -1500.0)],
+            &["", "inf", "nan", "1.", "1e999", "1x"],
+        );
     }
 
     #[test]
     fn decimals() {
-        assert_eq!(decimal(b"12.5", 6, 2), Some(1250));
-        assert_eq!(decimal(b"-.25", 6, 2), Some(-25));
-        assert_eq!(decimal(b"9999.99", 6, 2), Some(999_999));
-        for text in ["", "-", ".", "1.234", "12345", "1.2.3", "1e2"] {
-            assert_eq!(decimal(text.as_bytes(), 6, 2), None, "{text}");
-        }
+        check(
+            |bytes| decimal(bytes, 6, 2),
+            &[("12.5", 1250), ("-.25", -25), ("9999.99", 999_999)],
+            &["", "-", ".", "1.234", "12345", "1.2.3", "1e2"],
+        );
     }
 
     #[test]
-    fn moments() {
-        assert_eq!(date(b"2024-02-29"), Some(DateTime::date(2024, 2, 29)));
-        for text in [
+    fn dates_and_times() {
+        let bad = [
             "2023-02-29",
             "0000-00-00",
             "2024-1-1",
             "2024/01/01",
             "2024-00-01",
-        ] {
-            assert_eq!(date(text.as_bytes()), None, "{text}");
-        }
-        let moment = datetime(b"2024-02-29 23:59:58.5", 1).expect("it exists");
-        assert_eq!((moment.hour, moment.minute, moment.second), (23, 59, 58));
-        assert_eq!(moment.microsecond, 500_000);
-        for text in [
-            "2024-02-29",
-            "2024-02-29 24:00:00",
-            "2024-02-29 10:00:00.25",
-        ] {
-            assert_eq!(datetime(text.as_bytes(), 1), None, "{text}");
-        }
+        ];
+        check(date, &[("2024-02-29", DateTime::date(2024, 2, 29))], &bad);
+        let last = DateTime {
+            hour: 23,
+            minute: 59,
+            second: 58,
+            microsecond: 500_000,
+            ..DateTime::date(2024, 2, 29)
+        };
+        check(
+            |bytes| datetime(bytes, 1),
+            &[("2024-02-29 23:59:58.5", last)],
+            &[
+                "2024-02-29",
+                "2024-02-29 24:00:00",
+                "2024-02-29 10:00:00.25",
+            ],
+        );
     }
 }

@@ -32,8 +32,7 @@ impl AutoNumber {
         })
     }
 
-    /// The number of a row, which is put into it if it has none; nothing when that is to be done with
-    /// more care.
+    /// The number of a row, which is put into it if it has none; `None` when the generic path must do that.
     pub(super) fn take(
         &self,
         context: &StatementContext<'_>,
@@ -57,9 +56,10 @@ impl AutoNumber {
             made.give_back(table);
             return None;
         }
-        *value = match self.ty.unsigned {
-            true => Value::UInt(number),
-            false => Value::Int(i64::try_from(number).unwrap_or(i64::MAX)),
+        *value = if self.ty.unsigned {
+            Value::UInt(number)
+        } else {
+            Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
         };
         Some(made)
     }
@@ -73,8 +73,8 @@ impl Number {
         }
     }
 
-    /// The row was added; gives what the client is told.
-    pub(super) fn keep(&self, context: &StatementContext<'_>, table: &BaseTable) -> u64 {
+    /// The row was added; gives the number that the client gets.
+    pub(super) fn confirm(&self, context: &StatementContext<'_>, table: &BaseTable) -> u64 {
         match self {
             Self::Given(number) => {
                 table.advance_auto_increment(number.saturating_add(1));

@@ -7,7 +7,6 @@
 //! place for each error and warning.
 
 mod auto_number;
-mod form;
 mod recognize;
 mod zoned_columns;
 
@@ -19,8 +18,7 @@ use mayfly_storage::{IndexId, ReadLock, RowChange};
 use mayfly_types::{Result, SqlType, Value};
 
 use self::auto_number::AutoNumber;
-pub(crate) use self::form::may_be_point;
-pub(super) use self::recognize::plan;
+pub(crate) use self::recognize::{may_be_point, plan};
 use self::zoned_columns::ZonedColumns;
 use super::row_sink::NUMBERS_AHEAD;
 use crate::catalog::{BaseTable, RowStore};
@@ -53,6 +51,7 @@ enum RowAccess {
     },
     Insert {
         sources: Vec<Source>,
+        /// Its date is that of planning: `recognize` leaves out values whose conversion reads it.
         storing: Storing,
         number: Option<AutoNumber>,
     },
@@ -127,9 +126,10 @@ fn sum(a: &Value, b: &Value, subtracts: bool, ty: &SqlType) -> Option<Value> {
     };
     let (a, b) = (whole(a)?, whole(b)?);
     let sum = if subtracts { a - b } else { a + b };
-    match ty.unsigned {
-        true => u64::try_from(sum).ok().map(Value::UInt),
-        false => i64::try_from(sum).ok().map(Value::Int),
+    if ty.unsigned {
+        u64::try_from(sum).ok().map(Value::UInt)
+    } else {
+        i64::try_from(sum).ok().map(Value::Int)
     }
 }
 
@@ -155,12 +155,21 @@ impl PointPlan {
 
     /// Where all its values come from.
     fn sources(&self) -> impl Iterator<Item = &Source> {
-        let (key, row): (&[Source], &[Source]) = match &self.access {
-            RowAccess::Read { key, .. } | RowAccess::Delete { key } => (&key.parts, &[]),
-            RowAccess::Insert { sources, .. } => (&[], sources),
-            RowAccess::Update { key, sources, .. } => (&key.parts, sources),
+        let row: &[Source] = match &self.access {
+            RowAccess::Read { .. } | RowAccess::Delete { .. } => &[],
+            RowAccess::Insert { sources, .. } | RowAccess::Update { sources, .. } => sources,
         };
-        key.iter().chain(row)
+        self.key().into_iter().flat_map(|key| &key.parts).chain(row)
+    }
+
+    /// How the row is found; an INSERT looks for none.
+    fn key(&self) -> Option<&Key> {
+        match &self.access {
+            RowAccess::Read { key, .. }
+            | RowAccess::Update { key, .. }
+            | RowAccess::Delete { key } => Some(key),
+            RowAccess::Insert { .. } => None,
+        }
     }
 
     fn table_use(&self) -> TableUse {
@@ -212,22 +221,24 @@ impl PointPlan {
                 return Ok(None);
             }
         }
-        let key = &mut scratch.key;
+        if let Some(key) = self.key()
+            && !key.find(store, parameters, &mut scratch.key)
+        {
+            return Ok(None);
+        }
+        let row = (table, store);
         match &self.access {
             RowAccess::Read {
-                key: by,
+                key,
                 columns,
                 shown,
-            } => match by.find(store, parameters, key) {
-                true => self.read(context, (table, store), (by.index, key), (columns, shown)),
-                false => Ok(None),
-            },
+            } => self.read(context, row, (key.index, &scratch.key), (columns, shown)),
             RowAccess::Insert {
                 sources,
                 storing,
                 number,
             } => {
-                let row = StoredRow {
+                let stored = StoredRow {
                     context,
                     table,
                     storing,
@@ -235,19 +246,13 @@ impl PointPlan {
                     numbered: number.as_ref().map(|number| number.column),
                 };
                 let values = &mut scratch.values;
-                match row.store(values, sources, 0..sources.len(), parameters) {
-                    true => self.insert(context, (table, store), values, number.as_ref()),
-                    false => Ok(None),
+                if !stored.store(values, sources, 0..sources.len(), parameters) {
+                    return Ok(None);
                 }
+                self.insert(context, row, values, number.as_ref())
             }
-            RowAccess::Update { key: by, .. } => match by.find(store, parameters, key) {
-                true => self.update(context, (table, store), parameters, scratch),
-                false => Ok(None),
-            },
-            RowAccess::Delete { key: by } => match by.find(store, parameters, key) {
-                true => delete(context, (table, store), (by.index, key)),
-                false => Ok(None),
-            },
+            RowAccess::Update { .. } => self.update(context, row, parameters, scratch),
+            RowAccess::Delete { key } => delete(context, row, (key.index, &scratch.key)),
         }
     }
 
@@ -282,12 +287,9 @@ impl PointPlan {
         number: Option<&AutoNumber>,
     ) -> Result<Option<Outcome>> {
         ZonedColumns::new(context, &self.zoned).to_utc(0..values.len(), values);
-        let number = match number {
-            None => None,
-            Some(number) => match number.take(context, table, values) {
-                Some(number) => Some(number),
-                None => return Ok(None),
-            },
+        let taken = number.map(|number| number.take(context, table, values));
+        let Some(number) = taken.map_or(Some(None), |taken| taken.map(Some)) else {
+            return Ok(None);
         };
         let done = match store {
             RowStore::Session(rows) => rows.insert_row(values, context.session.undo_of_row())?,
@@ -302,7 +304,7 @@ impl PointPlan {
         context.count(Counter::ComInsert);
         context.count(Counter::HandlerWrite);
         context.session.diagnostics.insert_id = 0;
-        let last_insert_id = number.map_or(0, |number| number.keep(context, table));
+        let last_insert_id = number.map_or(0, |number| number.confirm(context, table));
         if last_insert_id > 0 && table.trees().is_some() {
             table.keep_numbers(context.session.transaction.of_table(table)?, NUMBERS_AHEAD)?;
         }
@@ -338,9 +340,8 @@ impl PointPlan {
                 read.is_empty() || rows.read_row(by.index, key, read, old)?
             }
             RowStore::Durable(rows) => {
-                locked = context
-                    .statement_of(table)?
-                    .lock_row(rows, (by.index, key))?;
+                let statement = context.statement_of(table)?;
+                locked = statement.lock_row(rows, (by.index, key))?;
                 if let Some(row) = &locked {
                     old.clear();
                     old.extend(read.iter().map(|column| row.values()[*column].clone()));
@@ -361,13 +362,10 @@ impl PointPlan {
         }
         ZonedColumns::new(context, &self.zoned).to_utc(columns.iter().copied(), values);
         let change = match (store, locked) {
-            (RowStore::Session(rows), _) => rows.update_row(
-                by.index,
-                key,
-                columns,
-                values,
-                context.session.undo_of_row(),
-            )?,
+            (RowStore::Session(rows), _) => {
+                let undo = context.session.undo_of_row();
+                rows.update_row(by.index, key, columns, values, undo)?
+            }
             (RowStore::Durable(_), Some(row)) => row.update(columns, values)?,
             (RowStore::Durable(_), None) => return Ok(None),
         };
@@ -380,9 +378,10 @@ impl PointPlan {
         context.count(Counter::ComUpdate);
         note_read(context, matched == 1);
         context.counters().add(Counter::HandlerUpdate, changes);
-        let reported = match context.session.client.counts_found_rows {
-            true => matched,
-            false => changes,
+        let reported = if context.session.client.counts_found_rows {
+            matched
+        } else {
+            changes
         };
         Ok(Some(changed(reported, Cow::Borrowed(info))))
     }
@@ -433,8 +432,8 @@ impl StoredRow<'_> {
         parameters: &Parameters,
     ) -> bool {
         values.resize(sources.len(), Value::Null);
-        let mut places = values.iter_mut().zip(sources).zip(columns);
-        places.all(|((stored, source), column)| self.store_one(stored, source, column, parameters))
+        let mut slots = values.iter_mut().zip(sources).zip(columns);
+        slots.all(|((stored, source), column)| self.store_one(stored, source, column, parameters))
     }
 
     fn store_one(

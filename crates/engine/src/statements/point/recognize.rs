@@ -1,11 +1,14 @@
-//! Which plans read or change one row by a unique key.
+//! Which statements may read or change one row by a unique key, as far as their form says, and which plans do.
 
 use std::sync::Arc;
 
 use mayfly_plan::physical::{IndexScan, Operator, Plan, QueryPlan, StatementLimit};
 use mayfly_plan::{ChangePlan, Expression, ExpressionKind, NewValue};
 use mayfly_storage::IndexId;
-use mayfly_syntax::ast::{Expr, InsertSource, InsertStatement, Statement};
+use mayfly_syntax::ast::{
+    BinaryOperator, Expr, GroupByExpr, InsertSource, InsertStatement, Query, SetExpr, Statement,
+    TableWithJoins,
+};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::{SqlType, TypeKind, Value};
 
@@ -18,11 +21,69 @@ use crate::catalog::definition::{ColumnDefault, TableDefinition};
 use crate::result::ResultColumn;
 use crate::session::StatementContext;
 use crate::statements::cached_plan::ExecutablePlan;
-use crate::statements::insert::InsertPlan;
+use crate::statements::insert::{InsertPlan, parameter_index};
 use crate::storing::Storing;
 
+/// Whether a statement is of one table, and asks for values of columns or gives a row. What keys the
+/// table has is not asked.
+pub(crate) fn may_be_point(statement: &Statement) -> bool {
+    match statement {
+        Statement::Query(query) => may_be_read(query),
+        Statement::Insert(insert) => {
+            let is_one_row =
+                matches!(&insert.source, InsertSource::Values(rows) if rows.len() == 1);
+            is_one_row && !insert.replace && insert.on_duplicate_key_update.is_empty()
+        }
+        Statement::Update(update) => {
+            update.with.is_none() && is_key_of(&update.tables, update.selection.as_ref())
+        }
+        Statement::Delete(delete) => {
+            delete.with.is_none()
+                && delete.targets.is_empty()
+                && is_key_of(&delete.from, delete.selection.as_ref())
+        }
+        _ => false,
+    }
+}
+
+fn may_be_read(query: &Query) -> bool {
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return false;
+    };
+    let is_grouped = match &select.group_by {
+        GroupByExpr::Expressions(expressions, modifiers) => {
+            !expressions.is_empty() || !modifiers.is_empty()
+        }
+        GroupByExpr::All(_) => true,
+    };
+    query.with.is_none()
+        && query.locks.is_empty()
+        && !is_grouped
+        && select.distinct.is_none()
+        && select.having.is_none()
+        && is_key_of(&select.from, select.selection.as_ref())
+}
+
+fn is_key_of(tables: &[TableWithJoins], selection: Option<&Expr>) -> bool {
+    let is_one = matches!(tables, [only] if only.joins.is_empty());
+    is_one && selection.is_some_and(asks_for_values)
+}
+
+/// Whether a condition is nothing but `=`.
+fn asks_for_values(condition: &Expr) -> bool {
+    match condition {
+        Expr::Nested(inner) => asks_for_values(inner),
+        Expr::BinaryOp { left, op, right } => match op {
+            BinaryOperator::And => asks_for_values(left) && asks_for_values(right),
+            BinaryOperator::Eq => true,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// What a plan comes to, if it is one row.
-pub(in super::super) fn plan(
+pub(crate) fn plan(
     context: &StatementContext<'_>,
     statement: &Statement,
     plan: &ExecutablePlan,
@@ -53,28 +114,23 @@ fn of_query(
     tables: &[Arc<BaseTable>],
 ) -> Option<PointPlan> {
     let (access, table) = access(context, plan, tables)?;
-    let column = |place: usize| match access.expressions {
-        None => Some(place),
-        Some(expressions) => match expressions.get(place)?.kind {
-            ExpressionKind::Column(place) => Some(place),
+    let scanned = |index: usize| match access.expressions {
+        None => Some(index),
+        Some(expressions) => match expressions.get(index)?.kind {
+            ExpressionKind::Column(index) => Some(index),
             _ => None,
         },
     };
-    let column = |place: usize| access.scan.columns.get(column(place)?).copied();
+    let column = |index: usize| {
+        let column = *access.scan.columns.get(scanned(index)?)?;
+        (column < table.definition.columns.len()).then_some(column)
+    };
     let columns: Vec<usize> = (0..plan.columns.len()).map(column).collect::<Option<_>>()?;
-    if columns
-        .iter()
-        .any(|column| *column >= table.definition.columns.len())
-    {
-        return None;
-    }
-    let shown = ResultColumn::of_plan(&plan.columns);
-    let key = access.key;
     table.row_store()?;
     let access = RowAccess::Read {
-        key,
+        key: access.key,
         columns,
-        shown,
+        shown: ResultColumn::of_plan(&plan.columns),
     };
     Some(PointPlan::new(context, table, access))
 }
@@ -104,11 +160,11 @@ fn of_change(
     }
     let (mut read, mut columns, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for assignment in &target.assignments {
-        let NewValue::Column(place) = assignment.value else {
+        let NewValue::Column(index) = assignment.value else {
             return None;
         };
-        let expression = access.expressions?.get(place)?;
-        let ty = &plan.query.columns.get(place)?.ty;
+        let expression = access.expressions?.get(index)?;
+        let ty = &plan.query.columns.get(index)?.ty;
         let source = source_of(expression, ty)
             .or_else(|| sum_of(expression, ty, access.scan, definition, &mut read))?;
         let column = definition.columns.get(assignment.column)?;
@@ -168,9 +224,7 @@ fn of_insert(
     };
     let source = |column: usize| {
         let given = positions.iter().position(|given| *given == column);
-        let given = given
-            .map(|place| &row[place])
-            .filter(|expr| !is_default(expr));
+        let given = given.map(|index| &row[index]).filter(|it| !is_default(it));
         let source = match given {
             None if numbered == Some(column) => Some(Source::Stored(Value::Null)),
             None => default_of(context, definition, column),
@@ -219,11 +273,11 @@ fn access<'p, 't>(
     };
     let is_whole =
         |limit: &StatementLimit| limit.offset == 0 && limit.count == u64::MAX && !limit.counts_all;
-    // A text that is no date is an error, which only the whole way looks for.
-    if !plan.date_parameters.is_empty() {
-        return None;
-    }
-    if !plan.shared.is_empty() || !plan.limit.as_ref().is_none_or(is_whole) {
+    // A text that is no date is an error, which the generic path finds.
+    if !plan.date_parameters.is_empty()
+        || !plan.shared.is_empty()
+        || !plan.limit.as_ref().is_none_or(is_whole)
+    {
         return None;
     }
     let (scan, expressions) = match &plan.root.operator {
@@ -301,10 +355,10 @@ fn sum_of(
     let [column, other] = arguments.as_slice() else {
         return None;
     };
-    let ExpressionKind::Column(place) = column.kind else {
+    let ExpressionKind::Column(index) = column.kind else {
         return None;
     };
-    let column = *scan.columns.get(place)?;
+    let column = *scan.columns.get(index)?;
     let is_whole = |ty: &SqlType| ty.is_integer();
     if !is_whole(&definition.columns.get(column)?.ty) || !is_whole(&other.ty) || !is_whole(ty) {
         return None;
@@ -324,13 +378,10 @@ fn sum_of(
 }
 
 fn value_of(context: &StatementContext<'_>, expr: &Expr) -> Option<Source> {
-    if let Some((value, ty)) =
-        expressions::plain_literal(context.options().collation_connection, expr)
-    {
-        return Some(Source::Literal(value, ty));
+    match expressions::plain_literal(context.options().collation_connection, expr) {
+        Some((value, ty)) => Some(Source::Literal(value, ty)),
+        None => parameter_index(expr).map(Source::Parameter),
     }
-    let index = crate::statements::insert::parameter_index(expr)?;
-    Some(Source::Parameter(index))
 }
 
 /// What a column gets that a row does not give, if that is the same for every row.
@@ -354,12 +405,8 @@ fn default_of(
 
 /// Whether rows are what their columns are given: nothing is computed or checked.
 fn is_plain(definition: &TableDefinition) -> bool {
-    let checked = definition.checks.iter().any(|check| check.enforced);
-    let computed = definition
-        .columns
-        .iter()
-        .any(|column| column.generated.is_some());
-    !checked && !computed
+    let (mut checks, mut columns) = (definition.checks.iter(), definition.columns.iter());
+    !checks.any(|check| check.enforced) && !columns.any(|column| column.generated.is_some())
 }
 
 /// Whether rows refer to others by one of these columns.

@@ -10,9 +10,10 @@ use crate::session::StatementContext;
 /// The TIMESTAMP columns of a table whose values are shown in another time zone than UTC.
 pub(super) fn zoned_columns(context: &StatementContext<'_>, table: &BaseTable) -> Vec<usize> {
     let has_any = !table.timestamps.is_empty();
-    match has_any && !ZoneClock::new(&context.options().time_zone).is_utc() {
-        true => table.timestamps.clone(),
-        false => Vec::new(),
+    if has_any && !ZoneClock::new(&context.options().time_zone).is_utc() {
+        table.timestamps.clone()
+    } else {
+        Vec::new()
     }
 }
 

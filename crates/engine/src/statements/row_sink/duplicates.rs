@@ -1,10 +1,10 @@
-//! ON DUPLICATE KEY UPDATE: what is made of a row when one like it comes.
+//! ON DUPLICATE KEY UPDATE: how a row changes when a row with a duplicate key comes.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mayfly_exec::ExecutionContext;
-use mayfly_plan::{DefaultSource, Expression, PlanOptions, ScalarColumn, ScalarNames};
+use mayfly_plan::{Expression, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::{
     Expr, InsertSource, InsertStatement, Query, SetExpr, TableFactor, visit_expressions,
 };
@@ -12,15 +12,15 @@ use mayfly_syntax::encodings;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
 
-use crate::binding::expressions::{Bound, columns_of};
+use crate::binding::expressions::{Bound, columns_of, value_column};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::builder;
 use crate::catalog::definition::TableDefinition;
 use crate::session::StatementContext;
-use crate::statements::listed_columns::{listed_columns, refuse_generated};
+use crate::statements::listed_columns::{named_column, refuse_generated};
 use crate::statements::row_rules::RowRules;
 use crate::statements::row_sink::OnDuplicate;
-use crate::statements::row_target::RowTarget;
+use crate::statements::row_target::{RowTarget, bind_value};
 use crate::statements::same_values::same_value;
 
 /// The clause as it was written, and what its names mean.
@@ -101,14 +101,15 @@ impl<'i> DuplicateClause<'i> {
     pub(crate) fn plan(
         &self,
         context: &StatementContext<'_>,
-        (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
+        planner: (&SessionCatalog<'_>, &PlanOptions),
         foreign_types: &[SqlType],
     ) -> Result<DuplicatePlan> {
         let written = &self.insert.on_duplicate_key_update;
         if written.is_empty() {
-            return Ok(match self.insert.replace {
-                true => DuplicatePlan::Replace,
-                false => DuplicatePlan::Refuse,
+            return Ok(if self.insert.replace {
+                DuplicatePlan::Replace
+            } else {
+                DuplicatePlan::Refuse
             });
         }
         let definition = &*self.target.names;
@@ -116,14 +117,7 @@ impl<'i> DuplicateClause<'i> {
         let alias = self.insert.row_alias.as_ref();
         let alias = alias.map_or("", |alias| alias.name.as_str());
         let new = definition.columns.iter().zip(&self.new_names);
-        columns.extend(new.map(|(column, name)| ScalarColumn {
-            database: None,
-            table: alias,
-            name,
-            ty: &column.ty,
-            nullable: true,
-            default: DefaultSource::None,
-        }));
+        columns.extend(new.map(|(column, name)| value_column(alias, name, &column.ty)));
         for (expr, ty) in self.foreign.iter().zip(foreign_types) {
             let (table, name) = match expr {
                 Expr::Identifier(name) => ("", name.value.as_str()),
@@ -133,14 +127,7 @@ impl<'i> DuplicateClause<'i> {
                 },
                 _ => continue,
             };
-            columns.push(ScalarColumn {
-                database: None,
-                table,
-                name,
-                ty,
-                nullable: true,
-                default: DefaultSource::None,
-            });
+            columns.push(value_column(table, name, ty));
         }
         let is_values = matches!(self.insert.source, InsertSource::Values(_));
         let names = ScalarNames {
@@ -150,22 +137,13 @@ impl<'i> DuplicateClause<'i> {
         };
         let mut assignments = Vec::with_capacity(written.len());
         for assignment in written {
-            let one = std::slice::from_ref(&assignment.column);
-            let column = listed_columns(definition, Some(one))?
-                .pop()
-                .unwrap_or_default();
-            let value = match encodings::is_default(&assignment.value) {
-                true => None,
-                false => {
-                    refuse_generated(definition, column)?;
-                    let value = &assignment.value;
-                    let value = mayfly_plan::bind_scalar(value, names, catalog, options)?;
-                    Some(Arc::new(match definition.columns[column].ty.is_numeric() {
-                        true => mayfly_plan::as_number(value),
-                        false => value,
-                    }))
-                }
-            };
+            let column = named_column(definition, &assignment.column)?;
+            let mut value = None;
+            if !encodings::is_default(&assignment.value) {
+                refuse_generated(definition, column)?;
+                let ty = &definition.columns[column].ty;
+                value = Some(Arc::new(bind_value(&assignment.value, names, planner, ty)?));
+            }
             assignments.push((column, value));
         }
         Ok(DuplicatePlan::Update(assignments))
@@ -197,12 +175,9 @@ impl DuplicatePlan {
             Self::Update(assignments) => {
                 let execution = execution();
                 let bound = |value: &Arc<Expression>| Bound::of_plan(Arc::clone(value), &execution);
-                let assignments = assignments
-                    .iter()
-                    .map(|(column, value)| DuplicateAssignment {
-                        column: *column,
-                        value: value.as_ref().map(bound),
-                    });
+                let assignments = assignments.iter();
+                let assignments =
+                    assignments.map(|(column, value)| (*column, value.as_ref().map(bound)));
                 OnDuplicate::Update(Box::new(DuplicateUpdate {
                     assignments: assignments.collect(),
                     parameters: parameters.to_vec(),
@@ -234,21 +209,12 @@ fn reads(query: &Query, name: &str) -> bool {
     })
 }
 
-/// What is set in a row.
-pub(crate) struct DuplicateAssignment {
-    /// The column.
-    pub(crate) column: usize,
-    /// Its value over the row that is there, the row that came, and columns of the query that it
-    /// came from. None is DEFAULT.
-    pub(crate) value: Option<Bound>,
-}
-
-/// ON DUPLICATE KEY UPDATE
+/// ON DUPLICATE KEY UPDATE in a running statement.
 pub(crate) struct DuplicateUpdate {
-    /// In this order; later ones see what earlier ones did.
-    pub(crate) assignments: Vec<DuplicateAssignment>,
+    /// As in [`DuplicatePlan::Update`], in this order: later ones see what earlier ones did.
+    assignments: Vec<(usize, Option<Bound>)>,
     /// The values of `?`.
-    pub(crate) parameters: Vec<Value>,
+    parameters: Vec<Value>,
 }
 
 impl DuplicateUpdate {
@@ -268,19 +234,22 @@ impl DuplicateUpdate {
             columns.extend_from_slice(extra.columns());
         }
         let mut assigned = vec![false; width];
-        for assignment in &self.assignments {
-            let column = &rules.definition.columns[assignment.column];
-            let value = match &assignment.value {
+        for (position, value) in &self.assignments {
+            let column = &rules.definition.columns[*position];
+            let value = match value {
                 Some(bound) => {
                     let row = Batch::new(columns.clone(), 1);
                     let (value, ty) = bound.scalar(&row, &self.parameters)?;
                     rules.refuse_warnings()?;
                     rules.store_assigned(&value, &ty, column, number)?
                 }
-                None => rules.default_value(assignment.column, &columns[..width], number)?,
+                None => {
+                    let row = || Batch::new(columns[..width].to_vec(), 1);
+                    rules.default_value(*position, row, number)?
+                }
             };
-            columns[assignment.column] = builder::constant(&value, &column.ty, 1);
-            assigned[assignment.column] = true;
+            columns[*position] = builder::constant(&value, &column.ty, 1);
+            assigned[*position] = true;
         }
         columns.truncate(width);
         let same = |column: usize| same_value(old.column(column), &columns[column], 0);
@@ -288,7 +257,7 @@ impl DuplicateUpdate {
             return Ok(None);
         }
         // As in MySQL all generated columns are computed, those of a row that is added too.
-        rules.set_moments(&mut columns, &assigned, 1);
+        rules.update_timestamps(&mut columns, &assigned, 1);
         rules.generate(&mut columns, 1, number - 1)?;
         let changed = Batch::new(columns, 1);
         match rules.check(&changed)? {

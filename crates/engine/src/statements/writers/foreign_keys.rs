@@ -2,7 +2,7 @@
 //! a child's rows when a parent's row goes or gets another key.
 //!
 //! As InnoDB does it, row by row and at once: a statement that would be right only at its end is
-//! refused. What is looked for is looked for among the rows of now, those of the statement itself
+//! refused. Parents and children are looked for among the newest rows, those of the statement itself
 //! included, and locked: a parent's row shared, so that it stays until the child's is committed; a
 //! child's row as the change that it gets needs it.
 //!
@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_plan::TableId;
 use mayfly_storage::{ColumnId, IndexId, LockMode};
 use mayfly_types::error::codes;
@@ -26,9 +26,9 @@ use crate::error::ensure;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::row_rules::RowRules;
-use crate::statements::row_writer::{Conflict, RowWriter, key_text, one_position};
 use crate::statements::same_values::same_value;
-use crate::statements::writers::{Entry, WriterId, Writers};
+use crate::statements::writers::row_writer::{Conflict, key_text, one_position};
+use crate::statements::writers::{WriterId, Writers};
 use crate::{builder, convert};
 
 /// So many statements deep a cascade may go, the first one included.
@@ -71,9 +71,8 @@ impl Links {
         let definition = &*table.definition;
         let mut links = Self::default();
         for foreign in &definition.foreign_keys {
-            links
-                .parents
-                .push(ParentLink::new(context, table, foreign)?);
+            let link = ParentLink::new(context, table, foreign)?;
+            links.parents.push(link);
         }
         let catalog = context.catalog().databases();
         for (child, position) in catalog.children_of(definition) {
@@ -95,14 +94,11 @@ impl Links {
         assigned: Option<&[bool]>,
     ) -> bool {
         let changes = |columns: &[usize]| {
-            let Some(assigned) = assigned else {
-                return true;
-            };
-            columns.iter().any(|column| {
-                let column_definition = &definition.columns[*column];
-                assigned[*column]
-                    || column_definition.on_update_now
-                    || column_definition.generated.is_some()
+            assigned.is_none_or(|assigned| {
+                columns.iter().any(|position| {
+                    let column = &definition.columns[*position];
+                    assigned[*position] || column.on_update_now || column.generated.is_some()
+                })
             })
         };
         self.parents.iter().any(|link| changes(&link.columns))
@@ -119,14 +115,14 @@ impl ParentLink {
         let definition = &*table.definition;
         let (database, name) = foreign.parent(&definition.database);
         let is_own = foreign.refers_to(&definition.database, definition);
-        let parent = match is_own {
-            true => Some(Arc::clone(table)),
-            false => context.use_related_table(database, name, TableUse::Read)?,
+        let parent = if is_own {
+            Some(Arc::clone(table))
+        } else {
+            context.use_related_table(database, name, TableUse::Read)?
         };
+        let columns = definition.column_positions(&foreign.columns);
         Ok(Self {
-            columns: definition
-                .column_positions(&foreign.columns)
-                .unwrap_or_default(),
+            columns: columns.unwrap_or_default(),
             parent: parent.and_then(|parent| {
                 let columns = &foreign.references.columns;
                 let columns = parent.definition.column_positions(columns)?;
@@ -142,9 +138,8 @@ impl ParentLink {
 impl ChildLink {
     fn new(child: Arc<BaseTable>, name: &str, parent: &BaseTable) -> Option<Self> {
         let definition = &child.definition;
-        let foreign = definition.foreign_keys.iter();
-        let mut foreign = foreign.filter(|foreign| foreign.name == name);
-        let foreign = foreign.next()?.clone();
+        let mut foreign = definition.foreign_keys.iter();
+        let foreign = foreign.find(|foreign| foreign.name == name)?.clone();
         let columns = definition.column_positions(&foreign.columns)?;
         let referenced = &foreign.references.columns;
         Some(Self {
@@ -158,9 +153,10 @@ impl ChildLink {
     }
 
     fn action(&self, deletes: bool) -> ReferentialAction {
-        match deletes {
-            true => self.foreign.on_delete(),
-            false => self.foreign.on_update(),
+        if deletes {
+            self.foreign.on_delete()
+        } else {
+            self.foreign.on_update()
         }
     }
 }
@@ -197,42 +193,32 @@ impl<'c> Cascade<'c> {
 
     /// Whether rows of a table are being changed above.
     fn changes(&self, table: TableId) -> bool {
-        match &self.from {
-            None => false,
-            Some((above, changed, deletes)) => {
-                (*changed == table && !deletes) || above.changes(table)
-            }
-        }
+        self.from.is_some_and(|(above, changed, deletes)| {
+            (changed == table && !deletes) || above.changes(table)
+        })
     }
 }
 
 impl Writers<'_> {
     /// A table's foreign keys.
     pub(crate) fn links(&mut self, table: WriterId) -> Result<Arc<Links>> {
-        let entry = &mut self.tables[table];
-        if let Some(links) = &entry.links {
+        let writer = &mut self.tables[table];
+        if let Some(links) = &writer.links {
             return Ok(Arc::clone(links));
         }
-        let links = Arc::new(Links::of(self.context, &entry.writer.table)?);
-        Ok(Arc::clone(entry.links.insert(links)))
+        let links = Arc::new(Links::of(self.context, &writer.table)?);
+        Ok(Arc::clone(writer.links.insert(links)))
     }
 
     /// The writer of a table that a foreign key leads to.
     fn related(&mut self, table: &Arc<BaseTable>) -> Result<WriterId> {
-        let known = |entry: &Entry| entry.writer.table.id == table.id;
-        if let Some(position) = self.tables.iter().position(known) {
-            return Ok(position);
+        match self.known(table) {
+            Some(known) => Ok(known),
+            None => Ok(self.push(table, table.rows_in(self.context)?, false)),
         }
-        let handle = table.rows_in(self.context)?;
-        self.tables.push(Entry {
-            writer: RowWriter::new(self.context, Arc::clone(table), handle),
-            is_apart: false,
-            links: None,
-        });
-        Ok(self.tables.len() - 1)
     }
 
-    /// Adds rows of a child up to the first whose like is there already.
+    /// Adds rows of a child up to the first with a duplicate key.
     pub(crate) fn insert_referring(
         &mut self,
         table: WriterId,
@@ -240,9 +226,11 @@ impl Writers<'_> {
     ) -> Result<(usize, Option<Conflict>)> {
         let links = self.links(table)?;
         // A row may refer to itself and to those before it, but to none behind it.
-        let at_once = match links.parents.iter().any(|link| link.is_own) {
-            true => 1,
-            false => rows.row_count(),
+        let refers_to_itself = links.parents.iter().any(|link| link.is_own);
+        let at_once = if refers_to_itself {
+            1
+        } else {
+            rows.row_count()
         };
         let mut first = 0;
         while first < rows.row_count() {
@@ -301,12 +289,14 @@ impl Writers<'_> {
             let found = match &link.parent {
                 Some((parent, index)) => {
                     let parent = self.related(parent)?;
-                    self.of(parent).find(*index, &key, LockMode::Shared, 1)?
+                    self.of(parent)
+                        .writer()?
+                        .find(*index, &key, LockMode::Shared, 1)?
                 }
                 None => Vec::new(),
             };
             if found.is_empty() {
-                let child = &self.tables[child].writer.table.definition;
+                let child = &self.tables[child].table.definition;
                 return Err(no_referenced_row(child, &link.foreign));
             }
         }
@@ -322,11 +312,11 @@ impl Writers<'_> {
     ) -> Result<u64> {
         let links = self.links(table)?;
         if links.children.is_empty() {
-            return self.of(table).delete(positions);
+            return self.of(table).writer()?.delete(positions);
         }
         let mut deleted = 0;
         for position in positions.as_binary_view().iter().flatten() {
-            let Some(old) = self.of(table).current(position)? else {
+            let Some(old) = self.of(table).writer()?.current(position)? else {
                 continue;
             };
             let keeps_itself =
@@ -335,7 +325,7 @@ impl Writers<'_> {
             for link in links.children.iter().filter(keeps_itself) {
                 self.key_goes(table, link, &old, None, way)?;
             }
-            deleted += self.of(table).delete(&one_position(position))?;
+            deleted += self.of(table).writer()?.delete(&one_position(position))?;
             for link in links.children.iter().filter(|link| !keeps_itself(link)) {
                 self.key_goes(table, link, &old, None, way)?;
             }
@@ -343,7 +333,7 @@ impl Writers<'_> {
         Ok(deleted)
     }
 
-    /// Puts rows in place of others, up to the first whose like is there already; how many.
+    /// Puts rows in place of others, up to the first with a duplicate key; how many.
     pub(crate) fn update_linked(
         &mut self,
         table: WriterId,
@@ -353,7 +343,7 @@ impl Writers<'_> {
     ) -> Result<(usize, Option<Conflict>)> {
         let links = self.links(table)?;
         for (row, position) in positions.as_binary_view().iter().flatten().enumerate() {
-            let Some(old) = self.of(table).current(position)? else {
+            let Some(old) = self.of(table).writer()?.current(position)? else {
                 continue;
             };
             let new = rows.slice(row, 1);
@@ -380,7 +370,7 @@ impl Writers<'_> {
         Ok((rows.row_count(), None))
     }
 
-    /// A row of a parent has gone, or got another key: what becomes of those that referred to it.
+    /// A row of a parent was removed or has got another key: follows the action of those that referred to it.
     fn key_goes(
         &mut self,
         parent: WriterId,
@@ -397,9 +387,12 @@ impl Writers<'_> {
         }
         let child = self.related(&link.child)?;
         let action = link.action(new.is_none());
-        let own = self.tables[parent].writer.table.id;
+        let own = self.tables[parent].table.id;
         let find = |writers: &mut Self, mode: LockMode, limit: usize| {
-            writers.of(child).find(link.index, &key, mode, limit)
+            writers
+                .of(child)
+                .writer()?
+                .find(link.index, &key, mode, limit)
         };
         if action == ReferentialAction::Restrict {
             return ensure(find(self, LockMode::Shared, 1)?.is_empty(), || {
@@ -413,7 +406,7 @@ impl Writers<'_> {
                     return Ok(());
                 }
                 let way = way.next(own, true, &link.foreign.name)?;
-                let found: ArrayRef = Arc::new(found.iter().map(Some).collect::<Positions>());
+                let found: ArrayRef = Arc::new(BinaryViewArray::from_iter_values(found));
                 self.delete_referenced(child, &found, &way)?;
             }
         }
@@ -427,9 +420,11 @@ impl Writers<'_> {
             return Err(row_is_referenced(&link.child.definition, &link.foreign));
         }
         let new_key = new.filter(|_| action == ReferentialAction::Cascade);
-        let new_key = new_key.map(|new| link.referenced.iter().map(|at| new.column(*at)));
-        let new_key: Option<Vec<Value>> =
-            new_key.map(|columns| columns.map(|value| convert::value_at(value, 0)).collect());
+        let new_key: Option<Vec<Value>> = new_key.map(|new| {
+            let referenced = link.referenced.iter();
+            let values = referenced.map(|at| convert::value_at(new.column(*at), 0));
+            values.collect()
+        });
         for position in found {
             let conflict = self.follow(child, link, &position, new_key.as_deref(), &way)?;
             if let Some(conflict) = conflict {
@@ -448,7 +443,7 @@ impl Writers<'_> {
         key: Option<&[Value]>,
         way: &Cascade<'_>,
     ) -> Result<Option<Conflict>> {
-        let Some(row) = self.of(child).current(position)? else {
+        let Some(row) = self.of(child).writer()?.current(position)? else {
             return Ok(None);
         };
         let definition = &link.child.definition;
@@ -457,11 +452,8 @@ impl Writers<'_> {
             let value = key.map_or(&Value::Null, |key| &key[part]);
             columns[*column] = builder::constant(value, &definition.columns[*column].ty, 1);
         }
-        if definition
-            .columns
-            .iter()
-            .any(|column| column.generated.is_some())
-        {
+        let mut generated = definition.columns.iter();
+        if generated.any(|column| column.generated.is_some()) {
             let rules = RowRules::new(self.context, definition, false, false)?;
             rules.generate(&mut columns, 1, 0)?;
         }
@@ -478,7 +470,7 @@ impl Writers<'_> {
         row: &Batch,
         conflict: &Conflict,
     ) -> mayfly_types::Error {
-        let definition = &self.tables[parent].writer.table.definition;
+        let definition = &self.tables[parent].table.definition;
         let record = definition.unique_keys().next();
         let record = record.map_or_else(String::new, |key| key_text(definition, key, row, 0));
         let key = conflict.key(&link.child.definition);
@@ -518,8 +510,6 @@ pub(crate) fn check_rows(
     }
     Ok(())
 }
-
-type Positions = arrow_array::BinaryViewArray;
 
 /// Whether two rows differ in one of these columns, to the byte.
 fn differs(columns: &[usize], old: &Batch, new: &Batch) -> bool {

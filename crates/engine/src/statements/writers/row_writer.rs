@@ -1,9 +1,9 @@
-//! Where rows go: a table's writer, in whose way may be rows with the same keys.
+//! Where rows go: a table's writer, which reports duplicate keys.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryViewArray};
-use mayfly_storage::{IndexId, LockMode, RowsWritten, Table, TableWriter};
+use mayfly_storage::{RowsWritten, Table, TableWriter};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
@@ -11,49 +11,55 @@ use crate::catalog::definition::{KeyDefinition, TableDefinition};
 use crate::catalog::{BaseTable, indexes};
 use crate::convert;
 use crate::session::StatementContext;
+use crate::statements::writers::foreign_keys::Links;
 
-/// A row that cannot be written because its like is there already.
-pub(super) struct Conflict {
-    /// The key in which it is, by its position in the definition.
+/// A row that cannot be written because another row has the same key.
+pub(crate) struct Conflict {
+    /// The key, by its position in the definition.
     key: Option<usize>,
-    /// No other key can be in the way.
-    pub(super) is_last_key: bool,
-    /// The row that is there.
-    pub(super) position: Vec<u8>,
+    /// No other key can have a duplicate.
+    pub(crate) is_last_key: bool,
+    /// The position of the row that has the key.
+    pub(crate) position: Vec<u8>,
 }
 
 impl Conflict {
-    /// The key in which it is.
-    pub(super) fn key<'d>(&self, definition: &'d TableDefinition) -> Option<&'d KeyDefinition> {
+    /// The key that both rows have.
+    pub(crate) fn key<'d>(&self, definition: &'d TableDefinition) -> Option<&'d KeyDefinition> {
         definition.keys.get(self.key?)
     }
 }
 
 /// Writes rows, as the session sees them, for one statement.
-pub(super) struct RowWriter {
-    pub(super) table: Arc<BaseTable>,
+pub(crate) struct RowWriter {
+    pub(crate) table: Arc<BaseTable>,
     handle: Arc<dyn Table>,
     writer: Option<Box<dyn TableWriter>>,
     unique_indexes: usize,
     /// What was written stays, also if the statement fails.
-    pub(super) stays: bool,
+    pub(crate) stays: bool,
+    /// Foreign keys are not checked.
+    pub(crate) is_apart: bool,
+    /// The table's foreign keys, once they were asked for.
+    pub(crate) links: Option<Arc<Links>>,
 }
 
 impl Drop for RowWriter {
     fn drop(&mut self) {
         if self.stays && !std::thread::panicking() {
             // The statement has failed already.
-            let _ = self.keep();
+            let _ = self.flush();
         }
     }
 }
 
 impl RowWriter {
     /// A writer over a statement's handle to the table.
-    pub(super) fn new(
+    pub(crate) fn new(
         context: &StatementContext<'_>,
         table: Arc<BaseTable>,
         handle: Arc<dyn Table>,
+        is_apart: bool,
     ) -> Self {
         let indexes = handle.indexes().iter();
         let unique_indexes = indexes.filter(|index| index.unique).count();
@@ -63,10 +69,13 @@ impl RowWriter {
             unique_indexes,
             stays: context.session.transaction.changes_directly(&table),
             table,
+            is_apart,
+            links: None,
         }
     }
 
-    fn writer(&mut self) -> Result<&mut Box<dyn TableWriter>> {
+    /// The store's writer.
+    pub(crate) fn writer(&mut self) -> Result<&mut Box<dyn TableWriter>> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
             None => self.handle.writer()?,
@@ -75,13 +84,13 @@ impl RowWriter {
     }
 
     /// Adds rows up to the first that conflicts; how many.
-    pub(super) fn insert(&mut self, rows: &Batch) -> Result<(usize, Option<Conflict>)> {
+    pub(crate) fn insert(&mut self, rows: &Batch) -> Result<(usize, Option<Conflict>)> {
         let written = self.writer()?.insert(rows)?;
         Ok(self.written(written))
     }
 
     /// Puts rows in place of others up to the first that conflicts; how many.
-    pub(super) fn update(
+    pub(crate) fn update(
         &mut self,
         positions: &ArrayRef,
         rows: &Batch,
@@ -99,18 +108,8 @@ impl RowWriter {
         (written.rows, conflict)
     }
 
-    /// Removes rows; how many were there.
-    pub(super) fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
-        self.writer()?.delete(positions)
-    }
-
-    /// The row at a position as it is now.
-    pub(super) fn current(&mut self, position: &[u8]) -> Result<Option<Batch>> {
-        self.writer()?.current(position)
-    }
-
     /// Error 1062 for a row of a batch in which it stands as the session sees it.
-    pub(super) fn duplicate_entry(&self, conflict: &Conflict, shown: &Batch, row: usize) -> Error {
+    pub(crate) fn duplicate_entry(&self, conflict: &Conflict, shown: &Batch, row: usize) -> Error {
         let definition = &self.table.definition;
         let Some(key) = conflict.key(definition) else {
             return codes::ER_DUP_ENTRY.with(&[&"", &definition.name]);
@@ -120,24 +119,13 @@ impl RowWriter {
         codes::ER_DUP_ENTRY.with(&[&entry, &name])
     }
 
-    /// The positions of rows whose first key parts have these values, each locked.
-    pub(super) fn find(
-        &mut self,
-        index: IndexId,
-        key: &[ArrayRef],
-        mode: LockMode,
-        limit: usize,
-    ) -> Result<Vec<Vec<u8>>> {
-        self.writer()?.find(index, key, mode, limit)
-    }
-
-    /// What was written since the writer last finished has not been.
-    pub(super) fn forget(&mut self) {
+    /// Discards what was written since the last flush.
+    pub(crate) fn forget(&mut self) {
         self.writer = None;
     }
 
-    /// What was written is seen by later statements. More can be written.
-    pub(super) fn keep(&mut self) -> Result<()> {
+    /// Makes what was written visible to later statements. More can be written.
+    pub(crate) fn flush(&mut self) -> Result<()> {
         match self.writer.take() {
             Some(writer) => writer.finish(),
             None => Ok(()),
@@ -145,8 +133,8 @@ impl RowWriter {
     }
 }
 
-/// The values of a row in a key's parts, as 1062 and its like show them.
-pub(super) fn key_text(
+/// The values of a row in a key's parts, as errors about duplicate keys show them.
+pub(crate) fn key_text(
     definition: &TableDefinition,
     key: &KeyDefinition,
     shown: &Batch,
@@ -194,6 +182,6 @@ fn key_prefix(value: &[u8], prefix: Option<u64>) -> &[u8] {
 }
 
 /// A position as a batch of one.
-pub(super) fn one_position(position: &[u8]) -> ArrayRef {
+pub(crate) fn one_position(position: &[u8]) -> ArrayRef {
     Arc::new(BinaryViewArray::from_iter_values([position]))
 }
