@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use mayfly_engine::{FileAccess, KillHandle, Session};
 use mayfly_testkit::corpus;
-use mayfly_testkit::fixture::Fixture;
+use mayfly_testkit::fixture::{Fixture, must};
 use mayfly_testkit::random::{Random, words};
 
 /// Without a word about it, so long.
@@ -177,6 +177,66 @@ impl Guard {
     }
 }
 
+/// The rows are names, a tab, and values.
+const GLOBAL_VARIABLES: &str = "SHOW GLOBAL VARIABLES";
+
+/// Drops what outlives the session of a file. What was set for all sessions comes first: it may refuse every change
+/// (`super_read_only`, `transaction_read_only`) or shorten what this reads (`sql_select_limit`).
+fn clean_up(fixture: &Fixture, variables: &[String]) {
+    let mut session = fixture.database.session();
+    for variable in variables {
+        let (name, _) = variable.split_once('\t').expect("a name and a value");
+        // Some cannot be set at all.
+        let _ = session.execute(&format!("SET GLOBAL {name} = DEFAULT"));
+    }
+    // This one starts with the defaults.
+    let mut session = fixture.database.session();
+    let schemas = session
+        .execute("SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')")
+        .expect("it has this table");
+    for row in 0..schemas[0].row_count() {
+        let name = schemas[0].row_bytes(row)[0]
+            .as_deref()
+            .unwrap_or_default()
+            .to_vec();
+        let name = String::from_utf8_lossy(&name).replace('`', "``");
+        session
+            .execute(&format!("DROP DATABASE `{name}`"))
+            .expect("a database of the test");
+    }
+}
+
+#[test]
+fn what_a_statement_sets_for_all_sessions_does_not_refuse_the_clean_up() {
+    for set in [
+        "read_only = 1",
+        "super_read_only = 1",
+        "offline_mode = 1",
+        "transaction_read_only = 1",
+        "sql_select_limit = 0",
+        "max_execution_time = 1",
+        "lock_wait_timeout = 1",
+    ] {
+        let fixture = Fixture::open(|_| {});
+        let mut session = fixture.database.session();
+        let variables = must(&mut session, GLOBAL_VARIABLES);
+        must(&mut session, "CREATE DATABASE d");
+        must(&mut session, "CREATE TABLE d.t (i INT) ENGINE = MEMORY");
+        must(&mut session, "INSERT INTO d.t VALUES (1)");
+        must(&mut session, &format!("SET GLOBAL {set}"));
+        drop(session);
+        clean_up(&fixture, &variables);
+        let mut session = fixture.database.session();
+        assert_eq!(
+            must(&mut session, "SHOW DATABASES LIKE 'd'").len(),
+            0,
+            "{set}"
+        );
+        drop(session);
+        fixture.finish();
+    }
+}
+
 #[test]
 fn broken_statements_end_in_an_answer() {
     let number = |name: &str, default| {
@@ -210,6 +270,7 @@ fn broken_statements_end_in_an_answer() {
             options.batch_size = 100;
         });
         let mut session = fixture.database.session();
+        let variables = must(&mut session, GLOBAL_VARIABLES);
         let guard = Guard::new(session.kill_handle());
         for sql in file {
             if Instant::now() > until {
@@ -223,21 +284,7 @@ fn broken_statements_end_in_an_answer() {
             bugs.extend(guard.run(&mut session, sql));
         }
         drop(session);
-        // Base tables outlive their session.
-        let mut last = fixture.database.session();
-        let schemas = last
-            .execute("SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')")
-            .expect("it has this table");
-        for row in 0..schemas[0].row_count() {
-            let name = schemas[0].row_bytes(row)[0]
-                .as_deref()
-                .unwrap_or_default()
-                .to_vec();
-            let name = String::from_utf8_lossy(&name).replace('`', "``");
-            last.execute(&format!("DROP DATABASE `{name}`"))
-                .expect("a database of the test");
-        }
-        drop(last);
+        clean_up(&fixture, &variables);
         drop(guard);
         fixture.finish();
     }
