@@ -3,11 +3,14 @@
 //! The protocol is the `mysql` crate's and not the `wire` crate's, so that the oracle shares no code with what it
 //! judges.
 
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use mysql::consts::ColumnType;
 use mysql::prelude::Queryable as _;
-use mysql::{Conn, OptsBuilder, Value};
+use mysql::{Conn, LocalInfile, LocalInfileHandler, OptsBuilder, Value};
 
 use crate::fixture::Errno;
 
@@ -48,7 +51,8 @@ impl Client {
             .socket(Some(socket.to_string_lossy()))
             .user(Some(user))
             // Otherwise it asks the server for it.
-            .max_allowed_packet(Some(1 << 30));
+            .max_allowed_packet(Some(1 << 30))
+            .local_infile_handler(Some(LocalInfileHandler::new(send_file)));
         Conn::new(options).map(Self).map_err(server_error)
     }
 
@@ -73,6 +77,11 @@ impl Errno for Client {
     fn errno(&mut self, sql: &str) -> u16 {
         self.query(sql).map_or_else(|error| error.code, |_| 0)
     }
+}
+
+/// Sends the file that LOAD DATA LOCAL names.
+fn send_file(name: &[u8], server: &mut LocalInfile<'_>) -> std::io::Result<()> {
+    server.write_all(&std::fs::read(OsStr::from_bytes(name))?)
 }
 
 /// Text results have no other values.
