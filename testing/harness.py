@@ -67,7 +67,7 @@ def fresh(directory, *files):
 
 
 class Server:
-    """Where the rounds connect to: a server of others, or a Mayfly of our own, which ends with us."""
+    """Where the suites connect to: a server of others, or a Mayfly of our own, which ends with us."""
 
     def __init__(self, options, home):
         self.process = None

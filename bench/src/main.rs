@@ -28,6 +28,8 @@ fn main() {
         let place = arguments.iter().position(|argument| argument == name)?;
         arguments.get(place + 1).cloned()
     };
+    #[cfg(feature = "sqlite")]
+    let number = |name: &str, usual| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
     let memory_limit = option("--memory-limit").and_then(|bytes| bytes.parse().ok());
     let threads = option("--threads").and_then(|count| count.parse().ok());
     let database = open(memory_limit, threads, option("--datadir"));
@@ -37,14 +39,10 @@ fn main() {
         Some("points") => points(&database),
         #[cfg(feature = "sqlite")]
         Some("temporary-tables") => {
-            let number =
-                |name: &str, usual| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
             temporary_tables::compare(number("--rows", 1_000_000), number("--rounds", 3) as usize);
         }
         #[cfg(feature = "sqlite")]
         Some("durable-inserts") => {
-            let number =
-                |name: &str, usual| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
             let directory = option("--directory").unwrap_or_else(|| "durable-inserts".to_owned());
             let rounds = number("--rounds", 3) as usize;
             durable_inserts::compare(directory.as_ref(), number("--seconds", 5), rounds);
@@ -69,13 +67,16 @@ fn open(
     Database::open(options).expect("the database opens")
 }
 
-fn worker(database: &Arc<Database>) {
+/// A session in the benchmarks' database.
+fn bench_session(database: &Arc<Database>) -> Session {
     let mut session = database.session();
-    for sql in ["CREATE DATABASE IF NOT EXISTS bench", "USE bench"] {
-        session
-            .execute(sql)
-            .expect("the benchmark's database opens");
-    }
+    let statements = "CREATE DATABASE IF NOT EXISTS bench; USE bench";
+    session.execute(statements).expect("the database opens");
+    session
+}
+
+fn worker(database: &Arc<Database>) {
+    let mut session = bench_session(database);
     let stdin = std::io::stdin();
     for line in stdin.lock().lines() {
         let Ok(line) = line else { break };
@@ -122,13 +123,8 @@ const ARTICLE_1: [&str; 3] = [
 ];
 
 fn latency(database: &Arc<Database>) {
-    let mut session = database.session();
-    for sql in [
-        "CREATE DATABASE bench",
-        "USE bench",
-        ARTICLE_1[0],
-        ARTICLE_1[1],
-    ] {
+    let mut session = bench_session(database);
+    for sql in &ARTICLE_1[..2] {
         session.execute(sql).expect("the tables are made");
     }
     for (name, sql) in [
@@ -156,12 +152,7 @@ fn latency(database: &Arc<Database>) {
 
 /// Statements on rows by their primary key.
 fn points(database: &Arc<Database>) {
-    let mut session = database.session();
-    for sql in ["CREATE DATABASE IF NOT EXISTS bench", "USE bench"] {
-        session
-            .execute(sql)
-            .expect("the benchmark's database opens");
-    }
+    let mut session = bench_session(database);
     point_reads(&mut session);
     point_changes(&mut session);
 }

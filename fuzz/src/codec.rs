@@ -16,11 +16,12 @@ const MAX: usize = 1 << 16;
 fuzz_target!(|input: (u8, u8, Vec<u8>)| {
     let (mode, step, bytes) = input;
     let step = usize::from(step).max(1);
-    let mut compression = match mode % 3 {
+    let compression = || match mode % 3 {
         0 => None,
         1 => Some(Compression::new(Algorithm::Zlib)),
         _ => Some(Compression::new(Algorithm::Zstd(1))),
     };
+    let (mut compression, mut receiver) = (compression(), compression());
     let mut decoder = PacketDecoder::new(MAX);
     let mut payload = Vec::new();
     'all: for piece in bytes.chunks(step) {
@@ -49,11 +50,6 @@ fuzz_target!(|input: (u8, u8, Vec<u8>)| {
         let plain = std::mem::take(&mut sent);
         sender.encode(&plain, &mut sent).expect("in memory");
     }
-    let mut receiver = match mode % 3 {
-        0 => None,
-        1 => Some(Compression::new(Algorithm::Zlib)),
-        _ => Some(Compression::new(Algorithm::Zstd(1))),
-    };
     let mut decoder = PacketDecoder::new(bytes.len());
     for piece in sent.chunks(step) {
         match &mut receiver {

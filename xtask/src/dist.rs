@@ -2,22 +2,12 @@
 //! debuggers find by the link in the program (GDB manual, "Debugging Information in Separate Files").
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::tidy;
 
 /// Builds `dist/mayfly` and `dist/mayfly.debug` in the target directory.
-pub(crate) fn run() -> ExitCode {
-    match build() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn build() -> Result<(), String> {
+pub(crate) fn run() -> Result<(), String> {
     let root = tidy::root();
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
     let directory = target.join("dist");
@@ -43,20 +33,19 @@ fn build() -> Result<(), String> {
 }
 
 fn objcopy(arguments: &[&str], from: &Path, to: &Path) -> Result<(), String> {
-    succeed(
-        Command::new("objcopy")
-            .args(arguments)
-            .args([from.as_os_str(), to.as_os_str()]),
-    )
+    let mut command = Command::new("objcopy");
+    command
+        .args(arguments)
+        .args([from.as_os_str(), to.as_os_str()]);
+    succeed(&mut command).map_err(|error| format!("{error} (objcopy is in binutils)"))
 }
 
-fn succeed(command: &mut Command) -> Result<(), String> {
+/// Runs a command, which must succeed.
+pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{name}: {status}")),
-        Err(error) => Err(format!(
-            "{name}: {error} (Debian and Ubuntu: apt-get install binutils)"
-        )),
+        Err(error) => Err(format!("{name}: {error}")),
     }
 }

@@ -1,12 +1,11 @@
 //! The import graph of each crate's files: which files need each other.
 //!
 //! An import is a path that names something another file defines; a path through a re-export leads to the file
-//! behind it. Files that reach each other are a circle: none of them can be read, tested or moved alone. A folder's
+//! behind it. Files that reach each other are a cycle: none of them can be read, tested or moved alone. A folder's
 //! file and its children may be one, as long as it is small.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::ExitCode;
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
@@ -16,47 +15,34 @@ use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
 
 use crate::tidy::{root, rust_files};
 
-/// Files that a circle may have.
-const CIRCLE_MAX: usize = 8;
+/// Files that a cycle may have.
+const CYCLE_MAX: usize = 8;
 
 /// The floors of a crate's modules, the lowest first: a module imports only modules of lower floors, and those of its
-/// own floor where no circle comes of it.
-const MODULE_FLOORS: &[(&str, &[&[&str]])] = &[(
+/// own floor where no cycle comes of it.
+const MODULE_FLOORS: &[(&str, &[&str])] = &[(
     "engine",
     &[
         // What needs nothing of the engine.
-        &[
-            "builder",
-            "character_sets",
-            "convert",
-            "direct_changes",
-            "error",
-            "files",
-            "locales",
-            "names",
-            "options",
-            "system_schemas",
-            "temp_data_files",
-            "time_zones",
-            "transaction",
-        ],
-        &["delimited", "status", "spool", "variables"],
-        &["statement_options", "result"],
-        &["prepared"],
-        &["budgets", "client", "persisted"],
-        &["accounts"],
-        &["connections"],
-        &["locks"],
-        &["catalog", "storing"],
-        &["variable_checks"],
+        "builder character_sets convert direct_changes error files locales names options system_schemas \
+         temp_data_files time_zones transaction",
+        "delimited status spool variables",
+        "statement_options result",
+        "prepared",
+        "budgets client persisted",
+        "accounts",
+        "connections",
+        "locks",
+        "catalog storing",
+        "variable_checks",
         // What sessions share.
-        &["statement_cache", "database", "server_facts"],
-        &["session"],
-        &["information_schema"],
-        &["binding", "ddl", "stream"],
-        &["statements"],
+        "statement_cache database server_facts",
+        "session",
+        "information_schema",
+        "binding ddl stream",
+        "statements",
         // What a program that embeds the engine calls.
-        &["authentication", "opening", "visible_names"],
+        "authentication opening visible_names",
     ],
 )];
 
@@ -331,21 +317,21 @@ fn module_of(file: &Path) -> ModulePath {
 
 /// Files that reach each other.
 #[derive(Debug)]
-struct Circle {
+struct Cycle {
     /// The modules that they are.
     files: Vec<String>,
-    /// Who imports whom among them, and how many files the largest circle would have without it.
+    /// Who imports whom among them, and how many files the largest cycle would have without it.
     imports: Vec<(String, String, usize)>,
 }
 
 type Graph = DiGraphMap<usize, ()>;
 
-/// The circles of a graph's files, largest first.
-fn circles_of(graph: &Graph) -> Vec<Vec<usize>> {
-    let mut circles = tarjan_scc(graph);
-    circles.retain(|circle| circle.len() > 1);
-    circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
-    circles
+/// The cycles of a graph's files, largest first.
+fn cycles_of(graph: &Graph) -> Vec<Vec<usize>> {
+    let mut cycles = tarjan_scc(graph);
+    cycles.retain(|cycle| cycle.len() > 1);
+    cycles.sort_by_key(|cycle| std::cmp::Reverse(cycle.len()));
+    cycles
 }
 
 /// Who imports whom among a crate's files.
@@ -381,13 +367,12 @@ fn graph_of(files: &[(ModulePath, syn::File)]) -> Graph {
 fn imports_upwards(
     graph: &Graph,
     files: &[(ModulePath, syn::File)],
-    floors: &[&[&str]],
+    floors: &[&str],
 ) -> Vec<String> {
     let floor = |file: usize| {
         let module = files[file].0.first()?;
-        floors
-            .iter()
-            .position(|floor| floor.contains(&module.as_str()))
+        let is_own = |floor: &&str| floor.split(' ').any(|known| known == module);
+        floors.iter().position(is_own)
     };
     let mut found = Vec::new();
     for (file, (module, _)) in files.iter().enumerate() {
@@ -407,62 +392,62 @@ fn imports_upwards(
     found
 }
 
-/// The circles of a crate's files, largest first.
-fn circles(graph: &Graph, files: &[(ModulePath, syn::File)]) -> Vec<Circle> {
+/// The cycles of a crate's files, largest first.
+fn cycles(graph: &Graph, files: &[(ModulePath, syn::File)]) -> Vec<Cycle> {
     let name = |file: usize| files[file].0.join("::");
-    let described = circles_of(graph).into_iter().map(|circle| {
+    let described = cycles_of(graph).into_iter().map(|cycle| {
         let edges = graph.all_edges();
         let inside: Vec<(usize, usize)> = edges
             .map(|(from, to, ())| (from, to))
-            .filter(|(from, to)| circle.contains(from) && circle.contains(to))
+            .filter(|(from, to)| cycle.contains(from) && cycle.contains(to))
             .collect();
         let without = |edge: &(usize, usize)| {
             let others = inside.iter().filter(|other| *other != edge);
-            let left = circles_of(&Graph::from_edges(others));
+            let left = cycles_of(&Graph::from_edges(others));
             (name(edge.0), name(edge.1), left.first().map_or(1, Vec::len))
         };
         let mut imports: Vec<_> = inside.iter().map(without).collect();
         imports.sort_by_key(|(.., left)| *left);
-        let mut files: Vec<String> = circle.iter().map(|file| name(*file)).collect();
+        let mut files: Vec<String> = cycle.iter().map(|file| name(*file)).collect();
         files.sort();
-        Circle { files, imports }
+        Cycle { files, imports }
     });
     described.collect()
 }
 
-/// Whether a circle is a small folder: a module and modules right below it, or all the modules right below
+/// Whether a cycle is a small folder: a module and modules right below it, or all the modules right below
 /// one that only declares them. `modules` are all modules of the crate.
-fn is_small_folder(circle: &[String], modules: &[String]) -> bool {
+fn is_small_folder(cycle: &[String], modules: &[String]) -> bool {
     let above = |name: &String| {
         name.rsplit_once("::")
             .map_or("", |(above, _)| above)
             .to_owned()
     };
-    let Some(first) = circle.iter().min_by_key(|name| name.len()) else {
+    let Some(first) = cycle.iter().min_by_key(|name| name.len()) else {
         return true;
     };
     let (inside, folder) = (above(first), first.clone());
-    let is_folder = circle
+    let is_folder = cycle
         .iter()
         .all(|name| *name == folder || above(name) == folder);
     let is_inside = |name: &String| above(name) == inside;
     let are_siblings = !inside.is_empty()
-        && circle.iter().all(is_inside)
+        && cycle.iter().all(is_inside)
         && modules
             .iter()
             .filter(|name| is_inside(name))
-            .all(|name| circle.contains(name));
-    circle.len() <= CIRCLE_MAX && (is_folder || are_siblings)
+            .all(|name| cycle.contains(name));
+    cycle.len() <= CYCLE_MAX && (is_folder || are_siblings)
 }
 
 /// What is found of a crate.
 struct Findings {
     modules: Vec<String>,
-    circles: Vec<Circle>,
+    cycles: Vec<Cycle>,
     upwards: Vec<String>,
 }
 
-/// The circles and the imports upwards of each crate.
+/// The cycles and the imports upwards of each crate.
 fn of_crates() -> Result<BTreeMap<String, Findings>, String> {
     let mut found = BTreeMap::new();
     let folder = root().join("crates");
@@ -487,7 +472,7 @@ fn of_crates() -> Result<BTreeMap<String, Findings>, String> {
         let floors = MODULE_FLOORS.iter().find(|(known, _)| *known == name);
         let findings = Findings {
             modules: files.iter().map(|(module, _)| module.join("::")).collect(),
-            circles: circles(&graph, &files),
+            cycles: cycles(&graph, &files),
             upwards: floors.map_or_else(Vec::new, |(_, floors)| {
                 imports_upwards(&graph, &files, floors)
             }),
@@ -505,33 +490,27 @@ fn is_for_tests(path: &Path) -> bool {
     })
 }
 
-/// Prints every circle and every import that goes up the floors of a crate, and says whether there is a circle that is
+/// Prints every cycle and every import that goes up the floors of a crate, and says whether there is a cycle that is
 /// more than a small folder, or such an import. Of a crate that is
-/// named, prints also who imports whom in its circles: first what would make them smallest if it went.
-pub(crate) fn run(named: Option<&str>) -> ExitCode {
-    let found = match of_crates() {
-        Ok(found) => found,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
-        }
-    };
+/// named, prints also who imports whom in its cycles: first what would make them smallest if it went.
+pub(crate) fn run(named: Option<&str>) -> Result<(), String> {
+    let found = of_crates()?;
     let mut too_large = 0;
-    for (name, findings, circle) in found.iter().flat_map(|(name, findings)| {
-        let circles = findings.circles.iter();
-        circles.map(move |circle| (name, findings, circle))
+    for (name, findings, cycle) in found.iter().flat_map(|(name, findings)| {
+        let cycles = findings.cycles.iter();
+        cycles.map(move |cycle| (name, findings, cycle))
     }) {
-        let is_small = is_small_folder(&circle.files, &findings.modules);
+        let is_small = is_small_folder(&cycle.files, &findings.modules);
         too_large += usize::from(!is_small);
         let verdict = if is_small {
             "a small folder"
         } else {
             "too large"
         };
-        let (count, files) = (circle.files.len(), circle.files.join(" "));
+        let (count, files) = (cycle.files.len(), cycle.files.join(" "));
         println!("{name}: {count} files, {verdict}: {files}");
         if named == Some(name) {
-            for (from, to, left) in &circle.imports {
+            for (from, to, left) in &cycle.imports {
                 println!("  {from} -> {to}: {left} without");
             }
         }
@@ -540,15 +519,15 @@ pub(crate) fn run(named: Option<&str>) -> ExitCode {
     for import in &upwards {
         println!("{import}");
     }
-    println!(
-        "imports: {too_large} circles are too large, {} imports go up",
+    let summary = format!(
+        "imports: {too_large} cycles are too large, {} imports go up",
         upwards.len()
     );
-    if too_large == 0 && upwards.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    if too_large > 0 || !upwards.is_empty() {
+        return Err(summary);
     }
+    println!("{summary}");
+    Ok(())
 }
 
 #[cfg(test)]
@@ -565,12 +544,12 @@ mod tests {
                 )
             })
             .collect();
-        let circles = circles(&graph_of(&parsed), &parsed).into_iter();
-        circles.map(|circle| circle.files).collect()
+        let cycles = cycles(&graph_of(&parsed), &parsed).into_iter();
+        cycles.map(|cycle| cycle.files).collect()
     }
 
     #[test]
-    fn files_that_reach_each_other_are_a_circle() {
+    fn files_that_reach_each_other_are_a_cycle() {
         let found = of(&[
             ("a.rs", "use crate::b::B; pub struct A;"),
             ("b.rs", "pub struct B; fn f() { crate::c::f() }"),
@@ -617,7 +596,7 @@ mod tests {
             (module_of(Path::new(name)), parsed)
         })
         .into();
-        let found = imports_upwards(&graph_of(&parsed), &parsed, &[&["low"], &["high"]]);
+        let found = imports_upwards(&graph_of(&parsed), &parsed, &["low", "high"]);
         let expected = [
             "low::child imports high, which is above it",
             "other has no floor",
@@ -641,7 +620,7 @@ mod tests {
     fn a_small_folder_is_a_module_and_what_is_right_below_it() {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         let modules = names(&["base", "base::rows", "base::tree", "exec"]);
-        let is_small = |circle: &[&str]| is_small_folder(&names(circle), &modules);
+        let is_small = |cycle: &[&str]| is_small_folder(&names(cycle), &modules);
         assert!(is_small(&["base", "base::rows", "base::tree"]));
         assert!(is_small(&["base", "base::tree"]));
         assert!(
@@ -651,7 +630,7 @@ mod tests {
         assert!(!is_small(&["base", "exec"]));
 
         let modules = names(&["base", "base::rows", "base::tree", "base::view"]);
-        let is_small = |circle: &[&str]| is_small_folder(&names(circle), &modules);
+        let is_small = |cycle: &[&str]| is_small_folder(&names(cycle), &modules);
         assert!(
             !is_small(&["base::rows", "base::tree"]),
             "base::view is not one of them"

@@ -1,4 +1,4 @@
--- A database with everything that a dump has to carry. The dump round adds several thousand rows to `lines` and `bytes`.
+-- A database with everything that a dump has to carry. The dump suite adds several thousand rows to `lines` and `bytes`.
 -- It is in words that MySQL 8 and MariaDB share.
 CREATE TABLE parents (
   id INT UNSIGNED NOT NULL AUTO_INCREMENT,

@@ -1,4 +1,4 @@
--- The table of every type and its four rows, which each round reads, writes again through its client, and compares.
+-- The table of every type and its four rows, which each suite reads, writes again through its client, and compares.
 -- A statement ends with a semicolon at the end of a line.
 CREATE TABLE every_type (
   id INT NOT NULL PRIMARY KEY,

@@ -1,4 +1,4 @@
-// What the round needs beside its checks: where the server is, the common files, and a check with a name.
+// What the suite needs beside its checks: where the server is, the common files, and a check with a name.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The round of Go's database/sql over go-sql-driver/mysql: statements without arguments go as text, others are prepared.
+// The test suite of Go's database/sql over go-sql-driver/mysql: statements without arguments go as text, others are prepared.
 package main
 
 import (
@@ -24,7 +24,7 @@ const mib = 1 << 20
 
 type option func(*mysql.Config)
 
-// A pool of connections with the round's options and these.
+// A pool of connections with the suite's options and these.
 func open(options ...option) *sql.DB {
 	config := mysql.NewConfig()
 	config.User, config.Passwd, config.Net, config.Addr, config.DBName = user, password, "tcp", host+":"+port, database

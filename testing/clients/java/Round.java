@@ -1,4 +1,4 @@
-// The round of Java's Connector/J: plain statements, prepared ones at the client and at the server, cursors, metadata.
+// The test suite of Java's Connector/J: plain statements, prepared ones at the client and at the server, cursors, metadata.
 import java.io.ByteArrayInputStream;
 import java.io.StringReader;
 import java.math.BigDecimal;

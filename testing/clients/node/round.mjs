@@ -1,4 +1,4 @@
-// The round of Node's mysql2: `query` goes as text, `execute` is prepared.
+// The test suite of Node's mysql2: `query` goes as text, `execute` is prepared.
 import { Buffer } from 'node:buffer';
 import { readFileSync, writeFileSync, createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';

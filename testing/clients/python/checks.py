@@ -1,6 +1,6 @@
-"""What every Python round shares: where the server is, the common files, and a check with a name that prints its outcome.
+"""What every Python suite shares: where the server is, the common files, and a check with a name that prints its outcome.
 
-A round prints `ok NAME`, `skip NAME: reason` or `FAIL NAME: what happened` for each check and exits with 1 if any failed.
+A suite prints `ok NAME`, `skip NAME: reason` or `FAIL NAME: what happened` for each check and exits with 1 if any failed.
 """
 
 import os

@@ -177,7 +177,7 @@ def fails(client, work, errno, sqlstate=None, message=None):
 
 
 def add(round_, client):
-    """Adds the shared checks to a round."""
+    """Adds the shared checks to a suite."""
     check = round_.check
     name = client.name
 

@@ -44,6 +44,15 @@ pub fn escape(value: Option<&[u8]>) -> String {
     out
 }
 
+/// Writes the values of a row, a tab between them.
+#[must_use]
+pub fn line<V: AsRef<[u8]>>(row: &[Option<V>]) -> String {
+    let cells = row
+        .iter()
+        .map(|value| escape(value.as_ref().map(AsRef::as_ref)));
+    cells.collect::<Vec<_>>().join("\t")
+}
+
 #[cfg(test)]
 mod tests {
     use super::escape;

@@ -12,7 +12,7 @@ pub enum ColumnKind {
     /// `R`: FLOAT and DOUBLE.
     Real,
     /// `M`: DATE, TIME, DATETIME, TIMESTAMP.
-    Moment,
+    Temporal,
     /// `T`: character and binary strings, ENUM, SET and JSON.
     Text,
     /// `?`: not looked at.
@@ -25,7 +25,7 @@ impl ColumnType for ColumnKind {
             'I' => Self::Integer,
             'D' => Self::Decimal,
             'R' => Self::Real,
-            'M' => Self::Moment,
+            'M' => Self::Temporal,
             'T' => Self::Text,
             '?' => Self::Any,
             _ => return None,
@@ -37,7 +37,7 @@ impl ColumnType for ColumnKind {
             Self::Integer => 'I',
             Self::Decimal => 'D',
             Self::Real => 'R',
-            Self::Moment => 'M',
+            Self::Temporal => 'M',
             Self::Text => 'T',
             Self::Any => '?',
         }

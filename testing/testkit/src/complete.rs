@@ -61,13 +61,7 @@ enum Outcome {
         rows: Vec<Vec<String>>,
     },
     Done(u64),
-    Error(ServerErrorText),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct ServerErrorText {
-    errno: u16,
-    text: String,
+    Error(ServerError),
 }
 
 /// Reads `input`, asks the servers, and returns the text of the golden file named `name`.
@@ -177,16 +171,7 @@ fn ask(session: &mut ServerSession, sql: &str, sort: Option<&SortMode>) -> Outco
             Outcome::Rows { kinds: types, rows }
         }
         Ok(_) => Outcome::Done(0),
-        Err(error) => Outcome::Error(error.into()),
-    }
-}
-
-impl From<ServerError> for ServerErrorText {
-    fn from(error: ServerError) -> Self {
-        Self {
-            errno: error.errno,
-            text: error.to_string(),
-        }
+        Err(error) => Outcome::Error(error),
     }
 }
 
@@ -194,7 +179,7 @@ impl From<ServerError> for ServerErrorText {
 fn same_family(sql: &str, a: &Outcome, b: &Outcome) -> bool {
     match (a, b) {
         (Outcome::Rows { rows: a, .. }, Outcome::Rows { rows: b, .. }) => a == b,
-        (Outcome::Error(a), Outcome::Error(b)) => a.errno == b.errno,
+        (Outcome::Error(a), Outcome::Error(b)) => a.code == b.code,
         (Outcome::Done(a), Outcome::Done(b)) => a == b || !shows_count(sql, *b),
         _ => false,
     }
@@ -276,7 +261,7 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
     let mut differs = None;
     let mut from_mariadb = None;
     for record in records {
-        match record {
+        let (sql, connection, conditions, sort, error) = match record {
             Record::Comment(lines) => {
                 let (marks, lines): (Vec<_>, Vec<_>) = lines
                     .into_iter()
@@ -294,6 +279,7 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
                 if !lines.is_empty() {
                     items.push(Item::Comment(lines));
                 }
+                continue;
             }
             Record::Statement {
                 sql,
@@ -306,15 +292,7 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
                     StatementExpect::Error(error) => pinned(&error),
                     _ => None,
                 };
-                items.push(Item::Case(Case {
-                    sql,
-                    connection: named(connection),
-                    sort: None,
-                    error,
-                    differs: differs.take(),
-                    from_mariadb: from_mariadb.take(),
-                    other_conditions: others(&conditions),
-                }));
+                (sql, connection, conditions, None, error)
             }
             Record::Query {
                 sql,
@@ -322,25 +300,24 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
                 conditions,
                 expected,
                 ..
-            } => {
-                let (sort, error) = match expected {
-                    QueryExpect::Results { sort_mode, .. } => {
-                        (sort_mode.or(Some(SortMode::NoSort)), None)
-                    }
-                    QueryExpect::Error(error) => (None, pinned(&error)),
-                };
-                items.push(Item::Case(Case {
-                    sql,
-                    connection: named(connection),
-                    sort,
-                    error,
-                    differs: differs.take(),
-                    from_mariadb: from_mariadb.take(),
-                    other_conditions: others(&conditions),
-                }));
-            }
-            _ => {}
-        }
+            } => match expected {
+                QueryExpect::Results { sort_mode, .. } => {
+                    let sort = sort_mode.or(Some(SortMode::NoSort));
+                    (sql, connection, conditions, sort, None)
+                }
+                QueryExpect::Error(error) => (sql, connection, conditions, None, pinned(&error)),
+            },
+            _ => continue,
+        };
+        items.push(Item::Case(Case {
+            sql,
+            connection: named(connection),
+            sort,
+            error,
+            differs: differs.take(),
+            from_mariadb: from_mariadb.take(),
+            other_conditions: others(&conditions),
+        }));
     }
     Ok(items)
 }
@@ -431,7 +408,10 @@ fn write_case(out: &mut String, case: &Case, outcome: &Outcome) {
             let _ = writeln!(out, "statement ok\n{}\n", case.sql);
         }
         Outcome::Error(error) => {
-            let regex = case.error.clone().unwrap_or_else(|| anchored(&error.text));
+            let regex = case
+                .error
+                .clone()
+                .unwrap_or_else(|| anchored(&error.to_string()));
             let kind = if default_sort(&case.sql).is_some() {
                 "query"
             } else {
@@ -488,7 +468,7 @@ fn anchored(message: &str) -> String {
 fn classify(case: &Case, actual: &Outcome, expected: Option<&Outcome>) -> String {
     let lower = case.sql.to_ascii_lowercase();
     let slug = match (actual, expected) {
-        (Outcome::Error(error), _) if [1064, 1305, 1193, 1115, 1273].contains(&error.errno) => {
+        (Outcome::Error(error), _) if [1064, 1305, 1193, 1115, 1273].contains(&error.code) => {
             "absent-in-mariadb"
         }
         (Outcome::Error(_), Some(Outcome::Error(_))) => "error-number",
@@ -522,7 +502,7 @@ fn close(a: &[Vec<String>], b: &[Vec<String>]) -> bool {
 fn summary(outcome: &Outcome) -> String {
     let text = match outcome {
         Outcome::Done(count) => format!("succeeds, {count} rows affected"),
-        Outcome::Error(error) => error.text.clone(),
+        Outcome::Error(error) => error.to_string(),
         Outcome::Rows { rows, .. } => {
             let lines: Vec<String> = rows.iter().take(4).map(|row| row.join(" | ")).collect();
             format!("gives {}", lines.join(" / "))

@@ -6,40 +6,28 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use mayfly_engine::{
     Database, DatabaseOptions, HashMode, Prepared, RootPassword, Session, SqlType, StatementResult,
     TypeKind,
 };
+use regex::Regex;
 use sqllogictest::{DB, DBOutput};
 
 use crate::cell;
+use crate::client::{LOST, ServerError};
 use crate::column::ColumnKind;
 use crate::config::Config;
 use crate::fixture;
 use crate::prepared::parameterize;
 use crate::runner::{Paths, ROOT};
 
-/// An error of a statement, in the form golden files use.
-#[derive(Debug, Clone)]
-pub struct StatementError {
-    sqlstate: &'static str,
-    text: String,
-}
-
-impl std::fmt::Display for StatementError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for StatementError {}
-
-fn statement_error(error: &mayfly_engine::Error, paths: &Paths) -> StatementError {
-    StatementError {
-        sqlstate: error.sqlstate(),
-        text: paths.remove(&error.to_string()),
+fn statement_error(error: &mayfly_engine::Error, paths: &Paths) -> ServerError {
+    ServerError {
+        state: error.sqlstate().to_owned(),
+        message: paths.remove(error.message()),
+        code: error.errno(),
     }
 }
 
@@ -47,10 +35,7 @@ fn statement_error(error: &mayfly_engine::Error, paths: &Paths) -> StatementErro
 #[derive(Debug)]
 pub struct Embedded {
     database: Arc<Database>,
-    statements: Vec<String>,
-    temporary_tables: bool,
-    memory_tables: bool,
-    prepared: bool,
+    config: Config,
     paths: Paths,
     tmpdir: PathBuf,
 }
@@ -78,10 +63,7 @@ impl Embedded {
         root.map_err(|error| error.to_string())?;
         Ok(Self {
             database,
-            statements: config.statements.clone(),
-            temporary_tables: config.temporary_tables,
-            memory_tables: config.memory_tables,
-            prepared: config.prepared,
+            config: config.clone(),
             paths,
             tmpdir,
         })
@@ -93,19 +75,11 @@ impl Embedded {
         &self.database
     }
 
-    /// A new session of the database.
-    ///
-    /// # Errors
-    /// When a statement of the configuration fails.
-    pub fn session(&self) -> Result<EmbeddedSession, StatementError> {
-        self.session_of(ROOT)
-    }
-
     /// A new session of an account without a password; root needs none.
     ///
     /// # Errors
     /// When the account is refused, or a statement of the configuration fails.
-    pub fn session_of(&self, user: &str) -> Result<EmbeddedSession, StatementError> {
+    pub fn session_of(&self, user: &str) -> Result<EmbeddedSession, ServerError> {
         let session = if user == ROOT {
             self.database.session()
         } else {
@@ -114,12 +88,12 @@ impl Embedded {
         };
         let mut session = EmbeddedSession {
             session: Some(session),
-            temporary_tables: self.temporary_tables,
-            memory_tables: self.memory_tables,
-            prepared: self.prepared.then(HashMap::new),
+            temporary_tables: self.config.temporary_tables,
+            memory_tables: self.config.memory_tables,
+            prepared: self.config.prepared.then(HashMap::new),
             paths: self.paths.clone(),
         };
-        for statement in &self.statements {
+        for statement in &self.config.statements {
             session.run(statement)?;
         }
         Ok(session)
@@ -128,37 +102,19 @@ impl Embedded {
     /// What is still held, after every session is gone; empty when nothing leaks.
     #[must_use]
     pub fn leaks(&self) -> Vec<String> {
-        let mut leaks = Vec::new();
-        let mut check = |what: &str, amount: u64| {
-            if amount != 0 {
-                leaks.push(format!("{what}: {amount}"));
-            }
-        };
-        check(
-            "bytes of memory still reserved",
-            self.database.memory_used(),
-        );
-        check(
-            "bytes of temporary space still used",
-            self.database.temp_space_used(),
-        );
-        check(
-            "temporary tables still registered",
-            self.database.temporary_table_count() as u64,
-        );
-        leaks
+        fixture::leaks(&self.database)
     }
 
     /// Closes the database, in which everything must be in order, and opens it anew.
     ///
     /// # Errors
     /// A text that says what is not in order, what is left, or why it cannot be opened.
-    pub fn restart(self, config: &Config) -> Result<Self, String> {
+    pub fn restart(self) -> Result<Self, String> {
         self.database.check().map_err(|error| error.to_string())?;
-        let paths = self.paths.clone();
+        let (config, paths) = (self.config.clone(), self.paths.clone());
         let left = self.close();
         if left.is_empty() {
-            Self::open(config, paths)
+            Self::open(&config, paths)
         } else {
             Err(left.join("\n"))
         }
@@ -171,11 +127,9 @@ impl Embedded {
             database, tmpdir, ..
         } = self;
         drop(database);
-        std::fs::read_dir(&tmpdir)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| format!("left in tmpdir: {}", entry.path().display()))
+        let files = fixture::files_in(&tmpdir).into_iter();
+        files
+            .map(|name| format!("left in tmpdir: {name}"))
             .collect()
     }
 }
@@ -226,18 +180,29 @@ pub struct EmbeddedSession {
     memory_tables: bool,
     /// Statements by their text, if statements run prepared.
     prepared: Option<HashMap<String, Arc<Prepared>>>,
-    /// Whether queries run three times.
     paths: Paths,
 }
 
 /// What the MEMORY engine has no place for: BLOB and TEXT, generated columns, keys over expressions.
 const NOT_IN_MEMORY: [u16; 3] = [1163, 1478, 3106];
 
-fn creates_table(sql: &str) -> bool {
-    let mut words = sql.split_whitespace().map(str::to_ascii_lowercase);
-    let mut next = || words.next().unwrap_or_default();
-    next() == "create" && ["table", "temporary"].contains(&next().as_str())
+fn pattern(of: &str) -> Regex {
+    Regex::new(of).expect("the pattern is right")
 }
+
+static CREATE_TABLE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i-u)^\s*create\s+(table|temporary)\b"));
+
+/// What leaves more than warnings, or gives something else the next time.
+static STATEFUL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?xi-u) @ | rand | uuid | sleep | insert_id | row_count | found_rows | sql_calc | into | for\ update
+        | for\ share | share\ mode | benchmark | lock | now\( | sysdate | status | processlist | temp | events",
+    )
+});
+
+static QUERY: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i-u)^\s*(select|with|\(|table |values)"));
 
 /// Runs a CREATE TABLE whose table is of the MEMORY engine if it can be.
 fn execute_in_memory(
@@ -258,32 +223,31 @@ fn execute_in_memory(
 
 /// The statement with TEMPORARY in its CREATE TABLE, if it is one.
 fn temporary(sql: &str) -> Option<String> {
-    let mut words = sql.split_whitespace();
-    let mut is = |expected: &str| {
-        words
-            .next()
-            .is_some_and(|word| word.eq_ignore_ascii_case(expected))
-    };
-    let rest = sql.trim_start().get("create".len()..)?;
-    (is("create") && is("table")).then(|| format!("CREATE TEMPORARY{rest}"))
+    let created = CREATE_TABLE.captures(sql)?.get(1)?;
+    let (_, rest) = sql.split_at(created.start());
+    let is_temporary = created.as_str().eq_ignore_ascii_case("temporary");
+    (!is_temporary).then(|| format!("CREATE TEMPORARY {rest}"))
 }
 
 impl DB for EmbeddedSession {
-    type Error = StatementError;
+    type Error = ServerError;
     type ColumnType = ColumnKind;
 
-    fn run(&mut self, sql: &str) -> Result<DBOutput<ColumnKind>, StatementError> {
+    fn run(&mut self, sql: &str) -> Result<DBOutput<ColumnKind>, ServerError> {
         let Some(session) = &mut self.session else {
-            return Err(StatementError {
-                sqlstate: "HY000",
-                text: "session is closed".into(),
+            return Err(ServerError {
+                state: "HY000".to_owned(),
+                message: "session is closed".to_owned(),
+                code: LOST,
             });
         };
         let changed = self.temporary_tables.then(|| temporary(sql)).flatten();
         let sql = changed.as_deref().unwrap_or(sql);
         let sql = self.paths.insert(sql);
         let results = match &mut self.prepared {
-            _ if self.memory_tables && creates_table(&sql) => execute_in_memory(session, &sql),
+            _ if self.memory_tables && CREATE_TABLE.is_match(&sql) => {
+                execute_in_memory(session, &sql)
+            }
             Some(prepared) => execute(session, prepared, &sql),
             None => session.execute(&sql),
         };
@@ -303,40 +267,14 @@ impl DB for EmbeddedSession {
         "mayfly"
     }
 
-    fn error_sql_state(error: &StatementError) -> Option<String> {
-        Some(error.sqlstate.to_owned())
+    fn error_sql_state(error: &ServerError) -> Option<String> {
+        Some(error.state.clone())
     }
 }
 
 /// Whether a statement is a query that gives the same when it runs again, and leaves nothing but its warnings.
 fn is_repeatable(sql: &str) -> bool {
-    const STATEFUL: [&str; 20] = [
-        "@",
-        "rand",
-        "uuid",
-        "sleep",
-        "insert_id",
-        "row_count",
-        "found_rows",
-        "sql_calc",
-        "into",
-        "for update",
-        "for share",
-        "share mode",
-        "benchmark",
-        "lock",
-        "now(",
-        "sysdate",
-        "status",
-        "processlist",
-        "temp",
-        "events",
-    ];
-    let sql = sql.trim_start().to_ascii_lowercase();
-    let is_query = ["select", "with", "(", "table ", "values"]
-        .iter()
-        .any(|word| sql.starts_with(word));
-    is_query && !STATEFUL.iter().any(|word| sql.contains(word))
+    QUERY.is_match(sql) && !STATEFUL.is_match(sql)
 }
 
 /// Runs a statement prepared if it has literals that `?` can stand for, and by its text otherwise.
@@ -377,10 +315,8 @@ fn rows(result: &StatementResult, paths: &Paths) -> DBOutput<ColumnKind> {
     let rows = (0..result.row_count())
         .map(|row| {
             let values = result.row_bytes(row);
-            values
-                .iter()
-                .map(|value| paths.remove(&cell::escape(value.as_deref())))
-                .collect()
+            let cells = values.iter().map(|value| cell::escape(value.as_deref()));
+            cells.map(|text| paths.remove(&text)).collect()
         })
         .collect();
     DBOutput::Rows { types, rows }
@@ -400,7 +336,7 @@ fn kind(ty: &SqlType) -> ColumnKind {
         TypeKind::Decimal => ColumnKind::Decimal,
         TypeKind::Float | TypeKind::Double => ColumnKind::Real,
         TypeKind::Date | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
-            ColumnKind::Moment
+            ColumnKind::Temporal
         }
         _ => ColumnKind::Text,
     }

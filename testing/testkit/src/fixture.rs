@@ -8,12 +8,13 @@ use mayfly_engine::{Database, DatabaseOptions, Error, Session, SessionOptions};
 
 use crate::cell;
 
-/// An open database and its directory for temporary files.
+/// An open database and its directory for temporary files. When it is dropped, its sessions must be gone; its tables go,
+/// and nothing may be left of all: no memory, no temporary space, no temporary table, no file.
 #[derive(Debug)]
 pub struct Fixture {
     /// The database.
     pub database: Arc<Database>,
-    tmpdir: PathBuf,
+    tmpdir: EmptyAtEnd,
 }
 
 impl Fixture {
@@ -33,46 +34,91 @@ impl Fixture {
         options.threads = 2;
         change(&mut options);
         let database = Database::open(options).expect("the options of a test are valid");
-        Self { database, tmpdir }
+        Self {
+            database,
+            tmpdir: EmptyAtEnd(tmpdir),
+        }
+    }
+
+    /// One with the usual options, and a session, which has to be bound after it to be dropped before it.
+    #[must_use]
+    pub fn with_session() -> (Self, Session) {
+        let fixture = Self::open(|_| {});
+        let session = fixture.session();
+        (fixture, session)
+    }
+
+    /// A new session of the database.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        self.database.session()
     }
 
     /// The directory for temporary files.
     #[must_use]
     pub fn tmpdir(&self) -> &Path {
-        &self.tmpdir
+        &self.tmpdir.0
     }
+}
 
-    /// What a database without sessions and tables still holds; empty when nothing leaks.
-    #[must_use]
-    pub fn leaks(&self) -> Vec<String> {
-        let held = [
-            ("bytes of memory", self.database.memory_used()),
-            ("bytes of temporary space", self.database.temp_space_used()),
-            (
-                "temporary tables",
-                self.database.temporary_table_count() as u64,
-            ),
-        ];
-        let held = held.iter().filter(|(_, amount)| *amount != 0);
-        held.map(|(what, amount)| format!("{amount} {what}"))
-            .collect()
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let sessions = Arc::strong_count(&self.database) - 1;
+        assert_eq!(sessions, 0, "a session is still open");
+        // Base tables outlive their sessions.
+        let databases = "SELECT CONCAT('DROP DATABASE `', REPLACE(schema_name, '`', '``'), '`') \
+             FROM information_schema.schemata WHERE schema_name NOT IN \
+             ('information_schema', 'mysql', 'performance_schema', 'sys')";
+        let mut session = self.session();
+        let databases = session.execute(databases).expect("it has this table");
+        for drop in databases[0].rows_text().into_iter().flatten().flatten() {
+            session.must(&drop);
+        }
+        drop(session);
+        let leaks = leaks(&self.database);
+        assert!(leaks.is_empty(), "left behind: {leaks:?}");
     }
+}
 
-    /// Closes the database, whose sessions and tables must be gone.
-    ///
-    /// # Panics
-    /// When anything is left: memory, temporary space, a temporary table, a file.
-    pub fn finish(self) {
-        let mut left = self.leaks();
-        let Self { database, tmpdir } = self;
-        assert_eq!(Arc::strong_count(&database), 1, "a session is still open");
-        drop(database);
-        let files = std::fs::read_dir(&tmpdir).into_iter().flatten().flatten();
-        left.extend(files.map(|file| file.path().display().to_string()));
-        assert!(left.is_empty(), "left behind: {left:?}");
-        // Empty, and harmless if it stays.
-        let _ = std::fs::remove_dir_all(&tmpdir);
+/// A directory that must be empty when it is dropped.
+#[derive(Debug)]
+struct EmptyAtEnd(PathBuf);
+
+impl Drop for EmptyAtEnd {
+    fn drop(&mut self) {
+        let files = files_in(&self.0);
+        assert!(
+            files.is_empty() || std::thread::panicking(),
+            "left behind: {files:?}"
+        );
+        let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// What a database without sessions and tables still holds; empty when nothing leaks.
+#[must_use]
+pub fn leaks(database: &Database) -> Vec<String> {
+    let held = [
+        ("bytes of memory", database.memory_used()),
+        ("bytes of temporary space", database.temp_space_used()),
+        ("temporary tables", database.temporary_table_count() as u64),
+    ];
+    let held = held.iter().filter(|(_, amount)| *amount != 0);
+    held.map(|(what, amount)| format!("{amount} {what}"))
+        .collect()
+}
+
+/// The names of the files of a directory, in order.
+#[must_use]
+pub fn files_in(directory: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
 }
 
 /// System variables as options have them.
@@ -82,7 +128,7 @@ pub fn variables<V: ToString>(pairs: &[(&str, V)]) -> Vec<(String, String)> {
     pairs.iter().map(owned).collect()
 }
 
-/// A data directory that is opened again and again, and goes with its test.
+/// A data directory that is opened again and again, and goes with its test, unless that fails.
 #[derive(Debug)]
 pub struct DataDirectory(PathBuf);
 
@@ -90,7 +136,10 @@ impl DataDirectory {
     /// An empty one; `name` is no other test's.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("mayfly-{name}-{}", std::process::id()));
+        let above = std::env::temp_dir();
+        // As the kernel names it, without symbolic links.
+        let above = above.canonicalize().unwrap_or(above);
+        let path = above.join(format!("mayfly-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         Self(path)
     }
@@ -134,7 +183,9 @@ impl DataDirectory {
 
 impl Drop for DataDirectory {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
     }
 }
 
@@ -194,33 +245,63 @@ pub fn log_in(database: &Arc<Database>, user: &str) -> Result<Session, Error> {
     database.log_in(database.accept()?, &login, options)
 }
 
-/// The rows of the last statement of `sql`, one line each, a tab between columns.
-///
-/// # Errors
-/// The statement's.
-pub fn rows(session: &mut Session, sql: &str) -> Result<Vec<String>, Error> {
-    let results = session.execute(sql)?;
-    let Some(result) = results.last() else {
-        return Ok(Vec::new());
-    };
-    let line = |row| {
-        let values = result.row_bytes(row);
-        let cells = values.iter().map(|value| cell::escape(value.as_deref()));
-        cells.collect::<Vec<_>>().join("\t")
-    };
-    Ok((0..result.row_count()).map(line).collect())
-}
+/// What tests ask of a session.
+pub trait SessionExt {
+    /// The rows of the last statement of `sql`, one line each, a tab between columns.
+    ///
+    /// # Errors
+    /// The statement's.
+    fn rows(&mut self, sql: &str) -> Result<Vec<String>, Error>;
 
-/// [`rows`] of statements that must succeed.
-///
-/// # Panics
-/// When one fails.
-pub fn must(session: &mut Session, sql: &str) -> Vec<String> {
-    match rows(session, sql) {
-        Ok(rows) => rows,
-        Err(error) => {
+    /// [`Self::rows`] of statements that must succeed.
+    ///
+    /// # Panics
+    /// When one fails.
+    fn must(&mut self, sql: &str) -> Vec<String> {
+        self.rows(sql).unwrap_or_else(|error| {
             let head: String = sql.chars().take(200).collect();
             panic!("{head}: {error}")
+        })
+    }
+
+    /// Runs statements that must succeed.
+    ///
+    /// # Panics
+    /// When one fails.
+    fn must_all<S: AsRef<str>>(&mut self, statements: impl IntoIterator<Item = S>) {
+        for statement in statements {
+            self.must(statement.as_ref());
         }
+    }
+
+    /// The first row of statements that must succeed.
+    ///
+    /// # Panics
+    /// When one fails or there is no row.
+    fn value(&mut self, sql: &str) -> String {
+        self.must(sql).swap_remove(0)
+    }
+}
+
+/// What may be asked of a session of any server.
+pub trait Errno {
+    /// The number of the error that a statement ends with; 0 for none.
+    fn errno(&mut self, sql: &str) -> u16;
+}
+
+impl Errno for Session {
+    fn errno(&mut self, sql: &str) -> u16 {
+        self.execute(sql).map_or_else(|error| error.errno(), |_| 0)
+    }
+}
+
+impl SessionExt for Session {
+    fn rows(&mut self, sql: &str) -> Result<Vec<String>, Error> {
+        let results = self.execute(sql)?;
+        let Some(result) = results.last() else {
+            return Ok(Vec::new());
+        };
+        let line = |row| cell::line(&result.row_bytes(row));
+        Ok((0..result.row_count()).map(line).collect())
     }
 }

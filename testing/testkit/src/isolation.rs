@@ -77,6 +77,16 @@ enum Action {
     End,
 }
 
+impl std::fmt::Display for Action {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Run(sql) => write!(f, "> {sql}"),
+            Self::Answer => f.write_str("<"),
+            Self::End => f.write_str("."),
+        }
+    }
+}
+
 impl Script {
     /// Reads a script.
     ///
@@ -129,12 +139,6 @@ impl Script {
         Ok(Self { steps, tail: head })
     }
 
-    /// The reasons for which steps are left out somewhere.
-    pub fn slugs(&self) -> impl Iterator<Item = &str> {
-        let only = self.steps.iter().filter_map(|step| step.only.as_ref());
-        only.map(|only| only.slug.as_str())
-    }
-
     fn write(&self, outcomes: &[Option<Outcome>]) -> String {
         let mut out = String::new();
         for (step, outcome) in self.steps.iter().zip(outcomes) {
@@ -144,12 +148,7 @@ impl Script {
             if let Some(Only { labels, slug }) = &step.only {
                 let _ = writeln!(out, "only {} ({slug})", labels.join(" "));
             }
-            let session = &step.session;
-            let _ = match &step.action {
-                Action::Run(sql) => writeln!(out, "{session}> {sql}"),
-                Action::Answer => writeln!(out, "{session}<"),
-                Action::End => writeln!(out, "{session}."),
-            };
+            let _ = writeln!(out, "{}{}", step.session, step.action);
             for line in outcome.as_ref().unwrap_or(&step.expected) {
                 let _ = writeln!(out, "  {line}");
             }
@@ -228,12 +227,7 @@ impl Step {
     }
 
     fn show(&self) -> String {
-        let what = match &self.action {
-            Action::Run(sql) => format!("> {sql}"),
-            Action::Answer => "<".to_owned(),
-            Action::End => ".".to_owned(),
-        };
-        let mut text = format!("line {}: {}{what}\n", self.line, self.session);
+        let mut text = format!("line {}: {}{}\n", self.line, self.session, self.action);
         for line in &self.expected {
             let _ = writeln!(text, "    {line}");
         }

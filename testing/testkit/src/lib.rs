@@ -6,6 +6,17 @@
 //! expected results by asking MySQL, and notes where MariaDB differs. The engine under test never
 //! writes an expectation.
 
+/// A test for each of several cases, which calls one function.
+#[macro_export]
+macro_rules! cases {
+    ($run:ident: $($name:ident($($argument:expr),+);)+) => {
+        $(#[test]
+        fn $name() {
+            $run($($argument),+);
+        })+
+    };
+}
+
 pub mod cell;
 pub mod client;
 pub mod column;
@@ -17,6 +28,7 @@ pub mod fixture;
 pub mod groups;
 pub mod isolation;
 pub mod prepared;
+pub mod process;
 pub mod random;
 pub mod runner;
 pub mod server;

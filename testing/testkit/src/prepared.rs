@@ -3,7 +3,10 @@
 //! Only literals that a `?` can stand for without a change of types or names are taken: whole values
 //! of INSERT … VALUES, and what a column is compared with or set to in WHERE and SET.
 
+use std::sync::LazyLock;
+
 use mayfly_engine::{CollationId, SqlType, TypeKind, Value};
+use regex::{Captures, Regex};
 
 /// A statement with `?`, and their values.
 #[derive(Debug, PartialEq)]
@@ -131,65 +134,37 @@ fn value(
     }
 }
 
-/// The tokens with their places; `None` for texts with comments, variables, or what is not understood.
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"(?sx)
+        (?<refused> [@\#;?{] | /\* | -- )
+      | (?<text>    '(?: \\. | '' | [^'\\] )*' | "(?: \\. | "" | [^"\\] )*" )
+      | (?<name>    `(?: `` | [^`] )*` )
+      | (?<number>  [0-9] [0-9A-Za-z_$.[^\x00-\x7F]]* )
+      | (?<word>    [0-9A-Za-z_$.[^\x00-\x7F]]+ (?<introducer>')? )
+      | (?<open>    ['"`] )
+      | \S"#;
+    Regex::new(pattern).expect("the pattern is right")
+});
+
+/// The tokens with where they begin and end; `None` for texts with comments, variables, or what is not understood.
 fn tokens(sql: &str) -> Option<Vec<(Kind, usize, usize)>> {
-    let bytes = sql.as_bytes();
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
-        let run = |from: usize, part: fn(u8) -> bool| {
-            let rest = bytes[from..].iter();
-            from + rest.take_while(|byte| part(**byte)).count()
+    let token = |captures: Captures<'_>| {
+        let is = |name: &str| captures.name(name).is_some();
+        let kind = if is("refused") || is("introducer") || is("open") {
+            return None;
+        } else if is("word") || is("name") {
+            Kind::Word
+        } else if is("number") {
+            Kind::Number
+        } else if is("text") {
+            Kind::Text
+        } else {
+            Kind::Symbol
         };
-        let is_word = |byte: u8| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.') || byte >= 0x80
-        };
-        let kind = match bytes[at] {
-            byte if byte.is_ascii_whitespace() => {
-                at += 1;
-                continue;
-            }
-            b'@' | b'#' | b';' | b'?' | b'{' => return None,
-            b'/' if bytes.get(at + 1) == Some(&b'*') => return None,
-            b'-' if bytes.get(at + 1) == Some(&b'-') => return None,
-            quote @ (b'\'' | b'"' | b'`') => {
-                at += 1;
-                loop {
-                    match *bytes.get(at)? {
-                        b'\\' if quote != b'`' => at += 2,
-                        byte if byte == quote && bytes.get(at + 1) == Some(&quote) => at += 2,
-                        byte if byte == quote => break,
-                        _ => at += 1,
-                    }
-                }
-                at += 1;
-                if quote == b'`' {
-                    Kind::Word
-                } else {
-                    Kind::Text
-                }
-            }
-            byte if byte.is_ascii_digit() => {
-                at = run(at, is_word);
-                Kind::Number
-            }
-            byte if is_word(byte) => {
-                at = run(at, is_word);
-                // Introducers and the like.
-                if bytes.get(at) == Some(&b'\'') {
-                    return None;
-                }
-                Kind::Word
-            }
-            _ => {
-                at += 1;
-                Kind::Symbol
-            }
-        };
-        tokens.push((kind, start, at));
-    }
-    Some(tokens)
+        let whole = captures.get(0)?;
+        Some((kind, whole.start(), whole.end()))
+    };
+    TOKEN.captures_iter(sql).map(token).collect()
 }
 
 #[cfg(test)]
@@ -236,6 +211,8 @@ mod tests {
             "INSERT INTO t VALUES (_latin1'x')",
             "CREATE TABLE t (a INT DEFAULT 1)",
             "SELECT a FROM t WHERE a = 1.5",
+            "SELECT a FROM t WHERE a = 1 -- 2",
+            "SELECT a FROM t WHERE a = 'open",
         ] {
             assert_eq!(parameterize(sql, CollationId::default()), None, "{sql}");
         }

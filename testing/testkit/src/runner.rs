@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use libtest_mimic::Failed;
 use sqllogictest::{
     Connection, DB, ExpectedError, Normalizer, QueryExpect, Record, Runner, StatementExpect,
     TestErrorKind,
@@ -217,6 +218,19 @@ where
     }
     runner.shutdown();
     Ok(report)
+}
+
+/// What a trial gives that has found these problems.
+///
+/// # Errors
+/// All of them, if there are any.
+pub fn verdict(problems: impl IntoIterator<Item = String>) -> Result<(), Failed> {
+    let problems: Vec<String> = problems.into_iter().collect();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(problems.join("\n").into())
+    }
 }
 
 /// One line a row, a tab between columns; see [`crate::cell`].

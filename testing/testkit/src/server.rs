@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mysql::consts::ColumnType;
 use sqllogictest::{DB, DBOutput};
 
 use crate::cell;
@@ -57,8 +58,11 @@ impl Flavour {
     }
 }
 
-/// The nearest collation of MariaDB 10.11 to MySQL's default: newer Unicode, no padding.
-const COLLATION_PAIR: [(&str, &str); 1] = [("utf8mb4_0900_ai_ci", "utf8mb4_uca1400_nopad_ai_ci")];
+/// MySQL's default collation.
+const COLLATION: &str = "utf8mb4_0900_ai_ci";
+
+/// The nearest one of MariaDB 10.11: newer Unicode, no padding.
+const MARIADB_COLLATION: &str = "utf8mb4_uca1400_nopad_ai_ci";
 
 /// A session on a MariaDB or MySQL server.
 #[derive(Debug)]
@@ -69,14 +73,6 @@ pub struct ServerSession {
 }
 
 impl ServerSession {
-    /// Connects as root and sets the session up.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or refuses a setting.
-    pub fn connect(socket: &Path, flavour: Flavour, paths: Paths) -> Result<Self, ServerError> {
-        Self::connect_as(ROOT, socket, flavour, paths)
-    }
-
     /// Connects as an account without a password, in no database where that is not root, and sets the session up.
     ///
     /// # Errors
@@ -101,23 +97,19 @@ impl ServerSession {
     }
 
     fn localise(&self, sql: &str) -> String {
-        let mut sql = self.paths.insert(sql);
-        if self.flavour == Flavour::MariaDb {
-            for (ours, theirs) in COLLATION_PAIR {
-                sql = sql.replace(ours, theirs);
-            }
+        let sql = self.paths.insert(sql);
+        match self.flavour {
+            Flavour::MariaDb => sql.replace(COLLATION, MARIADB_COLLATION),
+            Flavour::MySql | Flavour::Mayfly => sql,
         }
-        sql
     }
 
     fn globalise(&self, text: &str) -> String {
-        let mut text = self.paths.remove(text);
-        if self.flavour == Flavour::MariaDb {
-            for (ours, theirs) in COLLATION_PAIR {
-                text = text.replace(theirs, ours);
-            }
+        let text = self.paths.remove(text);
+        match self.flavour {
+            Flavour::MariaDb => text.replace(MARIADB_COLLATION, COLLATION),
+            Flavour::MySql | Flavour::Mayfly => text,
         }
-        text
     }
 }
 
@@ -128,11 +120,8 @@ impl DB for ServerSession {
     fn run(&mut self, sql: &str) -> Result<DBOutput<ColumnKind>, ServerError> {
         match self.client.query(&self.localise(sql)) {
             Ok(Answer::Done(count)) => Ok(DBOutput::StatementComplete(count)),
-            Ok(Answer::Rows { columns, rows }) => {
-                let types = columns
-                    .iter()
-                    .map(|column| kind(column.type_code))
-                    .collect();
+            Ok(Answer::Rows { types, rows }) => {
+                let types = types.into_iter().map(kind).collect();
                 let rows = rows
                     .iter()
                     .map(|row| {
@@ -154,17 +143,17 @@ impl DB for ServerSession {
     }
 
     fn error_sql_state(error: &ServerError) -> Option<String> {
-        Some(error.sqlstate.clone())
+        Some(error.state.clone())
     }
 }
 
-/// The family of a protocol type code (`enum_field_types`).
-fn kind(type_code: u8) -> ColumnKind {
-    match type_code {
+/// The family of a type of the protocol (`enum_field_types`).
+fn kind(of: ColumnType) -> ColumnKind {
+    match of as u8 {
         0 | 246 => ColumnKind::Decimal,
         1 | 2 | 3 | 8 | 9 | 13 | 16 => ColumnKind::Integer,
         4 | 5 => ColumnKind::Real,
-        7 | 10 | 11 | 12 | 14 | 17 | 18 | 19 => ColumnKind::Moment,
+        7 | 10 | 11 | 12 | 14 | 17 | 18 | 19 => ColumnKind::Temporal,
         _ => ColumnKind::Text,
     }
 }

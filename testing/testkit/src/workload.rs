@@ -1,11 +1,11 @@
-//! Statements for tests that break something at every moment: each operator and each use of a
+//! Statements for tests that break something at every call or check: each operator and each use of a
 //! temporary table is in one of them, over a table of a few thousand rows.
 
 use std::sync::LazyLock;
 
-use mayfly_engine::Session;
+use mayfly_engine::{Error, Session};
 
-use crate::fixture::must;
+use crate::fixture::SessionExt;
 use crate::groups::Groups;
 
 /// A statement of the workload.
@@ -41,22 +41,69 @@ const MARK: &str = " (overflows)";
 
 /// Makes the tables of the statements, in memory.
 pub fn fill(session: &mut Session) {
-    must(session, "SET SESSION cte_max_recursion_depth = 100000");
-    must(session, "SET SESSION group_concat_max_len = 1000000");
-    must(session, "CREATE TABLE t (i INT UNSIGNED, c TEXT)");
+    session.must("SET SESSION cte_max_recursion_depth = 100000");
+    session.must("SET SESSION group_concat_max_len = 1000000");
+    session.must("CREATE TABLE t (i INT UNSIGNED, c TEXT)");
     let insert = format!(
         "INSERT INTO t WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {N_ROWS}) \
          SELECT n, SHA1(n DIV 2) FROM r"
     );
-    must(session, &insert);
-    must(session, "CREATE TABLE s (i INT)");
-    must(
-        session,
-        "INSERT INTO s VALUES (1), (3), (5), (7), (9), (11), (13), (15)",
-    );
+    session.must(&insert);
+    session.must("CREATE TABLE s (i INT)");
+    session.must("INSERT INTO s VALUES (1), (3), (5), (7), (9), (11), (13), (15)");
 }
 
-/// Drops them.
-pub fn empty(session: &mut Session) {
-    must(session, "DROP TABLE t, s");
+/// What can be struck while statements run: calls on files, checks.
+pub trait Events {
+    /// Counts anew, and strikes the n-th event; with 0, none.
+    fn arm(&self, number: u64);
+
+    /// How many events there were since.
+    fn count(&self) -> u64;
+}
+
+/// A statement of which one event was struck.
+#[derive(Debug)]
+pub struct Struck<'s> {
+    /// Which statement and event, for messages.
+    pub here: String,
+    /// What came of it.
+    pub outcome: Result<Vec<String>, Error>,
+    /// What comes of it otherwise.
+    pub expected: &'s [String],
+    /// How many events there were behind the one that was struck; `None` when there were fewer than that.
+    pub later: Option<u64>,
+}
+
+/// Runs statements again and again, with those of their events struck in turn that `chosen` takes of so many.
+///
+/// # Panics
+/// When a statement fails by itself, or has no events.
+pub fn strike<I: Iterator<Item = u64>>(
+    session: &mut Session,
+    statements: impl IntoIterator<Item = &'static Statement>,
+    events: &impl Events,
+    chosen: impl Fn(u64) -> I,
+    mut judge: impl FnMut(&mut Session, Struck<'_>),
+) {
+    for Statement { name, sql, .. } in statements {
+        events.arm(0);
+        let expected = session.must(sql);
+        let count = events.count();
+        assert!(count > 0, "{name} has no events");
+        for number in chosen(count) {
+            events.arm(number);
+            let outcome = session.rows(sql);
+            let later = events.count().checked_sub(number);
+            events.arm(0);
+            let struck = Struck {
+                here: format!("{name}, {number} of {count}"),
+                outcome,
+                expected: &expected,
+                later,
+            };
+            judge(session, struck);
+        }
+        assert_eq!(session.must(sql), expected, "{name} again");
+    }
 }

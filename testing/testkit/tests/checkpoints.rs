@@ -1,4 +1,4 @@
-//! A statement is killed, or panics, at each moment at which it asks whether it was killed: in
+//! A statement is killed, or panics, at each of its checks whether it was killed: in
 //! memory and on disk, on one thread and on several, in large and in small batches.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,11 +6,18 @@ use std::sync::{Arc, OnceLock};
 
 use mayfly_engine::{Checkpoint, KillHandle, Session};
 use mayfly_memory::io::{Fault, FaultIo, SystemIo};
-use mayfly_testkit::fixture::{Fixture, Watchdog, must, quiet_panics, rows};
-use mayfly_testkit::workload::{self, N_ROWS, OVERFLOW, STATEMENTS, Statement};
+use mayfly_testkit::cases;
+use mayfly_testkit::fixture::{Fixture, SessionExt, Watchdog, quiet_panics};
+use mayfly_testkit::workload::{self, Events, N_ROWS, OVERFLOW, STATEMENTS, Statement};
 
-/// Of a statement's checks, so many are struck.
+/// Of a statement's events, so many are struck.
 const STRUCK: u64 = 150;
+
+/// The numbers of the events that are struck, of so many.
+fn chosen(count: u64) -> impl Iterator<Item = u64> {
+    let step = usize::try_from((count / STRUCK).max(1)).unwrap_or(1);
+    (1..=count).step_by(step)
+}
 
 /// Counts checks, and does something at one of them.
 #[derive(Debug, Default)]
@@ -21,14 +28,13 @@ struct Trap {
     panics: bool,
 }
 
-impl Trap {
-    /// Counts from now on, and snaps at the `due`-th check; 0 for never.
+impl Events for Trap {
     fn arm(&self, due: u64) {
         self.due.store(due, Ordering::SeqCst);
         self.reached.store(0, Ordering::SeqCst);
     }
 
-    fn reached(&self) -> u64 {
+    fn count(&self) -> u64 {
         self.reached.load(Ordering::SeqCst)
     }
 }
@@ -53,27 +59,19 @@ struct Way {
     overflow: bool,
 }
 
+const fn way(threads: usize, batch_size: usize, overflow: bool) -> Way {
+    Way {
+        threads,
+        batch_size,
+        overflow,
+    }
+}
+
 const WAYS: &[Way] = &[
-    Way {
-        threads: 1,
-        batch_size: 8192,
-        overflow: false,
-    },
-    Way {
-        threads: 1,
-        batch_size: 50,
-        overflow: true,
-    },
-    Way {
-        threads: 3,
-        batch_size: 100,
-        overflow: false,
-    },
-    Way {
-        threads: 3,
-        batch_size: 300,
-        overflow: true,
-    },
+    way(1, 8192, false),
+    way(1, 50, true),
+    way(3, 100, false),
+    way(3, 300, true),
 ];
 
 fn open(way: Way, change: impl FnOnce(&mut mayfly_engine::DatabaseOptions)) -> (Fixture, Session) {
@@ -83,10 +81,10 @@ fn open(way: Way, change: impl FnOnce(&mut mayfly_engine::DatabaseOptions)) -> (
         options.parallel_rows_min = 1;
         change(options);
     });
-    let mut session = fixture.database.session();
+    let mut session = fixture.session();
     workload::fill(&mut session);
     if way.overflow {
-        must(&mut session, OVERFLOW);
+        session.must(OVERFLOW);
     }
     (fixture, session)
 }
@@ -101,20 +99,14 @@ fn every_check(way: Way, panics: bool) {
     let _ = trap.kill.set(session.kill_handle());
     let memory = fixture.database.memory_used();
     let threads = way.threads as u64;
-    for Statement { name, sql, .. } in STATEMENTS.iter() {
-        trap.arm(0);
-        let expected = must(&mut session, sql);
-        let checks = trap.reached();
-        assert!(checks > 0, "{name} never asks");
-        let step = usize::try_from((checks / STRUCK).max(1)).unwrap_or(1);
-        for check in (1..=checks).step_by(step) {
-            let here = format!("{name} at check {check} of {checks}, {way:?}");
-            trap.arm(check);
-            let outcome = rows(&mut session, sql);
-            let later = trap.reached().saturating_sub(check);
-            let snapped = trap.reached() >= check;
-            trap.arm(0);
-            match outcome {
+    workload::strike(
+        &mut session,
+        STATEMENTS.iter(),
+        &*trap,
+        chosen,
+        |_, struck| {
+            let here = format!("{}, {way:?}", struck.here);
+            match &struck.outcome {
                 Err(error) if panics => {
                     assert_eq!(error.errno(), 1105, "{here}: {error}");
                     assert!(error.message().contains("injected"), "{here}: {error}");
@@ -122,43 +114,35 @@ fn every_check(way: Way, panics: bool) {
                 Err(error) => assert_eq!(error.errno(), 1317, "{here}: {error}"),
                 Ok(rows) => {
                     // Threads may share the work so that there are fewer checks.
+                    let snapped = struck.later.is_some();
                     assert!(threads > 1 && !snapped, "{here} went unnoticed");
-                    assert_eq!(rows, expected, "{here}");
+                    assert_eq!(rows, struck.expected, "{here}");
                 }
             }
             // Each worker ends at its next check, but for those that were on their way; the
             // reason is asked for once more where it is not known. After a panic the others go on
             // with the batch or the partition at hand.
             let most = if panics { u64::MAX } else { 4 * threads };
+            let later = struck.later.unwrap_or(0);
             assert!(later <= most, "{here}: {later} checks after the kill");
             let database = &fixture.database;
             assert_eq!(database.memory_used(), memory, "{here}: memory");
             assert_eq!(database.temp_space_used(), 0, "{here}: temporary space");
             assert_eq!(database.temporary_table_count(), 0, "{here}: tables");
-        }
-        assert_eq!(must(&mut session, sql), expected, "{name} again");
-    }
-    assert_eq!(
-        must(&mut session, "SELECT COUNT(*) FROM t"),
-        [N_ROWS.to_string()]
+        },
     );
-    workload::empty(&mut session);
-    drop(session);
-    fixture.finish();
+    assert_eq!(session.must("SELECT COUNT(*) FROM t"), [N_ROWS.to_string()]);
 }
 
 #[test]
 fn every_way_gives_the_same_rows() {
     let mut first = None;
     for way in WAYS {
-        let (fixture, mut session) = open(*way, |_| {});
+        let (_fixture, mut session) = open(*way, |_| {});
         let given: Vec<_> = STATEMENTS
             .iter()
-            .map(|statement| (statement.name, must(&mut session, statement.sql)))
+            .map(|statement| (statement.name, session.must(statement.sql)))
             .collect();
-        workload::empty(&mut session);
-        drop(session);
-        fixture.finish();
         assert_eq!(
             &given,
             first.get_or_insert_with(|| given.clone()),
@@ -167,24 +151,11 @@ fn every_way_gives_the_same_rows() {
     }
 }
 
-#[test]
-fn a_kill_at_any_check_ends_the_statement_in_memory() {
-    every_check(WAYS[0], false);
-}
-
-#[test]
-fn a_kill_at_any_check_ends_the_statement_on_disk() {
-    every_check(WAYS[1], false);
-}
-
-#[test]
-fn a_kill_at_any_check_ends_all_workers() {
-    every_check(WAYS[2], false);
-}
-
-#[test]
-fn a_kill_at_any_check_ends_all_workers_on_disk() {
-    every_check(WAYS[3], false);
+cases! { every_check:
+    a_kill_at_any_check_ends_the_statement_in_memory(WAYS[0], false);
+    a_kill_at_any_check_ends_the_statement_on_disk(WAYS[1], false);
+    a_kill_at_any_check_ends_all_workers(WAYS[2], false);
+    a_kill_at_any_check_ends_all_workers_on_disk(WAYS[3], false);
 }
 
 #[test]
@@ -199,6 +170,23 @@ fn a_panic_at_any_check_ends_all_workers() {
     quiet_panics();
     every_check(WAYS[2], true);
     every_check(WAYS[3], true);
+}
+
+/// The calls on temporary files, of which one kills the statement.
+struct Calls {
+    io: Arc<FaultIo>,
+    due: Arc<AtomicU64>,
+}
+
+impl Events for Calls {
+    fn arm(&self, number: u64) {
+        self.io.arm(Fault::DeviceError, 0);
+        self.due.store(number, Ordering::SeqCst);
+    }
+
+    fn count(&self) -> u64 {
+        self.io.calls()
+    }
 }
 
 /// However long a pass over temporary files is, a kill ends it within a few calls.
@@ -218,46 +206,32 @@ fn a_kill_at_any_call_on_temporary_files_ends_the_statement_soon() {
         }));
         let (fixture, mut session) = open(way, |options| options.temp_io = io.clone());
         let _ = handle.set(session.kill_handle());
-        for Statement { name, sql, .. } in STATEMENTS.iter().filter(|s| s.overflows) {
-            io.arm(Fault::DeviceError, 0);
-            let expected = must(&mut session, sql);
-            let calls = io.calls();
-            let step = usize::try_from((calls / STRUCK).max(1)).unwrap_or(1);
-            for call in (1..=calls).step_by(step) {
-                let here = format!("{name} at call {call} of {calls}, {way:?}");
-                io.arm(Fault::DeviceError, 0);
-                due.store(call, Ordering::SeqCst);
-                let outcome = rows(&mut session, sql);
-                due.store(0, Ordering::SeqCst);
-                let later = io.calls().saturating_sub(call);
-                match outcome {
-                    Err(error) => assert_eq!(error.errno(), 1317, "{here}: {error}"),
-                    // Nothing is asked between the last call and the last row.
-                    Ok(rows) => assert_eq!(rows, expected, "{here}"),
-                }
-                let most = 4 * way.threads as u64;
-                assert!(later <= most, "{here}: {later} calls after the kill");
-                assert_eq!(fixture.database.temp_space_used(), 0, "{here}");
+        let overflowing = STATEMENTS.iter().filter(|it| it.overflows);
+        let calls = Calls { io, due };
+        workload::strike(&mut session, overflowing, &calls, chosen, |_, struck| {
+            let here = format!("{}, {way:?}", struck.here);
+            match &struck.outcome {
+                Err(error) => assert_eq!(error.errno(), 1317, "{here}: {error}"),
+                // Nothing is asked between the last call and the last row.
+                Ok(rows) => assert_eq!(rows, struck.expected, "{here}"),
             }
-        }
-        workload::empty(&mut session);
-        drop(session);
-        fixture.finish();
+            let later = struck.later.unwrap_or(0);
+            let most = 4 * way.threads as u64;
+            assert!(later <= most, "{here}: {later} calls after the kill");
+            assert_eq!(fixture.database.temp_space_used(), 0, "{here}");
+        });
     }
 }
+
 /// Who is first and how much each worker gets differs from run to run.
 #[test]
 fn every_run_of_workers_gives_the_same_rows() {
     for way in WAYS.iter().filter(|way| way.threads > 1) {
         let (_fixture, mut session) = open(*way, |_| {});
         for Statement { name, sql, .. } in STATEMENTS.iter() {
-            let expected = must(&mut session, sql);
+            let expected = session.must(sql);
             for run in 1..=RUNS {
-                assert_eq!(
-                    must(&mut session, sql),
-                    expected,
-                    "{name}, run {run}, {way:?}"
-                );
+                assert_eq!(session.must(sql), expected, "{name}, run {run}, {way:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What clients are told of columns, against what MySQL 9.7 told a client of the same statements.
+//! How columns are described to clients, against how MySQL 9.7 described them to a client of the same statements.
 //!
 //! `column_metadata.txt` has the statements that make tables, and behind an empty line queries (`#`)
 //! with a line for each of their columns: `database.alias.table.column`, name, type, length, collation,
@@ -7,54 +7,22 @@
 //! stands in the line after it.
 
 use mayfly_engine::{FieldFlags, FieldType, ResultColumn, ResultEncoder, Session};
-use mayfly_testkit::fixture::{Fixture, must};
+use mayfly_testkit::fixture::{Fixture, SessionExt};
+use mysql::consts::{ColumnFlags, ColumnType};
 
 const EXPECTED: &str = include_str!("column_metadata.txt");
 
-fn type_name(field_type: FieldType) -> &'static str {
-    match field_type {
-        FieldType::Tiny => "TINY",
-        FieldType::Short => "SHORT",
-        FieldType::Long => "LONG",
-        FieldType::Float => "FLOAT",
-        FieldType::Double => "DOUBLE",
-        FieldType::Null => "NULL",
-        FieldType::Timestamp => "TIMESTAMP",
-        FieldType::LongLong => "LONGLONG",
-        FieldType::Int24 => "INT24",
-        FieldType::Date => "DATE",
-        FieldType::Time => "TIME",
-        FieldType::DateTime => "DATETIME",
-        FieldType::Year => "YEAR",
-        FieldType::Bit => "BIT",
-        FieldType::Json => "JSON",
-        FieldType::NewDecimal => "NEWDECIMAL",
-        FieldType::Enum => "ENUM",
-        FieldType::MediumBlob => "MEDIUM_BLOB",
-        FieldType::LongBlob => "LONG_BLOB",
-        FieldType::Blob => "BLOB",
-        FieldType::VarString => "VAR_STRING",
-        FieldType::String => "STRING",
-    }
+/// The name of a type, as MySQL's headers have it.
+fn type_name(field_type: FieldType) -> String {
+    let known = ColumnType::try_from(field_type as u8).expect("a type of the protocol");
+    format!("{known:?}").replace("MYSQL_TYPE_", "")
 }
 
-const FLAGS: [(&str, FieldFlags); 15] = [
-    ("NOT_NULL", FieldFlags::NOT_NULL),
-    ("PRI_KEY", FieldFlags::PRI_KEY),
-    ("UNIQUE_KEY", FieldFlags::UNIQUE_KEY),
-    ("MULTIPLE_KEY", FieldFlags::MULTIPLE_KEY),
-    ("BLOB", FieldFlags::BLOB),
-    ("UNSIGNED", FieldFlags::UNSIGNED),
-    ("ZEROFILL", FieldFlags::ZEROFILL),
-    ("BINARY", FieldFlags::BINARY),
-    ("ENUM", FieldFlags::ENUM),
-    ("AUTO_INCREMENT", FieldFlags::AUTO_INCREMENT),
-    ("TIMESTAMP", FieldFlags::TIMESTAMP),
-    ("SET", FieldFlags::SET),
-    ("NO_DEFAULT", FieldFlags::NO_DEFAULT_VALUE),
-    ("ON_UPDATE_NOW", FieldFlags::ON_UPDATE_NOW),
-    ("PART_KEY", FieldFlags::PART_KEY),
-];
+fn flag_names(flags: FieldFlags) -> String {
+    let names = ColumnFlags::from_bits_retain(flags.0).iter_names();
+    let names = names.map(|(name, _)| name.trim_end_matches("_FLAG").replace("_VALUE", ""));
+    names.collect::<Vec<_>>().join(" ")
+}
 
 fn line(encoder: ResultEncoder, column: &ResultColumn) -> String {
     let field = encoder.field(column);
@@ -65,11 +33,6 @@ fn line(encoder: ResultEncoder, column: &ResultColumn) -> String {
         ),
         None => "...".to_owned(),
     };
-    let flags: Vec<&str> = FLAGS
-        .iter()
-        .filter(|(_, flag)| field.flags.has(*flag))
-        .map(|(name, _)| *name)
-        .collect();
     format!(
         "{origin}\t{}\t{}\t{}\t{}\t{}\t{}",
         column.name,
@@ -77,7 +40,7 @@ fn line(encoder: ResultEncoder, column: &ResultColumn) -> String {
         field.length,
         field.collation.0,
         field.decimals,
-        flags.join(" ")
+        flag_names(field.flags)
     )
 }
 
@@ -102,12 +65,9 @@ fn prepared_lines(session: &mut Session, sql: &str) -> Vec<String> {
 
 #[test]
 fn columns_are_described_as_mysql_describes_them() {
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
+    let (_fixture, mut session) = Fixture::with_session();
     let (tables, queries) = EXPECTED.split_once("\n\n").expect("tables and queries");
-    for statement in tables.lines() {
-        must(&mut session, statement);
-    }
+    session.must_all(tables.lines());
     let mut wrong = Vec::new();
     for query in queries.split("# ").skip(1) {
         let (sql, columns) = query.split_once('\n').expect("a query and its columns");
@@ -131,21 +91,14 @@ fn columns_are_described_as_mysql_describes_them() {
 
 #[test]
 fn lengths_and_collations_are_those_of_the_results_character_set() {
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
-    must(
-        &mut session,
-        "CREATE TABLE t (c VARCHAR(20), b VARBINARY(20), l TEXT)",
-    );
+    let (_fixture, mut session) = Fixture::with_session();
+    session.must("CREATE TABLE t (c VARCHAR(20), b VARBINARY(20), l TEXT)");
     for (charset, expected) in [
         ("latin1", [(8, 20), (63, 20), (8, 65_535)]),
         ("utf8mb3", [(33, 60), (63, 20), (33, 196_605)]),
         ("NULL", [(255, 80), (63, 20), (255, 65_535)]),
     ] {
-        must(
-            &mut session,
-            &format!("SET character_set_results = {charset}"),
-        );
+        session.must(&format!("SET character_set_results = {charset}"));
         let stream = session.query("SELECT c, b, l FROM t").expect("a query");
         let encoder = stream.encoder();
         let found = stream.columns().iter().map(|column| {
@@ -158,9 +111,8 @@ fn lengths_and_collations_are_those_of_the_results_character_set() {
 
 #[test]
 fn text_has_the_collation_that_results_were_asked_in() {
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
-    // As MySQL 9.7 told a client.
+    let (_fixture, mut session) = Fixture::with_session();
+    // As MySQL 9.7 described it to a client.
     for (statement, expected) in [
         ("SET NAMES utf8mb4", 255),
         ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", 45),
@@ -173,12 +125,12 @@ fn text_has_the_collation_that_results_were_asked_in() {
         ("SET CHARACTER SET utf8mb4", 255),
         ("SET character_set_results = binary", 63),
     ] {
-        must(&mut session, statement);
+        session.must(statement);
         let stream = session.query("SELECT 'a'").expect("a query");
         let field = stream.encoder().field(&stream.columns()[0]);
         assert_eq!(field.collation.0, expected, "{statement}");
     }
-    must(&mut session, "SET character_set_results = 45");
-    let shown = must(&mut session, "SELECT @@character_set_results");
+    session.must("SET character_set_results = 45");
+    let shown = session.must("SELECT @@character_set_results");
     assert_eq!(shown, ["utf8mb4"]);
 }

@@ -4,186 +4,135 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mayfly_engine::Session;
 use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
-use mayfly_testkit::fixture::{Fixture, Watchdog, must, quiet_panics, rows};
-use mayfly_testkit::workload::{self, N_ROWS, OVERFLOW, STATEMENTS, Statement};
+use mayfly_testkit::cases;
+use mayfly_testkit::fixture::{Fixture, SessionExt, Watchdog, files_in, quiet_panics};
+use mayfly_testkit::workload::{self, Events, N_ROWS, OVERFLOW, STATEMENTS, Struck};
 
 /// Every one of the first so many calls fails in turn …
 const EVERY_CALL_UP_TO: u64 = 200;
 /// … and so many of the later ones.
 const LATER_CALLS: u64 = 50;
 
-fn open(io: Arc<dyn IoBackend>, threads: usize) -> Fixture {
-    Fixture::open(|options| {
-        options.temp_io = io;
-        // With one thread the n-th call is the same call in every run.
-        options.threads = threads;
-        options.parallel_rows_min = 1;
-    })
-}
-
 /// The numbers of the calls that are to fail, of so many.
-fn struck(calls: u64) -> impl Iterator<Item = u64> {
+fn chosen(calls: u64) -> impl Iterator<Item = u64> {
     let later = calls.saturating_sub(EVERY_CALL_UP_TO);
     let step = (later / LATER_CALLS).max(1);
     let first = 1..=calls.min(EVERY_CALL_UP_TO);
     first.chain((EVERY_CALL_UP_TO + 1..=calls).step_by(usize::try_from(step).unwrap_or(1)))
 }
 
-/// A database with the tables of the workload, and another session with a table of its own.
-struct World {
-    fixture: Fixture,
-    session: Session,
-    bystander: Session,
-    /// What the tables hold.
-    memory: u64,
-    /// Those of base tables, under `tmpdir`.
-    files: usize,
+/// The calls on temporary files.
+struct Calls<'f, F> {
+    io: &'f FaultIo,
+    fixture: &'f Fixture,
+    arm: F,
 }
 
-impl World {
-    fn new(io: Arc<dyn IoBackend>, threads: usize) -> Self {
-        let fixture = open(io, threads);
-        let mut bystander = fixture.database.session();
-        must(&mut bystander, "CREATE TEMPORARY TABLE mine (i INT)");
-        must(&mut bystander, "INSERT INTO mine VALUES (1), (2)");
-        let mut session = fixture.database.session();
-        workload::fill(&mut session);
-        must(&mut session, OVERFLOW);
-        let memory = fixture.database.memory_used();
-        fixture.database.trim();
-        Self {
-            files: files(&fixture),
-            fixture,
-            session,
-            bystander,
-            memory,
-        }
-    }
-
-    /// What the failed statement left, which is nothing.
-    fn check(&mut self, here: &str) {
-        let database = &self.fixture.database;
-        assert_eq!(database.memory_used(), self.memory, "{here}: memory");
-        assert_eq!(database.temp_space_used(), 0, "{here}: temporary space");
-        assert_eq!(database.temporary_table_count(), 1, "{here}: tables");
+impl<F: Fn(u64)> Events for Calls<'_, F> {
+    fn arm(&self, number: u64) {
         // Files that only wait for reuse.
-        database.trim();
-        assert_eq!(files(&self.fixture), self.files, "{here}: files");
-        assert_eq!(
-            must(&mut self.bystander, "SELECT SUM(i) FROM mine"),
-            ["3"],
-            "{here}"
-        );
-        assert_eq!(
-            must(&mut self.session, "SELECT COUNT(*) FROM t"),
-            [N_ROWS.to_string()],
-            "{here}"
-        );
+        self.fixture.database.trim();
+        (self.arm)(number);
     }
 
-    fn finish(mut self) {
-        workload::empty(&mut self.session);
-        drop((self.session, self.bystander));
-        self.fixture.finish();
+    fn count(&self) -> u64 {
+        self.io.calls()
     }
 }
 
-/// How many entries `tmpdir` has.
-fn files(fixture: &Fixture) -> usize {
-    let entries = std::fs::read_dir(fixture.tmpdir());
-    entries.expect("it is there").count()
-}
-
-fn overflowing() -> impl Iterator<Item = &'static Statement> {
-    STATEMENTS.iter().filter(|statement| statement.overflows)
+/// Runs each statement that overflows, with each of its calls struck in turn, as `arm` does it; `judge` looks at what comes
+/// of it. It leaves nothing, and another session with a table of its own lives on.
+fn strike_every_call(
+    io: &Arc<FaultIo>,
+    threads: usize,
+    arm: impl Fn(u64),
+    judge: impl Fn(&Fixture, &Struck<'_>),
+) {
+    let _watchdog = Watchdog::new();
+    let fixture = Fixture::open(|options| {
+        options.temp_io = Arc::clone(io) as Arc<dyn IoBackend>;
+        // With one thread the n-th call is the same call in every run.
+        options.threads = threads;
+        options.parallel_rows_min = 1;
+    });
+    let database = &fixture.database;
+    let mut bystander = fixture.session();
+    bystander.must("CREATE TEMPORARY TABLE mine (i INT)");
+    bystander.must("INSERT INTO mine VALUES (1), (2)");
+    let mut session = fixture.session();
+    workload::fill(&mut session);
+    session.must(OVERFLOW);
+    let memory = database.memory_used();
+    database.trim();
+    // Those of base tables.
+    let files = files_in(fixture.tmpdir());
+    let calls = Calls {
+        io,
+        fixture: &fixture,
+        arm,
+    };
+    let overflowing = STATEMENTS.iter().filter(|statement| statement.overflows);
+    workload::strike(
+        &mut session,
+        overflowing,
+        &calls,
+        chosen,
+        |session, struck| {
+            judge(&fixture, &struck);
+            let here = &struck.here;
+            assert_eq!(database.memory_used(), memory, "{here}: memory");
+            assert_eq!(database.temp_space_used(), 0, "{here}: temporary space");
+            assert_eq!(database.temporary_table_count(), 1, "{here}: tables");
+            database.trim();
+            assert_eq!(files_in(fixture.tmpdir()), files, "{here}: files");
+            let mine = bystander.must("SELECT SUM(i) FROM mine");
+            assert_eq!(mine, ["3"], "{here}");
+            let count = session.must("SELECT COUNT(*) FROM t");
+            assert_eq!(count, [N_ROWS.to_string()], "{here}");
+        },
+    );
 }
 
 fn every_call(fault: Fault) {
-    let _watchdog = Watchdog::new();
     let io = Arc::new(FaultIo::new(Arc::new(SystemIo), fault, 0));
-    let mut world = World::new(io.clone(), 1);
-    for Statement { name, sql, .. } in overflowing() {
-        world.fixture.database.trim();
-        io.arm(fault, 0);
-        let expected = must(&mut world.session, sql);
-        let calls = io.calls();
-        assert!(calls > 0, "{name} does not overflow");
-        for call in struck(calls) {
-            let here = format!("{name}, {fault:?} at call {call} of {calls}");
-            world.fixture.database.trim();
-            io.arm(fault, call);
-            let outcome = rows(&mut world.session, sql);
-            io.arm(fault, 0);
-            match outcome {
-                Ok(_) if !fault.is_harmless() => panic!("{here}: went unnoticed"),
-                Ok(rows) => assert_eq!(rows, expected, "{here}: a wrong result"),
-                Err(error) => {
-                    let text = error.message();
-                    let path = world.fixture.tmpdir().to_string_lossy();
-                    assert!(text.contains(&*path), "{here}: no file is named: {error}");
-                    assert!(text.contains(" bytes"), "{here}: no bytes: {error}");
-                    let kinds: &[u16] = match fault {
-                        Fault::DiskFull | Fault::ShortWrite => &[1021],
-                        Fault::ReadError | Fault::CorruptRead => &[1024],
-                        Fault::OpenError => &[1026],
-                        Fault::DeviceError => &[1024, 1026],
-                        Fault::ShortMove | Fault::Signal => &[],
-                    };
-                    assert!(kinds.contains(&error.errno()), "{here}: {error}");
-                }
+    let arm = |call| io.arm(fault, call);
+    strike_every_call(&io, 1, arm, |fixture, struck| {
+        let here = format!("{}, {fault:?}", struck.here);
+        match &struck.outcome {
+            Ok(_) if !fault.is_harmless() => panic!("{here}: went unnoticed"),
+            Ok(rows) => assert_eq!(rows, struck.expected, "{here}: a wrong result"),
+            Err(error) => {
+                let text = error.message();
+                let path = fixture.tmpdir().to_string_lossy();
+                assert!(text.contains(&*path), "{here}: no file is named: {error}");
+                assert!(text.contains(" bytes"), "{here}: no bytes: {error}");
+                let kinds: &[u16] = match fault {
+                    Fault::DiskFull | Fault::ShortWrite => &[1021],
+                    Fault::ReadError | Fault::CorruptRead => &[1024],
+                    Fault::OpenError => &[1026],
+                    Fault::DeviceError => &[1024, 1026],
+                    Fault::ShortMove | Fault::Signal => &[],
+                };
+                assert!(kinds.contains(&error.errno()), "{here}: {error}");
             }
-            world.check(&here);
         }
-        assert_eq!(must(&mut world.session, sql), expected, "{name} again");
-    }
-    world.finish();
+    });
 }
 
-#[test]
-fn a_full_disk_ends_the_statement_only() {
-    every_call(Fault::DiskFull);
-}
-
-#[test]
-fn a_failing_device_ends_the_statement_only() {
-    every_call(Fault::DeviceError);
-}
-
-#[test]
-fn a_file_that_cannot_be_made_ends_the_statement_only() {
-    every_call(Fault::OpenError);
-}
-
-#[test]
-fn a_failing_read_ends_the_statement_only() {
-    every_call(Fault::ReadError);
-}
-
-#[test]
-fn a_short_write_ends_the_statement_only() {
-    every_call(Fault::ShortWrite);
-}
-
-#[test]
-fn a_corrupt_read_never_gives_a_wrong_result() {
-    every_call(Fault::CorruptRead);
-}
-
-#[test]
-fn calls_that_move_less_than_asked_are_no_failure() {
-    every_call(Fault::ShortMove);
-}
-
-#[test]
-fn signals_are_no_failure() {
-    every_call(Fault::Signal);
+cases! { every_call:
+    a_full_disk_ends_the_statement_only(Fault::DiskFull);
+    a_failing_device_ends_the_statement_only(Fault::DeviceError);
+    a_file_that_cannot_be_made_ends_the_statement_only(Fault::OpenError);
+    a_failing_read_ends_the_statement_only(Fault::ReadError);
+    a_short_write_ends_the_statement_only(Fault::ShortWrite);
+    a_corrupt_read_never_gives_a_wrong_result(Fault::CorruptRead);
+    calls_that_move_less_than_asked_are_no_failure(Fault::ShortMove);
+    signals_are_no_failure(Fault::Signal);
 }
 
 /// A bug in the middle of a temporary file's call, with the locks held that are held there.
 fn panic_in_every_call(threads: usize) {
-    let _watchdog = Watchdog::new();
     quiet_panics();
     let due = Arc::new(AtomicU64::new(0));
     let io = Arc::new(FaultIo::listening(Arc::new(SystemIo), {
@@ -195,46 +144,28 @@ fn panic_in_every_call(threads: usize) {
             }
         }
     }));
-    let mut world = World::new(io.clone(), threads);
-    for Statement { name, sql, .. } in overflowing() {
-        world.fixture.database.trim();
+    let arm = |call| {
         io.arm(Fault::DeviceError, 0);
-        let expected = must(&mut world.session, sql);
-        let calls = io.calls();
-        for call in struck(calls) {
-            let here = format!("{name}, a panic at call {call} of {calls}, {threads} threads");
-            world.fixture.database.trim();
-            io.arm(Fault::DeviceError, 0);
-            due.store(call, Ordering::Relaxed);
-            let outcome = rows(&mut world.session, sql);
-            due.store(0, Ordering::Relaxed);
-            match outcome {
-                Err(error) => {
-                    assert_eq!(error.errno(), 1105, "{here}: {error}");
-                    assert!(
-                        error.message().contains("an injected bug"),
-                        "{here}: {error}"
-                    );
-                }
-                // With threads, the same statement may need fewer calls.
-                Ok(rows) => {
-                    assert!(threads > 1, "{here}: went unnoticed");
-                    assert_eq!(rows, expected, "{here}");
-                }
+        due.store(call, Ordering::Relaxed);
+    };
+    strike_every_call(&io, threads, arm, |_, struck| {
+        let here = format!("{}, a panic, {threads} threads", struck.here);
+        match &struck.outcome {
+            Err(error) => {
+                assert_eq!(error.errno(), 1105, "{here}: {error}");
+                let is_injected = error.message().contains("an injected bug");
+                assert!(is_injected, "{here}: {error}");
             }
-            world.check(&here);
+            // With threads, the same statement may need fewer calls.
+            Ok(rows) => {
+                assert!(threads > 1, "{here}: went unnoticed");
+                assert_eq!(rows, struck.expected, "{here}");
+            }
         }
-        assert_eq!(must(&mut world.session, sql), expected, "{name} again");
-    }
-    world.finish();
+    });
 }
 
-#[test]
-fn a_panic_ends_the_statement_only() {
-    panic_in_every_call(1);
-}
-
-#[test]
-fn a_panic_of_a_worker_ends_the_statement_only() {
-    panic_in_every_call(3);
+cases! { panic_in_every_call:
+    a_panic_ends_the_statement_only(1);
+    a_panic_of_a_worker_ends_the_statement_only(3);
 }

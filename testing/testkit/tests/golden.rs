@@ -15,7 +15,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_testkit::config::Config;
 use mayfly_testkit::corpus;
 use mayfly_testkit::embedded::Embedded;
-use mayfly_testkit::runner::{self, Paths, Strictness};
+use mayfly_testkit::runner::{self, Paths, Strictness, verdict};
 use mayfly_testkit::wire::Wire;
 
 /// What a file may take. The longest takes a few seconds on two cores with other trials beside it.
@@ -101,7 +101,7 @@ fn run(config: &Config, file: &Path) -> Result<(), Failed> {
         };
         let restart = || {
             let before = current.take().ok_or_else(closed)?;
-            current.replace(Some(before.restart(config)?));
+            current.replace(Some(before.restart()?));
             Ok(())
         };
         let report = runner::run_file(file, Strictness::Exact, connect, restart)?;
@@ -118,11 +118,9 @@ fn run(config: &Config, file: &Path) -> Result<(), Failed> {
     if report.n_records == 0 {
         problems.push("the file has no record that runs".to_owned());
     }
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        let n_failed = report.failures.len();
-        let head = format!("{n_failed} of {} records failed", report.n_records);
-        Err(format!("{head}\n{}", problems.join("\n")).into())
+    if !problems.is_empty() {
+        let (failed, all) = (report.failures.len(), report.n_records);
+        problems.insert(0, format!("{failed} of {all} records failed"));
     }
+    verdict(problems)
 }

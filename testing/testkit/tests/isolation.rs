@@ -3,7 +3,6 @@
 //! `cargo test -p mayfly-testkit --test isolation -- '[mariadb] deadlock'` runs part of it. With
 //! `MAYFLY_ISOLATION_COMPLETE=1` the expected results are written anew from MariaDB instead.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,14 +12,14 @@ use mayfly_testkit::config::Config;
 use mayfly_testkit::corpus;
 use mayfly_testkit::embedded::Embedded;
 use mayfly_testkit::isolation::{self, Script};
-use mayfly_testkit::runner::Paths;
+use mayfly_testkit::runner::{Paths, ROOT, verdict};
 use mayfly_testkit::server::{Flavour, ServerSession, socket};
 use sqllogictest::DB;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let writes = std::env::var_os("MAYFLY_ISOLATION_COMPLETE").is_some();
-    let mut trials = vec![Trial::test("explained", explained)];
+    let mut trials = Vec::new();
     for file in corpus::files("isolation", "script") {
         let name = topic(&file);
         if !writes {
@@ -63,28 +62,28 @@ fn on_mayfly(file: &Path) -> Result<(), Failed> {
     let config = corpus::root().join("tests/configs/durable.toml");
     let paths = Paths::new()?;
     let embedded = Embedded::open(&Config::read(&config)?, paths.clone())?;
-    embedded.session()?.run("CREATE DATABASE isolation")?;
+    embedded
+        .session_of(ROOT)?
+        .run("CREATE DATABASE isolation")?;
     let result = isolation::check(&script, "mayfly", || {
-        let session = embedded.session().map_err(|error| error.to_string())?;
+        let session = embedded
+            .session_of(ROOT)
+            .map_err(|error| error.to_string())?;
         enter(session, "isolation")
     });
-    embedded.session()?.run("DROP DATABASE isolation")?;
+    embedded.session_of(ROOT)?.run("DROP DATABASE isolation")?;
     let mut problems: Vec<String> = result.err().into_iter().collect();
     problems.extend(embedded.leaks());
     problems.extend(embedded.close());
     paths.clean();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(problems.join("\n").into())
-    }
+    verdict(problems)
 }
 
 fn on_server(socket: &Path, flavour: Flavour, file: &PathBuf, writes: bool) -> Result<(), Failed> {
     let script = read(file)?;
     let paths = Paths::new()?;
     let database = format!("isolation_{}", topic(file));
-    let connect = || ServerSession::connect(socket, flavour, paths.clone());
+    let connect = || ServerSession::connect_as(ROOT, socket, flavour, paths.clone());
     let mut main = connect()?;
     main.run(&format!("DROP DATABASE IF EXISTS {database}"))?;
     main.run(&format!("CREATE DATABASE {database}"))?;
@@ -100,21 +99,4 @@ fn on_server(socket: &Path, flavour: Flavour, file: &PathBuf, writes: bool) -> R
         std::fs::write(file, text)?;
     }
     Ok(())
-}
-
-/// Each step that is left out somewhere has a reason, which has a row in COMPAT.md.
-fn explained() -> Result<(), Failed> {
-    let compat = std::fs::read_to_string(corpus::root().join("COMPAT.md"))?;
-    let mut problems = BTreeSet::new();
-    for file in corpus::files("isolation", "script") {
-        for slug in read(&file)?.slugs() {
-            if !compat.contains(&format!("| `{slug}` |")) {
-                problems.insert(format!("{}: `{slug}` has no row", topic(&file)));
-            }
-        }
-    }
-    if problems.is_empty() {
-        return Ok(());
-    }
-    Err(problems.into_iter().collect::<Vec<_>>().join("\n").into())
 }

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use mayfly_testkit::fixture::{Fixture, must, rows};
+use mayfly_testkit::cases;
+use mayfly_testkit::fixture::{Fixture, SessionExt};
 
 /// Statements that would take hours.
 const ENDLESS: &[&str] = &[
@@ -22,17 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 fn kill_each(batch_size: usize) {
     let fixture = Fixture::open(|options| options.batch_size = batch_size);
-    let mut session = fixture.database.session();
-    must(
-        &mut session,
-        "SET SESSION cte_max_recursion_depth = 4294967295",
-    );
-    must(&mut session, "CREATE TABLE t (i INT, one INT)");
-    must(
-        &mut session,
-        "INSERT INTO t WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 1000) \
-         SELECT n, 1 FROM r",
-    );
+    let mut session = fixture.session();
+    session.must("SET SESSION cte_max_recursion_depth = 4294967295");
+    session.must("CREATE TABLE t (i INT, one INT)");
+    session.must("INSERT INTO t WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 1000) \
+         SELECT n, 1 FROM r");
     for sql in ENDLESS {
         let handle = session.kill_handle();
         let killer = std::thread::spawn(move || {
@@ -40,7 +35,7 @@ fn kill_each(batch_size: usize) {
             handle.kill();
             Instant::now()
         });
-        let outcome = rows(&mut session, sql);
+        let outcome = session.rows(sql);
         let killed = killer.join().expect("the killer does not panic");
         let late = killed.elapsed();
         // SLEEP that is interrupted gives 1 when it is the only thing the statement does.
@@ -53,67 +48,48 @@ fn kill_each(batch_size: usize) {
         }
         assert!(late < PATIENCE, "{sql} went on for {late:?}");
         assert_eq!(
-            must(&mut session, "SELECT COUNT(*) FROM t"),
+            session.must("SELECT COUNT(*) FROM t"),
             ["1000"],
             "after {sql}"
         );
     }
-    must(&mut session, "DROP TABLE t");
-    drop(session);
-    fixture.finish();
 }
 
-#[test]
-fn a_killed_statement_ends_soon() {
-    kill_each(8192);
-}
-
-#[test]
-fn a_killed_statement_ends_soon_in_small_batches() {
-    kill_each(3);
+cases! { kill_each:
+    a_killed_statement_ends_soon(8192);
+    a_killed_statement_ends_soon_in_small_batches(3);
 }
 
 #[test]
 fn a_kill_between_statements_is_forgotten() {
-    let fixture = Fixture::open(|_| {});
-    let mut session = fixture.database.session();
+    let (_fixture, mut session) = Fixture::with_session();
     session.kill_handle().kill();
-    assert_eq!(must(&mut session, "SELECT 1"), ["1"]);
-    drop(session);
-    fixture.finish();
+    assert_eq!(session.must("SELECT 1"), ["1"]);
 }
 
-/// Statements of a second session that wait for the first one, and what the first one holds.
-const WAITING: &[(&str, &str)] = &[
-    (
-        "UPDATE t SET one = 2 WHERE i = 1",
-        "UPDATE t SET one = 3 WHERE i = 1",
-    ),
-    (
-        "UPDATE t SET one = 2 WHERE i = 1",
-        "SELECT * FROM t WHERE i = 1 FOR UPDATE",
-    ),
-    ("INSERT INTO t VALUES (7, 7)", "INSERT INTO t VALUES (7, 8)"),
-    ("SELECT COUNT(*) FROM t", "DROP TABLE t"),
-    ("SELECT COUNT(*) FROM t", "ALTER TABLE t ADD COLUMN c INT"),
-    ("SELECT COUNT(*) FROM t", "LOCK TABLES t WRITE"),
+/// What a session does, and what waits for it in a second one.
+const WAITING: &[&str] = &[
+    "UPDATE t SET one = 2 WHERE i = 1 | UPDATE t SET one = 3 WHERE i = 1",
+    "UPDATE t SET one = 2 WHERE i = 1 | SELECT * FROM t WHERE i = 1 FOR UPDATE",
+    "INSERT INTO t VALUES (7, 7) | INSERT INTO t VALUES (7, 8)",
+    "SELECT COUNT(*) FROM t | DROP TABLE t",
+    "SELECT COUNT(*) FROM t | ALTER TABLE t ADD COLUMN c INT",
+    "SELECT COUNT(*) FROM t | LOCK TABLES t WRITE",
 ];
 
 #[test]
 fn a_wait_for_a_lock_is_killed() {
-    let fixture = Fixture::open(|_| {});
-    let mut holder = fixture.database.session();
-    must(&mut holder, "USE test");
-    must(&mut holder, "CREATE TABLE t (i INT PRIMARY KEY, one INT)");
-    must(&mut holder, "INSERT INTO t VALUES (1, 1), (2, 1)");
-    for (holds, waits) in WAITING {
-        must(&mut holder, "BEGIN");
-        must(&mut holder, holds);
-        let mut session = fixture.database.session();
-        must(&mut session, "USE test");
+    let (fixture, mut holder) = Fixture::with_session();
+    holder.must("CREATE TABLE t (i INT PRIMARY KEY, one INT)");
+    holder.must("INSERT INTO t VALUES (1, 1), (2, 1)");
+    for statements in WAITING {
+        let (holds, waits) = statements.split_once(" | ").expect("two statements");
+        holder.must("BEGIN");
+        holder.must(holds);
+        let mut session = fixture.session();
         let handle = session.kill_handle();
         let waiter = std::thread::spawn(move || {
-            let outcome = rows(&mut session, waits);
+            let outcome = session.rows(waits);
             (outcome, Instant::now(), session)
         });
         std::thread::sleep(Duration::from_millis(200));
@@ -124,11 +100,8 @@ fn a_wait_for_a_lock_is_killed() {
         let error = outcome.expect_err(waits);
         assert_eq!(error.errno(), 1317, "{waits}: {error}");
         assert!(ended - killed < PATIENCE, "{waits}");
-        must(&mut holder, "ROLLBACK");
+        holder.must("ROLLBACK");
         // It holds nothing that would be in the way.
-        must(&mut session, "UPDATE t SET one = one + 1 WHERE i = 1");
+        session.must("UPDATE t SET one = one + 1 WHERE i = 1");
     }
-    must(&mut holder, "DROP TABLE t");
-    drop(holder);
-    fixture.finish();
 }

@@ -1,15 +1,14 @@
 //! What the library offers beyond the text of a statement: prepared statements with values.
 
-use mayfly_testkit::fixture::{Fixture, must};
+use mayfly_testkit::fixture::{Fixture, SessionExt};
 use mayfly_types::{SqlType, Value};
 
 #[test]
 fn every_statement_begins_with_an_empty_diagnostics_area() {
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
+    let (_fixture, mut session) = Fixture::with_session();
     let prepared = session.prepare("SELECT ? + 1").expect("it is a statement");
 
-    must(&mut session, "SELECT CAST('x' AS SIGNED)");
+    session.must("SELECT CAST('x' AS SIGNED)");
     assert_eq!(session.warnings().len(), 1);
     let values = [(Value::Int(1), SqlType::bigint())];
     let stream = session.execute_prepared(&prepared, &values);
@@ -18,7 +17,7 @@ fn every_statement_begins_with_an_empty_diagnostics_area() {
     assert_eq!(result.rows_text(), [[Some("2".to_owned())]]);
     assert!(session.warnings().is_empty());
 
-    must(&mut session, "SELECT CAST('x' AS SIGNED)");
+    session.must("SELECT CAST('x' AS SIGNED)");
     assert!(session.execute("SELEC 1").is_err());
     let errnos = session.warnings();
     let errnos: Vec<u16> = errnos.iter().map(|it| it.error.errno()).collect();
@@ -29,8 +28,7 @@ fn every_statement_begins_with_an_empty_diagnostics_area() {
 /// error, and a NUL that ends the text is no part of it.
 #[test]
 fn texts_without_a_statement() {
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
+    let (_fixture, mut session) = Fixture::with_session();
     for text in [
         "-- x",
         "# x",
@@ -47,7 +45,7 @@ fn texts_without_a_statement() {
         let error = session.execute(text).expect_err(text);
         assert_eq!(error.errno(), 1065, "{text:?}");
     }
-    assert_eq!(must(&mut session, "SELECT 1\0"), ["1"]);
+    assert_eq!(session.must("SELECT 1\0"), ["1"]);
     let error = session.execute("SELECT 1\0\0").expect_err("a NUL inside");
     assert_eq!(error.errno(), 1064);
     let error = session

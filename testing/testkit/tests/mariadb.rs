@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_testkit::complete::UNEXPLAINED;
 use mayfly_testkit::corpus::{self, OWN_SERVER};
-use mayfly_testkit::runner::{self, Paths, Strictness};
+use mayfly_testkit::runner::{self, Paths, Strictness, verdict};
 use mayfly_testkit::server::{self, Flavour, ServerSession};
 
 fn main() -> ExitCode {
@@ -38,11 +38,7 @@ fn run(socket: &Path, file: &Path) -> Result<(), Failed> {
     let restart = || Err("this server has other sessions".to_owned());
     let report = runner::run_file(file, Strictness::Family, connect, restart)?;
     paths.clean();
-    if report.failures.is_empty() {
-        return Ok(());
-    }
-    let problems: Vec<String> = report.failures.iter().map(ToString::to_string).collect();
-    Err(problems.join("\n").into())
+    verdict(report.failures.iter().map(ToString::to_string))
 }
 
 /// Each divergence has a reason, each reason a row in COMPAT.md, and each row there a divergence.
@@ -86,7 +82,13 @@ fn explained() -> Result<(), Failed> {
             let (_, slug) = line.strip_prefix("only ")?.split_once('(')?;
             slug.strip_suffix(')')
         });
-        used.extend(slugs.map(str::to_owned));
+        for slug in slugs {
+            used.insert(slug.to_owned());
+            if !compat.contains(&format!("| `{slug}` |")) {
+                let name = file.display();
+                problems.insert(format!("{name}: `{slug}` has no row in COMPAT.md"));
+            }
+        }
     }
     for row in about_mariadb.lines() {
         if let Some((slug, _)) = row
@@ -97,8 +99,5 @@ fn explained() -> Result<(), Failed> {
             problems.insert(format!("COMPAT.md: no record differs by `{slug}`"));
         }
     }
-    if problems.is_empty() {
-        return Ok(());
-    }
-    Err(problems.into_iter().collect::<Vec<_>>().join("\n").into())
+    verdict(problems)
 }

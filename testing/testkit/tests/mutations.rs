@@ -5,14 +5,15 @@
 //! `MAYFLY_MUTATION_SECONDS` says for how long, `MAYFLY_MUTATION_SEED` what is tried; a failure
 //! names both the statement and the seed.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use mayfly_engine::{FileAccess, KillHandle, Session};
 use mayfly_testkit::corpus;
-use mayfly_testkit::fixture::Fixture;
-use mayfly_testkit::random::{Random, words};
+use mayfly_testkit::fixture::{Fixture, SessionExt};
+use mayfly_testkit::random::{Random, setting, words};
+use regex::Regex;
 
 /// Without a word about it, so long.
 const SECONDS: u64 = 20;
@@ -40,23 +41,11 @@ fn statements(text: &str) -> Vec<String> {
 
 /// Words, numbers, strings and single characters, with the spaces behind them.
 fn tokens(sql: &str) -> Vec<&str> {
-    let mut tokens = Vec::new();
-    let mut rest = sql;
-    while let Some(first) = rest.chars().next() {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '@' || c == '$';
-        let end = if is_word(first) {
-            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
-        } else if matches!(first, '\'' | '"' | '`') {
-            rest[1..].find(first).map_or(rest.len(), |end| end + 2)
-        } else {
-            first.len_utf8()
-        };
-        let spaces = rest[end..].len() - rest[end..].trim_start().len();
-        let (token, after) = rest.split_at(end + spaces);
-        tokens.push(token);
-        rest = after;
-    }
-    tokens
+    static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r#"(?s)(?:[\w@$]+|'[^']*'?|"[^"]*"?|`[^`]*`?|.)\s*"#;
+        Regex::new(pattern).expect("the pattern is right")
+    });
+    TOKEN.find_iter(sql).map(|token| token.as_str()).collect()
 }
 
 struct Mutator {
@@ -177,16 +166,46 @@ impl Guard {
     }
 }
 
+/// The rows are names, a tab, and values.
+const GLOBAL_VARIABLES: &str = "SHOW GLOBAL VARIABLES";
+
+/// Takes back what was set for all sessions: it may refuse every change (`super_read_only`, `transaction_read_only`) or
+/// shorten what is read (`sql_select_limit`), and the fixture drops what the statements have made.
+fn reset(fixture: &Fixture, variables: &[String]) {
+    let mut session = fixture.session();
+    for variable in variables {
+        let (name, _) = variable.split_once('\t').expect("a name and a value");
+        // Some cannot be set at all.
+        let _ = session.execute(&format!("SET GLOBAL {name} = DEFAULT"));
+    }
+}
+
+#[test]
+fn what_a_statement_sets_for_all_sessions_does_not_refuse_the_clean_up() {
+    for set in [
+        "read_only = 1",
+        "super_read_only = 1",
+        "offline_mode = 1",
+        "transaction_read_only = 1",
+        "sql_select_limit = 0",
+        "max_execution_time = 1",
+        "lock_wait_timeout = 1",
+    ] {
+        let (fixture, mut session) = Fixture::with_session();
+        let variables = session.must(GLOBAL_VARIABLES);
+        session.must("CREATE DATABASE d; CREATE TABLE d.t (i INT) ENGINE = MEMORY");
+        session.must("INSERT INTO d.t VALUES (1)");
+        session.must(&format!("SET GLOBAL {set}"));
+        drop(session);
+        reset(&fixture, &variables);
+    }
+}
+
 #[test]
 fn broken_statements_end_in_an_answer() {
-    let number = |name: &str, default| {
-        let value = std::env::var(name).ok();
-        value
-            .and_then(|value| value.parse().ok())
-            .unwrap_or(default)
-    };
-    let until = Instant::now() + Duration::from_secs(number("MAYFLY_MUTATION_SECONDS", SECONDS));
-    let seed = number("MAYFLY_MUTATION_SEED", 1);
+    let until =
+        Instant::now() + Duration::from_secs(setting("MAYFLY_MUTATION_SECONDS").unwrap_or(SECONDS));
+    let seed = setting("MAYFLY_MUTATION_SEED").unwrap_or(1);
     let mut mutator = Mutator {
         random: Random(seed),
         words: words(),
@@ -209,7 +228,8 @@ fn broken_statements_end_in_an_answer() {
             options.local_infile = false;
             options.batch_size = 100;
         });
-        let mut session = fixture.database.session();
+        let mut session = fixture.session();
+        let variables = session.must(GLOBAL_VARIABLES);
         let guard = Guard::new(session.kill_handle());
         for sql in file {
             if Instant::now() > until {
@@ -223,23 +243,7 @@ fn broken_statements_end_in_an_answer() {
             bugs.extend(guard.run(&mut session, sql));
         }
         drop(session);
-        // Base tables outlive their session.
-        let mut last = fixture.database.session();
-        let schemas = last
-            .execute("SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')")
-            .expect("it has this table");
-        for row in 0..schemas[0].row_count() {
-            let name = schemas[0].row_bytes(row)[0]
-                .as_deref()
-                .unwrap_or_default()
-                .to_vec();
-            let name = String::from_utf8_lossy(&name).replace('`', "``");
-            last.execute(&format!("DROP DATABASE `{name}`"))
-                .expect("a database of the test");
-        }
-        drop(last);
-        drop(guard);
-        fixture.finish();
+        reset(&fixture, &variables);
     }
     eprintln!("{count} broken statements, seed {seed}");
     bugs.sort();

@@ -3,7 +3,8 @@
 //! counters, and what ROLLBACK undoes.
 
 use mayfly_engine::{Session, SqlType, StatementResult, TypeKind, Value};
-use mayfly_testkit::fixture::Fixture;
+use mayfly_testkit::fixture::{Fixture, SessionExt};
+use mayfly_testkit::groups::Groups;
 
 const TABLE: &str = "CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, k INT NOT NULL, \
     v VARCHAR(20), d DECIMAL(10, 2), n BIGINT UNSIGNED DEFAULT 7, u VARCHAR(30), UNIQUE (u), INDEX (k))";
@@ -33,8 +34,23 @@ fn number(number: i64) -> (Value, SqlType) {
     (Value::Int(number), SqlType::integer(TypeKind::BigInt))
 }
 
-fn null() -> (Value, SqlType) {
-    (Value::Null, SqlType::null())
+/// A statement with `?` and their values.
+type Step = (&'static str, Vec<(Value, SqlType)>);
+
+/// The steps of a text.
+fn steps(text: &'static str) -> Vec<Step> {
+    let value = |of: &str| match of.strip_prefix('\'') {
+        Some(quoted) => self::text(quoted.trim_end_matches('\'')),
+        None if of == "NULL" => (Value::Null, SqlType::null()),
+        None => number(of.parse().expect("a number")),
+    };
+    let groups = Groups::read(text);
+    let steps = groups.iter().flat_map(|(sql, lines)| {
+        let lines = lines.iter();
+        let steps = lines.map(move |line| (sql, line.split(" | ").map(value).collect()));
+        steps.collect::<Vec<_>>()
+    });
+    steps.collect()
 }
 
 /// The statement with its values as literals.
@@ -90,10 +106,7 @@ fn left(session: &mut Session) -> Vec<String> {
 }
 
 fn begin(session: &mut Session, mode: &str) {
-    let database = "CREATE DATABASE IF NOT EXISTS d; USE d";
-    session.execute(database).expect("a database");
-    let mode = format!("SET sql_mode = '{mode}'");
-    session.execute(&mode).expect("sets");
+    session.must(&format!("SET sql_mode = '{mode}'"));
 }
 
 /// Why a plan is kept.
@@ -104,9 +117,13 @@ enum Kept {
     Text,
 }
 
+impl Kept {
+    const ALL: [Self; 2] = [Self::Prepared, Self::Text];
+}
+
 /// Two engines: one keeps plans of texts, the other does not.
 fn engines() -> [Fixture; 2] {
-    let engines = [Fixture::open(|_| ()), Fixture::open(|_| ())];
+    let engines = [Fixture::open(|_| {}), Fixture::open(|_| {})];
     let mut session = engines[1].database.session();
     let off = session.execute("SET GLOBAL statement_cache_size = 0");
     off.expect("sets");
@@ -114,12 +131,7 @@ fn engines() -> [Fixture; 2] {
 }
 
 /// Runs statements with kept plans in one session and without in the other.
-fn run_both(
-    sessions: &mut [Session; 2],
-    steps: &[(&str, Vec<(Value, SqlType)>)],
-    mode: &str,
-    why: Kept,
-) {
+fn run_both(sessions: &mut [Session; 2], steps: &[Step], mode: &str, why: Kept) {
     let [kept, direct] = sessions;
     let mut statements: Vec<(&str, _)> = Vec::new();
     for (sql, values) in steps {
@@ -153,256 +165,210 @@ fn parameterized(session: &mut Session) -> usize {
     hits.parse().expect("a number")
 }
 
+/// Statements, and below each the values that it is run with.
+const STEPS: &str = "\
+INSERT INTO t (id, k, v, d, u) VALUES (?, ?, ?, ?, ?)
+  1 | 10 | 'one' | 5 | 'first'
+  2 | 20 | 'thirteen letters' | -7 | 'second of them'
+  3 | 30 | 'three' | 0 | 'third'
+  3 | 31 | 'again' | 0 | 'other'
+  4 | 31 | 'again' | 0 | 'THIRD'
+  5 | 31 | 'a value that is longer than a cell' | 0 | 'fifth'
+  1099511627776 | 31 | 'x' | 0 | 'sixth'
+  NULL | 31 | 'x' | 0 | 'seventh'
+  8 | 31 | NULL | NULL | NULL
+  9 | 31 | NULL | NULL | NULL
+INSERT INTO t (id, k) VALUES (?, ?)
+  10 | 1
+  11 | 1
+  11 | 1
+  12 | NULL
+UPDATE t SET v = ?, k = ? WHERE id = ?
+  'changed' | 11 | 1
+  'changed' | 11 | 1
+  'changed again, and longer' | 12 | 2
+  'no such row' | 12 | 77
+  'short' | 13 | 2
+  NULL | 13 | 2
+  'x' | NULL | 2
+  'x' | 2 | NULL
+UPDATE t SET id = ?, u = ? WHERE id = ?
+  20 | 'moved to a longer key' | 2
+  2 | 'moved back' | 20
+  3 | 'in the way' | 2
+  40 | 'FIRST' | 2
+  41 | 'moved' | 2
+SELECT v, d, n, u FROM t WHERE id = ?
+  1
+  1
+  41
+  77
+  NULL
+  '1'
+  8
+SELECT id FROM t WHERE u = ?
+  'first'
+  'FIRST'
+  'nothing'
+DELETE FROM t WHERE id = ?
+  1
+  1
+  41
+  3
+INSERT INTO t (id, k) VALUES (?, ?)
+  1 | 2
+DELETE FROM t WHERE id = ?
+  1
+";
+
+/// Runs the steps in sessions of two engines that have the same table, in each store, each mode of SQL and each way to cache
+/// plans; `prepare` says what comes before the steps, and `compare` looks at the sessions afterwards.
+fn each_way(
+    table: &str,
+    steps: &'static str,
+    modes: &[&str],
+    prepare: impl Fn(&mut Session),
+    compare: impl Fn(&mut [Session; 2], &str),
+) {
+    let steps = self::steps(steps);
+    for table in tables(table) {
+        for (mode, why) in modes
+            .iter()
+            .flat_map(|mode| Kept::ALL.map(|why| (mode, why)))
+        {
+            let engines = engines();
+            let mut sessions = engines.each_ref().map(Fixture::session);
+            for session in &mut sessions {
+                begin(session, mode);
+                session.must(&table);
+                prepare(session);
+            }
+            run_both(&mut sessions, &steps, mode, why);
+            compare(&mut sessions, &table);
+        }
+    }
+}
+
 #[test]
 fn they_leave_what_others_leave() {
-    let insert = "INSERT INTO t (id, k, v, d, u) VALUES (?, ?, ?, ?, ?)";
-    let few = "INSERT INTO t (id, k) VALUES (?, ?)";
-    let update = "UPDATE t SET v = ?, k = ? WHERE id = ?";
-    let move_key = "UPDATE t SET id = ?, u = ? WHERE id = ?";
-    let read = "SELECT v, d, n, u FROM t WHERE id = ?";
-    let read_text = "SELECT id FROM t WHERE u = ?";
-    let delete = "DELETE FROM t WHERE id = ?";
-    let long = "a value that is longer than a cell";
-    let steps: Vec<(&str, Vec<(Value, SqlType)>)> = vec![
-        (
-            insert,
-            vec![number(1), number(10), text("one"), number(5), text("first")],
-        ),
-        (
-            insert,
-            vec![
-                number(2),
-                number(20),
-                text("thirteen letters"),
-                number(-7),
-                text("second of them"),
-            ],
-        ),
-        (
-            insert,
-            vec![
-                number(3),
-                number(30),
-                text("three"),
-                number(0),
-                text("third"),
-            ],
-        ),
-        (
-            insert,
-            vec![
-                number(3),
-                number(31),
-                text("again"),
-                number(0),
-                text("other"),
-            ],
-        ),
-        (
-            insert,
-            vec![
-                number(4),
-                number(31),
-                text("again"),
-                number(0),
-                text("THIRD"),
-            ],
-        ),
-        (
-            insert,
-            vec![number(5), number(31), text(long), number(0), text("fifth")],
-        ),
-        (
-            insert,
-            vec![
-                number(1 << 40),
-                number(31),
-                text("x"),
-                number(0),
-                text("sixth"),
-            ],
-        ),
-        (
-            insert,
-            vec![null(), number(31), text("x"), number(0), text("seventh")],
-        ),
-        (insert, vec![number(8), number(31), null(), null(), null()]),
-        (insert, vec![number(9), number(31), null(), null(), null()]),
-        (few, vec![number(10), number(1)]),
-        (few, vec![number(11), number(1)]),
-        (few, vec![number(11), number(1)]),
-        (few, vec![number(12), null()]),
-        (update, vec![text("changed"), number(11), number(1)]),
-        (update, vec![text("changed"), number(11), number(1)]),
-        (
-            update,
-            vec![text("changed again, and longer"), number(12), number(2)],
-        ),
-        (update, vec![text("no such row"), number(12), number(77)]),
-        (update, vec![text("short"), number(13), number(2)]),
-        (update, vec![null(), number(13), number(2)]),
-        (update, vec![text("x"), null(), number(2)]),
-        (update, vec![text("x"), number(2), null()]),
-        (
-            move_key,
-            vec![number(20), text("moved to a longer key"), number(2)],
-        ),
-        (move_key, vec![number(2), text("moved back"), number(20)]),
-        (move_key, vec![number(3), text("in the way"), number(2)]),
-        (move_key, vec![number(40), text("FIRST"), number(2)]),
-        (move_key, vec![number(41), text("moved"), number(2)]),
-        (read, vec![number(1)]),
-        (read, vec![number(1)]),
-        (read, vec![number(41)]),
-        (read, vec![number(77)]),
-        (read, vec![null()]),
-        (read, vec![text("1")]),
-        (read, vec![number(8)]),
-        (read_text, vec![text("first")]),
-        (read_text, vec![text("FIRST")]),
-        (read_text, vec![text("nothing")]),
-        (delete, vec![number(1)]),
-        (delete, vec![number(1)]),
-        (delete, vec![number(41)]),
-        (delete, vec![number(3)]),
-        (few, vec![number(1), number(2)]),
-        (delete, vec![number(1)]),
-    ];
-    let ways = [
-        ("", false, Kept::Prepared),
-        ("STRICT_TRANS_TABLES", false, Kept::Prepared),
-        ("STRICT_TRANS_TABLES", true, Kept::Prepared),
-        ("", false, Kept::Text),
-        ("STRICT_TRANS_TABLES", false, Kept::Text),
-        ("STRICT_TRANS_TABLES", true, Kept::Text),
-    ];
-    for (table, (mode, transaction, why)) in tables(TABLE)
-        .iter()
-        .flat_map(|table| ways.map(|way| (table, way)))
-    {
-        let engines = engines();
-        let mut sessions = engines.each_ref().map(|engine| engine.database.session());
-        for session in &mut sessions {
-            begin(session, mode);
-            session.execute(table).expect("makes a table");
-            if transaction {
-                session
-                    .execute("INSERT INTO t (id, k, u) VALUES (3, 4, 'kept')")
-                    .expect("a row");
-                session.execute("BEGIN").expect("begins");
-            }
-        }
-        run_both(&mut sessions, &steps, mode, why);
-        if transaction {
+    let modes = ["", "STRICT_TRANS_TABLES"];
+    each_way(TABLE, STEPS, &modes, |_| {}, |_, _| {});
+}
+
+#[test]
+fn transactions_of_them_are_undone() {
+    let begin = |session: &mut Session| {
+        session.must("INSERT INTO t (id, k, u) VALUES (3, 4, 'kept')");
+        session.must("BEGIN");
+    };
+    each_way(
+        TABLE,
+        STEPS,
+        &["STRICT_TRANS_TABLES"],
+        begin,
+        |sessions, table| {
             let rows = sessions.each_mut().map(|session| {
-                session.execute("ROLLBACK").expect("undoes");
+                session.must("ROLLBACK");
                 one(session, "SELECT id, k, u FROM t")
             });
             assert_eq!(rows[0], rows[1], "{table}");
             let is_undone = rows[0] == r#"[[Some("3"), Some("4"), Some("kept")]] 0 0 "" 0"#;
             assert_eq!(is_undone, !table.contains("MyISAM"), "{}", rows[0]);
-        }
-    }
+        },
+    );
 }
 
-/// Each statement makes numbers, moments or sums.
+/// The same, of which each makes numbers, times or sums.
+const MAKING_STEPS: &str = "\
+INSERT INTO t (u) VALUES (?)
+  'one'
+  'two'
+  'ONE'
+  'three, which is longer than the others'
+  'three'
+INSERT INTO t (id, u) VALUES (?, ?)
+  NULL | 'four'
+  0 | 'five'
+  20 | 'twenty'
+  -3 | 'negative'
+  20 | 'twenty again'
+INSERT INTO t (u) VALUES (?)
+  'after twenty'
+INSERT INTO t (id, u) VALUES (?, ?)
+  126 | 'last but one'
+  200 | 'too large'
+INSERT INTO t (u) VALUES (?)
+  'last'
+  'none is left'
+INSERT INTO t (u, seen) VALUES (?, ?)
+  's' | '2024-07-01 12:00:00.123'
+UPDATE t SET seen = ? WHERE id = ?
+  '2024-07-01 12:00:00.123' | 1
+  '2024-01-01 12:00:00.5' | 2
+  '2024-01-01 12:00:00.5' | 2
+  '2024-03-31 02:30:00' | 2
+  'no moment' | 2
+  NULL | 20
+SELECT made, seen, on_day, k, n FROM t WHERE id = ?
+  1
+  2
+  2
+UPDATE t SET k = k + ? WHERE id = ?
+  3 | 1
+  3 | 1
+  0 | 1
+  -30 | 1
+  NULL | 1
+  9223372036854775807 | 1
+  2147483648 | 1
+  1 | 99
+UPDATE t SET n = n + 1, k = k - n WHERE id = ?
+  1
+  1
+  1
+  1
+  1
+  1
+UPDATE t SET n = n - ? WHERE id = ?
+  250 | 1
+  5 | 1
+SELECT made, seen, on_day, k, n FROM t WHERE id = ?
+  1
+";
+
 #[test]
 fn values_are_made() {
     let table = "CREATE TEMPORARY TABLE t (id TINYINT AUTO_INCREMENT PRIMARY KEY, \
         k INT NOT NULL DEFAULT 5, u VARCHAR(30), n TINYINT UNSIGNED NOT NULL DEFAULT 250, \
         made TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP, seen TIMESTAMP(3) NULL, \
         on_day DATETIME DEFAULT CURRENT_TIMESTAMP, UNIQUE (u), INDEX (k))";
-    let named = "INSERT INTO t (u) VALUES (?)";
-    let numbered = "INSERT INTO t (id, u) VALUES (?, ?)";
-    let seen = "INSERT INTO t (u, seen) VALUES (?, ?)";
-    let see = "UPDATE t SET seen = ? WHERE id = ?";
-    let read = "SELECT made, seen, on_day, k, n FROM t WHERE id = ?";
-    let more = "UPDATE t SET k = k + ? WHERE id = ?";
-    let both = "UPDATE t SET n = n + 1, k = k - n WHERE id = ?";
-    let less = "UPDATE t SET n = n - ? WHERE id = ?";
-    let steps: Vec<(&str, Vec<(Value, SqlType)>)> = vec![
-        (named, vec![text("one")]),
-        (named, vec![text("two")]),
-        (named, vec![text("ONE")]),
-        (named, vec![text("three, which is longer than the others")]),
-        (named, vec![text("three")]),
-        (numbered, vec![null(), text("four")]),
-        (numbered, vec![number(0), text("five")]),
-        (numbered, vec![number(20), text("twenty")]),
-        (numbered, vec![number(-3), text("negative")]),
-        (numbered, vec![number(20), text("twenty again")]),
-        (named, vec![text("after twenty")]),
-        (numbered, vec![number(126), text("last but one")]),
-        (numbered, vec![number(200), text("too large")]),
-        (named, vec![text("last")]),
-        (named, vec![text("none is left")]),
-        (seen, vec![text("s"), text("2024-07-01 12:00:00.123")]),
-        (see, vec![text("2024-07-01 12:00:00.123"), number(1)]),
-        (see, vec![text("2024-01-01 12:00:00.5"), number(2)]),
-        (see, vec![text("2024-01-01 12:00:00.5"), number(2)]),
-        (see, vec![text("2024-03-31 02:30:00"), number(2)]),
-        (see, vec![text("no moment"), number(2)]),
-        (see, vec![null(), number(20)]),
-        (read, vec![number(1)]),
-        (read, vec![number(2)]),
-        (read, vec![number(2)]),
-        (more, vec![number(3), number(1)]),
-        (more, vec![number(3), number(1)]),
-        (more, vec![number(0), number(1)]),
-        (more, vec![number(-30), number(1)]),
-        (more, vec![null(), number(1)]),
-        (more, vec![number(i64::MAX), number(1)]),
-        (more, vec![number(1 << 31), number(1)]),
-        (more, vec![number(1), number(99)]),
-        (both, vec![number(1)]),
-        (both, vec![number(1)]),
-        (both, vec![number(1)]),
-        (both, vec![number(1)]),
-        (both, vec![number(1)]),
-        (both, vec![number(1)]),
-        (less, vec![number(250), number(1)]),
-        (less, vec![number(5), number(1)]),
-        (read, vec![number(1)]),
-    ];
-    let ways = [
-        ("", Kept::Prepared),
-        ("STRICT_TRANS_TABLES", Kept::Prepared),
-        ("NO_AUTO_VALUE_ON_ZERO", Kept::Prepared),
-        ("", Kept::Text),
-        ("STRICT_TRANS_TABLES", Kept::Text),
-        ("NO_AUTO_VALUE_ON_ZERO", Kept::Text),
-    ];
-    for (table, (mode, why)) in tables(table)
-        .iter()
-        .flat_map(|table| ways.map(|way| (table, way)))
-    {
-        let engines = engines();
-        let mut sessions = engines.each_ref().map(|engine| engine.database.session());
-        for session in &mut sessions {
-            begin(session, mode);
-            let clock = "SET timestamp = 1700000000.5, time_zone = 'Europe/Berlin'";
-            session.execute(clock).expect("sets");
-            session.execute(table).expect("makes a table");
-        }
-        run_both(&mut sessions, &steps, mode, why);
-        let [prepared, direct] = &mut sessions;
-        for sql in [
-            "SHOW CREATE TABLE t",
-            "SET time_zone = '+00:00'",
-            "SELECT * FROM t",
-        ] {
-            assert_eq!(one(prepared, sql), one(direct, sql), "{sql}");
-        }
-    }
+    let modes = ["", "STRICT_TRANS_TABLES", "NO_AUTO_VALUE_ON_ZERO"];
+    let clock = |session: &mut Session| {
+        session.must("SET timestamp = 1700000000.5, time_zone = 'Europe/Berlin'");
+    };
+    each_way(
+        table,
+        MAKING_STEPS,
+        &modes,
+        clock,
+        |[prepared, direct], _| {
+            for sql in [
+                "SHOW CREATE TABLE t",
+                "SET time_zone = '+00:00'",
+                "SELECT * FROM t",
+            ] {
+                assert_eq!(one(prepared, sql), one(direct, sql), "{sql}");
+            }
+        },
+    );
 }
 
 /// What is changed without a transaction is not undone by a later one.
 #[test]
 fn only_a_transaction_is_undone() {
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
+    let (_fixture, mut session) = Fixture::with_session();
     begin(&mut session, "");
-    session.execute(TABLE).expect("a table");
+    session.must(TABLE);
     let insert = session.prepare("INSERT INTO t (id, k) VALUES (?, ?)");
     let insert = insert.expect("prepares");
     let add = |session: &mut Session, id: i64| {
@@ -411,30 +377,26 @@ fn only_a_transaction_is_undone() {
         assert_eq!(stream.expect("inserts").result().affected_rows, 1);
     };
     (0..3).for_each(|id| add(&mut session, id));
-    session.execute("BEGIN").expect("begins");
+    session.must("BEGIN");
     (3..6).for_each(|id| add(&mut session, id));
-    session.execute("SAVEPOINT s").expect("a savepoint");
+    session.must("SAVEPOINT s");
     (6..9).for_each(|id| add(&mut session, id));
-    session.execute("ROLLBACK TO s").expect("goes back");
+    session.must("ROLLBACK TO s");
     assert!(one(&mut session, "SELECT COUNT(*) FROM t").contains("Some(\"6\")"));
-    session.execute("ROLLBACK").expect("undoes");
+    session.must("ROLLBACK");
     assert!(one(&mut session, "SELECT COUNT(*) FROM t").contains("Some(\"3\")"));
-    session.execute("SET autocommit = 0").expect("sets");
+    session.must("SET autocommit = 0");
     add(&mut session, 10);
-    session.execute("ROLLBACK").expect("undoes");
+    session.must("ROLLBACK");
     assert!(one(&mut session, "SELECT COUNT(*) FROM t").contains("Some(\"3\")"));
 }
 
 #[test]
 fn rows_are_given_one_by_one() {
     let fixture = Fixture::open(|options| options.batch_size = 3);
-    let mut session = fixture.database.session();
-    session
-        .execute("CREATE DATABASE d; USE d; CREATE TABLE t (a INT, b VARCHAR(9))")
-        .expect("a table");
-    session
-        .execute("INSERT INTO t VALUES (1, 'x'), (2, NULL), (3, 'z'), (4, ''), (5, 'v')")
-        .expect("rows");
+    let mut session = fixture.session();
+    session.must("CREATE TABLE t (a INT, b VARCHAR(9))");
+    session.must("INSERT INTO t VALUES (1, 'x'), (2, NULL), (3, 'z'), (4, ''), (5, 'v')");
     let mut stream = session
         .query("SELECT a, b FROM t ORDER BY a")
         .expect("runs");
@@ -455,12 +417,8 @@ fn rows_are_given_one_by_one() {
 
 #[test]
 fn a_dropped_table_goes_though_its_plan_is_kept() {
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
-    session
-        .execute("CREATE DATABASE d; USE d")
-        .expect("a database");
-    session.execute(TABLE).expect("a table");
+    let (fixture, mut session) = Fixture::with_session();
+    session.must(TABLE);
     let sql = "INSERT INTO t (id, k) VALUES (?, ?)";
     let statement = session.prepare(sql).expect("prepares");
     for id in 0..3 {
@@ -469,98 +427,9 @@ fn a_dropped_table_goes_though_its_plan_is_kept() {
         assert_eq!(stream.expect("inserts").result().affected_rows, 1);
     }
     assert_eq!(fixture.database.temporary_table_count(), 1);
-    session.execute("DROP TABLE t").expect("drops");
+    session.must("DROP TABLE t");
     assert_eq!(fixture.database.temporary_table_count(), 0);
     let values = [number(1), number(1)];
     let gone = session.execute_prepared(&statement, &values);
     assert_eq!(gone.expect_err("there is no table").errno(), 1146);
-}
-
-/// Texts of the same kind as point statements that mean something else.
-#[test]
-fn a_literal_that_is_no_value_is_read_as_it_stands() {
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
-    begin(&mut session, "");
-    session.execute(TABLE).expect("a table");
-    let rows = "INSERT INTO t (id, k, v) VALUES (1, 10, 'one'), (2, 20, 'two'), (3, 30, 'three')";
-    session.execute(rows).expect("rows");
-    let mut run = |sql: &str| one(&mut session, sql);
-    for id in 1..=3 {
-        let row = |text: &str| format!("[[Some(\"{text}\")]] 0 0 \"\" 0");
-        let k = (id * 10).to_string();
-        assert_eq!(
-            run(&format!("SELECT k FROM t WHERE id = {id} ORDER BY 1")),
-            row(&k)
-        );
-        // There is no second column.
-        let wrong = run(&format!("SELECT k FROM t WHERE id = {id} ORDER BY 2"));
-        assert!(wrong.contains("Unknown column '2'"), "{wrong}");
-        assert_eq!(
-            run(&format!("SELECT k FROM t WHERE id = {id} LIMIT 0")),
-            "[] 0 0 \"\" 0"
-        );
-        assert_eq!(
-            run(&format!("SELECT k FROM t WHERE id = {id} LIMIT 1")),
-            row(&k)
-        );
-        let both = format!("SELECT k FROM t WHERE id = {id} AND k = {k}");
-        assert_eq!(run(&both), row(&k));
-        assert_eq!(
-            run(&format!("SELECT {id} FROM t WHERE id = 1")),
-            row(&id.to_string())
-        );
-        assert_eq!(
-            run(&format!("SELECT k FROM t WHERE id = {id} FOR UPDATE")),
-            row(&k)
-        );
-        assert_eq!(run(&format!("SELECT k FROM t WHERE id = '{id}'")), row(&k));
-        assert_eq!(
-            run(&format!("SELECT k FROM t WHERE id = '{id}x'")),
-            format!("[[Some(\"{k}\")]] 0 0 \"\" 1")
-        );
-    }
-}
-
-/// A name means the table that it is now.
-#[test]
-fn tables_come_and_go_between_texts() {
-    let fixture = Fixture::open(|_| ());
-    let mut sessions = [fixture.database.session(), fixture.database.session()];
-    for session in &mut sessions {
-        begin(session, "");
-    }
-    let [one_session, other] = &mut sessions;
-    let read =
-        |session: &mut Session, id: i64| one(session, &format!("SELECT v FROM t WHERE id = {id}"));
-    let found = |text: &str| format!("[[Some(\"{text}\")]] 0 0 \"\" 0");
-    for _ in 0..4 {
-        assert!(read(one_session, 1).contains("doesn't exist"));
-    }
-    let base = "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20)); INSERT INTO t VALUES (1, 'base'), (2, 'base')";
-    one_session.execute(base).expect("a table");
-    let hides =
-        "CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 5), (2, 5)";
-    for _ in 0..4 {
-        assert_eq!(read(one_session, 1), found("base"));
-        assert_eq!(read(other, 2), found("base"));
-    }
-    other.execute(hides).expect("a temporary table");
-    for id in [1, 2, 1, 2] {
-        assert_eq!(read(one_session, id), found("base"));
-        assert_eq!(read(other, id), found("5"));
-    }
-    assert_eq!(fixture.database.temporary_table_count(), 1);
-    other.execute("DROP TEMPORARY TABLE t").expect("drops");
-    assert_eq!(fixture.database.temporary_table_count(), 0);
-    one_session
-        .execute("ALTER TABLE t ADD COLUMN w INT FIRST")
-        .expect("alters");
-    for id in [1, 2, 1, 2] {
-        assert_eq!(read(one_session, id), found("base"));
-        assert_eq!(read(other, id), found("base"));
-    }
-    one_session.execute("DROP TABLE t").expect("drops");
-    assert!(read(other, 1).contains("doesn't exist"));
-    assert!(read(one_session, 1).contains("doesn't exist"));
 }

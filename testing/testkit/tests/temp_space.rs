@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use mayfly_engine::{Database, DatabaseOptions};
-use mayfly_testkit::fixture::{Fixture, must, variables};
+use mayfly_testkit::fixture::{Fixture, SessionExt, variables};
 
 fn fixture(files: &str) -> Fixture {
     Fixture::open(|options| {
@@ -42,10 +42,8 @@ const ROWS: &str = "WITH RECURSIVE r AS (SELECT 1 i UNION ALL SELECT i + 1 FROM 
 #[test]
 fn a_statement_that_needs_more_than_the_files_may_take_fails_and_the_next_one_has_all_of_it() {
     let fixture = fixture("ibtmp1:1M:autoextend:max:4M");
-    let mut session = fixture.database.session();
-    must(&mut session, "CREATE DATABASE d");
-    must(&mut session, "USE d");
-    must(&mut session, "SET cte_max_recursion_depth = 100000");
+    let mut session = fixture.session();
+    session.must("SET cte_max_recursion_depth = 100000");
     assert_eq!(bytes_on_disk(fixture.tmpdir()), 0);
     for round in 0..3 {
         let table = format!("CREATE TEMPORARY TABLE t (n INT PRIMARY KEY, v TEXT) {ROWS}");
@@ -58,46 +56,37 @@ fn a_statement_that_needs_more_than_the_files_may_take_fails_and_the_next_one_ha
         );
         assert!(bytes_on_disk(fixture.tmpdir()) <= 4 << 20);
         // What fits, fits again and again.
-        must(&mut session, &format!("{table} 6"));
-        assert_eq!(must(&mut session, "SELECT COUNT(*) FROM t")[0], "6000");
+        session.must(&format!("{table} 6"));
+        assert_eq!(session.must("SELECT COUNT(*) FROM t")[0], "6000");
         let shown = "SELECT TOTAL_EXTENTS > 0, INITIAL_SIZE, MAXIMUM_SIZE FROM \
              information_schema.FILES WHERE TABLESPACE_NAME = 'innodb_temporary'";
-        assert_eq!(
-            must(&mut session, shown)[0],
-            "1\t1048576\t4194304",
-            "{round}"
-        );
-        must(&mut session, "DROP TEMPORARY TABLE t");
+        assert_eq!(session.must(shown)[0], "1\t1048576\t4194304", "{round}");
+        session.must("DROP TEMPORARY TABLE t");
         assert_eq!(fixture.database.temp_space_used(), 0);
     }
     drop(session);
     fixture.database.trim();
     assert_eq!(bytes_on_disk(fixture.tmpdir()), 0);
-    fixture.finish();
 }
 
 #[test]
 fn files_are_made_with_their_size_and_do_not_grow_from_round_to_round() {
     let fixture = fixture("ibtmp1:12M:autoextend");
-    let mut session = fixture.database.session();
-    must(&mut session, "CREATE DATABASE d");
-    must(&mut session, "USE d");
+    let mut session = fixture.session();
     let mut most = 0;
     for round in 0..6 {
         let table = format!("CREATE TEMPORARY TABLE t (n INT PRIMARY KEY, v TEXT) {ROWS} 6");
-        must(&mut session, &table);
-        must(&mut session, "UPDATE t SET v = REVERSE(v) WHERE n % 2");
-        must(&mut session, "DELETE FROM t WHERE n % 3 = 0");
+        session.must(&table);
+        session.must("UPDATE t SET v = REVERSE(v) WHERE n % 2");
+        session.must("DELETE FROM t WHERE n % 3 = 0");
         let taken = bytes_on_disk(fixture.tmpdir());
         assert!(taken >= 6 << 20, "{taken}");
         if round == 0 {
             most = taken;
         }
         assert!(taken <= most.max(13 << 20), "{taken} after {most}");
-        must(&mut session, "DROP TEMPORARY TABLE t");
+        session.must("DROP TEMPORARY TABLE t");
     }
-    drop(session);
-    fixture.finish();
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! `session_track_transaction_info`: what a client is told of its transaction, in MySQL's letters.
+//! `session_track_transaction_info`: what is reported to a client of its transaction, in MySQL's letters.
 
 use mayfly_engine::Session;
-use mayfly_testkit::fixture::{Fixture, must};
+use mayfly_testkit::fixture::{Fixture, SessionExt};
 
 const STATEMENTS: &str = include_str!("transaction_state.txt");
 
@@ -16,14 +16,12 @@ const TABLES: [&str; 8] = [
     "INSERT INTO m VALUES (1, 1), (2, 2)",
 ];
 
-/// A session whose client is told of its transactions, over these tables.
+/// A session whose transactions are reported to its client, over these tables.
 fn tracked(fixture: &Fixture) -> Session {
-    let mut session = fixture.database.session();
-    for statement in TABLES {
-        must(&mut session, statement);
-    }
+    let mut session = fixture.session();
+    session.must_all(TABLES);
     session.track_state(true);
-    must(&mut session, "SET session_track_transaction_info = 'STATE'");
+    session.must("SET session_track_transaction_info = 'STATE'");
     session.take_state_changes();
     session
 }
@@ -40,8 +38,8 @@ fn after(session: &mut Session, sql: &str, known: &mut String) {
 }
 
 #[test]
-fn each_statement_is_told_of() {
-    let fixture = Fixture::open(|_| ());
+fn each_statement_is_reported() {
+    let fixture = Fixture::open(|_| {});
     let mut session = tracked(&fixture);
     let mut known = String::new();
     let mut wrong = Vec::new();
@@ -62,7 +60,7 @@ fn each_statement_is_told_of() {
 /// What MySQL 9.7 says to the same statements, one after the other.
 #[test]
 fn transactions_are_followed() {
-    let fixture = Fixture::open(|_| ());
+    let fixture = Fixture::open(|_| {});
     let mut session = tracked(&fixture);
     let mut known = "________".to_owned();
     for (statement, expected) in [

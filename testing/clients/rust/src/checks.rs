@@ -1,4 +1,4 @@
-//! What the round needs beside its checks: where the server is, the common files, and a check with a name.
+//! What the suite needs beside its checks: where the server is, the common files, and a check with a name.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// The round's own database.
+/// The suite's own database.
 pub fn database() -> String {
     env("ROUND_DATABASE")
 }

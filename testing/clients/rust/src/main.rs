@@ -1,4 +1,4 @@
-//! The round of `mysql_async`: `query` goes as text, `exec` is prepared.
+//! The test suite of `mysql_async`: `query` goes as text, `exec` is prepared.
 
 mod checks;
 

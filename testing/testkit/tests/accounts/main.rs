@@ -9,17 +9,31 @@ mod storage;
 
 use std::sync::Arc;
 
-use mayfly_engine::{Database, Session};
-use mayfly_testkit::fixture;
+use mayfly_engine::{Database, Session, SessionOptions};
+use mayfly_testkit::fixture::{self, Errno};
 
 /// A session of an account without a password.
 fn log_in(database: &Arc<Database>, user: &str) -> Session {
     fixture::log_in(database, user).unwrap()
 }
 
-/// The number of the error that a statement ends with; 0 for none.
-fn errno(session: &mut Session, statement: &str) -> u16 {
-    session
-        .execute(statement)
-        .map_or_else(|error| error.errno(), |_| 0)
+/// A session of an account with an expired password, whose client knows how to set another one.
+fn log_in_to_change(database: &Arc<Database>, user: &str) -> Session {
+    let options = SessionOptions {
+        database: None,
+        changes_expired_password: true,
+        ..SessionOptions::new()
+    };
+    let login = database.account_for(user, "localhost");
+    database
+        .log_in(database.accept().unwrap(), &login, options)
+        .unwrap()
+}
+
+/// Runs statements that must succeed.
+fn succeed<T: AsRef<str>>(session: &mut impl Errno, statements: impl IntoIterator<Item = T>) {
+    for statement in statements {
+        let statement = statement.as_ref();
+        assert_eq!(session.errno(statement), 0, "{statement}");
+    }
 }

@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use mayfly_engine::{Database, RootPassword};
+use mayfly_engine::RootPassword;
 use mayfly_testkit::client::Client;
-use mayfly_testkit::fixture::Fixture;
+use mayfly_testkit::fixture::{Errno, Fixture};
 use mayfly_testkit::server::{self, Flavour};
 
-use super::{errno, log_in};
+use super::{log_in, succeed};
 
 /// What is granted on `mr.t (a, b)`. SELECT on the view comes with SELECT on all of the table.
 const GRANTS: &[&str] = &[
@@ -145,22 +145,23 @@ fn is_allowed(statement: &str, mysql: &str, found: &str) -> bool {
     }
 }
 
-fn found(database: &std::sync::Arc<Database>) -> String {
-    table(|grant, statements| {
-        let mut root = database.session();
-        for statement in preparation(grant) {
-            assert_eq!(errno(&mut root, &statement), 0, "{statement}");
-        }
-        let mut user = log_in(database, "mr_user");
+/// What a server answers, on which `log_in` opens sessions.
+fn answers<S: Errno>(log_in: impl Fn(&str) -> S) -> String {
+    let mut root = log_in("root");
+    let text = table(|grant, statements| {
+        succeed(&mut root, preparation(grant));
+        let mut user = log_in("mr_user");
         let errors = statements.iter().map(|statement| {
-            assert_eq!(errno(&mut user, "BEGIN"), 0);
-            let errno_of = refusal(errno(&mut user, statement));
-            errno(&mut user, "DROP TEMPORARY TABLE IF EXISTS mr.made");
-            assert_eq!(errno(&mut user, "ROLLBACK"), 0);
+            succeed(&mut user, ["BEGIN"]);
+            let errno_of = refusal(user.errno(statement));
+            user.errno("DROP TEMPORARY TABLE IF EXISTS mr.made");
+            succeed(&mut user, ["ROLLBACK"]);
             errno_of
         });
         errors.collect()
-    })
+    });
+    succeed(&mut root, CLEANUP);
+    text
 }
 
 #[test]
@@ -168,13 +169,14 @@ fn each_way_to_read_needs_its_privileges() {
     if let Some(socket) = server::socket(Flavour::MySql)
         && std::env::var_os("MAYFLY_READING_COMPLETE").is_some()
     {
-        std::fs::write("tests/accounts/reading.txt", answers_of_mysql(&socket)).unwrap();
+        let connect = |user: &str| Client::connect(&socket, user).unwrap();
+        std::fs::write("tests/accounts/reading.txt", answers(connect)).unwrap();
     }
     let expected = std::fs::read_to_string("tests/accounts/reading.txt").unwrap();
     let fixture = Fixture::open(|_| {});
     let database = &fixture.database;
     database.set_up_root(RootPassword::Empty).unwrap();
-    let found = found(database);
+    let found = answers(|user| log_in(database, user));
     let mut wrong = Vec::new();
     for (expected, found) in expected.lines().zip(found.lines()) {
         let (mysql, statement) = expected.split_once('\t').unwrap();
@@ -187,37 +189,6 @@ fn each_way_to_read_needs_its_privileges() {
     }
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(expected.lines().count(), found.lines().count());
-    let mut root = database.session();
-    for statement in CLEANUP {
-        assert_eq!(errno(&mut root, statement), 0, "{statement}");
-    }
-}
-
-fn answers_of_mysql(socket: &std::path::Path) -> String {
-    let mut root = Client::connect(socket, "root").unwrap();
-    let errno = |client: &mut Client, statement: &str| {
-        client
-            .query(statement)
-            .map_or_else(|error| error.errno, |_| 0)
-    };
-    let answers = table(|grant, statements| {
-        for statement in preparation(grant) {
-            assert_eq!(errno(&mut root, &statement), 0, "{statement}");
-        }
-        let mut user = Client::connect(socket, "mr_user").unwrap();
-        let errors = statements.iter().map(|statement| {
-            assert_eq!(errno(&mut user, "BEGIN"), 0);
-            let errno_of = refusal(errno(&mut user, statement));
-            errno(&mut user, "DROP TEMPORARY TABLE IF EXISTS mr.made");
-            assert_eq!(errno(&mut user, "ROLLBACK"), 0);
-            errno_of
-        });
-        errors.collect()
-    });
-    for statement in CLEANUP {
-        assert_eq!(errno(&mut root, statement), 0, "{statement}");
-    }
-    answers
 }
 
 /// RETURNING is not MySQL's: it needs what the statement needs, and what a SELECT of the same needs.
@@ -230,33 +201,23 @@ fn returning_reads() {
     let mut wrong = Vec::new();
     for grant in GRANTS {
         for read in reads.clone() {
-            for (statement, plain) in [
-                ("DELETE FROM mr.t", "SELECT {} FROM mr.t AS t"),
-                (
-                    "INSERT INTO mr.t (a) VALUES (5)",
-                    "SELECT {} FROM mr.t AS t",
-                ),
-                (
-                    "REPLACE INTO mr.t (a) VALUES (5)",
-                    "SELECT {} FROM mr.t AS t",
-                ),
-                (
-                    "INSERT INTO mr.t (a) VALUES (1) ON DUPLICATE KEY UPDATE a = 6",
-                    "SELECT {} FROM mr.t AS t",
-                ),
+            for statement in [
+                "DELETE FROM mr.t",
+                "INSERT INTO mr.t (a) VALUES (5)",
+                "REPLACE INTO mr.t (a) VALUES (5)",
+                "INSERT INTO mr.t (a) VALUES (1) ON DUPLICATE KEY UPDATE a = 6",
             ] {
                 let mut root = database.session();
-                for prepared in preparation(grant) {
-                    assert_eq!(errno(&mut root, &prepared), 0, "{prepared}");
-                }
-                errno(&mut root, "INSERT INTO mr.t VALUES (1, 1)");
+                succeed(&mut root, preparation(grant));
+                root.errno("INSERT INTO mr.t VALUES (1, 1)");
                 let mut user = log_in(database, "mr_user");
                 let reads_nothing = *read == "1";
-                let may_read = reads_nothing || errno(&mut user, &plain.replace("{}", read)) == 0;
+                let may_read =
+                    reads_nothing || user.errno(&format!("SELECT {read} FROM mr.t AS t")) == 0;
                 let returning = format!("{statement} RETURNING {read}");
-                let first = errno(&mut user, &returning);
+                let first = user.errno(&returning);
                 // The row may be there now.
-                let may_change = matches!(errno(&mut user, statement), 0 | 1062);
+                let may_change = matches!(user.errno(statement), 0 | 1062);
                 if (first == 0) != (may_read && may_change) && first != 1093 {
                     wrong.push(format!("{grant:?} {returning}: {first}"));
                 }
@@ -264,8 +225,5 @@ fn returning_reads() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let mut root = database.session();
-    for statement in CLEANUP {
-        assert_eq!(errno(&mut root, statement), 0, "{statement}");
-    }
+    succeed(&mut database.session(), CLEANUP);
 }

@@ -1,9 +1,9 @@
 //! What holds beside privileges: files, expired passwords, and a session's memory.
 
 use mayfly_engine::{Database, DatabaseOptions};
-use mayfly_testkit::fixture::{Fixture, must};
+use mayfly_testkit::fixture::{Errno, Fixture, SessionExt};
 
-use super::errno;
+use super::log_in_to_change;
 
 const ER_OPTION_PREVENTS_STATEMENT: u16 = 1290;
 const ER_MUST_CHANGE_PASSWORD: u16 = 1820;
@@ -13,17 +13,8 @@ fn an_expired_password_allows_a_new_one_alone() {
     let fixture = Fixture::open(|_| {});
     let database = &fixture.database;
     let create = "CREATE USER ann@localhost PASSWORD EXPIRE";
-    must(&mut database.session(), create);
-    let mut ann = {
-        let login = database.account_for("ann", "localhost");
-        let options = mayfly_engine::SessionOptions {
-            database: None,
-            changes_expired_password: true,
-            ..mayfly_engine::SessionOptions::new()
-        };
-        let place = database.accept().unwrap();
-        database.log_in(place, &login, options).unwrap()
-    };
+    database.session().must(create);
+    let mut ann = log_in_to_change(database, "ann");
     for statement in [
         "SET @x = 1",
         "SET @x = (SELECT 1)",
@@ -37,14 +28,10 @@ fn an_expired_password_allows_a_new_one_alone() {
         "PREPARE s FROM 'SELECT 1'",
         "BEGIN",
     ] {
-        assert_eq!(
-            errno(&mut ann, statement),
-            ER_MUST_CHANGE_PASSWORD,
-            "{statement}"
-        );
+        assert_eq!(ann.errno(statement), ER_MUST_CHANGE_PASSWORD, "{statement}");
     }
-    assert_eq!(errno(&mut ann, "SET PASSWORD = ''"), 0);
-    assert_eq!(errno(&mut ann, "SET @x = (SELECT 1)"), 0);
+    assert_eq!(ann.errno("SET PASSWORD = ''"), 0);
+    assert_eq!(ann.errno("SET @x = (SELECT 1)"), 0);
 }
 
 #[test]
@@ -62,8 +49,8 @@ fn no_statement_touches_the_engines_own_files() {
     };
     let database = Database::open(options).unwrap();
     let mut root = database.session();
-    must(&mut root, "CREATE DATABASE d");
-    must(&mut root, "CREATE TABLE d.t (a text)");
+    root.must("CREATE DATABASE d");
+    root.must("CREATE TABLE d.t (a text)");
     let base = directory.path().to_str().unwrap().to_owned();
     for path in [
         "data/private_key.pem",
@@ -73,22 +60,18 @@ fn no_statement_touches_the_engines_own_files() {
     ] {
         let path = format!("{base}/{path}");
         let read = format!("SELECT LOAD_FILE('{path}')");
-        assert_eq!(must(&mut root, &read), ["NULL"], "{path}");
+        assert_eq!(root.must(&read), ["NULL"], "{path}");
         let load = format!("LOAD DATA INFILE '{path}' INTO TABLE d.t");
-        assert_eq!(
-            errno(&mut root, &load),
-            ER_OPTION_PREVENTS_STATEMENT,
-            "{path}"
-        );
+        assert_eq!(root.errno(&load), ER_OPTION_PREVENTS_STATEMENT, "{path}");
     }
     for kind in ["OUTFILE", "DUMPFILE"] {
         let write = format!("SELECT 1 INTO {kind} '{base}/data/new'");
-        assert_eq!(errno(&mut root, &write), ER_OPTION_PREVENTS_STATEMENT);
+        assert_eq!(root.errno(&write), ER_OPTION_PREVENTS_STATEMENT);
     }
     let plain = format!("SELECT LOAD_FILE('{base}/plain.txt') = '1\\n'");
-    assert_eq!(must(&mut root, &plain), ["1"]);
+    assert_eq!(root.must(&plain), ["1"]);
     let load = format!("LOAD DATA INFILE '{base}/plain.txt' INTO TABLE d.t");
-    assert_eq!(errno(&mut root, &load), 0);
+    assert_eq!(root.errno(&load), 0);
     drop(root);
     drop(database);
     // As an option of the server.
@@ -98,23 +81,19 @@ fn no_statement_touches_the_engines_own_files() {
         options.variables.push(variable);
         let database = Database::open(options).unwrap();
         let mut root = database.session();
-        let found = must(
-            &mut root,
-            &format!("SELECT LOAD_FILE('{base}/plain.txt') IS NULL"),
-        );
+        let found = root.must(&format!("SELECT LOAD_FILE('{base}/plain.txt') IS NULL"));
         assert_eq!(found, [if refused { "1" } else { "0" }], "{value}");
     }
 }
 
 #[test]
 fn a_session_keeps_to_its_memory() {
-    let fixture = Fixture::open(|_| {});
-    let mut session = fixture.database.session();
+    let (fixture, mut session) = Fixture::with_session();
     let wide = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 200000) \
                 SELECT /*+ SET_VAR(cte_max_recursion_depth = 1000000) */ count(*) FROM \
                 (SELECT i, REPEAT('x', 100) AS x FROM n GROUP BY i, x) AS d";
-    must(&mut session, "SET connection_memory_limit = 4194304");
-    must(&mut session, "SET tmp_table_size = 1073741824");
-    assert_eq!(must(&mut session, wide), ["200000"]);
+    session.must("SET connection_memory_limit = 4194304");
+    session.must("SET tmp_table_size = 1073741824");
+    assert_eq!(session.must(wide), ["200000"]);
     assert!(fixture.database.temp_space_peak() > 0, "it went to files");
 }

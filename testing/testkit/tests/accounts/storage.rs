@@ -1,9 +1,7 @@
 //! Accounts in a data directory are there again when it is opened anew.
 
 use mayfly_engine::{RootPassword, Session};
-use mayfly_testkit::fixture::{DataDirectory, must};
-
-use super::errno;
+use mayfly_testkit::fixture::{DataDirectory, Errno, SessionExt};
 
 const ACCOUNTS: &[&str] = &[
     "u@localhost",
@@ -14,11 +12,11 @@ const ACCOUNTS: &[&str] = &[
 ];
 
 fn shown(session: &mut Session) -> Vec<String> {
-    must(session, "SET print_identified_with_as_hex = 1");
+    session.must("SET print_identified_with_as_hex = 1");
     let mut all = Vec::new();
     for account in ACCOUNTS {
-        all.extend(must(session, &format!("SHOW CREATE USER {account}")));
-        all.extend(must(session, &format!("SHOW GRANTS FOR {account}")));
+        all.extend(session.must(&format!("SHOW CREATE USER {account}")));
+        all.extend(session.must(&format!("SHOW GRANTS FOR {account}")));
     }
     all
 }
@@ -36,7 +34,7 @@ fn accounts_come_back() {
                 .is_some()
         );
         let mut session = database.session();
-        for statement in [
+        session.must_all([
             "CREATE TABLE t (a int, b int)",
             "CREATE USER u@localhost IDENTIFIED BY 'päss\\'word'",
             "CREATE USER `odd``'name`@'%.example.com' IDENTIFIED WITH mysql_native_password BY 'x'",
@@ -56,9 +54,7 @@ fn accounts_come_back() {
             "ALTER USER u@localhost PASSWORD EXPIRE",
             "CREATE USER lasting IDENTIFIED BY 'one' PASSWORD HISTORY 5",
             "ALTER USER lasting IDENTIFIED BY 'two'",
-        ] {
-            must(&mut session, statement);
-        }
+        ]);
         before = shown(&mut session);
     }
     let database = directory.open();
@@ -79,16 +75,16 @@ fn accounts_come_back() {
     assert!(opens("odd`'name", "db.example.com", "x"));
     for (password, answer) in [("one", 3638), ("two", 3638), ("three", 0)] {
         let change = format!("ALTER USER lasting IDENTIFIED BY '{password}'");
-        assert_eq!(errno(&mut session, &change), answer, "{password}");
+        assert_eq!(session.errno(&change), answer, "{password}");
     }
-    must(&mut session, "DROP USER u@localhost, reader");
+    session.must("DROP USER u@localhost, reader");
     drop(session);
     drop(database);
     let database = directory.open();
     let mut session = database.session();
     assert!(session.execute("SHOW GRANTS FOR u@localhost").is_err());
     assert_eq!(
-        must(&mut session, "SHOW GRANTS FOR limited"),
+        session.must("SHOW GRANTS FOR limited"),
         ["GRANT USAGE ON *.* TO `limited`@`%`"]
     );
 }

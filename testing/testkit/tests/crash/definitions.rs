@@ -2,7 +2,7 @@
 //! after each statement.
 
 use mayfly_engine::{Database, Session};
-use mayfly_testkit::fixture::{must, rows};
+use mayfly_testkit::fixture::SessionExt;
 
 /// Each is one transaction: all of it is there after a crash, or nothing. After the last the database
 /// looks as before the first.
@@ -44,21 +44,21 @@ pub(crate) const BEFORE: &[&str] = &[
 /// What the database looks like.
 pub(crate) fn look(session: &mut Session) -> Vec<String> {
     let mut seen = Vec::new();
-    let databases = must(session, "SHOW DATABASES LIKE '%e%'");
+    let databases = session.must("SHOW DATABASES LIKE '%e%'");
     for database in databases {
         if !["defined", "other"].contains(&database.as_str()) {
             continue;
         }
         seen.push(database.clone());
-        for table in must(session, &format!("SHOW TABLES FROM {database}")) {
+        for table in session.must(&format!("SHOW TABLES FROM {database}")) {
             let name = format!("{database}.{table}");
-            seen.extend(must(session, &format!("SHOW CREATE TABLE {name}")));
+            seen.extend(session.must(&format!("SHOW CREATE TABLE {name}")));
             // A view may read what is not there any more.
-            let rows = rows(session, &format!("SELECT * FROM {name} ORDER BY 1"));
+            let rows = session.rows(&format!("SELECT * FROM {name} ORDER BY 1"));
             seen.extend(rows.unwrap_or_else(|error| vec![error.to_string()]));
         }
     }
-    seen.extend(must(session, "SHOW CREATE TABLE work.t"));
+    seen.extend(session.must("SHOW CREATE TABLE work.t"));
     seen
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn looks(reference: &std::sync::Arc<Database>) -> Vec<Vec<String>> {
     let mut looks = Vec::new();
     for statement in CYCLE {
         looks.push(look(&mut session));
-        must(&mut session, statement);
+        session.must(statement);
     }
     assert_eq!(look(&mut session), looks[0], "the cycle is none");
     looks

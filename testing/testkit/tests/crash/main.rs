@@ -1,4 +1,4 @@
-//! kill -9 at random moments: a process in which several sessions change rows and definitions is
+//! kill -9 at random points in time: a process in which several sessions change rows and definitions is
 //! killed again and again, and each time its data directory is opened and looked through.
 //!
 //! Every transaction that was acknowledged is there, one that was not is there as a whole or not at
@@ -6,7 +6,7 @@
 //! under that load is a data directory in order.
 //!
 //! `MAYFLY_CRASH_ROUNDS` says how often (12 by default), `MAYFLY_CRASH_SEED` from which number the
-//! moments come, which a failure names.
+//! times come, which a failure names.
 
 mod definitions;
 mod model;
@@ -15,16 +15,19 @@ mod worker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_engine::{Database, DatabaseOptions};
-use mayfly_testkit::fixture::{Fixture, must, variables};
+use mayfly_testkit::fixture::{Fixture, SessionExt, files_in, variables};
+use mayfly_testkit::process;
+use mayfly_testkit::random::{Random, first_seed, setting};
 
 use crate::definitions::{BEFORE, CYCLE, look, looks};
-use crate::model::{JOURNAL_EVERY, JOURNAL_ROWS, Model, Numbers, SHARED_EVERY, TABLES, WRITERS};
+use crate::model::{JOURNAL_EVERY, JOURNAL_ROWS, Model, TABLES, WRITERS, same};
+use crate::worker::Report;
 
 /// Says to the test binary that it is the process to be killed.
 const WORKER: &str = "MAYFLY_CRASH_WORKER";
@@ -47,10 +50,6 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 /// How every process opens it.
 fn options(directory: &Path) -> DatabaseOptions {
     let mut options = DatabaseOptions::new();
@@ -68,7 +67,6 @@ fn options(directory: &Path) -> DatabaseOptions {
 /// What the killed process said.
 #[derive(Debug, Default)]
 struct Said {
-    ready: bool,
     done: BTreeMap<u64, u64>,
     journal: BTreeMap<u64, u64>,
     /// Numbers of rows, by table.
@@ -80,31 +78,25 @@ struct Said {
 
 impl Said {
     fn hear(&mut self, line: &str) -> Result<(), String> {
-        let mut words = line.split(' ');
-        let kind = words.next().unwrap_or_default();
-        let mut number = || words.next().and_then(|word| word.parse::<u64>().ok());
-        *self.counts.entry(kind.to_owned()).or_default() += 1;
-        let mut heard = || -> Option<()> {
-            match kind {
-                "ready" => self.ready = true,
-                "done" => {
-                    self.done.insert(number()?, number()?);
-                }
-                "journal" => {
-                    self.journal.insert(number()?, number()?);
-                    self.numbers[0].insert(number()?);
-                }
-                "number" => {
-                    self.numbers[1].insert(number()?);
-                }
-                "defined" => self.defined = usize::try_from(number()?).ok(),
-                "backup" => self.backup = number(),
-                "overflowed" => {}
-                _ => return None,
-            }
-            Some(())
+        let Ok(report) = serde_json::from_str(line) else {
+            return Err(line.to_owned());
         };
-        heard().ok_or_else(|| line.to_owned())
+        let kind = line.split(['{', '"', ':']).find(|word| !word.is_empty());
+        let kind = kind.unwrap_or_default().to_owned();
+        *self.counts.entry(kind).or_default() += 1;
+        match report {
+            Report::Done { writer, n } => drop(self.done.insert(writer, n)),
+            Report::Journal { writer, n, id } => {
+                self.journal.insert(writer, n);
+                self.numbers[0].insert(id);
+            }
+            Report::Number(id) => drop(self.numbers[1].insert(id)),
+            Report::Defined(place) => self.defined = Some(place),
+            Report::BackedUp(number) => self.backup = Some(number),
+            Report::Ready | Report::Overflowed => {}
+            Report::Wrong(text) => return Err(text),
+        }
+        Ok(())
     }
 }
 
@@ -129,50 +121,36 @@ fn alone() -> Result<(), Failed> {
         options.parallel_rows_min = 500;
         options.variables = vec![("temptable_max_ram".to_owned(), "2097152".to_owned())];
     });
-    let mut session = fixture.database.session();
-    let mut other = fixture.database.session();
-    TABLES
-        .iter()
-        .for_each(|table| drop(must(&mut session, table)));
-    must(&mut session, "USE work");
-    must(&mut other, "USE work");
-    must(&mut session, "SET cte_max_recursion_depth = 10000");
+    let mut session = fixture.session();
+    let mut other = fixture.session();
+    TABLES.iter().for_each(|table| drop(session.must(table)));
+    session.must("USE work");
+    other.must("USE work");
+    session.must("SET cte_max_recursion_depth = 10000");
     for writer in 1..=WRITERS {
         let mut model = Model::new(writer);
         for n in 1..=ALONE {
             let shown = format!("SELECT id, v, u, s FROM t WHERE w = {writer} ORDER BY id");
             let before = model.clone();
             let transaction = model.step();
-            must(&mut session, "BEGIN");
-            for statement in &transaction.undone {
-                must(&mut session, statement);
-            }
-            must(&mut session, "ROLLBACK");
-            let seen = must(&mut session, &shown);
-            if seen != before.shown_rows() {
-                return Err(format!(
-                    "writer {writer}, rolled back before {n}: {:?}",
-                    transaction.undone
-                )
-                .into());
-            }
-            must(&mut session, "BEGIN");
-            for statement in &transaction.statements {
-                must(&mut session, statement);
-            }
-            let own = must(&mut session, &shown);
-            must(&mut session, "COMMIT");
-            for seen in [own, must(&mut other, &shown)] {
-                let expected = model.shown_rows();
-                if seen != expected {
-                    let differ: Vec<_> =
-                        seen.iter().filter(|row| !expected.contains(row)).collect();
-                    let text = format!(
-                        "writer {writer}, transaction {n}: {differ:?} {:?}",
-                        transaction.statements
-                    );
-                    return Err(text.into());
-                }
+            session.must("BEGIN");
+            session.must_all(&transaction.undone);
+            session.must("ROLLBACK");
+            let what = format!(
+                "writer {writer}, rolled back before {n}: {:?}",
+                transaction.undone
+            );
+            same(&what, &session.must(&shown), &before.shown_rows())?;
+            session.must("BEGIN");
+            session.must_all(&transaction.statements);
+            let own = session.must(&shown);
+            session.must("COMMIT");
+            let what = format!(
+                "writer {writer}, transaction {n}: {:?}",
+                transaction.statements
+            );
+            for seen in [own, other.must(&shown)] {
+                same(&what, &seen, &model.shown_rows())?;
             }
         }
     }
@@ -180,21 +158,20 @@ fn alone() -> Result<(), Failed> {
 }
 
 fn killed() -> Result<(), Failed> {
-    let rounds = number("MAYFLY_CRASH_ROUNDS").unwrap_or(12);
-    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let seed = number("MAYFLY_CRASH_SEED").unwrap_or_else(|| clock.map_or(0, |now| now.as_secs()));
+    let rounds = setting("MAYFLY_CRASH_ROUNDS").unwrap_or(12);
+    let seed = first_seed("MAYFLY_CRASH_SEED");
     let directory = std::env::temp_dir().join(format!("mayfly-crash-{}", std::process::id()));
     let mut world = World::new(directory)?;
-    let mut moments = Numbers::new(seed);
+    let mut random = Random(seed);
     for round in 1..=rounds {
-        let moment = Duration::from_millis(moments.below(LONGEST_MS));
-        let flush = moments.below(3);
+        let time = Duration::from_millis(random.below_u64(LONGEST_MS));
+        let flush = random.below_u64(3);
         let outcome = world
-            .run_and_kill(moment, flush)
+            .run_and_kill(time, flush)
             .and_then(|said| world.verify(&said));
         outcome.map_err(|problem| {
             format!(
-                "round {round}, killed after {moment:?}, flush {flush}, MAYFLY_CRASH_SEED={seed}, \
+                "round {round}, killed after {time:?}, flush {flush}, MAYFLY_CRASH_SEED={seed}, \
                  {}: {problem}",
                 world.directory.display()
             )
@@ -218,9 +195,7 @@ impl World {
             std::fs::create_dir_all(path.join("tmp"))?;
             let database = Database::open(options(path))?;
             let mut session = database.session();
-            for statement in TABLES.iter().chain(BEFORE) {
-                must(&mut session, statement);
-            }
+            session.must_all(TABLES.iter().chain(BEFORE));
             if *path == reference {
                 seen = looks(&database);
             }
@@ -237,10 +212,10 @@ impl World {
     }
 
     /// Lets a process work for a while and kills it.
-    fn run_and_kill(&mut self, moment: Duration, flush: u64) -> Result<Said, String> {
+    fn run_and_kill(&mut self, time: Duration, flush: u64) -> Result<Said, String> {
         let text = |error: std::io::Error| error.to_string();
         let (place, path) = (self.place, self.directory.display());
-        let mut child = Command::new(std::env::current_exe().map_err(text)?)
+        let mut child = process::again("worker")
             .env(WORKER, format!("{place} {flush} {path}"))
             .stdout(Stdio::piped())
             .spawn()
@@ -256,7 +231,7 @@ impl World {
             }
             Ok(said)
         });
-        std::thread::sleep(moment);
+        std::thread::sleep(time);
         child.kill().map_err(text)?;
         child.wait().map_err(text)?;
         reader.join().map_err(|_| "the reader panicked")?
@@ -278,50 +253,28 @@ impl World {
 
     fn verify_rows(&mut self, said: &Said, database: &Arc<Database>) -> Result<(), String> {
         let mut session = database.session();
-        must(&mut session, "USE work");
-        let mut shared = 0;
-        for model in &mut self.models {
-            let w = model.writer();
-            let mut ask = |what: &str| must(&mut session, what);
-            let done = ask(&format!("SELECT n FROM progress WHERE w = {w}"));
-            let done: u64 = done[0].parse().map_err(|_| "progress is no number")?;
-            let acknowledged = said.done.get(&w).copied().unwrap_or(model.n);
-            if done < acknowledged || done > acknowledged + 1 {
-                return Err(format!(
-                    "writer {w} was told of {acknowledged} transactions, and there are {done}"
-                ));
-            }
-            while model.n < done {
-                model.step();
-            }
-            shared += done / SHARED_EVERY;
-            let rows = ask(&format!(
-                "SELECT id, v, u, s FROM t WHERE w = {w} ORDER BY id"
-            ));
-            same(&format!("t of writer {w}"), &rows, &model.shown_rows())?;
-            let copies = format!("SELECT n, id, v FROM copies WHERE w = {w} ORDER BY n, id, v");
-            same(
-                &format!("copies of writer {w}"),
-                &ask(&copies),
-                &model.shown_copies(),
-            )?;
+        model::verify(&mut session, &mut self.models, |model| {
+            let acknowledged = said.done.get(&model.writer()).copied();
+            let acknowledged = acknowledged.unwrap_or(model.n);
+            acknowledged..=acknowledged + 1
+        })?;
+        for model in &self.models {
+            let (w, done) = (model.writer(), model.n);
             // One that was not acknowledged may be there.
-            let last = ask(&format!(
-                "SELECT IFNULL(MAX(n), 0) FROM journal WHERE w = {w}"
-            ));
-            let last: u64 = last[0].parse().map_err(|_| "the journal has no number")?;
+            let last = format!("SELECT IFNULL(MAX(n), 0) FROM journal WHERE w = {w}");
+            let last: u64 = session
+                .value(&last)
+                .parse()
+                .map_err(|_| "the journal has no number")?;
             if last < said.journal.get(&w).copied().unwrap_or(0) || last > done + 1 {
                 return Err(format!("the journal of writer {w} ends at {last}"));
             }
-            let rows = ask(&format!(
-                "SELECT COUNT(*), COUNT(DISTINCT n) FROM journal WHERE w = {w}"
-            ));
+            let rows = format!("SELECT COUNT(*), COUNT(DISTINCT n) FROM journal WHERE w = {w}");
             let times = last / JOURNAL_EVERY;
             let expected = format!("{}\t{times}", times * JOURNAL_ROWS);
-            same(&format!("journal of writer {w}"), &rows, &[expected])?;
+            let what = format!("journal of writer {w}");
+            same(&what, &session.must(&rows), &[expected])?;
         }
-        let counted = must(&mut session, "SELECT n FROM shared");
-        same("shared", &counted, &[shared.to_string()])?;
         for (last, given) in self.last_numbers.iter_mut().zip(&said.numbers) {
             if given.first().is_some_and(|first| first <= last) {
                 return Err(format!("{:?} was given before: {last}", given.first()));
@@ -349,17 +302,9 @@ impl World {
     }
 
     fn verify_files(&self, said: &Said) -> Result<(), String> {
-        let names = |path: &Path| -> Vec<String> {
-            let files = std::fs::read_dir(path).into_iter().flatten().flatten();
-            let mut names: Vec<String> = files
-                .map(|file| file.file_name().to_string_lossy().into_owned())
-                .collect();
-            names.sort();
-            names
-        };
-        let temporary = names(&self.directory.join("tmp"));
+        let temporary = files_in(&self.directory.join("tmp"));
         same("the directory of temporary files", &temporary, &[])?;
-        let data = names(&self.directory.join("data"));
+        let data = files_in(&self.directory.join("data"));
         let known = ["data.mdb", "lock.mdb", "mayfly.lock", "redo.log"].map(str::to_owned);
         same("the data directory", &data, &known)?;
         if let Some(number) = said.backup {
@@ -370,34 +315,16 @@ impl World {
             let checked = database.check();
             checked.map_err(|error| format!("backup {number}: {error}"))?;
             let mut session = database.session();
-            let counted = must(
-                &mut session,
+            let counted = session.must(
                 "SELECT (SELECT n FROM work.shared) = (SELECT SUM(n DIV 4) FROM work.progress)",
             );
             same("a backup", &counted, &["1".to_owned()])?;
         }
-        for name in names(&self.directory) {
+        for name in files_in(&self.directory) {
             if name.starts_with("backup-") {
                 let _ = std::fs::remove_dir_all(self.directory.join(name));
             }
         }
         Ok(())
     }
-}
-
-fn same(what: &str, actual: &[String], expected: &[String]) -> Result<(), String> {
-    if actual == expected {
-        return Ok(());
-    }
-    let missing: Vec<_> = expected
-        .iter()
-        .filter(|row| !actual.contains(row))
-        .collect();
-    let surplus: Vec<_> = actual
-        .iter()
-        .filter(|row| !expected.contains(row))
-        .collect();
-    Err(format!(
-        "{what}: missing {missing:?}, and not expected {surplus:?}"
-    ))
 }

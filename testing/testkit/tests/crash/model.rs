@@ -5,14 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
-pub(crate) use mayfly_testkit::random::Numbers;
+use mayfly_engine::Session;
+use mayfly_testkit::fixture::SessionExt;
+use mayfly_testkit::random::Random;
 
 /// How many sessions write.
 pub(crate) const WRITERS: u64 = 4;
 
 /// Every so-many-th transaction also counts in a row that all writers share.
-pub(crate) const SHARED_EVERY: u64 = 4;
+const SHARED_EVERY: u64 = 4;
 
 /// Every so-many-th time a writer also adds rows by a statement of its own, outside transactions.
 pub(crate) const JOURNAL_EVERY: u64 = 2;
@@ -83,31 +86,31 @@ impl Model {
         self.writer * 1_000_000_000 + n
     }
 
-    fn change(&self, numbers: &mut Numbers, n: u64) -> Change {
+    fn change(&self, random: &mut Random, n: u64) -> Change {
         let first = n * 8;
-        let some = |numbers: &mut Numbers| -> Vec<u64> {
+        let some = |random: &mut Random| -> Vec<u64> {
             let near = first.saturating_sub(200);
-            let ids = (0..=numbers.below(5)).map(|_| near + numbers.below(200));
+            let ids = (0..=random.below_u64(5)).map(|_| near + random.below_u64(200));
             ids.map(|id| self.id(id)).collect()
         };
-        let modulus = 3 + numbers.below(9);
-        let rest = numbers.below(modulus);
-        match numbers.below(16) {
+        let modulus = 3 + random.below_u64(9);
+        let rest = random.below_u64(modulus);
+        match random.below_u64(16) {
             0..=4 => {
-                let rows = 1 + numbers.below(8);
+                let rows = 1 + random.below_u64(8);
                 Change::Insert((first..first + rows).map(|id| self.id(id)).collect())
             }
-            5 | 6 => Change::Replace(some(numbers)),
-            7 | 8 => Change::Upsert(some(numbers)),
+            5 | 6 => Change::Replace(some(random)),
+            7 | 8 => Change::Upsert(some(random)),
             9 | 10 => Change::Update {
                 modulus,
                 rest,
-                add: numbers.below(2000).cast_signed() - 1000,
+                add: random.below_u64(2000).cast_signed() - 1000,
             },
             11 | 12 => Change::Delete { modulus, rest },
             13 => Change::Copy { modulus, rest },
             14 => Change::Fill {
-                rows: 1 + numbers.below(1500),
+                rows: 1 + random.below_u64(1500),
             },
             _ => Change::Forget,
         }
@@ -116,13 +119,13 @@ impl Model {
     /// The next transaction; the model is as it leaves the tables then.
     pub(crate) fn step(&mut self) -> Transaction {
         let n = self.n + 1;
-        let mut numbers = Numbers::new(self.writer << 32 | n);
-        let undone = match numbers.below(4) {
+        let mut random = Random(self.writer << 32 | n);
+        let undone = match random.below_u64(4) {
             0 => {
                 let mut other = self.clone();
                 (0..2)
                     .map(|_| {
-                        let change = other.change(&mut numbers, n);
+                        let change = other.change(&mut random, n);
                         other.apply(&change, n)
                     })
                     .collect()
@@ -130,9 +133,9 @@ impl Model {
             _ => Vec::new(),
         };
         let mut statements = Vec::new();
-        for _ in 0..=numbers.below(3) {
-            let change = self.change(&mut numbers, n);
-            if numbers.below(5) == 0 {
+        for _ in 0..=random.below_u64(3) {
+            let change = self.change(&mut random, n);
+            if random.one_in(5) {
                 let mut other = self.clone();
                 statements.push("SAVEPOINT here".to_owned());
                 statements.push(other.apply(&change, n));
@@ -249,10 +252,59 @@ impl Model {
     }
 
     /// What `SELECT n, id, v FROM copies WHERE w = … ORDER BY n, id, v` gives.
-    pub(crate) fn shown_copies(&self) -> Vec<String> {
+    fn shown_copies(&self) -> Vec<String> {
         let mut copies = self.copies.clone();
         copies.sort_unstable();
         let copies = copies.iter();
         copies.map(|(n, id, v)| format!("{n}\t{id}\t{v}")).collect()
     }
+}
+
+/// Compares the tables with the models, which go on to as many transactions as there are; `wanted` says how many of a
+/// writer there may be.
+pub(crate) fn verify(
+    session: &mut Session,
+    models: &mut [Model],
+    wanted: impl Fn(&Model) -> RangeInclusive<u64>,
+) -> Result<(), String> {
+    session.must("USE work");
+    let mut shared = 0;
+    for model in models {
+        let w = model.writer;
+        let done = session.value(&format!("SELECT n FROM progress WHERE w = {w}"));
+        let done: u64 = done.parse().map_err(|_| "progress is no number")?;
+        let wanted = wanted(model);
+        if !wanted.contains(&done) {
+            return Err(format!(
+                "{done} transactions of writer {w} are there, not {wanted:?}"
+            ));
+        }
+        while model.n < done {
+            model.step();
+        }
+        shared += done / SHARED_EVERY;
+        let rows = format!("SELECT id, v, u, s FROM t WHERE w = {w} ORDER BY id");
+        let (what, rows) = (format!("t of writer {w}"), session.must(&rows));
+        same(&what, &rows, &model.shown_rows())?;
+        let copies = format!("SELECT n, id, v FROM copies WHERE w = {w} ORDER BY n, id, v");
+        let (what, copies) = (format!("copies of writer {w}"), session.must(&copies));
+        same(&what, &copies, &model.shown_copies())?;
+    }
+    let counted = session.must("SELECT n FROM shared");
+    same("shared", &counted, &[shared.to_string()])
+}
+
+/// Compares rows with those that must be there.
+pub(crate) fn same(what: &str, actual: &[String], expected: &[String]) -> Result<(), String> {
+    if actual == expected {
+        return Ok(());
+    }
+    let without = |rows: &[String], others: &[String]| -> Vec<String> {
+        let rows = rows.iter().filter(|row| !others.contains(row));
+        rows.cloned().collect()
+    };
+    let (missing, surplus) = (without(expected, actual), without(actual, expected));
+    Err(format!(
+        "{what}: missing {missing:?}, and not expected {surplus:?}"
+    ))
 }

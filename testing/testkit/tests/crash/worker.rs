@@ -1,48 +1,56 @@
-//! The process that is killed: several sessions write, and say on standard output what was
-//! acknowledged, a line each:
-//!
-//! ```text
-//! ready
-//! done <writer> <n>             a transaction
-//! journal <writer> <n> <id>     rows added outside transactions, and the first one's number
-//! number <id>                   a number that was given
-//! defined <place>               a statement that changes definitions
-//! overflowed
-//! wrong <text>
-//! ```
+//! The process that is killed: several sessions write, and report on standard output what was acknowledged, each as a
+//! line of JSON.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use mayfly_engine::{Database, Session};
-use mayfly_testkit::fixture::{must, rows};
+use mayfly_testkit::fixture::SessionExt;
+use mayfly_testkit::process;
+use serde::{Deserialize, Serialize};
 
 use crate::definitions::CYCLE;
 use crate::model::{JOURNAL_EVERY, JOURNAL_ROWS, Model, WRITERS};
 
-/// Whole lines only, whoever else writes.
-fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    let written = out
-        .write_all(format!("{line}\n").as_bytes())
-        .and_then(|()| out.flush());
-    if written.is_err() {
-        std::process::abort();
-    }
+/// What was acknowledged.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Report {
+    Ready,
+    /// A transaction.
+    Done {
+        writer: u64,
+        n: u64,
+    },
+    /// Rows added outside transactions, and the first one's number.
+    Journal {
+        writer: u64,
+        n: u64,
+        id: u64,
+    },
+    /// A number that was given.
+    Number(u64),
+    /// A statement that changes definitions.
+    Defined(usize),
+    Overflowed,
+    BackedUp(u64),
+    Wrong(String),
+}
+
+fn say(report: &Report) {
+    process::report(&serde_json::to_string(report).expect("JSON has a form for it"));
 }
 
 fn wrong(text: &str) -> ! {
-    say(&format!("wrong {}", text.replace('\n', " ")));
+    say(&Report::Wrong(text.to_owned()));
     std::process::abort()
 }
 
 /// Runs a statement; whether the transaction has to be begun anew.
 fn run(session: &mut Session, sql: &str) -> bool {
-    match rows(session, sql) {
+    match session.rows(sql) {
         Ok(_) => false,
         Err(error) if [1205, 1213].contains(&error.errno()) => {
-            must(session, "ROLLBACK");
+            session.must("ROLLBACK");
             true
         }
         Err(error) => wrong(&format!("{sql}: {error}")),
@@ -58,7 +66,7 @@ pub(crate) fn work(directory: &Path, place: usize, flush: &str) -> ! {
         Ok(database) => database,
         Err(error) => wrong(&error.to_string()),
     };
-    say("ready");
+    say(&Report::Ready);
     for writer in 1..=WRITERS {
         let database = Arc::clone(&database);
         std::thread::spawn(move || write(&database, writer));
@@ -73,12 +81,9 @@ pub(crate) fn work(directory: &Path, place: usize, flush: &str) -> ! {
 
 fn write(database: &Arc<Database>, writer: u64) -> ! {
     let mut session = database.session();
-    must(&mut session, "USE work");
-    must(&mut session, "SET cte_max_recursion_depth = 10000");
-    let progress = must(
-        &mut session,
-        &format!("SELECT n FROM progress WHERE w = {writer}"),
-    );
+    session.must("USE work");
+    session.must("SET cte_max_recursion_depth = 10000");
+    let progress = session.must(&format!("SELECT n FROM progress WHERE w = {writer}"));
     let last: u64 = progress
         .first()
         .and_then(|n| n.parse().ok())
@@ -94,31 +99,36 @@ fn write(database: &Arc<Database>, writer: u64) -> ! {
             journal(&mut session, writer, n);
         }
         if !transaction.undone.is_empty() {
-            must(&mut session, "BEGIN");
+            session.must("BEGIN");
             for statement in &transaction.undone {
                 if run(&mut session, statement) {
                     break;
                 }
             }
-            must(&mut session, "ROLLBACK");
+            session.must("ROLLBACK");
         }
         'again: loop {
-            must(&mut session, "BEGIN");
+            session.must("BEGIN");
             for statement in &transaction.statements {
                 if run(&mut session, statement) {
                     continue 'again;
                 }
             }
-            must(&mut session, "COMMIT");
+            session.must("COMMIT");
             break;
         }
-        say(&format!("done {writer} {n}"));
+        say(&Report::Done { writer, n });
     }
+}
+
+fn last_number(session: &mut Session) -> u64 {
+    let id = session.value("SELECT LAST_INSERT_ID()");
+    id.parse().expect("a number")
 }
 
 fn journal(session: &mut Session, writer: u64, n: u64) {
     let there = format!("SELECT COUNT(*) FROM journal WHERE w = {writer} AND n = {n}");
-    if must(session, &there) != ["0"] {
+    if session.must(&there) != ["0"] {
         return;
     }
     let values: Vec<String> = (1..=JOURNAL_ROWS)
@@ -129,25 +139,21 @@ fn journal(session: &mut Session, writer: u64, n: u64) {
         values.join(", ")
     );
     while run(session, &insert) {}
-    let id = must(session, "SELECT LAST_INSERT_ID()");
-    say(&format!("journal {writer} {n} {}", id[0]));
-    while run(
-        session,
-        &format!("INSERT INTO numbers (w) VALUES ({writer})"),
-    ) {}
-    let id = must(session, "SELECT LAST_INSERT_ID()");
-    say(&format!("number {}", id[0]));
-    while run(
-        session,
-        &format!("DELETE FROM numbers WHERE id = {}", id[0]),
-    ) {}
+    let id = last_number(session);
+    say(&Report::Journal { writer, n, id });
+    let insert = format!("INSERT INTO numbers (w) VALUES ({writer})");
+    while run(session, &insert) {}
+    let id = last_number(session);
+    say(&Report::Number(id));
+    let delete = format!("DELETE FROM numbers WHERE id = {id}");
+    while run(session, &delete) {}
 }
 
 fn change_definitions(database: &Arc<Database>, mut place: usize) -> ! {
     let mut session = database.session();
     loop {
         if !run(&mut session, CYCLE[place]) {
-            say(&format!("defined {place}"));
+            say(&Report::Defined(place));
             place = (place + 1) % CYCLE.len();
         }
     }
@@ -156,24 +162,15 @@ fn change_definitions(database: &Arc<Database>, mut place: usize) -> ! {
 /// Temporary tables in files.
 fn overflows(database: &Arc<Database>) -> ! {
     let mut session = database.session();
-    must(&mut session, "USE work");
-    must(&mut session, "SET cte_max_recursion_depth = 1000000");
+    session.must("USE work");
+    session.must("SET cte_max_recursion_depth = 1000000");
     loop {
-        must(
-            &mut session,
-            "CREATE TEMPORARY TABLE much (i INT PRIMARY KEY, s VARCHAR(200), KEY (s))",
-        );
-        must(
-            &mut session,
-            "INSERT INTO much WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 20000) \
-             SELECT i, REPEAT(CHAR(65 + i % 26), 100 + i % 100) FROM r",
-        );
-        must(
-            &mut session,
-            "SELECT s, COUNT(*) FROM much GROUP BY s ORDER BY 2, 1",
-        );
-        must(&mut session, "DROP TEMPORARY TABLE much");
-        say("overflowed");
+        session.must("CREATE TEMPORARY TABLE much (i INT PRIMARY KEY, s VARCHAR(200), KEY (s))");
+        session.must("INSERT INTO much WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 20000) \
+             SELECT i, REPEAT(CHAR(65 + i % 26), 100 + i % 100) FROM r");
+        session.must("SELECT s, COUNT(*) FROM much GROUP BY s ORDER BY 2, 1");
+        session.must("DROP TEMPORARY TABLE much");
+        say(&Report::Overflowed);
     }
 }
 
@@ -187,7 +184,7 @@ fn back_up(database: &Arc<Database>, directory: &Path) -> ! {
         if let Err(error) = database.backup(&path) {
             wrong(&error.to_string());
         }
-        say(&format!("backup {number}"));
+        say(&Report::BackedUp(number));
         if number > 2 {
             let old = directory.join(format!("backup-{}", number - 2));
             let _ = std::fs::remove_dir_all(old);
@@ -198,21 +195,18 @@ fn back_up(database: &Arc<Database>, directory: &Path) -> ! {
 /// Snapshots that are held while others write: each sees whole transactions.
 fn read(database: &Arc<Database>) -> ! {
     let mut session = database.session();
-    must(&mut session, "USE work");
+    session.must("USE work");
     loop {
-        must(&mut session, "START TRANSACTION WITH CONSISTENT SNAPSHOT");
-        let shared = must(&mut session, "SELECT n FROM shared");
-        let sum = must(
-            &mut session,
-            "SELECT CAST(SUM(n DIV 4) AS UNSIGNED) FROM progress",
-        );
+        session.must("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        let shared = session.must("SELECT n FROM shared");
+        let sum = session.must("SELECT CAST(SUM(n DIV 4) AS UNSIGNED) FROM progress");
         if shared != sum {
             wrong(&format!("{shared:?} were counted, {sum:?} done"));
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
-        if must(&mut session, "SELECT n FROM shared") != shared {
+        if session.must("SELECT n FROM shared") != shared {
             wrong("a snapshot changed");
         }
-        must(&mut session, "COMMIT");
+        session.must("COMMIT");
     }
 }

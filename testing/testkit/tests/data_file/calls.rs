@@ -1,5 +1,5 @@
 //! The C library's calls that write files, as far as they concern a data directory: counted, and failing
-//! when they are told to.
+//! where a test says so.
 //!
 //! What is linked into a program comes before the C library, so the functions here are those that
 //! LMDB's code calls. They hand everything to the kernel.
@@ -10,16 +10,16 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::SeqCst};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::disk;
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Fault {
     /// ENOSPC from one write, which has written nothing.
-    DiskFull = 1,
+    DiskFull,
     /// ENOSPC from every call from that one on.
     DiskStaysFull,
     /// A write that writes only half of its bytes.
@@ -32,10 +32,9 @@ pub(crate) enum Fault {
 
 /// Which calls fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Where {
     /// All of the files of a data directory.
-    Files = 0,
+    Files,
     /// The syncs of them, and of directories.
     Syncs,
     /// The syncs of the data file.
@@ -44,104 +43,105 @@ pub(crate) enum Where {
     LogSyncs,
 }
 
-static WHERE: AtomicU8 = AtomicU8::new(0);
-/// How many calls fail, from the first one on.
-static TIMES: AtomicU64 = AtomicU64::new(1);
-static SPARES_SYNC_THREAD: AtomicBool = AtomicBool::new(true);
-static FAULT: AtomicU8 = AtomicU8::new(0);
-/// The call that is to fail; none if negative.
-static DUE: AtomicI64 = AtomicI64::new(-1);
-static CALLS: AtomicU64 = AtomicU64::new(0);
-static FAILED: AtomicU64 = AtomicU64::new(0);
-static SYNCS: AtomicU64 = AtomicU64::new(0);
+/// What fails, and what was counted since it was said.
+struct Armed {
+    fault: Fault,
+    place: Where,
+    /// The first call that fails; none with 0.
+    due: u64,
+    /// How many calls fail, from the first one on.
+    times: u64,
+    spares_sync_thread: bool,
+    calls: u64,
+    failed: u64,
+    syncs: u64,
+}
+
+/// Nothing is counted where nothing is armed.
+static ARMED: Mutex<Option<Armed>> = Mutex::new(None);
+
+fn armed() -> MutexGuard<'static, Option<Armed>> {
+    ARMED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn arm_calls(fault: Fault, place: Where, call: u64, times: u64, spares_sync_thread: bool) {
+    *armed() = Some(Armed {
+        fault,
+        place,
+        due: call,
+        times,
+        spares_sync_thread,
+        calls: 0,
+        failed: 0,
+        syncs: 0,
+    });
+}
 
 /// Lets the n-th call from here on fail, counted from 1; with 0, none.
 pub(crate) fn arm(fault: Fault, call: u64) {
-    DUE.store(-1, SeqCst);
-    CALLS.store(0, SeqCst);
-    FAILED.store(0, SeqCst);
-    SYNCS.store(0, SeqCst);
-    FAULT.store(fault as u8, SeqCst);
-    WHERE.store(Where::Files as u8, SeqCst);
-    let times = if fault == Fault::DiskStaysFull {
-        u64::MAX
-    } else {
-        1
-    };
-    TIMES.store(times, SeqCst);
-    SPARES_SYNC_THREAD.store(true, SeqCst);
-    DUE.store(i64::try_from(call).unwrap_or(0), SeqCst);
+    let stays = fault == Fault::DiskStaysFull;
+    let times = if stays { u64::MAX } else { 1 };
+    arm_calls(fault, Where::Files, call, times, true);
 }
 
 /// The same of so many calls, those of the thread that syncs once a second too.
 pub(crate) fn arm_for(fault: Fault, place: Where, call: u64, times: u64) {
-    arm(fault, 0);
-    WHERE.store(place as u8, SeqCst);
-    TIMES.store(times, SeqCst);
-    SPARES_SYNC_THREAD.store(false, SeqCst);
-    DUE.store(i64::try_from(call).unwrap_or(0), SeqCst);
+    arm_calls(fault, place, call, times, false);
 }
 
 /// Nothing fails and nothing is counted; how many calls failed.
 pub(crate) fn disarm() -> u64 {
-    DUE.store(-1, SeqCst);
-    FAILED.load(SeqCst)
+    armed().take().map_or(0, |armed| armed.failed)
 }
 
 /// How many calls there were.
 pub(crate) fn calls() -> u64 {
-    CALLS.load(SeqCst)
+    armed().as_ref().map_or(0, |armed| armed.calls)
 }
 
 /// How many of them were syncs.
 pub(crate) fn syncs() -> u64 {
-    SYNCS.load(SeqCst)
+    armed().as_ref().map_or(0, |armed| armed.syncs)
 }
 
-/// Whether calls are counted, and a file is of a data directory.
-fn concerns(file: c_int, is_sync: bool) -> bool {
-    if DUE.load(SeqCst) < 0 {
-        return false;
-    }
-    let Some(path) = disk::path_of(file) else {
-        return false;
-    };
+/// The path of a file, if calls are counted and it is of a data directory.
+fn concerned(file: c_int, is_sync: bool) -> Option<PathBuf> {
+    armed().as_ref()?;
+    let path = disk::path_of(file)?;
     let name = path.file_name().unwrap_or_default();
     let is_directory = is_sync && disk::is_simulated(Some(&path)) && path.is_dir();
-    name == "data.mdb" || name == "redo.log" || is_directory
+    (name == "data.mdb" || name == "redo.log" || is_directory).then_some(path)
 }
 
 /// What a call on this file shall do instead, if anything.
 fn due(file: c_int, is_sync: bool) -> Option<Fault> {
+    let path = concerned(file, is_sync)?;
+    let mut armed = armed();
+    let armed = armed.as_mut()?;
     // What the thread that syncs once a second cannot do, it does a second later.
-    let is_spared =
-        || SPARES_SYNC_THREAD.load(SeqCst) && std::thread::current().name() == Some("sync");
-    if !concerns(file, is_sync) || is_spared() {
+    if armed.spares_sync_thread && std::thread::current().name() == Some("sync") {
         return None;
     }
-    let place = WHERE.load(SeqCst);
-    let is_of = |name: &str| disk::path_of(file).is_some_and(|path| path.ends_with(name));
-    if (place != Where::Files as u8 && !is_sync)
-        || (place == Where::DataSyncs as u8 && !is_of("data.mdb"))
-        || (place == Where::LogSyncs as u8 && !is_of("redo.log"))
-    {
-        return None;
-    }
-    let due = u64::try_from(DUE.load(SeqCst)).ok()?;
-    let call = CALLS.fetch_add(1, SeqCst) + 1;
-    let fault = match FAULT.load(SeqCst) {
-        1 => Fault::DiskFull,
-        2 => Fault::DiskStaysFull,
-        3 => Fault::ShortWrite,
-        4 => Fault::DeviceError,
-        _ => Fault::LateError,
+    let is_meant = match armed.place {
+        Where::Files => true,
+        Where::Syncs => is_sync,
+        Where::DataSyncs => is_sync && path.ends_with("data.mdb"),
+        Where::LogSyncs => is_sync && path.ends_with("redo.log"),
     };
-    let is_due = due > 0 && (due..due.saturating_add(TIMES.load(SeqCst))).contains(&call);
-    is_due.then_some(fault)
+    armed.calls += u64::from(is_meant);
+    let failing = armed.due..armed.due.saturating_add(armed.times);
+    let is_due = is_meant && armed.due > 0 && failing.contains(&armed.calls);
+    is_due.then_some(armed.fault)
+}
+
+fn count_failed() {
+    if let Some(armed) = armed().as_mut() {
+        armed.failed += 1;
+    }
 }
 
 fn fail(number: c_int) -> isize {
-    FAILED.fetch_add(1, SeqCst);
+    count_failed();
     // SAFETY: the address of this thread's error number is always valid.
     unsafe { *libc::__errno_location() = number };
     -1
@@ -168,6 +168,24 @@ fn write_at(file: c_int, at: u64, length: usize, run: impl Fn(usize) -> c_long) 
     result
 }
 
+/// A write of so many parts.
+fn write_parts(
+    file: c_int,
+    parts: *const libc::iovec,
+    count: c_int,
+    at: i64,
+    run: impl Fn(usize) -> c_long,
+) -> isize {
+    let count = usize::try_from(count).unwrap_or(0);
+    // SAFETY: the caller of the call says that there are so many.
+    let bytes = (0..count).map(|part| unsafe { (*parts.add(part)).iov_len });
+    let all = bytes.sum::<usize>().max(2);
+    write_at(file, at.max(0).cast_unsigned(), all, |wanted| {
+        // Half of the parts is a short write of several.
+        run(if wanted == all { count } else { count / 2 })
+    })
+}
+
 fn faulty_write(file: c_int, length: usize, run: &impl Fn(usize) -> c_long) -> isize {
     let whole = || run(length) as isize;
     match due(file, false) {
@@ -175,7 +193,7 @@ fn faulty_write(file: c_int, length: usize, run: &impl Fn(usize) -> c_long) -> i
         Some(Fault::DiskFull | Fault::DiskStaysFull) => fail(libc::ENOSPC),
         Some(Fault::DeviceError) => fail(libc::EIO),
         Some(Fault::ShortWrite) => {
-            FAILED.fetch_add(1, SeqCst);
+            count_failed();
             run(length / 2) as isize
         }
         Some(Fault::LateError) => {
@@ -199,8 +217,10 @@ fn plain(file: c_int, is_sync: bool, run: impl Fn() -> c_long) -> c_int {
 }
 
 fn sync(file: c_int, run: impl Fn() -> c_long) -> c_int {
-    let is_counted = concerns(file, true) && disk::path_of(file).is_some_and(|path| path.is_file());
-    SYNCS.fetch_add(u64::from(is_counted), SeqCst);
+    let is_counted = concerned(file, true).is_some_and(|path| path.is_file());
+    if let Some(armed) = armed().as_mut() {
+        armed.syncs += u64::from(is_counted);
+    }
     let mut change = disk::begin(file);
     if let Some(change) = &mut change {
         change.before_sync();
@@ -209,10 +229,7 @@ fn sync(file: c_int, run: impl Fn() -> c_long) -> c_int {
     let is_run = Cell::new(false);
     let result = plain(file, true, || {
         is_run.set(true);
-        match is_simulated {
-            true => 0,
-            false => run(),
-        }
+        if is_simulated { 0 } else { run() }
     });
     if let Some(change) = change {
         keeping_error(|| change.synced(file, is_run.get() && result == 0));
@@ -241,13 +258,8 @@ unsafe extern "C" fn pwritev(
     count: c_int,
     at: i64,
 ) -> isize {
-    // Half of the parts is a short write of several.
-    let count = usize::try_from(count).unwrap_or(0);
-    let bytes = (0..count).map(|part| unsafe { (*parts.add(part)).iov_len });
-    let all = bytes.sum::<usize>().max(2);
-    write_at(file, at.cast_unsigned(), all, |wanted| {
-        let count = if wanted == all { count } else { count / 2 };
-        unsafe { libc::syscall(libc::SYS_pwritev, file, parts, count, at, 0_i64) }
+    write_parts(file, parts, count, at, |count| unsafe {
+        libc::syscall(libc::SYS_pwritev, file, parts, count, at, 0_i64)
     })
 }
 
@@ -287,13 +299,8 @@ unsafe extern "C" fn ftruncate(file: c_int, length: i64) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn writev(file: c_int, parts: *const libc::iovec, count: c_int) -> isize {
     let at = unsafe { libc::lseek(file, 0, libc::SEEK_CUR) };
-    let count = usize::try_from(count).unwrap_or(0);
-    let bytes = (0..count).map(|part| unsafe { (*parts.add(part)).iov_len });
-    let all = bytes.sum::<usize>().max(2);
-    write_at(file, at.max(0).cast_unsigned(), all, |wanted| {
-        // Half of the parts is a short write of several.
-        let count = if wanted == all { count } else { count / 2 };
-        unsafe { libc::syscall(libc::SYS_writev, file, parts, count) }
+    write_parts(file, parts, count, at, |count| unsafe {
+        libc::syscall(libc::SYS_writev, file, parts, count)
     })
 }
 

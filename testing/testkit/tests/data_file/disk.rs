@@ -17,12 +17,20 @@ use std::ffi::c_int;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::model::Numbers;
+use mayfly_testkit::fixture::DataDirectory;
+use mayfly_testkit::random::Random;
 
 const PAGE: usize = 4096;
 const SECTOR: usize = 512;
 /// Directories of these tests have it in their names: what is in them is never really synced.
-pub(crate) const NAME: &str = "mayfly-power-cuts";
+const NAME: &str = "mayfly-power-cuts";
+
+/// A directory for one of these tests.
+pub(crate) fn directory(name: &str) -> DataDirectory {
+    let directory = DataDirectory::new(&format!("power-cuts-{name}"));
+    std::fs::create_dir_all(directory.path()).unwrap();
+    directory
+}
 
 type Page = Arc<[u8; PAGE]>;
 
@@ -51,14 +59,14 @@ impl File {
         versions.push(bytes);
     }
 
-    fn sync(&mut self, is_on_disk: impl Fn(&mut Numbers) -> bool, numbers: &mut Numbers) {
+    fn sync(&mut self, is_on_disk: impl Fn(&mut Random) -> bool, random: &mut Random) {
         let dirty = std::mem::take(&mut self.dirty);
         if dirty.is_empty() {
             return;
         }
         let on_disk = Arc::make_mut(&mut self.on_disk);
         for (page, mut versions) in dirty {
-            if is_on_disk(numbers)
+            if is_on_disk(random)
                 && let Some(newest) = versions.pop()
             {
                 on_disk.insert(page, newest);
@@ -67,9 +75,9 @@ impl File {
     }
 }
 
-/// The files and directories at one moment, and what is known of the work then.
+/// The files and directories at one point in time, and what is known of the work then.
 #[derive(Debug, Clone)]
-pub(crate) struct Moment {
+pub(crate) struct Snapshot {
     files: BTreeMap<PathBuf, File>,
     /// Entries that are there for good.
     entries: BTreeSet<PathBuf>,
@@ -88,12 +96,12 @@ struct Watched {
     root: PathBuf,
     files: BTreeMap<PathBuf, File>,
     entries: BTreeSet<PathBuf>,
-    numbers: Numbers,
+    random: Random,
     ask: Ask,
-    /// How many moments are kept, of all that there were.
+    /// How many snapshots are kept, of all that there were.
     wanted: usize,
-    seen: u64,
-    moments: Vec<Moment>,
+    seen: usize,
+    snapshots: Vec<Snapshot>,
     failed_syncs: u64,
 }
 
@@ -103,7 +111,7 @@ fn watched() -> MutexGuard<'static, Option<Watched>> {
     WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Watches a directory, of which everything is on disk. Of the moments that follow, `wanted` are kept;
+/// Watches a directory, of which everything is on disk. Of the states that follow, `wanted` are kept;
 /// `ask` says what was acknowledged.
 pub(crate) fn watch(root: &Path, seed: u64, wanted: usize, ask: Ask) {
     let mut files = BTreeMap::new();
@@ -130,23 +138,23 @@ pub(crate) fn watch(root: &Path, seed: u64, wanted: usize, ask: Ask) {
         root: root.to_path_buf(),
         files,
         entries,
-        numbers: Numbers::new(seed),
+        random: Random(seed),
         ask,
         wanted,
         seen: 0,
-        moments: Vec::new(),
+        snapshots: Vec::new(),
         failed_syncs: 0,
     });
 }
 
-/// Watches no more: the moments that were kept, how many there were, and how many syncs have failed.
-pub(crate) fn stop() -> (Vec<Moment>, u64, u64) {
+/// Watches no more: the snapshots that were kept, how many there were, and how many syncs have failed.
+pub(crate) fn stop() -> (Vec<Snapshot>, usize, u64) {
     let watched = watched().take().unwrap();
-    (watched.moments, watched.seen, watched.failed_syncs)
+    (watched.snapshots, watched.seen, watched.failed_syncs)
 }
 
-/// This moment.
-pub(crate) fn now() -> Moment {
+/// The state now.
+pub(crate) fn now() -> Snapshot {
     watched().as_ref().unwrap().now("now")
 }
 
@@ -218,10 +226,10 @@ fn page_of(file: c_int, page: u64) -> Page {
 
 impl Change {
     /// Changes what is known of the file.
-    fn note(&mut self, change: impl FnOnce(&mut File, &mut Numbers)) -> &mut Watched {
+    fn note(&mut self, change: impl FnOnce(&mut File, &mut Random)) -> &mut Watched {
         let watched = self.watched.as_mut().unwrap();
         let known = watched.files.entry(self.path.clone()).or_default();
-        change(known, &mut watched.numbers);
+        change(known, &mut watched.random);
         watched
     }
 
@@ -238,8 +246,8 @@ impl Change {
                 known.lengths.push(length);
             }
         });
-        if watched.numbers.below(8) == 0 {
-            watched.moment("after a write");
+        if watched.random.one_in(8) {
+            watched.snapshot("after a write");
         }
     }
 
@@ -264,7 +272,7 @@ impl Change {
     /// The power may be cut before a sync.
     pub(crate) fn before_sync(&mut self) {
         let name = format!("before a sync of {}", self.path.display());
-        self.watched.as_mut().unwrap().moment(&name);
+        self.watched.as_mut().unwrap().snapshot(&name);
     }
 
     /// A sync has succeeded or failed.
@@ -277,45 +285,46 @@ impl Change {
                 let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
                 watched.entries.extend(entries.map(|entry| entry.path()));
             }
-            watched.moment(&format!("after a sync of {}", path.display()));
+            watched.snapshot(&format!("after a sync of {}", path.display()));
             return;
         }
-        let watched = self.note(|known, numbers| match is_done {
+        let watched = self.note(|known, random| match is_done {
             true => {
-                known.sync(|_| true, numbers);
+                known.sync(|_| true, random);
                 known.length = length_of(file);
                 known.lengths.clear();
             }
-            false => known.sync(|numbers| numbers.below(3) == 0, numbers),
+            false => known.sync(|random| random.one_in(3), random),
         });
         watched.failed_syncs += u64::from(!is_done);
         let name = format!("after a sync of {}", path.display());
-        watched.moment(&name);
+        watched.snapshot(&name);
     }
 }
 
 impl Watched {
-    fn now(&self, name: &str) -> Moment {
-        Moment {
+    fn now(&self, name: &str) -> Snapshot {
+        Snapshot {
             files: self.files.clone(),
             entries: self.entries.clone(),
             there: entries_of(&self.root),
             acknowledged: (self.ask)(),
-            name: format!("{name}, moment {}", self.seen),
+            name: format!("{name}, snapshot {}", self.seen),
         }
     }
 
-    /// Keeps this moment, or not, so that each has the same chance (Vitter's algorithm R).
-    fn moment(&mut self, name: &str) {
+    /// Keeps this snapshot, or not, so that each has the same chance (Vitter's algorithm R).
+    fn snapshot(&mut self, name: &str) {
         self.seen += 1;
-        let place = usize::try_from(self.numbers.below(self.seen)).unwrap();
-        if self.moments.len() >= self.wanted && place >= self.wanted {
+        let place = self.random.below(self.seen);
+        if self.snapshots.len() >= self.wanted && place >= self.wanted {
             return;
         }
-        let moment = self.now(name);
-        match self.moments.len() < self.wanted {
-            true => self.moments.push(moment),
-            false => self.moments[place] = moment,
+        let snapshot = self.now(name);
+        if self.snapshots.len() < self.wanted {
+            self.snapshots.push(snapshot);
+        } else {
+            self.snapshots[place] = snapshot;
         }
     }
 }
@@ -328,29 +337,34 @@ pub(crate) enum Loss {
     Some,
 }
 
-impl Moment {
-    /// Makes a directory `to` what a power cut at this moment may leave of `root`.
-    pub(crate) fn cut(&self, root: &Path, to: &Path, numbers: &mut Numbers) {
-        let loss = match numbers.below(5) {
+impl Snapshot {
+    /// Makes a directory `to` what a power cut in this state may leave of `root`.
+    pub(crate) fn cut(&self, root: &Path, to: &Path, random: &mut Random) {
+        let loss = match random.below(5) {
             0 => Loss::All,
             1 => Loss::Nothing,
             _ => Loss::Some,
         };
-        self.cut_with(root, to, loss, numbers);
+        self.cut_with(root, to, loss, random);
     }
 
     /// The same with what is lost.
-    pub(crate) fn cut_with(&self, root: &Path, to: &Path, loss: Loss, numbers: &mut Numbers) {
+    pub(crate) fn cut_with(&self, root: &Path, to: &Path, loss: Loss, random: &mut Random) {
         let _ = std::fs::remove_dir_all(to);
         std::fs::create_dir_all(to).unwrap();
-        let survives = |numbers: &mut Numbers| match loss {
+        let survives = |random: &mut Random| match loss {
             Loss::All => false,
             Loss::Nothing => true,
-            Loss::Some => numbers.below(2) == 0,
+            Loss::Some => random.one_in(2),
+        };
+        // Which of several unsynced versions there is.
+        let version = |count: usize, random: &mut Random| match loss {
+            Loss::Nothing => count - 1,
+            _ => random.below(count),
         };
         let mut gone: Vec<&Path> = Vec::new();
         for (path, is_directory) in &self.there {
-            let is_there = self.entries.contains(path) || survives(numbers);
+            let is_there = self.entries.contains(path) || survives(random);
             if !is_there || gone.iter().any(|gone| path.starts_with(gone)) {
                 gone.push(path);
                 continue;
@@ -363,15 +377,9 @@ impl Moment {
             let Some(file) = self.files.get(path) else {
                 continue;
             };
-            let length = match survives(numbers) {
+            let length = match survives(random) {
                 true if !file.lengths.is_empty() => {
-                    let last = file.lengths.len() as u64 - 1;
-                    let one = if loss == Loss::Nothing {
-                        last
-                    } else {
-                        numbers.below(last + 1)
-                    };
-                    file.lengths[usize::try_from(one).unwrap()]
+                    file.lengths[version(file.lengths.len(), random)]
                 }
                 _ => file.length,
             };
@@ -387,21 +395,15 @@ impl Moment {
                 put(*number, page);
             }
             for (number, versions) in &file.dirty {
-                if !survives(numbers) {
+                if !survives(random) {
                     continue;
                 }
-                let last = versions.len() as u64 - 1;
-                let one = if loss == Loss::Nothing {
-                    last
-                } else {
-                    numbers.below(last + 1)
-                };
-                let mut page = *versions[usize::try_from(one).unwrap()];
-                if loss == Loss::Some && numbers.below(8) == 0 {
+                let mut page = *versions[version(versions.len(), random)];
+                if loss == Loss::Some && random.one_in(8) {
                     // Some sectors are as they were.
                     let before = file.on_disk.get(number).map_or([0; PAGE], |page| **page);
                     for sector in (0..PAGE).step_by(SECTOR) {
-                        if numbers.below(2) == 0 {
+                        if random.one_in(2) {
                             let sector = sector..sector + SECTOR;
                             page[sector.clone()].copy_from_slice(&before[sector]);
                         }

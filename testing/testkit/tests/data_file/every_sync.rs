@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use mayfly_engine::Database;
-use mayfly_testkit::fixture::{Watchdog, must, rows};
+use mayfly_testkit::fixture::{DataDirectory, SessionExt, Watchdog};
+use mayfly_testkit::random::Random;
 
 use crate::calls::{Fault, Where, arm_for, calls, disarm};
-use crate::disk::{self, Loss, Moment};
+use crate::disk::{self, Loss, Snapshot, directory};
 use crate::faults::alone;
-use crate::model::Numbers;
-use crate::power_cuts::{Settings, directory, first_seed, try_open};
+use crate::power_cuts::{ONE_THREAD, first_seed, try_open};
 
 /// What is done: `REOPEN`, or a statement.
 const STEPS: [&str; 15] = [
@@ -47,7 +47,7 @@ fn look(database: &Arc<Database>) -> Vec<String> {
             format!("SELECT COUNT(*), SUM(i), SUM(CRC32(s)) FROM work.{table}"),
         ];
         for sql in shown {
-            match rows(&mut session, &sql) {
+            match session.rows(&sql) {
                 Ok(rows) => seen.extend(rows),
                 Err(error) => seen.push(error.errno().to_string()),
             }
@@ -57,11 +57,11 @@ fn look(database: &Arc<Database>) -> Vec<String> {
 }
 
 /// Does the next step; whether it succeeded.
-fn step(database: &mut Option<Arc<Database>>, root: &Path, settings: Settings, step: &str) -> bool {
+fn step(database: &mut Option<Arc<Database>>, root: &Path, step: &str) -> bool {
     for _ in 0..4 {
         if step == REOPEN || database.is_none() {
             *database = None;
-            *database = try_open(root, settings).ok();
+            *database = try_open(root, ONE_THREAD).ok();
         }
         let Some(opened) = database else {
             continue;
@@ -69,7 +69,7 @@ fn step(database: &mut Option<Arc<Database>>, root: &Path, settings: Settings, s
         if step == REOPEN {
             return true;
         }
-        match rows(&mut opened.session(), step) {
+        match opened.session().rows(step) {
             Ok(_) => return true,
             Err(error) => assert!(
                 [1021, 1024, 1026].contains(&error.errno()),
@@ -80,8 +80,8 @@ fn step(database: &mut Option<Arc<Database>>, root: &Path, settings: Settings, s
     false
 }
 
-/// All steps, of which the n-th sync fails if it is one: the moments of syncs.
-fn run(root: &Path, settings: Settings, failing: u64, seed: u64) -> (Vec<Moment>, u64) {
+/// All steps, of which the n-th sync fails if it is one: the snapshots at syncs.
+fn run(root: &Path, failing: u64, seed: u64) -> (Vec<Snapshot>, u64) {
     let _ = std::fs::remove_dir_all(root);
     std::fs::create_dir_all(root).unwrap();
     let begun = Arc::new(AtomicU64::new(0));
@@ -93,7 +93,7 @@ fn run(root: &Path, settings: Settings, failing: u64, seed: u64) -> (Vec<Moment>
     let mut database = None;
     for (place, wanted) in (1..).zip(STEPS) {
         begun.store(place, SeqCst);
-        if !step(&mut database, root, settings, wanted) {
+        if !step(&mut database, root, wanted) {
             break;
         }
         done.store(place, SeqCst);
@@ -101,43 +101,38 @@ fn run(root: &Path, settings: Settings, failing: u64, seed: u64) -> (Vec<Moment>
     drop(database);
     let calls = calls();
     disarm();
-    let (mut moments, ..) = disk::stop();
-    moments.retain(|moment| moment.name.contains(" a sync of "));
-    (moments, calls)
+    let (mut snapshots, ..) = disk::stop();
+    snapshots.retain(|snapshot| snapshot.name.contains(" a sync of "));
+    (snapshots, calls)
 }
 
 #[test]
 fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
     let _alone = alone();
     let _watchdog = Watchdog::new();
-    let settings = Settings {
-        threads: 1,
-        write_buffer: 1 << 20,
-        flush: 1,
-    };
     let seed = first_seed();
-    let mut numbers = Numbers::new(seed);
-    let (root, copy) = (directory("every-root"), directory("every-copy"));
-    let _ = std::fs::remove_dir_all(&root);
+    let mut random = Random(seed);
+    let directories = ["every-root", "every-copy"].map(directory);
+    let [root, copy] = directories.each_ref().map(DataDirectory::path);
     let mut database = None;
     let mut looks = Vec::new();
     for wanted in [REOPEN].iter().chain(&STEPS) {
-        assert!(step(&mut database, &root, settings, wanted), "{wanted}");
+        assert!(step(&mut database, root, wanted), "{wanted}");
         looks.extend(database.as_ref().map(look));
     }
     drop(database);
     let mut cuts = 0;
-    let mut verify = |moment: &Moment, failing: u64, loss: Loss| {
-        moment.cut_with(&root, &copy, loss, &mut numbers);
+    let mut verify = |snapshot: &Snapshot, failing: u64, loss: Loss| {
+        snapshot.cut_with(root, copy, loss, &mut random);
         cuts += 1;
-        let [done, begun] = moment.acknowledged[..] else {
+        let [done, begun] = snapshot.acknowledged[..] else {
             unreachable!("it was asked for both")
         };
         let here = format!(
             "MAYFLY_POWER_CUTS_SEED={seed}, sync {failing} fails, {}, {loss:?}, {done} of {begun} steps done",
-            moment.name
+            snapshot.name
         );
-        let opened = try_open(&copy, settings);
+        let opened = try_open(copy, ONE_THREAD);
         let database = opened.unwrap_or_else(|error| panic!("{here}: {error}"));
         let checked = database.check();
         checked.unwrap_or_else(|error| panic!("{here}: {error}"));
@@ -148,56 +143,46 @@ fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
             "{here}: {seen:#?}"
         );
     };
-    let (moments, syncs) = run(&root, settings, 0, seed);
-    for moment in &moments {
-        verify(moment, 0, Loss::All);
-        verify(moment, 0, Loss::Some);
+    let (snapshots, syncs) = run(root, 0, seed);
+    for snapshot in &snapshots {
+        verify(snapshot, 0, Loss::All);
+        verify(snapshot, 0, Loss::Some);
     }
-    let of_data = |moment: &&Moment| {
-        moment.name.contains("after a sync of") && moment.name.contains("data.mdb")
+    let of_data = |snapshot: &&Snapshot| {
+        snapshot.name.contains("after a sync of") && snapshot.name.contains("data.mdb")
     };
-    let checkpoints = moments.iter().filter(of_data).count();
+    let checkpoints = snapshots.iter().filter(of_data).count();
     assert!(checkpoints > 6, "{checkpoints} syncs of the data file");
     for failing in 1..=syncs {
-        let (moments, _) = run(&root, settings, failing, seed);
+        let (snapshots, _) = run(root, failing, seed);
         // Until it fails, all is as it was.
         let after = usize::try_from(failing).unwrap() * 2 - 1;
         // What was synced is on disk until the next sync, before which more was acknowledged.
-        let before = moments.iter().enumerate().skip(after);
-        let before = before.filter(|(_, moment)| moment.name.starts_with("before"));
-        for (place, moment) in before {
+        let before = snapshots.iter().enumerate().skip(after);
+        let before = before.filter(|(_, snapshot)| snapshot.name.starts_with("before"));
+        for (place, snapshot) in before {
             let loss = if place % 4 < 2 { Loss::All } else { Loss::Some };
-            verify(moment, failing, loss);
+            verify(snapshot, failing, loss);
         }
     }
     println!("{cuts} power cuts at {syncs} syncs (MAYFLY_POWER_CUTS_SEED={seed})");
-    for directory in [root, copy] {
-        let _ = std::fs::remove_dir_all(directory);
-    }
 }
 
 /// The steps leave something to be seen.
 #[test]
 fn no_two_steps_look_the_same() {
     let _alone = alone();
-    let root = directory("every-look");
-    let _ = std::fs::remove_dir_all(&root);
-    let settings = Settings {
-        threads: 1,
-        write_buffer: 1 << 20,
-        flush: 1,
-    };
-    let mut database = Some(try_open(&root, settings).unwrap());
+    let directory = directory("every-look");
+    let root = directory.path();
+    let mut database = Some(try_open(root, ONE_THREAD).unwrap());
     let mut before = Vec::new();
     for wanted in STEPS.iter().filter(|step| **step != REOPEN).skip(1) {
         if before.is_empty() {
-            must(&mut database.as_ref().unwrap().session(), STEPS[0]);
+            database.as_ref().unwrap().session().must(STEPS[0]);
         }
-        assert!(step(&mut database, &root, settings, wanted));
+        assert!(step(&mut database, root, wanted));
         let seen = look(database.as_ref().unwrap());
         assert_ne!(seen, before, "{wanted}");
         before = seen;
     }
-    drop(database);
-    let _ = std::fs::remove_dir_all(&root);
 }

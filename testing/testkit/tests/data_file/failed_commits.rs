@@ -1,5 +1,5 @@
-//! A COMMIT that gave an error has done nothing, whatever of it was written before the error; and what fails
-//! where no client is there to be told is told to whoever has asked for it.
+//! A COMMIT that gave an error has done nothing, whatever of it was written before the error; a sync that fails in
+//! the background is reported.
 
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mayfly_engine::{BackgroundErrors, Database, DatabaseOptions, Error};
-use mayfly_testkit::fixture::{Watchdog, must, rows};
+use mayfly_testkit::fixture::{DataDirectory, SessionExt, Watchdog};
+use mayfly_testkit::random::Random;
 
 use crate::calls::{Fault, Where, arm_for, disarm};
-use crate::disk::{self, Loss};
+use crate::disk::{self, Loss, directory};
 use crate::faults::alone;
-use crate::model::Numbers;
-use crate::power_cuts::{Settings, directory, first_seed, try_open};
+use crate::power_cuts::{ONE_THREAD, Settings, first_seed, try_open};
 
 fn shown(directory: &Path, settings: Settings) -> Vec<String> {
     let database = try_open(directory, settings).unwrap();
     database.check().unwrap();
-    must(&mut database.session(), "SELECT i FROM test.t ORDER BY i")
+    database.session().must("SELECT i FROM test.t ORDER BY i")
 }
 
 /// Nobody commits anything behind it before the process ends.
@@ -27,35 +27,28 @@ fn what_failed_is_not_there_when_the_process_ends() {
     let _alone = alone();
     let _watchdog = Watchdog::new();
     let seed = first_seed();
-    let mut numbers = Numbers::new(seed);
-    let (root, copy) = (directory("failed"), directory("failed-copy"));
-    let settings = |write_buffer| Settings {
-        threads: 1,
-        write_buffer,
-        flush: 1,
-    };
+    let mut random = Random(seed);
+    let directories = ["failed", "failed-copy"].map(directory);
+    let [root, copy] = directories.each_ref().map(DataDirectory::path);
     let faults = [Fault::DeviceError, Fault::LateError, Fault::ShortWrite];
     for (fault, write_buffer) in faults
         .into_iter()
         .flat_map(|fault| [(fault, 0), (fault, 1 << 20)])
     {
-        let settings = settings(write_buffer);
+        let settings = Settings {
+            write_buffer,
+            ..ONE_THREAD
+        };
         for call in 1.. {
-            let _ = std::fs::remove_dir_all(&root);
-            let database = try_open(&root, settings).unwrap();
+            let _ = std::fs::remove_dir_all(root);
+            let database = try_open(root, settings).unwrap();
             let mut session = database.session();
-            must(
-                &mut session,
-                "CREATE TABLE test.t (i INT PRIMARY KEY, s TEXT); INSERT INTO test.t VALUES (1, 'a')",
-            );
-            disk::watch(&root, seed, 0, Box::new(Vec::new));
+            session.must("CREATE TABLE test.t (i INT PRIMARY KEY, s TEXT); INSERT INTO test.t VALUES (1, 'a')");
+            disk::watch(root, seed, 0, Box::new(Vec::new));
             arm_for(fault, Where::Files, call, 1);
-            let done = rows(
-                &mut session,
-                "INSERT INTO test.t VALUES (2, REPEAT('b', 5000))",
-            );
+            let done = session.rows("INSERT INTO test.t VALUES (2, REPEAT('b', 5000))");
             let has_failed = disarm() > 0;
-            let moment = disk::now();
+            let snapshot = disk::now();
             drop((session, database));
             disk::stop();
             let expected: &[&str] = match done {
@@ -63,9 +56,9 @@ fn what_failed_is_not_there_when_the_process_ends() {
                 Err(_) => &["1"],
             };
             for loss in [Loss::Nothing, Loss::All, Loss::Some] {
-                moment.cut_with(&root, &copy, loss, &mut numbers);
+                snapshot.cut_with(root, copy, loss, &mut random);
                 assert_eq!(
-                    shown(&copy, settings),
+                    shown(copy, settings),
                     expected,
                     "{fault:?} of call {call}, {loss:?}, buffer {write_buffer}, {done:?}, \
                      MAYFLY_POWER_CUTS_SEED={seed}"
@@ -77,43 +70,38 @@ fn what_failed_is_not_there_when_the_process_ends() {
             }
         }
     }
-    for directory in [root, copy] {
-        let _ = std::fs::remove_dir_all(directory);
-    }
 }
 
 #[derive(Debug)]
-struct Told(Mutex<Sender<Option<String>>>);
+struct Reported(Mutex<Sender<Option<String>>>);
 
-impl BackgroundErrors for Told {
+impl BackgroundErrors for Reported {
     fn sync(&self, error: Option<&Error>) {
         let _ = self.0.lock().unwrap().send(error.map(Error::to_string));
     }
 }
 
 #[test]
-fn syncs_that_fail_in_the_background_are_told() {
+fn syncs_that_fail_in_the_background_are_reported() {
     let _alone = alone();
     let _watchdog = Watchdog::new();
-    let root = directory("told");
-    let _ = std::fs::remove_dir_all(&root);
-    let (sender, told) = channel();
+    let root = directory("reported");
+    let (sender, reported) = channel();
     let mut options = DatabaseOptions::new();
-    options.datadir = Some(root.join("data"));
-    options.background_errors = Some(Arc::new(Told(Mutex::new(sender))));
+    options.datadir = Some(root.path().join("data"));
+    options.background_errors = Some(Arc::new(Reported(Mutex::new(sender))));
     let flush = "innodb_flush_log_at_trx_commit".to_owned();
     options.variables = vec![(flush, "2".to_owned())];
     let database = Database::open(options).unwrap();
     let mut session = database.session();
-    must(&mut session, "CREATE TABLE test.t (i INT PRIMARY KEY)");
+    session.must("CREATE TABLE test.t (i INT PRIMARY KEY)");
     arm_for(Fault::DeviceError, Where::LogSyncs, 1, u64::MAX);
-    must(&mut session, "INSERT INTO test.t VALUES (1)");
+    session.must("INSERT INTO test.t VALUES (1)");
     let patience = Duration::from_secs(60);
-    let error = told.recv_timeout(patience).unwrap().unwrap();
+    let error = reported.recv_timeout(patience).unwrap().unwrap();
     assert!(error.contains("Input/output error"), "{error}");
     disarm();
-    assert_eq!(told.recv_timeout(patience), Ok(None));
+    assert_eq!(reported.recv_timeout(patience), Ok(None));
     drop((session, database));
-    assert!(told.try_recv().is_err(), "it is told once");
-    let _ = std::fs::remove_dir_all(&root);
+    assert!(reported.try_recv().is_err(), "it is reported once");
 }

@@ -1,4 +1,4 @@
-//! The power is cut at random moments of a random work, before and after syncs and between: what was not
+//! The power is cut at random points of a random work, before and after syncs and between: what was not
 //! synced is lost, reordered and torn ([`crate::disk`]). The directory is opened again, also with the power
 //! cut while that is done. What was acknowledged is there, each transaction is there as a whole or not
 //! at all, and `mayfly check` finds nothing wrong. In some rounds writes and syncs fail besides, once,
@@ -8,18 +8,19 @@
 //! first begins; a failure names that of its round. Sessions and threads are not in step, so that a
 //! round may need to be run several times to fail again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use mayfly_engine::{Database, DatabaseOptions, Session};
-use mayfly_testkit::fixture::{Watchdog, must, rows, variables};
+use mayfly_testkit::fixture::{DataDirectory, SessionExt, Watchdog, variables};
+use mayfly_testkit::random::{self, Random};
 
 use crate::calls::{Fault, Where, arm_for, disarm};
 use crate::definitions::{BEFORE, CYCLE, look, looks};
-use crate::disk::{self, Moment};
+use crate::disk::{self, Snapshot, directory};
 use crate::faults::alone;
-use crate::model::{Model, Numbers, SHARED_EVERY, TABLES, WRITERS};
+use crate::model::{self, Model, TABLES, WRITERS, same};
 
 /// Cuts of a round.
 const CUTS: usize = 24;
@@ -68,22 +69,12 @@ impl Count {
     }
 }
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 fn rounds() -> u64 {
-    number("MAYFLY_POWER_CUTS").unwrap_or(16)
+    random::setting("MAYFLY_POWER_CUTS").unwrap_or(16)
 }
 
 pub(crate) fn first_seed() -> u64 {
-    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    number("MAYFLY_POWER_CUTS_SEED").unwrap_or_else(|| clock.map_or(0, |now| now.as_secs()) << 16)
-}
-
-pub(crate) fn directory(name: &str) -> PathBuf {
-    let name = format!("{}-{name}-{}", disk::NAME, std::process::id());
-    std::env::temp_dir().canonicalize().unwrap().join(name)
+    random::first_seed("MAYFLY_POWER_CUTS_SEED")
 }
 
 /// How a round opens its directory.
@@ -93,6 +84,13 @@ pub(crate) struct Settings {
     pub(crate) write_buffer: u64,
     pub(crate) flush: u64,
 }
+
+/// Every commit is synced, and everything is on one thread.
+pub(crate) const ONE_THREAD: Settings = Settings {
+    threads: 1,
+    write_buffer: 1 << 20,
+    flush: 1,
+};
 
 pub(crate) fn try_open(directory: &Path, settings: Settings) -> Result<Arc<Database>, String> {
     let mut options = DatabaseOptions::new();
@@ -123,7 +121,7 @@ fn attempt(session: &mut Session, statements: &[String]) -> bool {
     for _ in 0..4 {
         let failed = statements
             .iter()
-            .find_map(|statement| rows(session, statement).err());
+            .find_map(|statement| session.rows(statement).err());
         let Some(error) = failed else {
             return true;
         };
@@ -131,7 +129,7 @@ fn attempt(session: &mut Session, statements: &[String]) -> bool {
             [1021, 1024, 1026, 1205, 1213].contains(&error.errno()),
             "{statements:?}: {error}"
         );
-        must(session, "ROLLBACK");
+        session.must("ROLLBACK");
     }
     false
 }
@@ -148,7 +146,7 @@ impl Work<'_> {
     fn write(&self, mut model: Model, transactions: u64) {
         let count = &self.counts[usize::try_from(model.writer()).unwrap() - 1];
         let mut session = self.database.session();
-        must(&mut session, "USE work");
+        session.must("USE work");
         for _ in 0..transactions {
             let transaction = model.step();
             let begin = std::iter::once("BEGIN".to_owned());
@@ -193,12 +191,12 @@ fn load_statement(number: u64) -> String {
 }
 
 struct World {
-    root: PathBuf,
-    copy: PathBuf,
+    root: DataDirectory,
+    copy: DataDirectory,
     looks: Vec<Vec<String>>,
     known: Known,
     cuts: u64,
-    moments: u64,
+    snapshots: usize,
     failed_syncs: u64,
 }
 
@@ -206,20 +204,15 @@ impl World {
     fn new() -> Self {
         let settings = Settings {
             threads: 2,
-            write_buffer: 1 << 20,
-            flush: 1,
+            ..ONE_THREAD
         };
         let (root, copy) = (directory("root"), directory("copy"));
         let mut seen = Vec::new();
-        for path in [&copy, &root] {
-            let _ = std::fs::remove_dir_all(path);
-            std::fs::create_dir_all(path).unwrap();
+        for path in [copy.path(), root.path()] {
             let database = try_open(path, settings).unwrap();
             let mut session = database.session();
-            for statement in TABLES.iter().chain(BEFORE) {
-                must(&mut session, statement);
-            }
-            if *path == copy {
+            session.must_all(TABLES.iter().chain(BEFORE));
+            if path == copy.path() {
                 seen = looks(&database);
             }
         }
@@ -233,18 +226,18 @@ impl World {
                 loads: 0,
             },
             cuts: 0,
-            moments: 0,
+            snapshots: 0,
             failed_syncs: 0,
         }
     }
 
     /// Works for a while, and looks at what power cuts leave.
     fn round(&mut self, seed: u64) -> Result<(), String> {
-        let mut numbers = Numbers::new(seed);
+        let mut random = Random(seed);
         let settings = Settings {
-            threads: 1 + usize::try_from(numbers.below(2)).unwrap(),
-            write_buffer: [0, 64 << 10, 8 << 20][usize::try_from(numbers.below(3)).unwrap()],
-            flush: [1, 1, 2, 2][usize::try_from(numbers.below(4)).unwrap()],
+            threads: 1 + random.below(2),
+            write_buffer: random.pick(&[0, 64 << 10, 8 << 20]),
+            flush: random.pick(&[1, 1, 2, 2]),
         };
         let before = self.known.clone();
         let counts: Arc<[Count; COUNTED]> = Arc::new(std::array::from_fn(|place| {
@@ -261,31 +254,30 @@ impl World {
             all.extend(asked.iter().map(|count| count.begun.load(SeqCst)));
             all
         };
-        disk::watch(&self.root, seed, CUTS, Box::new(ask));
-        let opened = try_open(&self.root, settings);
-        let failing = numbers.below(2) == 0;
+        disk::watch(self.root.path(), seed, CUTS, Box::new(ask));
+        let opened = try_open(self.root.path(), settings);
+        let failing = random.one_in(2);
         if let Ok(database) = &opened {
-            let mut loads = numbers.below(4);
+            let mut loads = random.below_u64(4);
             if failing {
-                let faults = [Fault::DeviceError, Fault::DiskFull, Fault::LateError];
-                let fault = faults[usize::try_from(numbers.below(3)).unwrap()];
-                let (place, most) = [
+                let fault = random.pick(&[Fault::DeviceError, Fault::DiskFull, Fault::LateError]);
+                let (place, most) = random.pick(&[
                     (Where::Files, 400),
                     (Where::Syncs, 60),
                     (Where::DataSyncs, 6),
                     (Where::LogSyncs, 12),
-                ][usize::try_from(numbers.below(4)).unwrap()];
+                ]);
                 if place == Where::DataSyncs {
                     loads += 4;
                 }
-                let times = [1, 1, 3, 20, u64::MAX][usize::try_from(numbers.below(5)).unwrap()];
-                arm_for(fault, place, 1 + numbers.below(most), times);
+                let times = random.pick(&[1, 1, 3, 20, u64::MAX]);
+                arm_for(fault, place, 1 + random.below_u64(most), times);
             }
-            let sessions = [1, 2, WRITERS][usize::try_from(numbers.below(3)).unwrap()];
-            let definitions = numbers.below(5);
-            let transactions = 2 + numbers.below(10);
+            let sessions = random.pick(&[1, 2, WRITERS]);
+            let definitions = random.below_u64(5);
+            let transactions = 2 + random.below_u64(10);
             let is_durable = AtomicBool::new(settings.flush == 1);
-            let switches = settings.flush != 1 && numbers.below(3) > 0;
+            let switches = settings.flush != 1 && random.below(3) > 0;
             let work = Work {
                 database,
                 counts: &counts,
@@ -315,35 +307,34 @@ impl World {
                     while done() < wanted && begun.elapsed().as_millis() < 300 {
                         std::thread::sleep(std::time::Duration::from_millis(1));
                     }
-                    must(
-                        &mut database.session(),
-                        "SET GLOBAL innodb_flush_log_at_trx_commit = 1",
-                    );
+                    database
+                        .session()
+                        .must("SET GLOBAL innodb_flush_log_at_trx_commit = 1");
                     is_durable.store(true, SeqCst);
                 }
             });
         }
-        if numbers.below(2) == 0 {
+        if random.one_in(2) {
             // Whoever closes it has a disk that works.
             disarm();
         }
         let is_open = opened.map(drop);
         disarm();
-        let (moments, seen, failed_syncs) = disk::stop();
+        let (snapshots, seen, failed_syncs) = disk::stop();
         is_open.map_err(|error| format!("it does not open: {error}"))?;
-        self.moments += seen;
+        self.snapshots += seen;
         self.failed_syncs += failed_syncs;
-        let last = usize::try_from(numbers.below(moments.len() as u64)).unwrap();
-        for (place, moment) in moments.iter().enumerate() {
-            moment.cut(&self.root, &self.copy, &mut numbers);
-            let found = self.verify(&before, moment, settings, &mut numbers);
+        let last = random.below(snapshots.len());
+        for (place, snapshot) in snapshots.iter().enumerate() {
+            snapshot.cut(self.root.path(), self.copy.path(), &mut random);
+            let found = self.verify(&before, snapshot, settings, &mut random);
             let known = found.map_err(|problem| {
-                format!("{settings:?}, cut {place} {}: {problem}", moment.name)
+                format!("{settings:?}, cut {place} {}: {problem}", snapshot.name)
             })?;
             if place == last {
                 // The next round goes on from here.
-                std::fs::remove_dir_all(&self.root).unwrap();
-                std::fs::rename(&self.copy, &self.root).unwrap();
+                std::fs::remove_dir_all(self.root.path()).unwrap();
+                std::fs::rename(self.copy.path(), self.root.path()).unwrap();
                 self.known = known;
             }
         }
@@ -354,34 +345,28 @@ impl World {
     fn verify(
         &mut self,
         before: &Known,
-        moment: &Moment,
+        snapshot: &Snapshot,
         settings: Settings,
-        numbers: &mut Numbers,
+        random: &mut Random,
     ) -> Result<Known, String> {
         self.cuts += 1;
         // The power is cut while it is opened, too.
-        let again = numbers.below(4) == 0;
+        let again = random.one_in(4);
         let known = match again {
-            false => self.look(before, &moment.acknowledged, settings)?,
+            false => self.look(&self.copy, before, &snapshot.acknowledged, settings)?,
             true => {
-                let wanted = moment.acknowledged.clone();
-                disk::watch(
-                    &self.copy,
-                    numbers.below(u64::MAX),
-                    3,
-                    Box::new(move || wanted.clone()),
-                );
-                let known = self.look(before, &moment.acknowledged, settings);
-                let (moments, seen, _) = disk::stop();
+                let wanted = snapshot.acknowledged.clone();
+                let seed = random.below_u64(u64::MAX);
+                disk::watch(self.copy.path(), seed, 3, Box::new(move || wanted.clone()));
+                let known = self.look(&self.copy, before, &snapshot.acknowledged, settings);
+                let (snapshots, seen, _) = disk::stop();
                 let known = known?;
-                self.moments += seen;
+                self.snapshots += seen;
                 let second = directory("second");
-                for later in &moments {
+                for later in &snapshots {
                     self.cuts += 1;
-                    later.cut(&self.copy, &second, numbers);
-                    let first = std::mem::replace(&mut self.copy, second.clone());
-                    let found = self.look(before, &moment.acknowledged, settings);
-                    self.copy = first;
+                    later.cut(self.copy.path(), second.path(), random);
+                    let found = self.look(&second, before, &snapshot.acknowledged, settings);
                     let found =
                         found.map_err(|problem| format!("and again {}: {problem}", later.name))?;
                     let ns = |known: &Known| {
@@ -395,54 +380,28 @@ impl World {
                         ));
                     }
                 }
-                let _ = std::fs::remove_dir_all(second);
                 known
             }
         };
         Ok(known)
     }
 
-    fn look(&self, before: &Known, wanted: &[u64], settings: Settings) -> Result<Known, String> {
-        let database = try_open(&self.copy, settings)?;
+    fn look(
+        &self,
+        directory: &DataDirectory,
+        before: &Known,
+        wanted: &[u64],
+        settings: Settings,
+    ) -> Result<Known, String> {
+        let database = try_open(directory.path(), settings)?;
         database.check().map_err(|error| error.to_string())?;
         let mut session = database.session();
-        must(&mut session, "USE work");
         let mut known = before.clone();
         let (least, most) = wanted.split_at(COUNTED);
-        let mut shared = 0;
-        for model in &mut known.models {
-            let w = model.writer();
-            let done = must(
-                &mut session,
-                &format!("SELECT n FROM progress WHERE w = {w}"),
-            );
-            let done: u64 = done[0].parse().map_err(|_| "progress is no number")?;
-            let place = usize::try_from(w).unwrap() - 1;
-            let (least, most) = (least[place], most[place]);
-            if !(least..=most).contains(&done) {
-                return Err(format!(
-                    "writer {w} was told of {least} transactions of {most}, there are {done}"
-                ));
-            }
-            while model.n < done {
-                model.step();
-            }
-            shared += done / SHARED_EVERY;
-            let shown = format!("SELECT id, v, u, s FROM t WHERE w = {w} ORDER BY id");
-            same(
-                &format!("t of writer {w}"),
-                &must(&mut session, &shown),
-                &model.shown_rows(),
-            )?;
-            let shown = format!("SELECT n, id, v FROM copies WHERE w = {w} ORDER BY n, id, v");
-            same(
-                &format!("copies of writer {w}"),
-                &must(&mut session, &shown),
-                &model.shown_copies(),
-            )?;
-        }
-        let counted = must(&mut session, "SELECT n FROM shared");
-        same("shared", &counted, &[shared.to_string()])?;
+        model::verify(&mut session, &mut known.models, |model| {
+            let place = usize::try_from(model.writer()).unwrap() - 1;
+            least[place]..=most[place]
+        })?;
         let seen = look(&mut session);
         let place = |number: u64| usize::try_from(number).unwrap() % CYCLE.len();
         let mut all = least[DEFINED]..=most[DEFINED];
@@ -453,7 +412,7 @@ impl World {
                 format!("before or after {statement}: {seen:#?}")
             })?;
         let loaded = "SELECT COUNT(*), COUNT(DISTINCT i), SUM(LENGTH(s)) FROM loaded";
-        let loaded = rows(&mut session, loaded);
+        let loaded = session.rows(loaded);
         let is_there = match loaded {
             Ok(rows) => {
                 let length: usize = (1..=LOADED).map(|i| 3000 + i.to_string().len()).sum();
@@ -467,19 +426,8 @@ impl World {
         known.loads = all
             .find(|number| is_there == (number % 2 == 1))
             .ok_or_else(|| format!("after {} loads and removals: {is_there}", least[LOADS]))?;
-        drop(session);
-        drop(database);
         Ok(known)
     }
-}
-
-fn same(what: &str, seen: &[String], expected: &[String]) -> Result<(), String> {
-    if seen == expected {
-        return Ok(());
-    }
-    let more: Vec<_> = seen.iter().filter(|row| !expected.contains(row)).collect();
-    let fewer: Vec<_> = expected.iter().filter(|row| !seen.contains(row)).collect();
-    Err(format!("{what}: {more:?} is there, {fewer:?} is not"))
 }
 
 #[test]
@@ -490,16 +438,14 @@ fn nothing_is_lost_when_the_power_is_cut() {
     let mut world = World::new();
     for seed in first..first + rounds() {
         if let Err(problem) = world.round(seed) {
-            let kept = world.copy.display();
+            let kept = world.copy.path().display();
             panic!("MAYFLY_POWER_CUTS_SEED={seed}, {kept}: {problem}");
         }
     }
     println!(
-        "{} power cuts of {} moments, with {} failed syncs (MAYFLY_POWER_CUTS_SEED={first})",
-        world.cuts, world.moments, world.failed_syncs
+        "{} power cuts of {} snapshots, with {} failed syncs (MAYFLY_POWER_CUTS_SEED={first})",
+        world.cuts, world.snapshots, world.failed_syncs
     );
-    let _ = std::fs::remove_dir_all(&world.root);
-    let _ = std::fs::remove_dir_all(&world.copy);
 }
 
 /// From the first call on that makes a directory, with syncs that fail or without: whenever the power is cut, it opens, and what was
@@ -508,80 +454,66 @@ fn nothing_is_lost_when_the_power_is_cut() {
 fn a_new_directory_and_a_backup_outlive_power_cuts() {
     let _alone = alone();
     let _watchdog = Watchdog::new();
-    let settings = Settings {
-        threads: 1,
-        write_buffer: 1 << 20,
-        flush: 1,
-    };
     let statements = [
         "CREATE DATABASE work",
         "CREATE TABLE work.t (i INT PRIMARY KEY)",
         "INSERT INTO work.t VALUES (1), (2)",
     ];
-    let (root, copy) = (directory("new"), directory("new-copy"));
     let first = first_seed();
     for seed in first..first + rounds().div_ceil(4) {
-        let mut numbers = Numbers::new(seed);
-        let _ = std::fs::remove_dir_all(&root);
-        std::fs::create_dir_all(&root).unwrap();
+        let mut random = Random(seed);
+        let (root, copy) = (directory("new"), directory("new-copy"));
+        let (root, copy) = (root.path(), copy.path());
         let done = Arc::new(AtomicU64::new(0));
         let asked = Arc::clone(&done);
-        disk::watch(&root, seed, 40, Box::new(move || vec![asked.load(SeqCst)]));
+        disk::watch(root, seed, 40, Box::new(move || vec![asked.load(SeqCst)]));
         {
-            if numbers.below(2) == 0 {
+            if random.one_in(2) {
                 // Of a directory, or of the files: it does not open, and does the next time.
-                arm_for(
-                    Fault::DeviceError,
-                    Where::Syncs,
-                    1 + numbers.below(9),
-                    1 + numbers.below(2),
-                );
+                let (call, times) = (1 + random.below_u64(9), 1 + random.below_u64(2));
+                arm_for(Fault::DeviceError, Where::Syncs, call, times);
             }
-            let opened = (0..4).find_map(|_| try_open(&root, settings).ok());
+            let opened = (0..4).find_map(|_| try_open(root, ONE_THREAD).ok());
             disarm();
             let database = opened.unwrap();
             let mut session = database.session();
             for statement in statements {
-                must(&mut session, statement);
+                session.must(statement);
                 done.fetch_add(1, SeqCst);
             }
             let backup = root.join("over").join("backups").join("above").join("data");
             database.backup(&backup).unwrap();
             done.fetch_add(1, SeqCst);
         }
-        let (moments, _, _) = disk::stop();
-        for moment in moments {
-            moment.cut(&root, &copy, &mut numbers);
-            let done = moment.acknowledged[0];
+        let (snapshots, _, _) = disk::stop();
+        for snapshot in snapshots {
+            snapshot.cut(root, copy, &mut random);
+            let done = snapshot.acknowledged[0];
             let here = format!(
                 "MAYFLY_POWER_CUTS_SEED={seed}, {}, {done} done",
-                moment.name
+                snapshot.name
             );
             let look = |directory: &Path, done: u64| {
-                let database = match try_open(directory, settings) {
-                    Ok(database) => database,
-                    Err(error) => panic!("{here}: {error}"),
-                };
+                let database = try_open(directory, ONE_THREAD);
+                let database = database.unwrap_or_else(|error| panic!("{here}: {error}"));
                 database.check().unwrap();
                 let mut session = database.session();
-                let seen = rows(&mut session, "SELECT i FROM work.t ORDER BY i");
+                let seen = session.rows("SELECT i FROM work.t ORDER BY i");
                 match done {
                     0 | 1 => {}
                     2 => assert!(seen.is_ok(), "{here}: {seen:?}"),
                     _ => assert_eq!(seen.unwrap(), ["1", "2"], "{here}"),
                 }
                 if done == 1 {
-                    must(&mut session, "USE work");
+                    session.must("USE work");
                 }
             };
-            look(&copy, done);
+            look(copy, done);
             if done == 4 {
                 look(&copy.join("over").join("backups"), done);
             }
         }
     }
-    let _ = std::fs::remove_dir_all(&root);
-    let _ = std::fs::remove_dir_all(&copy);
 }
 
 /// What a cut has left in the log behind its end does not come back when the log goes on.
@@ -589,52 +521,44 @@ fn a_new_directory_and_a_backup_outlive_power_cuts() {
 fn what_was_lost_once_stays_lost() {
     let _alone = alone();
     let _watchdog = Watchdog::new();
-    let settings = |flush| Settings {
-        threads: 1,
-        write_buffer: 1 << 20,
-        flush,
-    };
-    let (new, root, copy) = (
-        directory("lost-new"),
-        directory("lost"),
-        directory("lost-copy"),
-    );
-    let _ = std::fs::remove_dir_all(&new);
-    must(
-        &mut try_open(&new, settings(1)).unwrap().session(),
-        "CREATE TABLE test.t (i INT PRIMARY KEY, s TEXT)",
-    );
+    let directories = ["lost-new", "lost", "lost-copy"].map(directory);
+    let [new, root, copy] = directories.each_ref().map(DataDirectory::path);
+    try_open(new, ONE_THREAD)
+        .unwrap()
+        .session()
+        .must("CREATE TABLE test.t (i INT PRIMARY KEY, s TEXT)");
     // About two pages of the log each.
     let insert = |i: u64| format!("INSERT INTO test.t VALUES ({i}, REPEAT('x', 7000))");
     let shown = |directory: &Path| {
-        let database = try_open(directory, settings(1)).unwrap();
-        must(&mut database.session(), "SELECT i FROM test.t ORDER BY i")
+        let database = try_open(directory, ONE_THREAD).unwrap();
+        database.session().must("SELECT i FROM test.t ORDER BY i")
     };
     let first = first_seed();
     for seed in first..first + 6 * rounds() {
-        let mut numbers = Numbers::new(seed);
+        let mut random = Random(seed);
         let mut cut = |from: &Path, to: &Path, flush: u64, rows: std::ops::Range<u64>| {
             disk::watch(from, seed, 0, Box::new(Vec::new));
-            let database = try_open(from, settings(flush)).unwrap();
+            let settings = Settings {
+                flush,
+                ..ONE_THREAD
+            };
+            let database = try_open(from, settings).unwrap();
             let mut session = database.session();
-            rows.for_each(|i| drop(must(&mut session, &insert(i))));
-            let moment = disk::now();
+            rows.for_each(|i| drop(session.must(&insert(i))));
+            let snapshot = disk::now();
             drop((session, database));
             disk::stop();
-            moment.cut(from, to, &mut numbers);
+            snapshot.cut(from, to, &mut random);
         };
-        let _ = std::fs::remove_dir_all(&root);
-        copy_directory(&new, &root);
-        cut(&root, &copy, 2, 1..7);
-        let left = shown(&copy);
+        let _ = std::fs::remove_dir_all(root);
+        copy_directory(new, root);
+        cut(root, copy, 2, 1..7);
+        let left = shown(copy);
         let expected: Vec<String> = (1..=left.len()).map(|i| i.to_string()).collect();
         assert_eq!(left, expected, "MAYFLY_POWER_CUTS_SEED={seed}");
-        cut(&copy, &root, 1, 100..101);
+        cut(copy, root, 1, 100..101);
         let expected: Vec<String> = left.into_iter().chain(["100".to_owned()]).collect();
-        assert_eq!(shown(&root), expected, "MAYFLY_POWER_CUTS_SEED={seed}");
-    }
-    for directory in [new, root, copy] {
-        let _ = std::fs::remove_dir_all(directory);
+        assert_eq!(shown(root), expected, "MAYFLY_POWER_CUTS_SEED={seed}");
     }
 }
 

@@ -1,15 +1,17 @@
 //! What a history shows that its isolation level forbids.
 //!
 //! From what was read follows which transaction wrote a version before another (ww), wrote what another read
-//! (wr), and read what another overwrote (rw). A circle is what no serial order of the transactions gives;
-//! which circles there may be is what distinguishes the levels (Adya, "Weak Consistency", 1999).
+//! (wr), and read what another overwrote (rw). A cycle is what no serial order of the transactions gives;
+//! which cycles there may be is what distinguishes the levels (Adya, "Weak Consistency", 1999).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
 
 use crate::record::{End, Operation, Transaction};
 
 /// How the sessions of a history read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Level {
     /// Reads as the next one does.
     ReadUncommitted,
@@ -21,7 +23,8 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    pub(crate) const ALL: [Self; 5] = [
+    #[cfg(test)]
+    const ALL: [Self; 5] = [
         Self::ReadUncommitted,
         Self::ReadCommitted,
         Self::RepeatableRead,
@@ -38,7 +41,7 @@ impl Level {
         }
     }
 
-    /// Whether each statement sees a moment of its own.
+    /// Whether each statement has a snapshot of its own.
     fn is_by_statement(self) -> bool {
         matches!(self, Self::ReadUncommitted | Self::ReadCommitted)
     }
@@ -83,8 +86,8 @@ pub(crate) fn problems(level: Level, history: &[Transaction]) -> Vec<String> {
     edges.retain(|(from, to, _)| from != to && committed(from) && committed(to));
     let shown = |edge: &&(u64, u64, Kind)| level.is_serializable() || edge.2 != Kind::ReadWrite;
     let of_level: Vec<_> = edges.iter().filter(shown).copied().collect();
-    if let Some(circle) = circle(&of_level) {
-        problems.push(describe("a circle", &circle, history));
+    if let Some(cycle) = cycle(&of_level) {
+        problems.push(describe("a cycle", &cycle, history));
     }
     if level == Level::RepeatableRead {
         snapshots(history, &edges, &mut problems);
@@ -99,18 +102,18 @@ fn facts(history: &[Transaction], problems: &mut Vec<String>) -> Facts {
         for (place, operation) in transaction.operations.iter().enumerate() {
             let number = transaction.number;
             match operation {
-                Operation::Append { key, value } => {
+                Operation::Append(key, value) => {
                     facts.writers.insert(*value, number);
                     facts.last.insert((number, true, *key), *value);
                 }
-                Operation::Add { value, .. } => {
+                Operation::Add(_, value) => {
                     facts.writers.insert(*value, number);
                 }
-                Operation::Write { key, value } => {
+                Operation::Write(key, value) => {
                     facts.writers.insert(*value, number);
                     facts.last.insert((number, false, *key), *value);
                     // The read behind it says which version it is.
-                    if let Some(Operation::Register { version, .. }) =
+                    if let Some(Operation::Register(_, version, _)) =
                         transaction.operations.get(place + 1)
                         && transaction.is_committed()
                     {
@@ -131,17 +134,13 @@ fn facts(history: &[Transaction], problems: &mut Vec<String>) -> Facts {
     };
     for operation in &last.operations {
         match operation {
-            Operation::List { key, values } => {
+            Operation::List(key, values) => {
                 facts.lists.insert(*key, values.clone());
             }
-            Operation::Set { key, values } => {
+            Operation::Set(key, values) => {
                 facts.sets.insert(*key, values.iter().copied().collect());
             }
-            Operation::Register {
-                key,
-                version,
-                value,
-            } if *version > 0 => {
+            Operation::Register(key, version, value) if *version > 0 => {
                 facts
                     .registers
                     .entry(*key)
@@ -155,8 +154,8 @@ fn facts(history: &[Transaction], problems: &mut Vec<String>) -> Facts {
     for transaction in history {
         for operation in &transaction.operations {
             let (key, value, found) = match operation {
-                Operation::Append { key, value } => (key, value, facts.lists[key].contains(value)),
-                Operation::Add { key, value } => (key, value, facts.sets[key].contains(value)),
+                Operation::Append(key, value) => (key, value, facts.lists[key].contains(value)),
+                Operation::Add(key, value) => (key, value, facts.sets[key].contains(value)),
                 _ => continue,
             };
             match (transaction.end, found) {
@@ -226,21 +225,21 @@ fn read(
     let mut wrong = Vec::new();
     for operation in &transaction.operations {
         let repeated = match operation {
-            Operation::Append { key, value } => {
+            Operation::Append(key, value) => {
                 own.insert(*value);
                 before.remove(&(0, *key));
                 continue;
             }
-            Operation::Write { key, value } => {
+            Operation::Write(key, value) => {
                 own.insert(*value);
                 before.remove(&(1, *key));
                 continue;
             }
-            Operation::Add { value, .. } => {
+            Operation::Add(_, value) => {
                 own.insert(*value);
                 continue;
             }
-            Operation::List { key, values } => {
+            Operation::List(key, values) => {
                 let others: Vec<u64> = values.iter().filter(|it| !is_own(it)).copied().collect();
                 let all = facts.lists.get(key).cloned().unwrap_or_default();
                 let all: Vec<u64> = all.into_iter().filter(|it| !is_own(it)).collect();
@@ -264,11 +263,7 @@ fn read(
                 }
                 ((0, *key), values.clone())
             }
-            Operation::Register {
-                key,
-                version,
-                value,
-            } => {
+            Operation::Register(key, version, value) => {
                 if !is_own(value) {
                     seen(*value, Some((false, *key)), edges);
                 }
@@ -279,7 +274,7 @@ fn read(
                 }
                 ((1, *key), vec![*version, *value])
             }
-            Operation::Set { key, values } => {
+            Operation::Set(key, values) => {
                 for value in values.iter().filter(|it| !is_own(it)) {
                     seen(*value, None, edges);
                 }
@@ -308,7 +303,7 @@ fn read(
     problems.extend(wrong);
 }
 
-/// REPEATABLE READ: what a transaction reads that changes nothing is of one moment. Whoever overwrote what it
+/// REPEATABLE READ: what a transaction reads that changes nothing is of one snapshot. Who overwrote what it
 /// read came later, and so did all that came after that one: it has read none of them.
 fn snapshots(
     history: &[Transaction],
@@ -334,7 +329,7 @@ fn snapshots(
         while let Some(one) = next.pop() {
             if one == number {
                 problems.push(format!(
-                    "{number} has read more than one moment: {transaction:?}"
+                    "{number} has read more than one snapshot: {transaction:?}"
                 ));
                 break;
             }
@@ -345,8 +340,8 @@ fn snapshots(
     }
 }
 
-/// A circle of edges, if there is one: a short one.
-fn circle(edges: &[(u64, u64, Kind)]) -> Option<Vec<(u64, u64, Kind)>> {
+/// A cycle of edges, if there is one: a short one.
+fn cycle(edges: &[(u64, u64, Kind)]) -> Option<Vec<(u64, u64, Kind)>> {
     let mut forward: BTreeMap<u64, Vec<(u64, Kind)>> = BTreeMap::new();
     for (from, to, kind) in edges {
         forward.entry(*from).or_default().push((*to, *kind));
@@ -359,15 +354,15 @@ fn circle(edges: &[(u64, u64, Kind)]) -> Option<Vec<(u64, u64, Kind)>> {
         'search: while let Some(one) = next.pop_front() {
             for (to, kind) in forward.get(&one).into_iter().flatten() {
                 if to == start {
-                    let mut circle = vec![(one, *to, *kind)];
+                    let mut cycle = vec![(one, *to, *kind)];
                     let mut at = one;
                     while let Some((from, kind)) = came.get(&at).filter(|_| at != *start) {
-                        circle.push((*from, at, *kind));
+                        cycle.push((*from, at, *kind));
                         at = *from;
                     }
-                    circle.reverse();
-                    if shortest.as_ref().is_none_or(|it| circle.len() < it.len()) {
-                        shortest = Some(circle);
+                    cycle.reverse();
+                    if shortest.as_ref().is_none_or(|it| cycle.len() < it.len()) {
+                        shortest = Some(cycle);
                     }
                     break 'search;
                 }
@@ -381,12 +376,12 @@ fn circle(edges: &[(u64, u64, Kind)]) -> Option<Vec<(u64, u64, Kind)>> {
     shortest
 }
 
-fn describe(what: &str, circle: &[(u64, u64, Kind)], history: &[Transaction]) -> String {
+fn describe(what: &str, cycle: &[(u64, u64, Kind)], history: &[Transaction]) -> String {
     let mut text = what.to_owned();
-    for (from, to, kind) in circle {
+    for (from, to, kind) in cycle {
         text.push_str(&format!("\n  {from} -> {to}: {kind:?}"));
     }
-    for (from, ..) in circle {
+    for (from, ..) in cycle {
         if let Some(transaction) = history.iter().find(|it| it.number == *from) {
             text.push_str(&format!("\n  {transaction:?}"));
         }
@@ -415,37 +410,27 @@ mod tests {
     }
 
     fn set(values: &[u64]) -> Operation {
-        Operation::Set {
-            key: 0,
-            values: values.to_vec(),
-        }
+        Operation::Set(0, values.to_vec())
     }
 
     fn add(value: u64) -> Operation {
-        Operation::Add { key: 0, value }
+        Operation::Add(0, value)
     }
 
     fn list(key: usize, values: &[u64]) -> Operation {
-        Operation::List {
-            key,
-            values: values.to_vec(),
-        }
+        Operation::List(key, values.to_vec())
     }
 
     fn append(key: usize, value: u64) -> Operation {
-        Operation::Append { key, value }
+        Operation::Append(key, value)
     }
 
     fn register(version: u64, value: u64) -> Operation {
-        Operation::Register {
-            key: 0,
-            version,
-            value,
-        }
+        Operation::Register(0, version, value)
     }
 
     fn write(value: u64) -> Operation {
-        Operation::Write { key: 0, value }
+        Operation::Write(0, value)
     }
 
     /// At which levels a history is wrong.
@@ -520,7 +505,7 @@ mod tests {
 
     /// G1c: two transactions have each read what the other wrote.
     #[test]
-    fn information_that_flows_in_a_circle_is_found() {
+    fn information_that_flows_in_a_cycle_is_found() {
         let history = [
             transaction(1, vec![append(0, 100), list(1, &[200])]),
             transaction(2, vec![append(1, 200), list(0, &[100])]),
@@ -531,7 +516,7 @@ mod tests {
 
     /// G-single.
     #[test]
-    fn a_snapshot_of_two_moments_is_found() {
+    fn a_snapshot_of_two_points_in_time_is_found() {
         let history = [
             transaction(1, vec![append(0, 100), add(101)]),
             transaction(2, vec![list(0, &[]), set(&[101])]),

@@ -20,8 +20,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mayfly_engine::Database;
-use mayfly_testkit::fixture::{DataDirectory, Fixture, must};
-use mayfly_testkit::random::Random;
+use mayfly_testkit::cases;
+use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt};
+use mayfly_testkit::random::{Random, first_seed, setting};
+use serde::{Deserialize, Serialize};
 
 use check::Level;
 use events::{Event, transactions};
@@ -33,14 +35,9 @@ const KEYS: usize = 4;
 /// Transactions of each session.
 const TRANSACTIONS: usize = 20;
 
-fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 fn prepare(database: &Arc<Database>) {
     let mut session = database.session();
-    must(
-        &mut session,
+    session.must(
         "CREATE DATABASE histories; USE histories;
          CREATE TABLE list (k INT PRIMARY KEY, v TEXT);
          CREATE TABLE register (k INT PRIMARY KEY, n INT, v BIGINT);
@@ -48,17 +45,14 @@ fn prepare(database: &Arc<Database>) {
          CREATE TABLE copied (t BIGINT, x BIGINT, KEY (t))",
     );
     for key in 0..KEYS {
-        must(
-            &mut session,
-            &format!(
-                "INSERT INTO list VALUES ({key}, ''); INSERT INTO register VALUES ({key}, 0, 0)"
-            ),
-        );
+        session.must(&format!(
+            "INSERT INTO list VALUES ({key}, ''); INSERT INTO register VALUES ({key}, 0, 0)"
+        ));
     }
 }
 
 /// What sessions of one process do.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Work {
     level: Level,
     seed: u64,
@@ -69,11 +63,11 @@ struct Work {
     first: u64,
 }
 
-/// Lets sessions work beside each other; their events go to `tell`. The number that no transaction has.
+/// Lets sessions work beside each other; their events go to `record`. The number that no transaction has.
 fn work(
     database: &Arc<Database>,
     work: Work,
-    tell: impl Fn(u64, Event) + Clone + Send + 'static,
+    record: impl Fn(u64, Event) + Clone + Send + 'static,
 ) -> u64 {
     let mut random = Random(work.seed);
     let numbers = Arc::new(AtomicU64::new(work.first));
@@ -87,7 +81,7 @@ fn work(
             (&handles, place),
             work.level,
             (Random(seed), KEYS),
-            Box::new(tell.clone()),
+            Box::new(record.clone()),
         );
         threads.push(std::thread::spawn(move || {
             for _ in 0..work.transactions {
@@ -149,12 +143,12 @@ fn to_the_end(directory: &Path, of: Work) -> Vec<(u64, Event)> {
     let fixture = Fixture::open(|options| options.datadir = Some(directory.to_owned()));
     let database = &fixture.database;
     let events: Arc<Mutex<Vec<(u64, Event)>>> = Arc::default();
-    let told = Arc::clone(&events);
-    let tell = move |number, event| {
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.push((number, event));
+    let recorded = Arc::clone(&events);
+    let record = move |number, event| {
+        let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.push((number, event));
     };
-    let number = work(database, of, tell.clone());
+    let number = work(database, of, record.clone());
     let handles = Handles::default();
     // What has changed since is not hidden from it.
     let mut last = Recorder::new(
@@ -162,21 +156,18 @@ fn to_the_end(directory: &Path, of: Work) -> Vec<(u64, Event)> {
         (&handles, 0),
         Level::ReadCommitted,
         (Random(0), KEYS),
-        Box::new(tell),
+        Box::new(record),
     );
     last.everything(number);
     drop((last, handles));
     database.check().expect("the data directory is in order");
-    fixture.finish();
     let mut events = events.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut *events)
 }
 
 fn histories(level: Level) {
     let rounds = setting("MAYFLY_HISTORIES_ROUNDS").unwrap_or(2);
-    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let first = setting("MAYFLY_HISTORIES_SEED")
-        .unwrap_or_else(|| clock.map_or(1, |time| time.as_nanos() as u64));
+    let first = first_seed("MAYFLY_HISTORIES_SEED");
     for round in 0..rounds {
         let seed = first.wrapping_add(round);
         let (history, kills) = history(level, seed);
@@ -199,27 +190,10 @@ fn histories(level: Level) {
     }
 }
 
-#[test]
-fn read_uncommitted() {
-    histories(Level::ReadUncommitted);
-}
-
-#[test]
-fn read_committed() {
-    histories(Level::ReadCommitted);
-}
-
-#[test]
-fn repeatable_read() {
-    histories(Level::RepeatableRead);
-}
-
-#[test]
-fn repeatable_read_with_locking_reads() {
-    histories(Level::LockingReads);
-}
-
-#[test]
-fn serializable() {
-    histories(Level::Serializable);
+cases! { histories:
+    read_uncommitted(Level::ReadUncommitted);
+    read_committed(Level::ReadCommitted);
+    repeatable_read(Level::RepeatableRead);
+    repeatable_read_with_locking_reads(Level::LockingReads);
+    serializable(Level::Serializable);
 }

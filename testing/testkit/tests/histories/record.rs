@@ -3,35 +3,32 @@
 use std::sync::{Arc, Mutex};
 
 use mayfly_engine::{Database, KillHandle, Session};
-use mayfly_testkit::fixture::{must, rows};
+use mayfly_testkit::fixture::SessionExt;
 use mayfly_testkit::random::Random;
+use serde::{Deserialize, Serialize};
 
 use crate::check::Level;
-use crate::events::{Event, Tell};
+use crate::events::{Event, Record};
 
 /// What a transaction has done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Operation {
-    /// A value at the end of a list.
-    Append { key: usize, value: u64 },
+    /// A value at the end of a list, by its key.
+    Append(usize, u64),
     /// A list.
-    List { key: usize, values: Vec<u64> },
+    List(usize, Vec<u64>),
     /// A register got a value.
-    Write { key: usize, value: u64 },
+    Write(usize, u64),
     /// A register: its version and value.
-    Register {
-        key: usize,
-        version: u64,
-        value: u64,
-    },
+    Register(usize, u64, u64),
     /// A row of a set.
-    Add { key: usize, value: u64 },
+    Add(usize, u64),
     /// A set.
-    Set { key: usize, values: Vec<u64> },
+    Set(usize, Vec<u64>),
 }
 
 /// What became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum End {
     Committed,
     RolledBack,
@@ -57,7 +54,7 @@ impl Transaction {
         let writes = |operation: &Operation| {
             matches!(
                 operation,
-                Operation::Append { .. } | Operation::Write { .. } | Operation::Add { .. }
+                Operation::Append(..) | Operation::Write(..) | Operation::Add(..)
             )
         };
         !self.operations.iter().any(writes)
@@ -76,7 +73,7 @@ pub(crate) struct Recorder {
     level: Level,
     random: Random,
     keys: usize,
-    tell: Tell,
+    record: Record,
 }
 
 fn numbers(text: &[String]) -> Vec<u64> {
@@ -91,7 +88,7 @@ impl Recorder {
         (handles, place): (&Handles, usize),
         level: Level,
         (random, keys): (Random, usize),
-        tell: Tell,
+        record: Record,
     ) -> Self {
         Self {
             session: connect(database, level, handles, place),
@@ -101,7 +98,7 @@ impl Recorder {
             level,
             random,
             keys,
-            tell,
+            record,
         }
     }
 
@@ -112,7 +109,7 @@ impl Recorder {
             drop(std::mem::replace(&mut self.session, new));
             return Err(0);
         }
-        rows(&mut self.session, sql).map_err(|error| error.errno())
+        self.session.rows(sql).map_err(|error| error.errno())
     }
 
     fn locks(&self) -> bool {
@@ -136,7 +133,7 @@ impl Recorder {
             _ => format!("SELECT v FROM list WHERE k = {key}{lock}"),
         };
         let values = numbers(&self.run(&sql)?);
-        Ok(Operation::List { key, values })
+        Ok(Operation::List(key, values))
     }
 
     fn register(&mut self, key: usize) -> Result<Operation, u16> {
@@ -144,11 +141,7 @@ impl Recorder {
         let sql = format!("SELECT n, v FROM register WHERE k = {key}{lock}");
         let read = numbers(&self.run(&sql)?);
         let (version, value) = (read[0], read[1]);
-        Ok(Operation::Register {
-            key,
-            version,
-            value,
-        })
+        Ok(Operation::Register(key, version, value))
     }
 
     fn set(&mut self, copy: u64, key: usize) -> Result<Operation, u16> {
@@ -166,10 +159,10 @@ impl Recorder {
             _ => format!("SELECT x FROM item WHERE k = {key}{lock}"),
         };
         let values = numbers(&self.run(&sql)?);
-        Ok(Operation::Set { key, values })
+        Ok(Operation::Set(key, values))
     }
 
-    /// One operation, which is told when it is done.
+    /// One operation, which is recorded when it is done.
     fn operation(&mut self, number: u64, place: usize, reads: bool) -> Result<(), u16> {
         let key = self.random.below(self.keys);
         let value = number * 100 + place as u64;
@@ -181,19 +174,19 @@ impl Recorder {
                 self.run(&format!(
                     "UPDATE list SET v = CONCAT(v, '{value},') WHERE k = {key}"
                 ))?;
-                Operation::Append { key, value }
+                Operation::Append(key, value)
             }
             (1, false) => {
                 self.run(&format!(
                     "UPDATE register SET n = n + 1, v = {value} WHERE k = {key}"
                 ))?;
-                self.done(number, Operation::Write { key, value });
+                self.done(number, Operation::Write(key, value));
                 // Which version it was.
                 self.register(key)?
             }
             (_, false) => {
                 self.run(&format!("INSERT INTO item VALUES ({value}, {key})"))?;
-                Operation::Add { key, value }
+                Operation::Add(key, value)
             }
         };
         self.done(number, done);
@@ -201,12 +194,12 @@ impl Recorder {
     }
 
     fn done(&mut self, number: u64, operation: Operation) {
-        (self.tell)(number, Event::Done(operation));
+        (self.record)(number, Event::Done(operation));
     }
 
     /// A transaction of a few operations.
     pub(crate) fn transaction(&mut self, number: u64) {
-        (self.tell)(number, Event::Begins);
+        (self.record)(number, Event::Begins);
         let reads = self.random.below(4) == 0;
         let length = 1 + self.random.below(4);
         let mut done = self.run("START TRANSACTION").map(|_| ());
@@ -216,7 +209,7 @@ impl Recorder {
         let rolls_back = self.random.below(10) == 0;
         let end = match done {
             Ok(()) if !rolls_back => {
-                (self.tell)(number, Event::Commits);
+                (self.record)(number, Event::Commits);
                 match self.run("COMMIT") {
                     Ok(_) => End::Committed,
                     Err(_) => End::Unknown,
@@ -226,12 +219,12 @@ impl Recorder {
         };
         // A statement that was killed may be this one.
         while end != End::Committed && self.run("ROLLBACK").is_err() {}
-        (self.tell)(number, Event::Ends(end));
+        (self.record)(number, Event::Ends(end));
     }
 
     /// A transaction that reads all there is.
     pub(crate) fn everything(&mut self, number: u64) {
-        (self.tell)(number, Event::Begins);
+        (self.record)(number, Event::Begins);
         for key in 0..self.keys {
             for read in [
                 self.list(key),
@@ -241,20 +234,17 @@ impl Recorder {
                 self.done(number, read.expect("nobody else is there"));
             }
         }
-        (self.tell)(number, Event::Ends(End::Committed));
+        (self.record)(number, Event::Ends(End::Committed));
     }
 }
 
 fn connect(database: &Arc<Database>, level: Level, handles: &Handles, place: usize) -> Session {
     let mut session = database.session();
-    must(
-        &mut session,
-        &format!(
-            "USE histories; SET innodb_lock_wait_timeout = 1, group_concat_max_len = 1048576;
+    session.must(&format!(
+        "USE histories; SET innodb_lock_wait_timeout = 1, group_concat_max_len = 1048576;
              SET SESSION TRANSACTION ISOLATION LEVEL {}",
-            level.sql()
-        ),
-    );
+        level.sql()
+    ));
     let mut handles = handles.lock().expect("nobody panics with it");
     match handles.get_mut(place) {
         Some(handle) => *handle = session.kill_handle(),

@@ -55,7 +55,7 @@ impl Table {
     }
 
     /// A statement with `{t}` for the table.
-    pub(crate) fn statement(&self, other: &Self, random: &mut Random) -> (String, bool) {
+    pub(crate) fn statement(&self, other: &Self, random: &mut Random) -> String {
         let condition = self.condition("t.", 2, random);
         let column = random.below(self.kinds.len());
         let theirs = random.below(other.kinds.len());
@@ -81,98 +81,55 @@ impl Table {
             .iter()
             .any(|name| self.kinds[column].sql.contains(name));
         match random.below(24) {
-            0..=8 => (format!("SELECT id FROM {{t}} WHERE {condition}"), false),
-            9 | 10 => {
+            0..=8 => format!("SELECT id FROM {{t}} WHERE {condition}"),
+            limited @ 9..=11 => {
                 let order = self.order("t.", random);
-                let limit = random.below(6);
-                (
-                    format!(
-                        "SELECT {} FROM {{t}} WHERE {condition} ORDER BY {order} LIMIT {limit}",
-                        ranks(&order)
-                    ),
-                    true,
-                )
+                let ranks = ranks(&order);
+                let limit = if limited == 11 {
+                    String::new()
+                } else {
+                    format!(" LIMIT {}", random.below(6))
+                };
+                format!("SELECT {ranks} FROM {{t}} WHERE {condition} ORDER BY {order}{limit}")
             }
-            11 => {
-                let order = self.order("t.", random);
-                (
-                    format!(
-                        "SELECT {} FROM {{t}} WHERE {condition} ORDER BY {order}",
-                        ranks(&order)
-                    ),
-                    true,
-                )
-            }
-            12 | 13 => {
+            counted @ 12..=14 => {
                 let order = self.order("t.", random).replace(" DESC", "");
-                (
+                if counted == 14 {
+                    let distinct = format!("SELECT DISTINCT {order} FROM {{t}} WHERE {condition}");
+                    format!("SELECT COUNT(*) FROM ({distinct}) AS x")
+                } else {
                     format!(
                         "SELECT COUNT(*), SUM(id), MIN(id) FROM {{t}} WHERE {condition} GROUP BY {order}"
-                    ),
-                    false,
-                )
-            }
-            14 => {
-                let order = self.order("t.", random).replace(" DESC", "");
-                (
-                    format!(
-                        "SELECT COUNT(*) FROM (SELECT DISTINCT {order} FROM {{t}} WHERE {condition}) AS x"
-                    ),
-                    false,
-                )
+                    )
+                }
             }
             15 | 16 => {
                 let end = random.pick(&["MIN", "MAX"]);
-                match is_text {
-                    false => (
-                        format!(
-                            "SELECT {end}(t.c{column}) + 0, COUNT(*) > 0 FROM {{t}} WHERE {condition}"
-                        ),
-                        false,
-                    ),
-                    true => (
-                        format!(
-                            "SELECT COUNT(*) FROM f AS o WHERE o.c{column} <=> (SELECT {end}(t.c{column}) FROM {{t}} WHERE {condition})"
-                        ),
-                        false,
-                    ),
+                let end = format!("{end}(t.c{column})");
+                if is_text {
+                    let found = format!("SELECT {end} FROM {{t}} WHERE {condition}");
+                    format!("SELECT COUNT(*) FROM f AS o WHERE o.c{column} <=> ({found})")
+                } else {
+                    format!("SELECT {end} + 0, COUNT(*) > 0 FROM {{t}} WHERE {condition}")
                 }
             }
-            17 | 18 => (
-                format!(
-                    "SELECT STRAIGHT_JOIN u.id, t.id FROM u JOIN {{t}} ON {and}{more} WHERE 1{rest}"
-                ),
-                false,
+            17 | 18 => format!(
+                "SELECT STRAIGHT_JOIN u.id, t.id FROM u JOIN {{t}} ON {and}{more} WHERE 1{rest}"
             ),
-            19 => (
-                format!("SELECT u.id, t.id FROM u LEFT JOIN {{t}} ON {and}{more}{rest}"),
-                false,
-            ),
-            20 => (
-                format!(
-                    "SELECT u.id FROM u WHERE u.c{theirs} IN (SELECT t.c{column} FROM {{t}} WHERE 1{rest})"
-                ),
-                false,
-            ),
-            21 => (
-                format!(
-                    "SELECT u.id FROM u WHERE u.c{theirs} NOT IN (SELECT t.c{column} FROM {{t}} WHERE 1{rest})"
-                ),
-                false,
-            ),
+            19 => format!("SELECT u.id, t.id FROM u LEFT JOIN {{t}} ON {and}{more}{rest}"),
+            membership @ (20 | 21) => {
+                let not = if membership == 21 { "NOT " } else { "" };
+                let list = format!("SELECT t.c{column} FROM {{t}} WHERE 1{rest}");
+                format!("SELECT u.id FROM u WHERE u.c{theirs} {not}IN ({list})")
+            }
             22 => {
                 let not = if random.one_in(2) { "NOT " } else { "" };
-                (
-                    format!(
-                        "SELECT u.id FROM u WHERE {not}EXISTS (SELECT 1 FROM {{t}} WHERE {and}{more}{rest})"
-                    ),
-                    false,
-                )
+                let row = format!("SELECT 1 FROM {{t}} WHERE {and}{more}{rest}");
+                format!("SELECT u.id FROM u WHERE {not}EXISTS ({row})")
             }
-            _ => (
-                format!("SELECT u.id, (SELECT COUNT(*) FROM {{t}} WHERE {and}{more}{rest}) FROM u"),
-                false,
-            ),
+            _ => {
+                format!("SELECT u.id, (SELECT COUNT(*) FROM {{t}} WHERE {and}{more}{rest}) FROM u")
+            }
         }
     }
 }

@@ -38,9 +38,7 @@ impl Table {
         let mut generated = Vec::new();
         for number in 0..1 + random.below(3) {
             let mut parts: Vec<usize> = (0..count).collect();
-            for place in (1..count).rev() {
-                parts.swap(place, random.below(place + 1));
-            }
+            random.shuffle(&mut parts);
             parts.truncate(1 + random.below(count.min(3)));
             let mut computed = false;
             let text: Vec<String> = parts

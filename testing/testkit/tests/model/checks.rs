@@ -2,7 +2,7 @@
 //! that can be made again of what SHOW CREATE TABLE says.
 
 use mayfly_engine::Session;
-use mayfly_testkit::fixture::rows;
+use mayfly_testkit::fixture::SessionExt;
 use mayfly_testkit::random::Random;
 
 use crate::generate::Generator;
@@ -12,7 +12,9 @@ use crate::table::{Column, Func, Index, Store, Table};
 
 /// Asks, and compares with what is expected.
 fn ask(session: &mut Session, sql: &str, expected: &[String]) -> Result<(), String> {
-    let mut found = rows(session, sql).map_err(|error| format!("{sql};\n  {error}"))?;
+    let mut found = session
+        .rows(sql)
+        .map_err(|error| format!("{sql};\n  {error}"))?;
     found.sort_unstable();
     if found == expected {
         return Ok(());
@@ -63,11 +65,7 @@ pub(crate) fn table(
     let mut chosen = |one_in: usize| seed.is_none() || random.one_in(one_in);
     let (selected, name) = (table.selected(), &table.name);
     let expected = table.shown(table.rows.keys().copied());
-    let lock = match lock {
-        Lock::None => "",
-        Lock::Share => " FOR SHARE",
-        Lock::Update => " FOR UPDATE",
-    };
+    let lock = lock.sql();
     let count = [table.rows.len().to_string()];
     // Always: what a transaction sees is fixed by its first read.
     let all = format!("SELECT COUNT(*) FROM {name}{lock}");
@@ -118,8 +116,12 @@ pub(crate) fn tables<'t>(
 /// That these tables are there and no others, and hold what they must.
 pub(crate) fn database(session: &mut Session, known: &Tables) -> Result<(), String> {
     // A process that ended while it looked at a definition has left the copy.
-    rows(session, "DROP TABLE IF EXISTS again").map_err(|error| error.to_string())?;
-    let mut found = rows(session, "SHOW TABLES").map_err(|error| error.to_string())?;
+    session
+        .rows("DROP TABLE IF EXISTS again")
+        .map_err(|error| error.to_string())?;
+    let mut found = session
+        .rows("SHOW TABLES")
+        .map_err(|error| error.to_string())?;
     found.sort_unstable();
     let names: Vec<String> = known.keys().cloned().collect();
     if found != names {
@@ -179,7 +181,9 @@ fn column_shown(column: &Column) -> String {
 pub(crate) fn definition(session: &mut Session, table: &Table) -> Result<(), String> {
     let failed = |error: mayfly_engine::Error| format!("{}: {error}", table.name);
     let show = |session: &mut Session, name: &str| -> Result<String, String> {
-        let shown = rows(session, &format!("SHOW CREATE TABLE {name}")).map_err(failed)?;
+        let shown = session
+            .rows(&format!("SHOW CREATE TABLE {name}"))
+            .map_err(failed)?;
         let text = shown.first().and_then(|row| row.split_once('\t'));
         Ok(text.map_or(String::new(), |(_, text)| {
             text.replace("\\n", "\n").replace("\\\\", "\\")
@@ -196,9 +200,11 @@ pub(crate) fn definition(session: &mut Session, table: &Table) -> Result<(), Str
         &format!("REFERENCES `{}` (", table.name),
         "REFERENCES `again` (",
     );
-    rows(session, &again).map_err(|error| format!("{again}: {error}"))?;
+    session
+        .rows(&again)
+        .map_err(|error| format!("{again}: {error}"))?;
     let second = show(session, "again")?;
-    rows(session, "DROP TABLE again").map_err(failed)?;
+    session.rows("DROP TABLE again").map_err(failed)?;
     if second != again {
         return Err(format!(
             "SHOW CREATE TABLE {}:\n{again}\n{second}",
@@ -206,7 +212,9 @@ pub(crate) fn definition(session: &mut Session, table: &Table) -> Result<(), Str
         ));
     }
     if table.store == Store::Durable {
-        let checked = rows(session, &format!("CHECK TABLE {}", table.name)).map_err(failed)?;
+        let checked = session
+            .rows(&format!("CHECK TABLE {}", table.name))
+            .map_err(failed)?;
         if !checked.iter().all(|row| row.ends_with("status\tOK")) {
             return Err(format!("CHECK TABLE {}: {checked:?}", table.name));
         }

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use crate::steps::{Step, duplicates, told};
+use crate::steps::{Action, duplicates, statement};
 use crate::table::{Column, Foreign, Index, Part, ReferenceOption, Row, Store, Table};
 use crate::values::{Collation, Kind, Value};
-use crate::world::{Told, World};
+use crate::world::{Answer, World};
 
 /// One change of an ALTER TABLE.
 #[derive(Debug, Clone)]
@@ -95,6 +95,13 @@ fn is_bound(world: &World, table: &Table, column: &str) -> bool {
         generated.is_some_and(|generated| generated.of == column)
     });
     of_foreign || of_generated
+}
+
+/// Whether another table has a foreign key that names this one.
+fn is_parent(world: &World, name: &str) -> bool {
+    let others = world.now.values().filter(|other| other.name != name);
+    let mut keys = others.flat_map(|other| &other.foreign);
+    keys.any(|key| key.parent == name)
 }
 
 /// Makes one change; its SQL, and its error.
@@ -321,47 +328,41 @@ fn by_index(table: &Table, name: &str, change: &Alteration) -> Option<String> {
     }
 }
 
-impl Step {
-    pub(crate) fn define(&self, world: &mut World) -> Option<Told> {
+impl Action {
+    pub(crate) fn define(&self, world: &mut World, session: usize) -> Option<Answer> {
         match self {
-            Self::Truncate(session, name) => {
-                let table = define_anew(world, *session, name)?;
-                let mut all = world.now.values();
-                let is_parent = all.any(|other| {
-                    let mut keys = other.foreign.iter();
-                    other.name != *name && keys.any(|key| key.parent == *name)
-                });
-                (!is_parent).then_some(())?;
+            Self::Truncate(name) => {
+                let table = define_anew(world, session, name)?;
+                (!is_parent(world, name)).then_some(())?;
                 let mut empty = table;
                 empty.rows.clear();
-                world.define(*session, empty);
-                told(*session, format!("TRUNCATE TABLE {name}"), 0)
+                world.define(session, empty);
+                statement(format!("TRUNCATE TABLE {name}"), 0)
             }
-            Self::Create(session, table) => {
-                let is_new = world.table(*session, &table.name).is_none();
+            Self::Create(table) => {
+                let is_new = world.table(session, &table.name).is_none();
                 let indexes = table.indexes.iter();
                 let possible = indexes.clone().all(|index| is_possible(table, index));
                 (is_new && possible && table.foreign.is_empty()).then_some(())?;
                 if table.store != Store::Temporary {
-                    world.commit(*session);
+                    world.commit(session);
                 }
-                world.define(*session, Table::clone(table));
-                told(*session, table.create(), 0)
+                world.define(session, Table::clone(table));
+                statement(table.create(), 0)
             }
             Self::Like {
-                session,
                 name,
                 of,
                 temporary,
             } => {
-                let mut table = world.table(*session, of)?.as_ref().clone();
+                let mut table = world.table(session, of)?.as_ref().clone();
                 let possible = table.store == Store::Durable
-                    && world.table(*session, name).is_none()
-                    && world.may_define(*session, of);
+                    && world.table(session, name).is_none()
+                    && world.may_define(session, of);
                 possible.then_some(())?;
                 if !temporary {
-                    world.commit(*session);
-                } else if world.sessions[*session].transaction.is_some() {
+                    world.commit(session);
+                } else if world.sessions[session].transaction.is_some() {
                     return None;
                 }
                 table.name.clone_from(name);
@@ -374,29 +375,29 @@ impl Step {
                     }
                     false => "",
                 };
-                world.define(*session, table);
-                told(*session, format!("CREATE {kind}TABLE {name} LIKE {of}"), 0)
+                world.define(session, table);
+                statement(format!("CREATE {kind}TABLE {name} LIKE {of}"), 0)
             }
             Self::CreateSelect {
-                session,
                 name,
                 of,
                 temporary,
                 primary,
                 condition,
             } => {
-                let is_free = world.sessions[*session].transaction.is_none();
-                (is_free && world.table(*session, name).is_none()).then_some(())?;
-                world.reads_newest(*session, of)?;
-                let source = world.table(*session, of)?.as_ref().clone();
+                let is_free = world.sessions[session].transaction.is_none();
+                (is_free && world.table(session, name).is_none()).then_some(())?;
+                world.reads_newest(session, of)?;
+                let source = world.table(session, of)?.as_ref().clone();
                 source.knows(condition).then_some(())?;
                 let mut columns = source.columns.clone();
                 for column in &mut columns {
                     column.generated = None;
                 }
-                let store = match temporary {
-                    true => Store::Temporary,
-                    false => Store::Durable,
+                let store = if *temporary {
+                    Store::Temporary
+                } else {
+                    Store::Durable
                 };
                 let mut table = Table::new(name.clone(), store, columns);
                 table.named = source.named;
@@ -405,26 +406,15 @@ impl Step {
                     table.rows.insert(number, Rc::clone(&source.rows[id]));
                 }
                 if *primary {
-                    table.indexes.push(Index {
-                        name: "PRIMARY".to_owned(),
-                        parts: vec![Part {
-                            column: "id".to_owned(),
-                            prefix: None,
-                            func: None,
-                            descending: false,
-                        }],
-                        unique: true,
-                        btree: false,
-                    });
+                    table.indexes.push(Index::primary());
                 }
                 let errno = duplicates(&table);
                 if errno == 0 {
-                    world.define(*session, table);
+                    world.define(session, table);
                 }
                 let kind = if *temporary { "TEMPORARY " } else { "" };
                 let key = if *primary { " (PRIMARY KEY (id))" } else { "" };
-                told(
-                    *session,
+                statement(
                     format!(
                         "CREATE {kind}TABLE {name}{key} SELECT * FROM {of} WHERE {}",
                         source.condition_sql(condition, "")
@@ -432,24 +422,19 @@ impl Step {
                     errno,
                 )
             }
-            Self::Drop(session, name) => {
-                let table = define_anew(world, *session, name)?;
-                let mut all = world.now.values();
-                let is_parent = all.any(|other| {
-                    let mut keys = other.foreign.iter();
-                    other.name != *name && keys.any(|key| key.parent == *name)
-                });
-                (!is_parent).then_some(())?;
-                world.remove(*session, name);
+            Self::Drop(name) => {
+                let table = define_anew(world, session, name)?;
+                (!is_parent(world, name)).then_some(())?;
+                world.remove(session, name);
                 let kind = match table.store {
                     Store::Temporary => "TEMPORARY ",
                     _ => "",
                 };
-                told(*session, format!("DROP {kind}TABLE {name}"), 0)
+                statement(format!("DROP {kind}TABLE {name}"), 0)
             }
-            Self::Rename(session, from, to) => {
-                let mut table = define_anew(world, *session, from)?;
-                let is_new = world.table(*session, to).is_none();
+            Self::Rename(from, to) => {
+                let mut table = define_anew(world, session, from)?;
+                let is_new = world.table(session, to).is_none();
                 (is_new && table.store != Store::Temporary).then_some(())?;
                 for key in &mut table.foreign {
                     if key.parent == *from {
@@ -464,26 +449,25 @@ impl Step {
                     })
                     .map(|other| Table::clone(other))
                     .collect();
-                world.remove(*session, from);
+                world.remove(session, from);
                 table.name.clone_from(to);
-                world.define(*session, table);
+                world.define(session, table);
                 for mut child in children {
                     for key in &mut child.foreign {
                         if key.parent == *from {
                             key.parent.clone_from(to);
                         }
                     }
-                    world.define(*session, child);
+                    world.define(session, child);
                 }
-                told(*session, format!("RENAME TABLE {from} TO {to}"), 0)
+                statement(format!("RENAME TABLE {from} TO {to}"), 0)
             }
             Self::Alter {
-                session,
                 table: name,
                 changes,
                 by_index: by,
             } => {
-                let mut table = define_anew(world, *session, name)?;
+                let mut table = define_anew(world, session, name)?;
                 let mut parts = Vec::new();
                 let mut errno = 0;
                 // Whether the others mean the old name or the new one is another matter.
@@ -517,7 +501,7 @@ impl Step {
                 // The parents of new foreign keys are held, too.
                 for change in changes {
                     if let Alteration::AddForeign(key) = change {
-                        world.may_define(*session, &key.parent).then_some(())?;
+                        world.may_define(session, &key.parent).then_some(())?;
                     }
                 }
                 let index = match changes.as_slice() {
@@ -535,15 +519,15 @@ impl Step {
                 }
                 if errno == 0 {
                     let children = world.family(name);
-                    world.define(*session, table);
+                    world.define(session, table);
                     for other in children.iter().filter(|other| *other != name) {
                         let table = Table::clone(world.now.get(other)?);
-                        world.define(*session, table);
+                        world.define(session, table);
                     }
                 }
                 let sql =
                     index.unwrap_or_else(|| format!("ALTER TABLE {name} {}", parts.join(", ")));
-                told(*session, sql, errno)
+                statement(sql, errno)
             }
             _ => None,
         }

@@ -3,13 +3,13 @@
 use mayfly_testkit::random::Random;
 
 use crate::definitions::{Alteration, is_like, is_possible};
-use crate::steps::{Fill, Given, Lock, Set, Step, Verb};
+use crate::steps::{Action, Fill, Given, Lock, Set, Step, Verb};
 use crate::table::{
     Column, Condition, Foreign, Func, Generated, Index, Operand, Part, ReferenceOption, Row, Store,
     Table, Test,
 };
 use crate::values::{Family, KINDS, Value};
-use crate::world::{Level, SESSIONS, Told, World};
+use crate::world::{Expected, Level, SESSIONS, World};
 
 /// Makes steps of a seed.
 #[derive(Debug, Clone)]
@@ -22,15 +22,6 @@ pub(crate) struct Generator {
 
 const SIGNS: &[&str] = &["=", "<", "<=", ">", ">=", "<>", "<=>"];
 
-fn part(column: &str) -> Part {
-    Part {
-        column: column.to_owned(),
-        prefix: None,
-        func: None,
-        descending: false,
-    }
-}
-
 impl Generator {
     pub(crate) fn new(seed: u64, largest_load: usize) -> Self {
         Self {
@@ -41,12 +32,14 @@ impl Generator {
     }
 
     /// The next step that the model can take, and what it must answer.
-    pub(crate) fn next(&mut self, world: &mut World) -> (Step, Told) {
+    pub(crate) fn next(&mut self, world: &mut World) -> (Step, Expected) {
         loop {
-            if let Some(step) = self.step(world)
-                && let Some(told) = world.take(&step)
-            {
-                return (step, told);
+            let session = self.below(SESSIONS);
+            if let Some(action) = self.action(world, session) {
+                let step = Step { session, action };
+                if let Some(expected) = world.take(&step) {
+                    return (step, expected);
+                }
             }
         }
     }
@@ -70,27 +63,20 @@ impl Generator {
         }
     }
 
-    fn step(&mut self, world: &World) -> Option<Step> {
-        let session = self.below(SESSIONS);
+    fn action(&mut self, world: &World, session: usize) -> Option<Action> {
         let count = world.now.len() + world.sessions[session].temporary.len();
         if world.now.len() < 2 || (count < 6 && self.random.one_in(25)) {
-            return Some(self.create(session));
+            return Some(self.create());
         }
         match self.below(200) {
             0..=19 => self.transaction(world, session),
             20..=49 => {
                 let table = self.table(world, session)?.name.clone();
-                let lock = [
-                    Lock::None,
-                    Lock::None,
-                    Lock::None,
-                    Lock::Share,
-                    Lock::Update,
-                ];
-                Some(Step::Look {
-                    session,
+                let none = Lock::None;
+                let locks = [none, none, none, Lock::Share, Lock::Update];
+                Some(Action::Look {
                     table,
-                    lock: lock[self.below(5)],
+                    lock: self.random.pick(&locks),
                     seed: self.random.next_number(),
                 })
             }
@@ -98,17 +84,14 @@ impl Generator {
             70..=77 => self.load(world, session),
             78..=83 => self.two(world, session),
             84..=91 => self.select(world, session),
-            92..=93 => Some(Step::Definition(
-                session,
-                self.table(world, session)?.name.clone(),
-            )),
-            94 if self.random.one_in(4) => Some(Step::Restart),
-            95 if self.random.one_in(4) => Some(Step::Backup),
+            92..=93 => Some(Action::Definition(self.table(world, session)?.name.clone())),
+            94 if self.random.one_in(4) => Some(Action::Restart),
+            95 if self.random.one_in(4) => Some(Action::Backup),
             _ => self.change(world, session),
         }
     }
 
-    fn transaction(&mut self, world: &World, session: usize) -> Option<Step> {
+    fn transaction(&mut self, world: &World, session: usize) -> Option<Action> {
         let Some(transaction) = &world.sessions[session].transaction else {
             let levels = [
                 Level::RepeatableRead,
@@ -118,8 +101,8 @@ impl Generator {
                 Level::ReadUncommitted,
                 Level::Serializable,
             ];
-            let level = levels[self.below(levels.len())];
-            return Some(Step::Begin(session, level, self.random.one_in(3)));
+            let level = self.random.pick(&levels);
+            return Some(Action::Begin(level, self.random.one_in(3)));
         };
         let count = transaction.savepoints.len();
         let name = match count {
@@ -127,11 +110,11 @@ impl Generator {
             _ => transaction.savepoints[self.below(count)].0.clone(),
         };
         Some(match self.below(8) {
-            0 | 1 => Step::Commit(session),
-            2 => Step::Rollback(session),
-            3 | 4 => Step::Savepoint(session, format!("s{}", self.below(3))),
-            5 | 6 => Step::RollbackTo(session, name),
-            _ => Step::Release(session, name),
+            0 | 1 => Action::Commit,
+            2 => Action::Rollback,
+            3 | 4 => Action::Savepoint(format!("s{}", self.below(3))),
+            5 | 6 => Action::RollbackTo(name),
+            _ => Action::Release(name),
         })
     }
 
@@ -195,15 +178,15 @@ impl Generator {
             }
             let column = columns.swap_remove(self.below(columns.len()));
             let kind = column.kind;
-            let mut part = part(&column.name);
+            let mut part = Part::of(&column.name);
             part.descending = table.store != Store::Memory && self.random.one_in(4);
             let longest = (kind.greatest.max(1) as usize).min(700);
             if name != "PRIMARY" && table.store != Store::Memory && self.random.one_in(6) {
                 let funcs = [Func::Mod7, Func::Left3, Func::IsNull];
-                part.func = Some(funcs[self.below(3)]);
+                part.func = Some(self.random.pick(&funcs));
             } else if kind.is_blob() || (kind.collation().is_some() && self.random.one_in(2)) {
                 let lengths = [1, 2, 3, 10, 190, 255, 1 + self.below(longest)];
-                part.prefix = Some(lengths[self.below(lengths.len())].min(longest));
+                part.prefix = Some(self.random.pick(&lengths).min(longest));
                 if part.prefix == Some(kind.greatest as usize) {
                     part.prefix = None;
                 }
@@ -225,7 +208,7 @@ impl Generator {
         Some(index)
     }
 
-    fn create(&mut self, session: usize) -> Step {
+    fn create(&mut self) -> Action {
         let store = match self.below(6) {
             0 | 1 => Store::Temporary,
             2 => Store::Memory,
@@ -239,13 +222,8 @@ impl Generator {
         }
         if self.below(4) > 0 {
             let key = self.index(&table, "PRIMARY".to_owned(), true);
-            let key = key.filter(|_| self.random.one_in(3)).unwrap_or(Index {
-                name: "PRIMARY".to_owned(),
-                parts: vec![part("id")],
-                unique: true,
-                btree: false,
-            });
-            table.indexes.push(key);
+            let key = key.filter(|_| self.random.one_in(3));
+            table.indexes.push(key.unwrap_or_else(Index::primary));
         }
         for number in 0..self.below(4) {
             let unique = self.random.one_in(3);
@@ -253,24 +231,22 @@ impl Generator {
                 .indexes
                 .extend(self.index(&table, format!("k{number}"), unique));
         }
-        Step::Create(session, Box::new(table))
+        Action::Create(Box::new(table))
     }
 
-    fn define(&mut self, world: &World, session: usize) -> Option<Step> {
+    fn define(&mut self, world: &World, session: usize) -> Option<Action> {
         let mut table = self.table(world, session)?.clone();
         let name = table.name.clone();
         Some(match self.below(20) {
-            0 if self.random.one_in(4) => Step::Drop(session, name),
-            1 => Step::Rename(session, name, self.name()),
-            2 if self.random.one_in(2) => Step::Truncate(session, name),
-            3 if self.random.one_in(2) => Step::Like {
-                session,
+            0 if self.random.one_in(4) => Action::Drop(name),
+            1 => Action::Rename(name, self.name()),
+            2 if self.random.one_in(2) => Action::Truncate(name),
+            3 if self.random.one_in(2) => Action::Like {
                 name: self.name(),
                 of: name,
                 temporary: self.random.one_in(2),
             },
-            4 => Step::CreateSelect {
-                session,
+            4 => Action::CreateSelect {
                 name: self.name(),
                 of: name,
                 temporary: self.random.one_in(2),
@@ -289,8 +265,7 @@ impl Generator {
                         }
                     }
                 }
-                (!changes.is_empty()).then_some(Step::Alter {
-                    session,
+                (!changes.is_empty()).then_some(Action::Alter {
                     table: name,
                     changes,
                     by_index: self.random.one_in(2),
@@ -390,12 +365,12 @@ impl Generator {
             column: name.clone(),
             parent: parent.name.clone(),
             parent_column: column.name.clone(),
-            on_delete: actions[self.below(5)],
-            on_update: actions[self.below(5)],
+            on_delete: self.random.pick(&actions),
+            on_update: self.random.pick(&actions),
         };
         let index = Index {
             name: format!("fi{number}"),
-            parts: vec![part(&name)],
+            parts: vec![Part::of(&name)],
             unique: false,
             btree: false,
         };
@@ -422,7 +397,7 @@ impl Generator {
             let mut func = None;
             if self.random.one_in(6) {
                 let funcs = [Func::Mod7, Func::Left3, Func::IsNull];
-                func = Some(funcs[self.below(3)]).filter(|func| func.takes(kind));
+                func = Some(self.random.pick(&funcs)).filter(|func| func.takes(kind));
             }
             let mut value = || {
                 let known = match table.rows.is_empty() || self.random.one_in(4) {
@@ -505,7 +480,7 @@ impl Generator {
     }
 
     /// One statement that changes rows of one table.
-    fn change(&mut self, world: &World, session: usize) -> Option<Step> {
+    fn change(&mut self, world: &World, session: usize) -> Option<Action> {
         let table = self.table(world, session)?.clone();
         let name = table.name.clone();
         match self.below(10) {
@@ -527,12 +502,11 @@ impl Generator {
                     Verb::Add,
                     Verb::Copy,
                 ];
-                let verb = verbs[self.below(verbs.len())];
+                let verb = self.random.pick(&verbs);
                 let is_bit = columns
                     .iter()
                     .any(|column| column.kind.sql.starts_with("BIT"));
-                Some(Step::Insert {
-                    session,
+                Some(Action::Insert {
                     verb,
                     columns: columns.iter().map(|column| column.name.clone()).collect(),
                     table: name,
@@ -563,8 +537,7 @@ impl Generator {
                     }
                     _ => None,
                 };
-                Some(Step::Update {
-                    session,
+                Some(Action::Update {
                     table: name,
                     ignore: self.random.one_in(6),
                     forced,
@@ -573,8 +546,7 @@ impl Generator {
                     limit: self.random.one_in(8).then(|| self.random.below(4)),
                 })
             }
-            _ => Some(Step::Delete {
-                session,
+            _ => Some(Action::Delete {
                 table: name,
                 ignore: self.random.one_in(6),
                 condition: self.condition(&table),
@@ -584,19 +556,14 @@ impl Generator {
     }
 
     /// A statement that changes the rows of two tables which have the same id.
-    fn two(&mut self, world: &World, session: usize) -> Option<Step> {
+    fn two(&mut self, world: &World, session: usize) -> Option<Action> {
         let first = self.table(world, session)?;
         let second = self.table(world, session)?;
         let tables = [first.name.clone(), second.name.clone()];
         let condition = self.condition(first);
         Some(match self.below(3) {
-            0 => Step::UpdateTwo {
-                session,
-                tables,
-                condition,
-            },
-            kind => Step::DeleteTwo {
-                session,
+            0 => Action::UpdateTwo { tables, condition },
+            kind => Action::DeleteTwo {
                 tables,
                 condition,
                 both: kind == 1,
@@ -605,13 +572,13 @@ impl Generator {
     }
 
     /// INSERT … SELECT from another table, or the same.
-    fn select(&mut self, world: &World, session: usize) -> Option<Step> {
+    fn select(&mut self, world: &World, session: usize) -> Option<Action> {
         let table = self.table(world, session)?.clone();
         let of = self.table(world, session)?.clone();
         if of.rows.len() > self.largest_load || table.rows.len() > self.largest_load {
             return None;
         }
-        let more = [0, table.new_id()][self.below(2)];
+        let more = self.random.pick(&[0, table.new_id()]);
         let mut columns = vec![
             ("id".to_owned(), Given::Id(more)),
             ("n".to_owned(), Given::Column("n".to_owned())),
@@ -632,10 +599,9 @@ impl Generator {
             columns.push((column.name.clone(), from));
         }
         let verbs = [Verb::Insert, Verb::Ignore, Verb::Replace, Verb::Add];
-        Some(Step::Select {
-            session,
+        Some(Action::Select {
             table: table.name.clone(),
-            verb: verbs[self.below(4)],
+            verb: self.random.pick(&verbs),
             condition: self.condition(&of),
             of: of.name.clone(),
             columns,
@@ -643,7 +609,7 @@ impl Generator {
     }
 
     /// Many rows by one statement, in order of the ids or not.
-    fn load(&mut self, world: &World, session: usize) -> Option<Step> {
+    fn load(&mut self, world: &World, session: usize) -> Option<Action> {
         let table = self.table(world, session)?.clone();
         let largest = match table.store {
             // It is full soon.
@@ -657,8 +623,7 @@ impl Generator {
         let exponents = largest.ilog2() as usize + 1;
         let exponent = self.below(exponents);
         let count = (1 + self.below(2 << exponent)).min(largest);
-        let strides = [1, 200_002, 7_919];
-        let stride = strides[self.below(3)];
+        let stride = self.random.pick(&[1, 200_002, 7_919]);
         let mut columns = Vec::new();
         for column in table
             .given()
@@ -670,8 +635,7 @@ impl Generator {
                 _ if is_foreign => Fill::Value(Value::Null),
                 Family::Number(0) if kind.greatest >= i128::from(i32::MAX) => Fill::Number,
                 Family::Text(_) if kind.greatest > 300 => {
-                    let lengths = [1, 100, 260, 500, 690];
-                    Fill::Run(lengths[self.below(lengths.len())])
+                    Fill::Run(self.random.pick(&[1, 100, 260, 500, 690]))
                 }
                 Family::Text(_) if kind.greatest == 40 => Fill::Run(self.below(30)),
                 _ => Fill::Value(kind.value(column.nullable, &mut self.random)),
@@ -679,10 +643,9 @@ impl Generator {
             columns.push((column.name.clone(), fill));
         }
         let verbs = [Verb::Insert, Verb::Insert, Verb::Ignore, Verb::Replace];
-        Some(Step::Load {
-            session,
+        Some(Action::Load {
             table: table.name.clone(),
-            verb: verbs[self.below(4)],
+            verb: self.random.pick(&verbs),
             columns,
             first: table.new_id(),
             count,

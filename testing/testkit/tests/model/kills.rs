@@ -1,18 +1,19 @@
 //! A process that takes the steps of a seed is killed again and again; each time its directory must
 //! hold what was committed when it died.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
 use libtest_mimic::Failed;
 use mayfly_testkit::fixture::DataDirectory;
-use mayfly_testkit::random::Random;
+use mayfly_testkit::process::{self, report};
+use mayfly_testkit::random::{Random, setting};
 
 use crate::generate::Generator;
 use crate::run::{self, Sessions, line, open};
-use crate::steps::Step;
-use crate::world::{Told, World};
-use crate::{checks, first_seed, number};
+use crate::steps::Action;
+use crate::world::{Expected, World};
+use crate::{checks, first_seed};
 
 /// Says to the test binary that it is the process to be killed: the seed, the directory, and after how
 /// many steps it was killed before.
@@ -22,13 +23,13 @@ pub(crate) const WORKER: &str = "MAYFLY_MODEL_WORKER";
 const LOAD: usize = 500;
 
 /// The next step of a process that lives until it is killed.
-fn step(generator: &mut Generator, world: &mut World) -> Told {
+fn step(generator: &mut Generator, world: &mut World) -> Expected {
     loop {
         let mut then = world.clone();
-        let (step, told) = generator.next(&mut then);
-        if !matches!(step, Step::Restart | Step::Backup) {
+        let (step, expected) = generator.next(&mut then);
+        if !matches!(step.action, Action::Restart | Action::Backup) {
             *world = then;
-            return told;
+            return expected;
         }
     }
 }
@@ -45,16 +46,6 @@ fn replayed(seed: u64, kills: &[usize]) -> (Generator, World) {
     (generator, world)
 }
 
-fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    let written = out
-        .write_all(format!("{line}\n").as_bytes())
-        .and_then(|()| out.flush());
-    if written.is_err() {
-        std::process::abort();
-    }
-}
-
 /// Works until it is killed.
 pub(crate) fn work(task: &str) -> ! {
     let mut words = task.split(' ');
@@ -65,13 +56,13 @@ pub(crate) fn work(task: &str) -> ! {
     let directory = std::mem::ManuallyDrop::new(DataDirectory::at(path));
     let mut sessions = Some(Sessions::open(&directory, seed));
     for done in 1.. {
-        let told = step(&mut generator, &mut world);
-        if let Err(text) = run::run(&mut sessions, &directory, seed, &told) {
-            let text = format!("wrong {}: {text}", line(&told));
-            say(&text.replace('\n', " "));
+        let expected = step(&mut generator, &mut world);
+        if let Err(text) = run::run(&mut sessions, &directory, seed, &expected) {
+            let text = format!("wrong {}: {text}", line(&expected));
+            report(&text.replace('\n', " "));
             std::process::abort();
         }
-        say(&format!("done {done}"));
+        report(&format!("done {done}"));
     }
     std::process::abort()
 }
@@ -86,11 +77,10 @@ fn compare(directory: &DataDirectory, seed: u64, world: &World) -> Result<(), St
 
 pub(crate) fn killed() -> Result<(), Failed> {
     let seed = first_seed();
-    let kills = number("MAYFLY_MODEL_KILLS").unwrap_or(4);
+    let kills = setting("MAYFLY_MODEL_KILLS").unwrap_or(4);
     let directory = DataDirectory::new("model-kills");
     let mut random = Random(seed);
     let mut history: Vec<usize> = Vec::new();
-    let program = std::env::current_exe()?;
     let mut steps = 0;
     for _ in 0..kills {
         // To begin with an empty database takes less time than to go through a long history again.
@@ -100,7 +90,7 @@ pub(crate) fn killed() -> Result<(), Failed> {
         }
         let before: Vec<String> = history.iter().map(ToString::to_string).collect();
         let task = format!("{seed} {} {}", directory.path().display(), before.join(" "));
-        let mut child = Command::new(&program)
+        let mut child = process::again("worker")
             .env(WORKER, task)
             .stdout(Stdio::piped())
             .spawn()?;
@@ -136,9 +126,9 @@ pub(crate) fn killed() -> Result<(), Failed> {
             step(&mut generator, &mut world);
         }
         let before = world.clone();
-        let told = step(&mut generator, &mut world);
+        let expected = step(&mut generator, &mut world);
         if let Err(first) = compare(&directory, seed, &replayed(seed, &history).1) {
-            if compare(&directory, seed, &before.halfway(&told)).is_ok() {
+            if compare(&directory, seed, &before.halfway(&expected)).is_ok() {
                 // How the model goes on from there would have to be kept, too.
                 history.clear();
                 std::fs::remove_dir_all(directory.path())?;
@@ -149,7 +139,7 @@ pub(crate) fn killed() -> Result<(), Failed> {
             if let Err(second) = compare(&directory, seed, &replayed(seed, &history).1) {
                 return Err(format!(
                     "MAYFLY_MODEL_SEED={seed}, killed after {history:?}, {}:\n{first}\nor\n{second}",
-                    line(&told)
+                    line(&expected)
                 )
                 .into());
             }

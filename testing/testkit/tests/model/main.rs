@@ -4,7 +4,7 @@
 //! Durable, temporary and MEMORY tables with hostile keys, foreign keys and generated columns; every
 //! statement that changes rows, bulk loads, every kind of ALTER; three sessions with transactions of all
 //! isolation levels and savepoints, each of which must see what its snapshot says ([`world`]); small
-//! limits; restarts, backups, `kill -9` at random moments ([`kills`]), and power cuts ([`power`]).
+//! limits; restarts, backups, `kill -9` at random points in time ([`kills`]), and power cuts ([`power`]).
 //! Tables must show what the model holds, by every index.
 //!
 //! Each run has a new seed and prints it. `MAYFLY_MODEL_SEED` repeats one, `MAYFLY_MODEL_SECONDS` says
@@ -37,17 +37,12 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_testkit::fixture::DataDirectory;
-use mayfly_testkit::random::Random;
+use mayfly_testkit::random::{self, setting};
 
 use crate::generate::Generator;
 use crate::run::{Sessions, line};
 use crate::steps::Step;
 use crate::world::World;
-
-/// What the simulated disk draws its numbers from.
-mod model {
-    pub(crate) use mayfly_testkit::random::Numbers;
-}
 
 /// How long a failure is reduced.
 const REDUCING: Duration = Duration::from_secs(40);
@@ -67,19 +62,13 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-pub(crate) fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 /// The seed to begin with.
 pub(crate) fn first_seed() -> u64 {
-    let seed = number("MAYFLY_MODEL_SEED").unwrap_or_else(Random::new_seed);
-    eprintln!("MAYFLY_MODEL_SEED={seed}");
-    seed
+    random::first_seed("MAYFLY_MODEL_SEED")
 }
 
 fn largest_load() -> usize {
-    let rows = number("MAYFLY_MODEL_LOAD").unwrap_or(400);
+    let rows = setting("MAYFLY_MODEL_LOAD").unwrap_or(400);
     usize::try_from(rows).unwrap_or(1).clamp(1, 200_000)
 }
 
@@ -90,11 +79,11 @@ fn take(directory: &DataDirectory, seed: u64, steps: &[Step]) -> Option<(String,
     let mut script = Vec::new();
     let mut wrong = None;
     for step in steps {
-        let Some(told) = world.take(step) else {
+        let Some(expected) = world.take(step) else {
             continue;
         };
-        script.push(line(&told));
-        if let Err(text) = run::run(&mut sessions, directory, seed, &told) {
+        script.push(line(&expected));
+        if let Err(text) = run::run(&mut sessions, directory, seed, &expected) {
             wrong = Some(text);
             break;
         }
@@ -136,22 +125,12 @@ fn reduced(seed: u64, steps: &[Step]) -> Option<(String, Vec<String>)> {
     Some(known)
 }
 
-fn one_seed(directory: &DataDirectory, seed: u64, failures: &mut Vec<String>) -> usize {
+fn one_seed(directory: &DataDirectory, seed: u64, failures: &mut Vec<String>) {
     let mut world = World::default();
     let mut generator = Generator::new(seed, largest_load());
-    let mut steps = Vec::new();
-    let mut sessions = Some(Sessions::open(directory, seed));
-    let mut wrong = None;
-    for _ in 0..STEPS {
-        let (step, told) = generator.next(&mut world);
-        steps.push(step);
-        if let Err(text) = run::run(&mut sessions, directory, seed, &told) {
-            wrong = Some(text);
-            break;
-        }
-    }
-    let wrong = wrong.or_else(|| run::finish(sessions.take(), &mut world).err());
-    if let Some(text) = wrong {
+    let steps = (0..STEPS).map(|_| generator.next(&mut world).0);
+    let steps: Vec<Step> = steps.collect();
+    if let Some((text, _)) = take(directory, seed, &steps) {
         let _ = std::fs::remove_dir_all(directory.path());
         let (text, script) =
             reduced(seed, &steps).unwrap_or((text, vec!["(only once)".to_owned()]));
@@ -163,25 +142,24 @@ fn one_seed(directory: &DataDirectory, seed: u64, failures: &mut Vec<String>) ->
         eprintln!("{failure}");
         failures.push(failure);
     }
-    steps.len()
 }
 
 fn statements() -> Result<(), Failed> {
     let first = first_seed();
-    let seconds = Duration::from_secs(number("MAYFLY_MODEL_SECONDS").unwrap_or(2));
-    let most = number("MAYFLY_MODEL_FAILURES").unwrap_or(1);
+    let seconds = Duration::from_secs(setting("MAYFLY_MODEL_SECONDS").unwrap_or(2));
+    let most = setting("MAYFLY_MODEL_FAILURES").unwrap_or(1);
     let begun = Instant::now();
     let directory = DataDirectory::new("model");
     let mut failures = Vec::new();
-    let (mut seed, mut steps) = (first, 0);
+    let mut seed = first;
     while seed == first || begun.elapsed() < seconds {
-        steps += one_seed(&directory, seed, &mut failures);
+        one_seed(&directory, seed, &mut failures);
         seed += 1;
         if failures.len() as u64 >= most {
             break;
         }
     }
-    eprintln!("{steps} steps of {} seeds", seed - first);
+    eprintln!("{} seeds of {STEPS} steps", seed - first);
     match failures.is_empty() {
         true => Ok(()),
         false => Err(failures.join("\n").into()),

@@ -13,6 +13,18 @@ use crate::values::{Key, Value};
 
 pub(crate) type Tables = BTreeMap<String, Rc<Table>>;
 
+/// What is left of tables when the server ends: those of the MEMORY engine have no rows.
+pub(crate) fn durable(tables: &Tables) -> Tables {
+    let mut tables = tables.clone();
+    let memory = |table: &&mut Rc<Table>| table.store == Store::Memory && !table.rows.is_empty();
+    for table in tables.values_mut().filter(memory) {
+        let table = Rc::make_mut(table);
+        table.rows.clear();
+        table.forget_maps();
+    }
+    tables
+}
+
 pub(crate) const ER_DUP_ENTRY: u16 = 1062;
 const ER_ROW_IS_REFERENCED: u16 = 1451;
 const ER_NO_REFERENCED_ROW: u16 = 1452;
@@ -61,10 +73,7 @@ impl<'w> Change<'w> {
             0 => {}
             1 => rows.reverse(),
             _ => {
-                let mut random = Random(self.order as u64);
-                for place in (1..rows.len()).rev() {
-                    rows.swap(place, random.below(place + 1));
-                }
+                Random(self.order as u64).shuffle(&mut rows);
             }
         }
         rows

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use mayfly_engine::{Database, Session};
-use mayfly_testkit::fixture::{DataDirectory, must, rows, variables};
+use mayfly_testkit::fixture::{DataDirectory, SessionExt, variables};
 
 use crate::checks;
-use crate::steps::Lock;
-use crate::world::{SESSIONS, Told, World};
+use crate::rows::durable;
+use crate::world::{Answer, Expected, SESSIONS, World};
 
 /// Opens a directory with options that the seed chooses: small limits now and then.
 pub(crate) fn open(directory: &DataDirectory, seed: u64, flush: u64) -> Arc<Database> {
@@ -43,10 +43,10 @@ pub(crate) struct Sessions {
 
 fn session(database: &Arc<Database>) -> Session {
     let mut session = database.session();
-    must(&mut session, "CREATE DATABASE IF NOT EXISTS model");
-    must(&mut session, "USE model");
-    must(&mut session, "SET sql_mode = 'STRICT_TRANS_TABLES'");
-    must(&mut session, "SET time_zone = '+00:00'");
+    session.must("CREATE DATABASE IF NOT EXISTS model");
+    session.must("USE model");
+    session.must("SET sql_mode = 'STRICT_TRANS_TABLES'");
+    session.must("SET time_zone = '+00:00'");
     session
 }
 
@@ -65,14 +65,10 @@ impl Sessions {
 }
 
 /// A step as a line of a script.
-pub(crate) fn line(told: &Told) -> String {
-    match told {
-        Told::Statement {
-            session,
-            sql,
-            file,
-            errno,
-        } => {
+pub(crate) fn line(expected: &Expected) -> String {
+    let session = expected.session;
+    match &expected.answer {
+        Answer::Statement { sql, file, errno } => {
             let error = match errno {
                 0 => String::new(),
                 errno => format!(" -- error {errno}"),
@@ -83,27 +79,13 @@ pub(crate) fn line(told: &Told) -> String {
             };
             format!("/* {session} */ {sql};{error}{file}")
         }
-        Told::Look {
-            session,
-            table,
-            lock,
-            seed,
-        } => {
-            let lock = match lock {
-                Lock::None => "",
-                Lock::Share => " FOR SHARE",
-                Lock::Update => " FOR UPDATE",
-            };
-            format!(
-                "/* {session} */ SELECT * FROM {}{lock}; -- {seed}",
-                table.name
-            )
+        Answer::Rows { table, lock, seed } => {
+            let (name, lock) = (&table.name, lock.sql());
+            format!("/* {session} */ SELECT * FROM {name}{lock}; -- {seed}")
         }
-        Told::Definition { session, table } => {
-            format!("/* {session} */ SHOW CREATE TABLE {};", table.name)
-        }
-        Told::Restart => "-- restart".to_owned(),
-        Told::Backup(_) => "-- backup".to_owned(),
+        Answer::Definition(table) => format!("/* {session} */ SHOW CREATE TABLE {};", table.name),
+        Answer::Restart => "-- restart".to_owned(),
+        Answer::Backup(_) => "-- backup".to_owned(),
     }
 }
 
@@ -112,30 +94,26 @@ pub(crate) fn run(
     sessions: &mut Option<Sessions>,
     directory: &DataDirectory,
     seed: u64,
-    told: &Told,
+    expected: &Expected,
 ) -> Result<(), String> {
-    if matches!(told, Told::Restart) {
+    if matches!(expected.answer, Answer::Restart) {
         drop(sessions.take());
         *sessions = Some(Sessions::open(directory, seed));
     }
     let Some(open) = sessions else {
         return Ok(());
     };
-    match told {
-        Told::Restart => Ok(()),
-        Told::Statement {
-            session,
-            sql,
-            file,
-            errno,
-        } => {
+    let session = &mut open.all[expected.session];
+    match &expected.answer {
+        Answer::Restart => Ok(()),
+        Answer::Statement { sql, file, errno } => {
             let path = directory.path().with_extension("tsv");
             let mut sql = sql.clone();
             if let Some(file) = file {
                 std::fs::write(&path, file).map_err(|error| error.to_string())?;
                 sql = sql.replace("${FILE}", &path.display().to_string());
             }
-            let result = rows(&mut open.all[*session], &sql);
+            let result = session.rows(&sql);
             if file.is_some() {
                 let _ = std::fs::remove_file(&path);
             }
@@ -143,20 +121,15 @@ pub(crate) fn run(
                 Ok(_) => (0, String::new()),
                 Err(error) => (error.errno(), error.to_string()),
             };
-            match found == *errno {
-                true => Ok(()),
-                false => Err(format!("error {found} instead of {errno}: {text}\n{sql}")),
+            if found == *errno {
+                return Ok(());
             }
+            Err(format!("error {found} instead of {errno}: {text}\n{sql}"))
         }
-        Told::Look {
-            session,
-            table,
-            lock,
-            seed,
-        } => checks::table(&mut open.all[*session], table, *lock, Some(*seed))
-            .map_err(|text| format!("session {session}: {text}")),
-        Told::Definition { session, table } => checks::definition(&mut open.all[*session], table),
-        Told::Backup(tables) => {
+        Answer::Rows { table, lock, seed } => checks::table(session, table, *lock, Some(*seed))
+            .map_err(|text| format!("session {}: {text}", expected.session)),
+        Answer::Definition(table) => checks::definition(session, table),
+        Answer::Backup(tables) => {
             open.database.check().map_err(|error| error.to_string())?;
             let path = directory.path().with_extension("backup");
             let _ = std::fs::remove_dir_all(&path);
@@ -165,13 +138,7 @@ pub(crate) fn run(
                 .map_err(|error| error.to_string())?;
             let copy = DataDirectory::at(path);
             let database = self::open(&copy, seed, 2);
-            let mut durable = tables.clone();
-            for table in durable.values_mut() {
-                if table.store == crate::table::Store::Memory {
-                    std::rc::Rc::make_mut(table).rows.clear();
-                }
-            }
-            checks::database(&mut session(&database), &durable)
+            checks::database(&mut self::session(&database), &durable(tables))
                 .map_err(|text| format!("the backup: {text}"))
         }
     }
@@ -190,7 +157,7 @@ pub(crate) fn finish(sessions: Option<Sessions>, world: &mut World) -> Result<()
     checks::database(&mut other, &world.committed)
         .map_err(|text| format!("another session: {text}"))?;
     for (number, session) in all.iter_mut().enumerate() {
-        rows(session, "COMMIT").map_err(|error| error.to_string())?;
+        session.rows("COMMIT").map_err(|error| error.to_string())?;
         world.commit(number);
     }
     for (session, known) in all.iter_mut().zip(&world.sessions) {
@@ -199,7 +166,9 @@ pub(crate) fn finish(sessions: Option<Sessions>, world: &mut World) -> Result<()
     checks::database(&mut other, &world.committed).map_err(|text| format!("at the end: {text}"))?;
     drop(all);
     database.check().map_err(|error| error.to_string())?;
-    rows(&mut other, "DROP DATABASE model").map_err(|error| error.to_string())?;
+    other
+        .rows("DROP DATABASE model")
+        .map_err(|error| error.to_string())?;
     drop(other);
     match (database.memory_used(), database.temp_space_used()) {
         (0, 0) => Ok(()),

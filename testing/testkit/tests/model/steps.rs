@@ -7,13 +7,23 @@ use crate::definitions::Alteration;
 use crate::rows::{Change, ER_DUP_ENTRY, Fail};
 use crate::table::{Condition, Foreign, Row, Store, Table};
 use crate::values::{Kind, Value};
-use crate::world::{Level, Told, World};
+use crate::world::{Answer, Level, World};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lock {
     None,
     Share,
     Update,
+}
+
+impl Lock {
+    pub(crate) fn sql(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Share => " FOR SHARE",
+            Self::Update => " FOR UPDATE",
+        }
+    }
 }
 
 /// What becomes of rows whose key is there.
@@ -53,25 +63,31 @@ pub(crate) enum Fill {
     Value(Value),
 }
 
+/// A session does something.
 #[derive(Debug, Clone)]
-pub(crate) enum Step {
-    Begin(usize, Level, bool),
-    Commit(usize),
-    Rollback(usize),
-    Savepoint(usize, String),
-    RollbackTo(usize, String),
-    Release(usize, String),
+pub(crate) struct Step {
+    /// Of those that concern the whole server it does not matter.
+    pub(crate) session: usize,
+    pub(crate) action: Action,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Action {
+    Begin(Level, bool),
+    Commit,
+    Rollback,
+    Savepoint(String),
+    RollbackTo(String),
+    Release(String),
     Look {
-        session: usize,
         table: String,
         lock: Lock,
         seed: u64,
     },
-    Definition(usize, String),
+    Definition(String),
     Backup,
     Restart,
     Insert {
-        session: usize,
         table: String,
         verb: Verb,
         columns: Vec<String>,
@@ -80,7 +96,6 @@ pub(crate) enum Step {
         file: bool,
     },
     Select {
-        session: usize,
         table: String,
         verb: Verb,
         of: String,
@@ -88,7 +103,6 @@ pub(crate) enum Step {
         condition: Condition,
     },
     Load {
-        session: usize,
         table: String,
         verb: Verb,
         columns: Vec<(String, Fill)>,
@@ -97,7 +111,6 @@ pub(crate) enum Step {
         stride: i128,
     },
     Update {
-        session: usize,
         table: String,
         ignore: bool,
         forced: Option<String>,
@@ -106,43 +119,37 @@ pub(crate) enum Step {
         limit: Option<usize>,
     },
     Delete {
-        session: usize,
         table: String,
         ignore: bool,
         condition: Condition,
         limit: Option<usize>,
     },
     DeleteTwo {
-        session: usize,
         tables: [String; 2],
         condition: Condition,
         both: bool,
     },
     UpdateTwo {
-        session: usize,
         tables: [String; 2],
         condition: Condition,
     },
-    Truncate(usize, String),
-    Create(usize, Box<Table>),
+    Truncate(String),
+    Create(Box<Table>),
     Like {
-        session: usize,
         name: String,
         of: String,
         temporary: bool,
     },
     CreateSelect {
-        session: usize,
         name: String,
         of: String,
         temporary: bool,
         primary: bool,
         condition: Condition,
     },
-    Drop(usize, String),
-    Rename(usize, String, String),
+    Drop(String),
+    Rename(String, String),
     Alter {
-        session: usize,
         table: String,
         changes: Vec<Alteration>,
         /// By CREATE INDEX and DROP INDEX, where one can.
@@ -153,9 +160,8 @@ pub(crate) enum Step {
 /// Numbers of a load go around in this.
 const PRIME: i128 = 200_003;
 
-pub(crate) fn told(session: usize, sql: String, errno: u16) -> Option<Told> {
-    Some(Told::Statement {
-        session,
+pub(crate) fn statement(sql: String, errno: u16) -> Option<Answer> {
+    Some(Answer::Statement {
         sql,
         file: None,
         errno,
@@ -260,17 +266,16 @@ fn kind<'t>(table: &'t Table, column: &str) -> Option<&'t Kind> {
     column.generated.is_none().then_some(column.kind)
 }
 
-impl Step {
-    pub(crate) fn apply(&self, world: &mut World) -> Option<Told> {
+impl Action {
+    pub(crate) fn apply(&self, world: &mut World, session: usize) -> Option<Answer> {
         match self {
-            Self::Begin(session, level, has_snapshot) => {
-                world.begin(*session, *level, *has_snapshot);
+            Self::Begin(level, has_snapshot) => {
+                world.begin(session, *level, *has_snapshot);
                 let with = match has_snapshot {
                     true => " WITH CONSISTENT SNAPSHOT",
                     false => "",
                 };
-                told(
-                    *session,
+                statement(
                     format!(
                         "SET SESSION TRANSACTION ISOLATION LEVEL {}; START TRANSACTION{with}",
                         level.sql()
@@ -278,87 +283,79 @@ impl Step {
                     0,
                 )
             }
-            Self::Commit(session) => {
-                world.sessions[*session].transaction.as_ref()?;
-                world.commit(*session);
-                told(*session, "COMMIT".to_owned(), 0)
+            Self::Commit => {
+                world.sessions[session].transaction.as_ref()?;
+                world.commit(session);
+                statement("COMMIT".to_owned(), 0)
             }
-            Self::Rollback(session) => {
-                world.sessions[*session].transaction.as_ref()?;
-                world.rollback(*session);
-                told(*session, "ROLLBACK".to_owned(), 0)
+            Self::Rollback => {
+                world.sessions[session].transaction.as_ref()?;
+                world.rollback(session);
+                statement("ROLLBACK".to_owned(), 0)
             }
-            Self::Savepoint(session, name) => {
-                world.savepoint(*session, name)?;
-                told(*session, format!("SAVEPOINT {name}"), 0)
+            Self::Savepoint(name) => {
+                world.savepoint(session, name)?;
+                statement(format!("SAVEPOINT {name}"), 0)
             }
-            Self::RollbackTo(session, name) => {
-                world.rollback_to(*session, name)?;
-                told(*session, format!("ROLLBACK TO {name}"), 0)
+            Self::RollbackTo(name) => {
+                world.rollback_to(session, name)?;
+                statement(format!("ROLLBACK TO {name}"), 0)
             }
-            Self::Release(session, name) => {
-                world.release(*session, name)?;
-                told(*session, format!("RELEASE SAVEPOINT {name}"), 0)
+            Self::Release(name) => {
+                world.release(session, name)?;
+                statement(format!("RELEASE SAVEPOINT {name}"), 0)
             }
-            Self::Look {
-                session,
-                table,
-                lock,
-                seed,
-            } => {
+            Self::Look { table, lock, seed } => {
                 let table = match lock {
-                    Lock::None => world.sees(*session, table)?,
+                    Lock::None => world.sees(session, table)?,
                     Lock::Share | Lock::Update => {
-                        world.sees_newest(*session, table, *lock == Lock::Update)?
+                        world.sees_newest(session, table, *lock == Lock::Update)?
                     }
                 };
-                Some(Told::Look {
-                    session: *session,
+                Some(Answer::Rows {
                     table,
                     lock: *lock,
                     seed: *seed,
                 })
             }
-            Self::Definition(session, name) => {
+            Self::Definition(name) => {
                 world.is_quiet().then_some(())?;
-                let table = world.table(*session, name)?.clone();
-                Some(Told::Definition {
-                    session: *session,
-                    table,
-                })
+                let table = world.table(session, name)?.clone();
+                Some(Answer::Definition(table))
             }
-            Self::Backup => Some(Told::Backup(world.committed.clone())),
+            Self::Backup => Some(Answer::Backup(world.committed.clone())),
             Self::Restart => {
                 world.crash();
-                Some(Told::Restart)
+                Some(Answer::Restart)
             }
-            Self::Insert { .. } | Self::Select { .. } | Self::Load { .. } => self.add_rows(world),
+            Self::Insert { .. } | Self::Select { .. } | Self::Load { .. } => {
+                self.add_rows(world, session)
+            }
             Self::Update { .. }
             | Self::Delete { .. }
             | Self::DeleteTwo { .. }
-            | Self::UpdateTwo { .. } => self.change_rows(world),
-            _ => self.define(world),
+            | Self::UpdateTwo { .. } => self.change_rows(world, session),
+            _ => self.define(world, session),
         }
     }
 
-    fn add_rows(&self, world: &mut World) -> Option<Told> {
+    fn add_rows(&self, world: &mut World, session: usize) -> Option<Answer> {
         match self {
             Self::Insert {
-                session,
                 table: name,
                 verb,
                 columns,
                 rows,
                 file,
             } => {
-                world.writes(*session, name)?;
-                let table = world.table(*session, name)?.clone();
+                world.writes(session, name)?;
+                let table = world.table(session, name)?.clone();
                 let added: Option<Vec<Row>> = rows
                     .iter()
                     .map(|row| row_of(&table, columns, row))
                     .collect();
                 let added = added?;
-                let errno = world.change(*session, 1, |change| {
+                let errno = world.change(session, 1, |change| {
                     for row in &added {
                         verb.add(change, name, columns, row.clone())?;
                     }
@@ -381,8 +378,7 @@ impl Step {
                             fields.map(|(value, kind)| kind.field(value)).collect();
                         format!("{}\n", fields.join("\t"))
                     };
-                    return Some(Told::Statement {
-                        session: *session,
+                    return Some(Answer::Statement {
                         sql: format!(
                             "LOAD DATA INFILE '${{FILE}}' {way}INTO TABLE {name} CHARACTER SET utf8mb4 ({list})"
                         ),
@@ -397,8 +393,7 @@ impl Step {
                     format!("({})", values.join(", "))
                 };
                 let lines: Vec<String> = rows.iter().map(line).collect();
-                told(
-                    *session,
+                statement(
                     format!(
                         "{} {name} ({list}) VALUES {}{}",
                         verb.head(),
@@ -409,17 +404,16 @@ impl Step {
                 )
             }
             Self::Select {
-                session,
                 table: name,
                 verb,
                 of,
                 columns,
                 condition,
             } => {
-                world.reads_newest(*session, of)?;
-                world.writes(*session, name)?;
-                let source = world.table(*session, of)?.clone();
-                let table = world.table(*session, name)?.clone();
+                world.reads_newest(session, of)?;
+                world.writes(session, name)?;
+                let source = world.table(session, of)?.clone();
+                let table = world.table(session, name)?.clone();
                 let mut selected = Vec::new();
                 let names = names(columns);
                 for (column, from) in columns {
@@ -452,14 +446,13 @@ impl Step {
                         .collect();
                     added.push(row_of(&table, &names, &values?)?);
                 }
-                let errno = world.change(*session, 24, |change| {
+                let errno = world.change(session, 24, |change| {
                     for row in change.ordered(added.clone()) {
                         verb.add(change, name, &names, row)?;
                     }
                     Ok(())
                 })?;
-                told(
-                    *session,
+                statement(
                     format!(
                         "{} {name} ({}) SELECT {} FROM {of} AS s WHERE {}{}",
                         verb.head(),
@@ -472,7 +465,6 @@ impl Step {
                 )
             }
             Self::Load {
-                session,
                 table: name,
                 verb,
                 columns,
@@ -480,8 +472,8 @@ impl Step {
                 count,
                 stride,
             } => {
-                world.writes(*session, name)?;
-                let table = world.table(*session, name)?.clone();
+                world.writes(session, name)?;
+                let table = world.table(session, name)?.clone();
                 let names: Vec<String> = ["id".to_owned(), "n".to_owned()]
                     .into_iter()
                     .chain(names(columns))
@@ -506,14 +498,13 @@ impl Step {
                     }));
                     added.push(row_of(&table, &names, &values)?);
                 }
-                let errno = world.change(*session, 2, |change| {
+                let errno = world.change(session, 2, |change| {
                     for row in change.ordered((0..added.len()).collect()) {
                         verb.add(change, name, &names, added[row].clone())?;
                     }
                     Ok(())
                 })?;
-                told(
-                    *session,
+                statement(
                     format!(
                         "{} {name} ({}) WITH RECURSIVE r (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM r \
                          WHERE i < {}) SELECT {} FROM (SELECT i * {stride} % {PRIME} AS p FROM r) AS q{}",
@@ -530,10 +521,9 @@ impl Step {
         }
     }
 
-    fn change_rows(&self, world: &mut World) -> Option<Told> {
+    fn change_rows(&self, world: &mut World, session: usize) -> Option<Answer> {
         match self {
             Self::Update {
-                session,
                 table: name,
                 ignore,
                 forced,
@@ -541,8 +531,8 @@ impl Step {
                 condition,
                 limit,
             } => {
-                world.writes(*session, name)?;
-                let table = world.table(*session, name)?.clone();
+                world.writes(session, name)?;
+                let table = world.table(session, name)?.clone();
                 table.knows(condition).then_some(())?;
                 // MySQL takes a row that names the value that it had itself before; Mayfly and MariaDB do not.
                 let sets = |column: &String| set.iter().any(|(set, _)| set == column);
@@ -577,7 +567,7 @@ impl Step {
                 };
                 let (ids, rest) = limited(&table, table.found(condition), *limit)?;
                 let orders = orders(ids.len(), *ignore);
-                let errno = world.change(*session, orders, |change| {
+                let errno = world.change(session, orders, |change| {
                     for id in change.ordered(ids.clone()) {
                         let known = change.table(name).ok_or(Fail::Unknown)?;
                         // A cascade may have moved it.
@@ -596,8 +586,7 @@ impl Step {
                     Ok(())
                 })?;
                 let ignore = if *ignore { "IGNORE " } else { "" };
-                told(
-                    *session,
+                statement(
                     format!(
                         "UPDATE {ignore}{name}{force} SET {} WHERE {}{rest}",
                         assignments.join(", "),
@@ -607,18 +596,17 @@ impl Step {
                 )
             }
             Self::Delete {
-                session,
                 table: name,
                 ignore,
                 condition,
                 limit,
             } => {
-                world.writes(*session, name)?;
-                let table = world.table(*session, name)?.clone();
+                world.writes(session, name)?;
+                let table = world.table(session, name)?.clone();
                 table.knows(condition).then_some(())?;
                 let (ids, rest) = limited(&table, table.found(condition), *limit)?;
                 let orders = orders(ids.len(), *ignore);
-                let errno = world.change(*session, orders, |change| {
+                let errno = world.change(session, orders, |change| {
                     for id in change.ordered(ids.clone()) {
                         let is_there = change
                             .table(name)
@@ -633,8 +621,7 @@ impl Step {
                     Ok(())
                 })?;
                 let ignore = if *ignore { "IGNORE " } else { "" };
-                told(
-                    *session,
+                statement(
                     format!(
                         "DELETE {ignore}FROM {name} WHERE {}{rest}",
                         table.condition_sql(condition, "")
@@ -643,13 +630,12 @@ impl Step {
                 )
             }
             Self::DeleteTwo {
-                session,
                 tables: [a, b],
                 condition,
                 both,
             } => {
-                let (met, partners, wanted) = joined(world, *session, a, b, condition)?;
-                let errno = world.change(*session, 3, |change| {
+                let (met, partners, wanted) = joined(world, session, a, b, condition)?;
+                let errno = world.change(session, 3, |change| {
                     let left = met.iter().map(|id| (a, *id)).filter(|_| *both);
                     let right = partners.iter().map(|id| (b, *id));
                     for (name, id) in change.ordered(left.chain(right).collect()) {
@@ -658,8 +644,7 @@ impl Step {
                     Ok(())
                 })?;
                 let of = if *both { "x, y" } else { "y" };
-                told(
-                    *session,
+                statement(
                     format!(
                         "DELETE {of} FROM {a} AS x JOIN {b} AS y ON x.id = y.id WHERE {wanted}"
                     ),
@@ -667,12 +652,11 @@ impl Step {
                 )
             }
             Self::UpdateTwo {
-                session,
                 tables: [a, b],
                 condition,
             } => {
-                let (met, partners, wanted) = joined(world, *session, a, b, condition)?;
-                let errno = world.change(*session, 3, |change| {
+                let (met, partners, wanted) = joined(world, session, a, b, condition)?;
+                let errno = world.change(session, 3, |change| {
                     let left = met.iter().map(|id| (a, *id, 100));
                     let right = partners.iter().map(|id| (b, *id, 1000));
                     for (name, id, more) in change.ordered(left.chain(right).collect()) {
@@ -683,8 +667,7 @@ impl Step {
                     }
                     Ok(())
                 })?;
-                told(
-                    *session,
+                statement(
                     format!(
                         "UPDATE {a} AS x JOIN {b} AS y ON x.id = y.id SET x.n = x.n + 100, y.n = y.n + 1000 WHERE {wanted}"
                     ),
@@ -749,11 +732,8 @@ fn joined(
 
 /// Where the new rows of a table would break a unique index, that is its error.
 pub(crate) fn duplicates(table: &Table) -> u16 {
-    match table
-        .indexes
-        .iter()
-        .any(|index| table.has_duplicates(index))
-    {
+    let mut indexes = table.indexes.iter();
+    match indexes.any(|index| table.has_duplicates(index)) {
         true => ER_DUP_ENTRY,
         false => 0,
     }

@@ -220,7 +220,29 @@ impl Foreign {
     }
 }
 
+impl Part {
+    /// All of a column.
+    pub(crate) fn of(column: &str) -> Self {
+        Self {
+            column: column.to_owned(),
+            prefix: None,
+            func: None,
+            descending: false,
+        }
+    }
+}
+
 impl Index {
+    /// The primary key over the id.
+    pub(crate) fn primary() -> Self {
+        Self {
+            name: "PRIMARY".to_owned(),
+            parts: vec![Part::of("id")],
+            unique: true,
+            btree: false,
+        }
+    }
+
     pub(crate) fn uses(&self, column: &str) -> bool {
         self.parts.iter().any(|part| part.column == column)
     }

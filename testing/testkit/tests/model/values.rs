@@ -98,6 +98,7 @@ static LISTED: LazyLock<Groups> = LazyLock::new(|| Groups::read(include_str!("li
 pub(crate) const INT: Kind = number("INT", 0, i32::MIN as i128, i32::MAX as i128);
 
 pub(crate) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    use Collation::{Code, General, Insensitive, Padded};
     vec![
         INT,
         number("TINYINT", 0, -128, 127),
@@ -106,12 +107,7 @@ pub(crate) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         number("BIGINT", 0, i64::MIN as i128, i64::MAX as i128),
         number("BIGINT UNSIGNED", 0, 0, u64::MAX as i128),
         number("DECIMAL(13,3)", 3, -9_999_999_999_999, 9_999_999_999_999),
-        number(
-            "DECIMAL(38,0)",
-            0,
-            -(10_i128.pow(38) - 1),
-            10_i128.pow(38) - 1,
-        ),
+        number("DECIMAL(38,0)", 0, 1 - 10_i128.pow(38), 10_i128.pow(38) - 1),
         number("BIT(64)", 0, 0, u64::MAX as i128),
         number("BIT(1)", 0, 0, 1),
         listed("DECIMAL(65,30)", "77777777.5"),
@@ -124,38 +120,22 @@ pub(crate) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         listed("YEAR", "1999"),
         listed("ENUM('z', 'a', 'm')", "'q'"),
         listed("SET('x', 'y', 'b')", "'q'"),
-        text("VARCHAR(768)", Collation::Insensitive, 768),
-        text("VARCHAR(700)", Collation::Insensitive, 700),
-        text("VARCHAR(40)", Collation::Insensitive, 40),
-        text("CHAR(10)", Collation::Insensitive, 10),
-        text(
-            "VARCHAR(700) COLLATE utf8mb4_general_ci",
-            Collation::General,
-            700,
-        ),
-        text(
-            "VARCHAR(40) COLLATE utf8mb4_general_ci",
-            Collation::General,
-            40,
-        ),
-        text("VARCHAR(40) COLLATE utf8mb4_bin", Collation::Padded, 40),
-        text("VARCHAR(700) COLLATE utf8mb4_bin", Collation::Padded, 700),
-        text(
-            "VARCHAR(700) COLLATE utf8mb4_0900_bin",
-            Collation::Code,
-            700,
-        ),
-        text("VARCHAR(40) COLLATE utf8mb4_0900_bin", Collation::Code, 40),
-        text("VARBINARY(2000)", Collation::Code, 1900),
-        text("VARBINARY(3072)", Collation::Code, 3072),
-        text("BINARY(4)", Collation::Code, 4),
-        text("TEXT", Collation::Insensitive, 9_000),
-        text(
-            "MEDIUMTEXT COLLATE utf8mb4_general_ci",
-            Collation::General,
-            40_000,
-        ),
-        text("BLOB", Collation::Code, 9_000),
+        text("VARCHAR(768)", Insensitive, 768),
+        text("VARCHAR(700)", Insensitive, 700),
+        text("VARCHAR(40)", Insensitive, 40),
+        text("CHAR(10)", Insensitive, 10),
+        text("VARCHAR(700) COLLATE utf8mb4_general_ci", General, 700),
+        text("VARCHAR(40) COLLATE utf8mb4_general_ci", General, 40),
+        text("VARCHAR(40) COLLATE utf8mb4_bin", Padded, 40),
+        text("VARCHAR(700) COLLATE utf8mb4_bin", Padded, 700),
+        text("VARCHAR(700) COLLATE utf8mb4_0900_bin", Code, 700),
+        text("VARCHAR(40) COLLATE utf8mb4_0900_bin", Code, 40),
+        text("VARBINARY(2000)", Code, 1900),
+        text("VARBINARY(3072)", Code, 3072),
+        text("BINARY(4)", Code, 4),
+        text("TEXT", Insensitive, 9_000),
+        text("MEDIUMTEXT COLLATE utf8mb4_general_ci", General, 40_000),
+        text("BLOB", Code, 9_000),
     ]
 });
 
@@ -223,7 +203,7 @@ impl Kind {
                     let lengths = [100, 200, 261, 507, 690, 758, 1890, 3062];
                     let length = match random.one_in(60) {
                         true => self.greatest as usize,
-                        false => lengths[random.below(lengths.len())],
+                        false => random.pick(&lengths),
                     };
                     text = "a".repeat(length.min(self.greatest as usize - 10));
                 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::rows::{Change, Fail, Tables, settle};
+use crate::rows::{Change, Fail, Tables, durable, settle};
 use crate::steps::{Lock, Step};
 use crate::table::{Row, Store, Table};
 
@@ -55,46 +55,46 @@ pub(crate) struct Transaction {
     pub(crate) savepoints: Vec<(String, Kept)>,
 }
 
+impl Transaction {
+    fn savepoint_index(&self, name: &str) -> Option<usize> {
+        let mut savepoints = self.savepoints.iter();
+        savepoints.position(|(other, _)| other == name)
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) temporary: Tables,
     pub(crate) transaction: Option<Transaction>,
 }
 
-/// What a step must answer.
+/// What a session must be answered.
 #[derive(Debug, Clone)]
-pub(crate) enum Told {
-    /// A statement, the text of the file that it reads, and the number of the error that it must end
-    /// with; 0: none.
+pub(crate) struct Expected {
+    pub(crate) session: usize,
+    pub(crate) answer: Answer,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    /// Of a statement, with the text of the file that it reads: the number of the error that it must end with; 0: none.
     Statement {
-        session: usize,
         sql: String,
         file: Option<String>,
         errno: u16,
     },
-    /// What a session sees of a table.
-    Look {
-        session: usize,
+    /// The rows of a table that the session sees.
+    Rows {
         table: Rc<Table>,
         lock: Lock,
         seed: u64,
     },
     /// SHOW CREATE TABLE and CHECK TABLE.
-    Definition { session: usize, table: Rc<Table> },
+    Definition(Rc<Table>),
     /// Everything is closed and opened again.
     Restart,
     /// `mayfly check`, and a backup that holds these tables.
     Backup(Tables),
-}
-
-impl Told {
-    /// The session of a statement.
-    pub(crate) fn session(&self) -> Option<usize> {
-        match self {
-            Self::Statement { session, .. } => Some(*session),
-            _ => None,
-        }
-    }
 }
 
 /// The model.
@@ -111,34 +111,29 @@ pub(crate) struct World {
 
 impl World {
     /// Takes a step, if the model knows what it does.
-    pub(crate) fn take(&mut self, step: &Step) -> Option<Told> {
+    pub(crate) fn take(&mut self, step: &Step) -> Option<Expected> {
         // What cannot be taken leaves nothing.
         let before = self.clone();
-        let told = step.apply(self);
-        if told.is_none() {
+        let session = step.session;
+        let answer = step.action.apply(self, session);
+        if answer.is_none() {
             *self = before;
         }
-        told
+        answer.map(|answer| Expected { session, answer })
     }
 
     /// What is left when everything is closed, or dies.
     pub(crate) fn crash(&mut self) {
-        for table in self.committed.values_mut() {
-            if table.store == Store::Memory {
-                let table = Rc::make_mut(table);
-                table.rows.clear();
-                table.forget_maps();
-            }
-        }
+        self.committed = durable(&self.committed);
         self.now = self.committed.clone();
         self.sessions = Default::default();
     }
 
     /// When a statement commits first what its session has done: what is there then.
-    pub(crate) fn halfway(&self, told: &Told) -> Self {
+    pub(crate) fn halfway(&self, expected: &Expected) -> Self {
         let mut world = self.clone();
-        if let Some(session) = told.session() {
-            world.commit(session);
+        if let Answer::Statement { .. } = expected.answer {
+            world.commit(expected.session);
         }
         world.crash();
         world
@@ -448,10 +443,7 @@ impl World {
 
     pub(crate) fn rollback_to(&mut self, session: usize, name: &str) -> Option<()> {
         let transaction = self.sessions[session].transaction.as_mut()?;
-        let place = transaction
-            .savepoints
-            .iter()
-            .position(|(other, _)| other == name)?;
+        let place = transaction.savepoint_index(name)?;
         let kept = transaction.savepoints[place].1.clone();
         transaction.savepoints.truncate(place + 1);
         transaction.touched = kept.touched;
@@ -467,10 +459,7 @@ impl World {
 
     pub(crate) fn release(&mut self, session: usize, name: &str) -> Option<()> {
         let transaction = self.sessions[session].transaction.as_mut()?;
-        let place = transaction
-            .savepoints
-            .iter()
-            .position(|(other, _)| other == name)?;
+        let place = transaction.savepoint_index(name)?;
         transaction.savepoints.truncate(place);
         Some(())
     }

@@ -1,6 +1,6 @@
 //! What a query gave, and whether two have given the same.
 
-use mayfly_testkit::cell::escape;
+use mayfly_testkit::cell::line;
 use mayfly_testkit::client::{Answer as Packets, ServerError};
 
 /// Rows, or an error's number and text.
@@ -30,14 +30,10 @@ impl Answer {
     pub(crate) fn of_peer(found: Result<Packets, ServerError>) -> Self {
         match found {
             Ok(Packets::Rows { rows, .. }) => {
-                let line = |row: &Vec<Option<Vec<u8>>>| {
-                    let cells = row.iter().map(|cell| escape(cell.as_deref()));
-                    cells.collect::<Vec<_>>().join("\t")
-                };
-                Self::Rows(rows.iter().map(line).collect())
+                Self::Rows(rows.iter().map(|row| line(row)).collect())
             }
             Ok(Packets::Done(_)) => Self::Rows(Vec::new()),
-            Err(error) => Self::Error(error.errno, error.to_string()),
+            Err(error) => Self::Error(error.code, error.to_string()),
         }
     }
 

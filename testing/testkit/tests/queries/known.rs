@@ -56,211 +56,145 @@ const CHOICES: [&str; 13] = [
     "EXCEPT",
 ];
 
+const fn known(slug: &'static str, explains: fn(&Difference<'_>) -> bool) -> Known {
+    Known { slug, explains }
+}
+
 /// All of them.
 pub(crate) const KNOWN: &[Known] = &[
-    Known {
-        slug: "decimal-scale",
-        explains: |found| found.names(&CHOICES) && same_numbers(found, 0.0),
-    },
-    Known {
-        slug: "constant-no-date",
-        explains: |found| matches!(found.theirs, Answer::Error(1525, _)),
-    },
-    Known {
-        slug: "number-display",
-        explains: |found| found.flavour == Flavour::MariaDb && same_numbers(found, 0.0),
-    },
-    Known {
-        slug: "exact-sums",
-        explains: |found| {
-            found.names(&["SUM(", "AVG(", "STD", "VAR"]) && same_numbers(found, 1e-12)
-        },
-    },
-    Known {
-        slug: "year-zero",
-        explains: |found| shows(found.ours, &["0000"]) && same_numbers(found, 0.0),
-    },
-    Known {
-        slug: "bit-choices",
-        explains: |found| {
-            let shows = found.names(&CHOICES) || found.query.contains("JSON");
-            found.tables.contains(" BIT(") && shows
-        },
-    },
-    Known {
-        slug: "having-columns",
-        explains: |found| {
-            let clauses = ["'having clause'", "'HAVING'"];
-            clauses.iter().any(|clause| found.refuses(&[1054], clause))
-        },
-    },
-    Known {
-        slug: "json-collation",
-        explains: |found| {
-            let mixes = [1267, 1270, 1271];
-            found.refuses(&mixes, "(utf8mb4_bin,")
-                && (found.query.contains("JSON") || found.tables.contains(" JSON"))
-        },
-    },
-    Known {
-        slug: "binary-texts",
-        explains: |found| {
-            found.refuses(&[3854], "from binary to") || found.refuses(&[3995], "'binary'")
-        },
-    },
-    Known {
-        slug: "removed-in-9",
-        explains: |found| {
-            let removed = ["MD5 ", "SHA1 ", "SHA ", "SHA1(", "MD5("];
-            removed.iter().any(|name| found.refuses(&[1305], name))
-        },
-    },
-    Known {
-        slug: "xml",
-        explains: |found| found.refuses(&[1105], "XPATH"),
-    },
-    Known {
-        slug: "small-numbers-as-dates",
-        explains: |found| {
-            found.names(&["YEAR(", "DATE(", "AS DATE", "MONTH", "DAY", "QUARTER("])
-                && shows(found.theirs, &["0"])
-                && shows(found.ours, &["NULL", "0000"])
-        },
-    },
-    Known {
-        slug: "time-as-date",
-        explains: |found| {
-            let has_time = found.names(&["TIME'"]) || found.tables.contains(" TIME");
-            has_time && found.names(&["DATE(", "AS DATE", "AS YEAR", "MONTH", "DAY"])
-        },
-    },
-    Known {
-        slug: "decimal-digits",
-        explains: |found| matches!(found.ours, Answer::Error(1690, text) if text.contains("DECIMAL")),
-    },
-    Known {
-        slug: "argument-errors",
-        explains: |found| match found.ours {
-            Answer::Error(1411, _) => true,
-            Answer::Error(1690, _) => found.names(&["NULL", "JSON_VALID("]),
-            _ => false,
-        },
-    },
-    Known {
-        slug: "week-mode",
-        explains: |found| {
-            let is_zero = |row: &String| row.split('\t').any(|cell| cell == "0");
-            let is_unknown = matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(is_zero));
-            found.names(&["WEEK("]) && (is_unknown || found.tables.contains("BIT(64)"))
-        },
-    },
-    Known {
-        slug: "interval-of-choices",
-        explains: |found| {
-            let at_midnight = shows(found.theirs, &[" 00:00:00"]);
-            found.names(&CHOICES) && found.names(&["INTERVAL "]) && at_midnight
-        },
-    },
-    Known {
-        slug: "time-of-texts",
-        explains: |found| {
-            let parts = ["HOUR(", "MINUTE(", "SECOND(", "TIME", "AS TIME"];
-            let is_null = shows(found.theirs, &["NULL"]);
-            found.names(&parts) && found.names(&["REVERSE(", "CONCAT"]) && is_null
-        },
-    },
-    Known {
-        slug: "repeated-constants",
-        explains: |found| found.names(&["OCT(", "CONV(", "BIN("]) && found.names(&["DATE", "TIME"]),
-    },
-    Known {
-        slug: "replace-length",
-        explains: |found| {
-            found.names(&["REPLACE("]) && found.names(&["DISTINCT", "UNION", "GROUP"])
-        },
-    },
-    Known {
-        slug: "week-of-no-month",
-        explains: |found| found.names(&["WEEK"]) && shows(found.theirs, &["6135667"]),
-    },
-    Known {
-        slug: "picoseconds",
-        explains: |found| found.refuses(&[1253, 1267], "utf8mb3"),
-    },
-    Known {
-        slug: "null-collation",
-        explains: |found| {
-            found.refuses(&[1253], "CHARACTER SET 'binary'") && found.names(&["NULL"])
-        },
-    },
-    Known {
-        slug: "rollup-constants",
-        explains: |found| match (found.ours, found.theirs) {
+    known("decimal-scale", |found| {
+        found.names(&CHOICES) && same_numbers(found, 0.0)
+    }),
+    known("constant-no-date", |found| {
+        matches!(found.theirs, Answer::Error(1525, _))
+    }),
+    known("number-display", |found| {
+        found.flavour == Flavour::MariaDb && same_numbers(found, 0.0)
+    }),
+    known("exact-sums", |found| {
+        found.names(&["SUM(", "AVG(", "STD", "VAR"]) && same_numbers(found, 1e-12)
+    }),
+    known("year-zero", |found| {
+        shows(found.ours, &["0000"]) && same_numbers(found, 0.0)
+    }),
+    known("bit-choices", |found| {
+        let shows = found.names(&CHOICES) || found.query.contains("JSON");
+        found.tables.contains(" BIT(") && shows
+    }),
+    known("having-columns", |found| {
+        let clauses = ["'having clause'", "'HAVING'"];
+        clauses.iter().any(|clause| found.refuses(&[1054], clause))
+    }),
+    known("json-collation", |found| {
+        let mixes = [1267, 1270, 1271];
+        found.refuses(&mixes, "(utf8mb4_bin,")
+            && (found.query.contains("JSON") || found.tables.contains(" JSON"))
+    }),
+    known("binary-texts", |found| {
+        found.refuses(&[3854], "from binary to") || found.refuses(&[3995], "'binary'")
+    }),
+    known("removed-in-9", |found| {
+        let removed = ["MD5 ", "SHA1 ", "SHA ", "SHA1(", "MD5("];
+        removed.iter().any(|name| found.refuses(&[1305], name))
+    }),
+    known("xml", |found| found.refuses(&[1105], "XPATH")),
+    known("small-numbers-as-dates", |found| {
+        found.names(&["YEAR(", "DATE(", "AS DATE", "MONTH", "DAY", "QUARTER("])
+            && shows(found.theirs, &["0"])
+            && shows(found.ours, &["NULL", "0000"])
+    }),
+    known("time-as-date", |found| {
+        let has_time = found.names(&["TIME'"]) || found.tables.contains(" TIME");
+        has_time && found.names(&["DATE(", "AS DATE", "AS YEAR", "MONTH", "DAY"])
+    }),
+    known(
+        "decimal-digits",
+        |found| matches!(found.ours, Answer::Error(1690, text) if text.contains("DECIMAL")),
+    ),
+    known("argument-errors", |found| match found.ours {
+        Answer::Error(1411, _) => true,
+        Answer::Error(1690, _) => found.names(&["NULL", "JSON_VALID("]),
+        _ => false,
+    }),
+    known("week-mode", |found| {
+        let is_zero = |row: &String| row.split('\t').any(|cell| cell == "0");
+        let is_unknown = matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(is_zero));
+        found.names(&["WEEK("]) && (is_unknown || found.tables.contains("BIT(64)"))
+    }),
+    known("interval-of-choices", |found| {
+        let at_midnight = shows(found.theirs, &[" 00:00:00"]);
+        found.names(&CHOICES) && found.names(&["INTERVAL "]) && at_midnight
+    }),
+    known("time-of-texts", |found| {
+        let parts = ["HOUR(", "MINUTE(", "SECOND(", "TIME", "AS TIME"];
+        let is_null = shows(found.theirs, &["NULL"]);
+        found.names(&parts) && found.names(&["REVERSE(", "CONCAT"]) && is_null
+    }),
+    known("repeated-constants", |found| {
+        found.names(&["OCT(", "CONV(", "BIN("]) && found.names(&["DATE", "TIME"])
+    }),
+    known("replace-length", |found| {
+        found.names(&["REPLACE("]) && found.names(&["DISTINCT", "UNION", "GROUP"])
+    }),
+    known("week-of-no-month", |found| {
+        found.names(&["WEEK"]) && shows(found.theirs, &["6135667"])
+    }),
+    known("picoseconds", |found| {
+        found.refuses(&[1253, 1267], "utf8mb3")
+    }),
+    known("null-collation", |found| {
+        found.refuses(&[1253], "CHARACTER SET 'binary'") && found.names(&["NULL"])
+    }),
+    known("rollup-constants", |found| {
+        match (found.ours, found.theirs) {
             (Answer::Rows(ours), Answer::Rows(theirs)) => {
                 found.names(&[" WITH ROLLUP"]) && theirs.len() < ours.len()
             }
             _ => false,
-        },
-    },
-    Known {
-        slug: "exact-ranges",
-        explains: |found| {
-            let years = found.tables.contains(" YEAR");
-            let compares = found.names(&["=", "<", ">", "BETWEEN", " IN ("]);
-            let documents =
-                found.tables.contains("BIGINT") && found.query.contains("JSON") && compares;
-            documents || years && found.names(&[" IN (", "BETWEEN ", "CASE ", "<=>"])
-        },
-    },
+        }
+    }),
+    known("exact-ranges", |found| {
+        let years = found.tables.contains(" YEAR");
+        let compares = found.names(&["=", "<", ">", "BETWEEN", " IN ("]);
+        let documents = found.tables.contains("BIGINT") && found.query.contains("JSON") && compares;
+        documents || years && found.names(&[" IN (", "BETWEEN ", "CASE ", "<=>"])
+    }),
     // IN takes -1 for 18446744073709551615; a year beside a date.
-    Known {
-        slug: "comparison-types",
-        explains: |found| {
-            let unsigned = ["BIGINT UNSIGNED", "BIT(64)", "18446744073709551615"];
-            let has_one = |text: &str| unsigned.iter().any(|word| text.contains(word));
-            found.names(&[" IN (", "CASE "]) && (has_one(found.query) || has_one(found.tables))
-                || (found.names(&[" IN (", "YEAR("]) || found.tables.contains(" YEAR"))
-                    && found.mixes_types()
-                    && found.names(&["DATE", "TIME"])
-        },
-    },
-    Known {
-        slug: "time-and-moment",
-        explains: |found| {
-            let compares = ["=", "<", ">", "BETWEEN"];
-            found.tables.contains(" TIME")
-                && found.names(&["DATE", "TIMESTAMP"])
-                && found.names(&compares)
-        },
-    },
-    Known {
-        slug: "count-distinct-null",
-        explains: |found| found.names(&["COUNT(DISTINCT "]) && found.names(&["(SELECT "]),
-    },
-    Known {
-        slug: "null-beside-values",
-        explains: |found| {
-            let choosing = [
-                "FIELD(",
-                "ELT(",
-                "MAKE_SET(",
-                "CONCAT_WS(",
-                "INTERVAL(",
-                "CHAR(",
-                "QUOTE(",
-            ];
-            found.names(&choosing) && found.names(&[" LEFT JOIN ", " RIGHT JOIN "])
-        },
-    },
-    Known {
-        slug: "set-operations-in-subqueries",
-        explains: |found| {
-            let quantified = ["IN (SELECT", "ANY (SELECT", "ALL (SELECT", "EXISTS (SELECT"];
-            let counted = found.names(&[" INTERSECT ALL ", " EXCEPT ALL "]);
-            found.names(&quantified) && found.names(&[" INTERSECT ", " EXCEPT "])
-                || found.query.starts_with("WITH ") && counted
-        },
-    },
+    known("comparison-types", |found| {
+        let unsigned = ["BIGINT UNSIGNED", "BIT(64)", "18446744073709551615"];
+        let has_one = |text: &str| unsigned.iter().any(|word| text.contains(word));
+        found.names(&[" IN (", "CASE "]) && (has_one(found.query) || has_one(found.tables))
+            || (found.names(&[" IN (", "YEAR("]) || found.tables.contains(" YEAR"))
+                && found.mixes_types()
+                && found.names(&["DATE", "TIME"])
+    }),
+    known("time-and-moment", |found| {
+        let compares = ["=", "<", ">", "BETWEEN"];
+        found.tables.contains(" TIME")
+            && found.names(&["DATE", "TIMESTAMP"])
+            && found.names(&compares)
+    }),
+    known("count-distinct-null", |found| {
+        found.names(&["COUNT(DISTINCT "]) && found.names(&["(SELECT "])
+    }),
+    known("null-beside-values", |found| {
+        let choosing = [
+            "FIELD(",
+            "ELT(",
+            "MAKE_SET(",
+            "CONCAT_WS(",
+            "INTERVAL(",
+            "CHAR(",
+            "QUOTE(",
+        ];
+        found.names(&choosing) && found.names(&[" LEFT JOIN ", " RIGHT JOIN "])
+    }),
+    known("set-operations-in-subqueries", |found| {
+        let quantified = ["IN (SELECT", "ANY (SELECT", "ALL (SELECT", "EXISTS (SELECT"];
+        let counted = found.names(&[" INTERSECT ALL ", " EXCEPT ALL "]);
+        found.names(&quantified) && found.names(&[" INTERSECT ", " EXCEPT "])
+            || found.query.starts_with("WITH ") && counted
+    }),
 ];
 
 /// Whether a row has one of these texts in it.

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use mayfly_testkit::random::Random;
+use mayfly_testkit::random::{Random, first_seed, setting};
 use mayfly_testkit::server::Flavour;
 
 use case::Case;
@@ -42,13 +42,6 @@ const QUERIES: usize = 60;
 /// After how many of them there is a law.
 const LAWS: usize = 6;
 
-fn number(name: &str, default: u64) -> u64 {
-    let value = std::env::var(name).ok();
-    value
-        .and_then(|value| value.parse().ok())
-        .unwrap_or(default)
-}
-
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let trials = vec![Trial::test("random_queries_give_what_others_give", queries)];
@@ -56,11 +49,10 @@ fn main() -> ExitCode {
 }
 
 fn queries() -> Result<(), Failed> {
-    let seconds = Duration::from_secs(number("MAYFLY_QUERIES_SECONDS", 20));
-    let most = number("MAYFLY_QUERIES_FAILURES", 10);
-    let first = number("MAYFLY_QUERIES_SEED", Random::new_seed());
-    eprintln!("MAYFLY_QUERIES_SEED={first}");
-    let (databases, ways) = Databases::open();
+    let seconds = Duration::from_secs(setting("MAYFLY_QUERIES_SECONDS").unwrap_or(20));
+    let most = setting("MAYFLY_QUERIES_FAILURES").unwrap_or(10);
+    let first = first_seed("MAYFLY_QUERIES_SEED");
+    let (_databases, ways) = Databases::open();
     let peers = [Flavour::MySql, Flavour::MariaDb]
         .into_iter()
         .filter_map(Peer::find);
@@ -115,8 +107,6 @@ fn queries() -> Result<(), Failed> {
     let sets = seed - first;
     let explained = &round.explained;
     eprintln!("{queries} queries and {laws} laws over {sets} sets of tables; {explained:?}");
-    drop(round);
-    databases.finish();
     match failures {
         0 => Ok(()),
         count => Err(format!("{count} differences, from seed {first} on").into()),

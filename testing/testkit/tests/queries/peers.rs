@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mayfly_testkit::client::{Client, ServerError};
+use mayfly_testkit::client::{Client, LOST, ServerError};
 use mayfly_testkit::server::{self, Flavour};
 
 use crate::answers::Answer;
@@ -54,7 +54,7 @@ impl Peer {
         statements.extend(schema.statements(keys, Tables::Base));
         for statement in statements {
             if let Err(error) = self.client.query(&statement)
-                && error.errno == 2013
+                && error.code == LOST
             {
                 self.reconnect();
                 return self.make(schema, keys);
@@ -70,7 +70,7 @@ impl Peer {
     /// What a query gives; `None` if the server ends the connection on it, as one does that crashes.
     pub(crate) fn answer(&mut self, case: &Case, schema: &Schema) -> Option<Answer> {
         match self.client.query(&case.text()) {
-            Err(error) if error.errno == 2013 => {
+            Err(error) if error.code == LOST => {
                 self.faults.push(case.text());
                 self.reconnect();
                 self.begin(schema);

@@ -1,7 +1,7 @@
 //! The ways in which a query is run in this process, all of which give the same.
 
 use mayfly_engine::{HashMode, Session};
-use mayfly_testkit::fixture::{DataDirectory, Fixture, must, rows};
+use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt};
 use mayfly_testkit::random::Random;
 
 use crate::answers::Answer;
@@ -46,9 +46,9 @@ pub(crate) struct Way {
 
 impl Way {
     fn new(name: &'static str, fixture: &Fixture, keys: bool, tables: Tables, form: Form) -> Self {
-        let mut session = fixture.database.session();
-        must(&mut session, "SET sql_mode = 'STRICT_TRANS_TABLES'");
-        must(&mut session, "SET max_execution_time = 3000");
+        let mut session = fixture.session();
+        session.must("SET sql_mode = 'STRICT_TRANS_TABLES'");
+        session.must("SET max_execution_time = 3000");
         Self {
             name,
             session,
@@ -64,23 +64,19 @@ impl Way {
     pub(crate) fn begin(&mut self, schema: &Schema, number: u64) -> &'static str {
         self.parameters = schema.portable;
         let database = format!("queries_{number}");
-        must(&mut self.session, &format!("CREATE DATABASE {database}"));
-        must(&mut self.session, &format!("USE {database}"));
-        for statement in schema.settings() {
-            must(&mut self.session, &statement);
-        }
+        self.session.must(&format!("CREATE DATABASE {database}"));
+        self.session.must(&format!("USE {database}"));
+        self.session.must_all(schema.settings());
         for statement in schema.statements(self.keys, self.tables) {
-            let _ = rows(&mut self.session, &statement);
+            let _ = self.session.rows(&statement);
         }
         if !self.turns {
             return "";
         }
         let switch = Random(number).pick(&SWITCHES);
-        must(&mut self.session, "SET optimizer_switch = DEFAULT");
-        must(
-            &mut self.session,
-            &format!("SET optimizer_switch = '{switch}'"),
-        );
+        self.session.must("SET optimizer_switch = DEFAULT");
+        self.session
+            .must(&format!("SET optimizer_switch = '{switch}'"));
         switch
     }
 
@@ -88,18 +84,16 @@ impl Way {
         if self.tables == Tables::Temporary {
             for table in &schema.tables {
                 let drop = format!("DROP TEMPORARY TABLE IF EXISTS {}", table.name);
-                must(&mut self.session, &drop);
+                self.session.must(&drop);
             }
         }
-        must(
-            &mut self.session,
-            &format!("DROP DATABASE queries_{number}"),
-        );
+        self.session
+            .must(&format!("DROP DATABASE queries_{number}"));
     }
 
     /// A statement that changes rows.
     pub(crate) fn change(&mut self, statement: &str) {
-        let _ = rows(&mut self.session, statement);
+        let _ = self.session.rows(statement);
     }
 
     /// What a query gives; `None` if it cannot be asked so.
@@ -109,10 +103,12 @@ impl Way {
             return None;
         }
         let found = match self.form {
-            Form::Text => rows(&mut self.session, &text),
-            Form::Repeated => rows(&mut self.session, &text)
-                .and_then(|_| rows(&mut self.session, &text))
-                .and_then(|_| rows(&mut self.session, &text)),
+            Form::Text => self.session.rows(&text),
+            Form::Repeated => self
+                .session
+                .rows(&text)
+                .and_then(|_| self.session.rows(&text))
+                .and_then(|_| self.session.rows(&text)),
             Form::Prepared => self.prepared(case),
         };
         Some(case.in_order(Answer::of_mayfly(found)))
@@ -125,7 +121,7 @@ impl Way {
 
     /// What a text gives.
     pub(crate) fn text(&mut self, query: &str) -> Answer {
-        Answer::of_mayfly(rows(&mut self.session, query)).sorted()
+        Answer::of_mayfly(self.session.rows(query)).sorted()
     }
 
     fn prepared(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {
@@ -134,27 +130,27 @@ impl Way {
             false => (case.text(), Vec::new()),
         };
         let text = text.replace('\\', "\\\\").replace('\'', "''");
-        rows(&mut self.session, &format!("PREPARE q FROM '{text}'"))?;
+        self.session.rows(&format!("PREPARE q FROM '{text}'"))?;
         let mut names = Vec::new();
         for (at, value) in values.iter().enumerate() {
-            rows(&mut self.session, &format!("SET @p{at} = {value}"))?;
+            self.session.rows(&format!("SET @p{at} = {value}"))?;
             names.push(format!("@p{at}"));
         }
         let execute = match names.as_slice() {
             [] => "EXECUTE q".to_owned(),
             names => format!("EXECUTE q USING {}", names.join(", ")),
         };
-        let found = rows(&mut self.session, &execute);
-        let found = found.and_then(|_| rows(&mut self.session, &execute));
-        let _ = rows(&mut self.session, "DEALLOCATE PREPARE q");
+        let found = self.session.rows(&execute);
+        let found = found.and_then(|_| self.session.rows(&execute));
+        let _ = self.session.rows("DEALLOCATE PREPARE q");
         found
     }
 }
 
-/// The databases of the ways.
+/// The databases of the ways, which go after them: nothing may be left.
 pub(crate) struct Databases {
-    fixtures: Vec<Fixture>,
-    directory: DataDirectory,
+    _fixtures: Vec<Fixture>,
+    _directory: DataDirectory,
 }
 
 impl Databases {
@@ -202,19 +198,10 @@ impl Databases {
             ),
         ];
         ways[5].turns = true;
-        let fixtures = vec![plain, tiny, simple, collides, durable];
         let databases = Self {
-            fixtures,
-            directory,
+            _fixtures: vec![plain, tiny, simple, collides, durable],
+            _directory: directory,
         };
         (databases, ways)
-    }
-
-    /// Closes them, when the ways are gone: nothing is left.
-    pub(crate) fn finish(self) {
-        for fixture in self.fixtures {
-            fixture.finish();
-        }
-        drop(self.directory);
     }
 }

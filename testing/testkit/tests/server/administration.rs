@@ -48,45 +48,43 @@ fn status(client: &mut Raw, name: &str) -> u64 {
 
 #[test]
 fn a_client_ends_the_server() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     // Nobody has said how.
     assert_eq!(errno(&root.query("SHUTDOWN")), ER_NOT_SUPPORTED_YET);
-    let (told, asked) = mpsc::channel();
+    let (sender, shutdowns) = mpsc::channel();
     host.database.on_shutdown(move || {
-        let _ = told.send(());
+        let _ = sender.send(());
     });
     root.query("CREATE USER ann@localhost");
-    let mut ann = host.connect();
-    ann.log_in("ann");
+    let mut ann = host.log_in("ann");
     assert_eq!(
         errno(&ann.query("SHUTDOWN")),
         ER_SPECIFIC_ACCESS_DENIED_ERROR
     );
     ann.command(COM_SHUTDOWN, b"\0");
     assert_eq!(ann.errno(), Some(ER_SPECIFIC_ACCESS_DENIED_ERROR));
-    assert!(asked.try_recv().is_err());
+    assert!(shutdowns.try_recv().is_err());
     root.query("GRANT SHUTDOWN ON *.* TO ann@localhost");
     assert_eq!(errno(&ann.query("SHUTDOWN")), 0);
-    asked.recv_timeout(PATIENCE).expect("a word");
+    shutdowns.recv_timeout(PATIENCE).expect("a word");
     // The kind of shutdown may be left out.
     ann.command(COM_SHUTDOWN, b"");
     assert_eq!(ann.read().expect("an answer")[0], 0xFE);
-    asked.recv_timeout(PATIENCE).expect("a word");
+    shutdowns.recv_timeout(PATIENCE).expect("a word");
     assert_eq!(status(&mut ann, "Com_shutdown"), 4);
 }
 
 #[test]
 fn caches_are_flushed() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     for bits in [REFRESH_GRANT, REFRESH_HOSTS, REFRESH_ALL] {
         root.command(COM_REFRESH, &[bits]);
         assert_eq!(root.errno(), Some(0), "{bits}");
     }
     root.query("CREATE USER ann@localhost");
-    let mut ann = host.connect();
-    ann.log_in("ann");
+    let mut ann = host.log_in("ann");
     ann.command(COM_REFRESH, &[REFRESH_GRANT]);
     assert_eq!(ann.errno(), Some(ER_SPECIFIC_ACCESS_DENIED_ERROR));
     ann.command(COM_REFRESH, b"");
@@ -96,20 +94,19 @@ fn caches_are_flushed() {
 
 #[test]
 fn the_log_is_told_how_the_server_is() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     root.command(COM_DEBUG, b"");
     assert_eq!(root.read().expect("an answer")[0], 0xFE);
     root.query("CREATE USER ann@localhost");
-    let mut ann = host.connect();
-    ann.log_in("ann");
+    let mut ann = host.log_in("ann");
     ann.command(COM_DEBUG, b"");
     assert_eq!(ann.errno(), Some(ER_SPECIFIC_ACCESS_DENIED_ERROR));
 }
 
 #[test]
 fn a_client_is_listed_with_its_port() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     let port = root.stream.local_addr().expect("an address").port();
     let own = "SELECT host, USER() FROM information_schema.processlist WHERE id = CONNECTION_ID()";
@@ -122,13 +119,11 @@ fn a_client_is_listed_with_its_port() {
 
 #[test]
 fn a_client_that_logs_in_is_seen_and_can_be_ended() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     root.query("CREATE USER ann@localhost");
-    let mut ann = host.connect();
-    ann.log_in("ann");
-    let mut unknown = host.connect();
-    unknown.read().expect("a greeting");
+    let mut ann = host.log_in("ann");
+    let mut unknown = host.greeted();
     let list = "SELECT id, user, REGEXP_REPLACE(host, '[0-9]+$', 'port'), db, command, state, info \
                 FROM information_schema.processlist WHERE user LIKE 'unauth%'";
     let seen = row(&root.query(list));
@@ -165,7 +160,7 @@ fn a_client_that_logs_in_is_seen_and_can_be_ended() {
 
 #[test]
 fn commands_are_counted() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     for statement in [
         "SHOW TABLES FROM test",
@@ -197,7 +192,7 @@ fn commands_are_counted() {
         ("Com_show_fields", 1),
         ("Com_empty_query", 1),
         ("Com_admin_commands", 1),
-        // COM_STATISTICS, and those that asked for what stands above.
+        // COM_STATISTICS, and those that shutdowns for what stands above.
         ("Com_show_status", 13),
         ("Com_xa_start", 0),
     ] {

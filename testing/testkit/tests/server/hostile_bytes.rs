@@ -31,11 +31,10 @@ fn serves_others(host: &Host) {
 
 #[test]
 fn a_greeting_that_is_cut_off_ends_the_connection() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let whole = Raw::response("root");
     for length in [0, 1, 3, 20, 31, 33] {
-        let mut client = host.connect();
-        client.read().expect("a greeting");
+        let mut client = host.greeted();
         client.packet(&whole[..length]);
         let answer = client.errno();
         assert_eq!(answer, Some(ER_HANDSHAKE_ERROR), "{length} bytes");
@@ -46,7 +45,7 @@ fn a_greeting_that_is_cut_off_ends_the_connection() {
 
 #[test]
 fn a_packet_that_is_cut_off_ends_the_connection() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     for bytes in [&b"\x05"[..], b"\x05\0\0", b"\x05\0\0\0\x03SE"] {
         let mut client = host.root();
         client.send(bytes);
@@ -59,14 +58,13 @@ fn a_packet_that_is_cut_off_ends_the_connection() {
 
 #[test]
 fn packets_out_of_order_end_the_connection() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut client = host.root();
     client.send(b"\x09\0\0\x05\x03SELECT 1");
     assert_eq!(client.errno(), Some(ER_NET_PACKETS_OUT_OF_ORDER));
     assert_eq!(client.read(), None);
     // In the handshake too.
-    let mut client = host.connect();
-    client.read().expect("a greeting");
+    let mut client = host.greeted();
     client.sequence = 7;
     client.packet(&Raw::response("root"));
     assert_eq!(client.errno(), Some(ER_NET_PACKETS_OUT_OF_ORDER));
@@ -76,10 +74,7 @@ fn packets_out_of_order_end_the_connection() {
 
 #[test]
 fn a_packet_that_is_too_long_is_refused_before_it_is_kept() {
-    let host = Host::start(|options| {
-        let limit = ("max_allowed_packet".to_owned(), "1048576".to_owned());
-        options.variables.push(limit);
-    });
+    let host = Host::with(&[("max_allowed_packet", "1048576")]);
     let mut client = host.root();
     let mut sent = vec![COM_QUERY];
     sent.resize(2 << 20, b' ');
@@ -97,9 +92,8 @@ fn a_packet_that_is_too_long_is_refused_before_it_is_kept() {
 
 #[test]
 fn a_client_that_has_not_logged_in_sends_little() {
-    let host = Host::start(|_| {});
-    let mut client = host.connect();
-    client.read().expect("a greeting");
+    let host = Host::start();
+    let mut client = host.greeted();
     client.send(b"\xff\xff\xff\x01");
     client.stream.shutdown(Shutdown::Write).expect("a socket");
     assert_eq!(client.errno(), Some(ER_NET_PACKET_TOO_LARGE));
@@ -108,7 +102,7 @@ fn a_client_that_has_not_logged_in_sends_little() {
 
 #[test]
 fn a_replayed_login_is_no_command() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut client = host.root();
     // Sent once more, it is a command of a number that there is none of.
     client.sequence = 0;
@@ -120,7 +114,7 @@ fn a_replayed_login_is_no_command() {
 
 #[test]
 fn nobody_comes_in_by_another_plugin() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     root.query("CREATE USER ann@localhost IDENTIFIED WITH caching_sha2_password BY 'right'");
     root.query("CREATE USER bob@localhost IDENTIFIED WITH mysql_native_password BY 'right'");
@@ -135,17 +129,8 @@ fn nobody_comes_in_by_another_plugin() {
             for proof in [&b""[..], b"\0", b"right\0", &[7; 20], &[7; 32]] {
                 // A login that succeeds ends the growing delays of those that fail.
                 drop(host.root());
-                let mut client = host.connect();
-                client.read().expect("a greeting");
-                let mut payload = Raw::response("");
-                payload.truncate(32);
-                payload.extend_from_slice(user.as_bytes());
-                payload.push(0);
-                payload.push(proof.len() as u8);
-                payload.extend_from_slice(proof);
-                payload.extend_from_slice(plugin.as_bytes());
-                payload.push(0);
-                client.packet(&payload);
+                let mut client = host.greeted();
+                client.packet(&Raw::response_with(user, proof, plugin));
                 // Every question is answered with the same.
                 while let Some(answer) = client.read() {
                     match answer.first() {
@@ -164,21 +149,16 @@ fn nobody_comes_in_by_another_plugin() {
 
 #[test]
 fn commands_that_say_nothing_are_errors_and_the_connection_goes_on() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut client = host.root();
+    // Statements of a number that there is none of.
+    let execute = b"\x07\0\0\0\0\x01\0\0\0";
+    let fetch = b"\x07\0\0\0\x01\0\0\0";
     for (code, content, errno) in [
         (COM_STMT_EXECUTE, &b""[..], ER_MALFORMED_PACKET),
-        (
-            COM_STMT_EXECUTE,
-            b"\x07\0\0\0\0\x01\0\0\0",
-            ER_UNKNOWN_STMT_HANDLER,
-        ),
+        (COM_STMT_EXECUTE, execute, ER_UNKNOWN_STMT_HANDLER),
         (COM_STMT_FETCH, b"\x07\0\0\0", ER_MALFORMED_PACKET),
-        (
-            COM_STMT_FETCH,
-            b"\x07\0\0\0\x01\0\0\0",
-            ER_UNKNOWN_STMT_HANDLER,
-        ),
+        (COM_STMT_FETCH, fetch, ER_UNKNOWN_STMT_HANDLER),
         (0xEE, b"", ER_UNKNOWN_COM_ERROR),
         (0x12, b"binlog", ER_UNKNOWN_COM_ERROR),
     ] {
@@ -190,7 +170,7 @@ fn commands_that_say_nothing_are_errors_and_the_connection_goes_on() {
 
 #[test]
 fn values_that_are_cut_off_are_malformed() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut client = host.root();
     client.command(COM_STMT_PREPARE, b"SELECT ?, ?");
     let prepared = client.read().expect("an answer");
@@ -212,7 +192,7 @@ fn values_that_are_cut_off_are_malformed() {
 
 #[test]
 fn a_value_in_pieces_that_is_too_long_runs_nothing() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     host.root().query("SET GLOBAL max_allowed_packet = 65536");
     let mut client = host.root();
     client.query("CREATE DATABASE pieces");
@@ -246,7 +226,7 @@ fn a_value_in_pieces_that_is_too_long_runs_nothing() {
 
 #[test]
 fn random_bytes_end_at_most_their_connection() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let bytes = prop::collection::vec(any::<u8>(), 0..200);
     let mut runner = TestRunner::new(ProptestConfig {
         cases: 200,
@@ -255,9 +235,10 @@ fn random_bytes_end_at_most_their_connection() {
     });
     let is_logged_in = any::<bool>();
     let ran = runner.run(&(is_logged_in, bytes), |(is_logged_in, bytes)| {
-        let mut client = match is_logged_in {
-            true => host.root(),
-            false => host.connect(),
+        let mut client = if is_logged_in {
+            host.root()
+        } else {
+            host.connect()
         };
         client.send(&bytes);
         let _ = client.stream.flush();

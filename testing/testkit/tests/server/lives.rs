@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use mayfly_testkit::fixture::variables;
-
 use crate::raw::{Host, Raw, errno};
 
 const COM_PING: u8 = 14;
@@ -20,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 #[test]
 fn a_parked_connection_wakes_up() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut clients: Vec<Raw> = (0..20).map(|_| host.root()).collect();
     for round in 0..2 {
         for client in &mut clients {
@@ -37,14 +35,12 @@ fn a_parked_connection_wakes_up() {
 
 #[test]
 fn connections_are_limited() {
-    let host = Host::start(|options| options.variables = variables(&[("max_connections", "2")]));
+    let host = Host::with(&[("max_connections", "2")]);
     let mut root = host.root();
     root.query("CREATE USER ann@localhost");
-    let mut first = host.connect();
-    first.log_in("ann");
+    let first = host.log_in("ann");
     // Beyond the limit there is one more, for an administrator.
-    let mut third = host.connect();
-    third.read().expect("a greeting");
+    let mut third = host.greeted();
     third.packet(&Raw::response("ann"));
     assert_eq!(third.errno(), Some(ER_CON_COUNT_ERROR));
     assert_eq!(third.read(), None);
@@ -60,7 +56,7 @@ fn connections_are_limited() {
 
 #[test]
 fn idle_clients_are_sent_away() {
-    let host = Host::start(|options| options.variables = variables(&[("wait_timeout", "1")]));
+    let host = Host::with(&[("wait_timeout", "1")]);
     let mut client = host.root();
     assert_eq!(client.errno(), Some(ER_CLIENT_INTERACTION_TIMEOUT));
     assert_eq!(client.read(), None);
@@ -69,11 +65,9 @@ fn idle_clients_are_sent_away() {
 
 #[test]
 fn clients_that_never_log_in_are_sent_away() {
-    let host = Host::start(|options| options.variables = variables(&[("connect_timeout", "2")]));
-    let mut silent = host.connect();
-    silent.read().expect("a greeting");
-    let mut slow = host.connect();
-    slow.read().expect("a greeting");
+    let host = Host::with(&[("connect_timeout", "2")]);
+    let mut silent = host.greeted();
+    let mut slow = host.greeted();
     slow.send(b"\x20\0\0\x01abc");
     while silent.read().is_some() {}
     while slow.read().is_some() {}
@@ -82,7 +76,7 @@ fn clients_that_never_log_in_are_sent_away() {
 
 #[test]
 fn a_kill_ends_a_statement_or_the_connection() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut killer = host.root();
     let id = |client: &mut Raw| {
         let answer = client.query("SELECT CONNECTION_ID()");
@@ -111,7 +105,7 @@ fn a_kill_ends_a_statement_or_the_connection() {
 
 #[test]
 fn a_reset_forgets_what_the_session_had() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut client = host.root();
     client.query("CREATE TEMPORARY TABLE test.t (i INT)");
     client.query("SET @a = 1, sql_mode = ''");
@@ -125,7 +119,7 @@ fn a_reset_forgets_what_the_session_had() {
 
 #[test]
 fn a_shutdown_lets_statements_end() {
-    let mut host = Host::start(|_| {});
+    let mut host = Host::start();
     let mut idle = host.root();
     std::thread::sleep(PAUSE);
     let mut busy = host.root();
@@ -143,7 +137,7 @@ fn a_shutdown_lets_statements_end() {
 
 #[test]
 fn a_shutdown_kills_what_does_not_end() {
-    let mut host = Host::start(|_| {});
+    let mut host = Host::start();
     let mut busy = host.root();
     busy.command(3, b"SELECT SLEEP(1000)");
     std::thread::sleep(PAUSE);
@@ -153,7 +147,7 @@ fn a_shutdown_kills_what_does_not_end() {
 
 #[test]
 fn many_clients_leave_nothing() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     for _ in 0..20 {
         let mut clients: Vec<Raw> = (0..20).map(|_| host.root()).collect();
         for client in &mut clients {

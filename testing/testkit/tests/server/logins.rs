@@ -4,9 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use mayfly_testkit::fixture::variables;
-
-use crate::raw::{CAPABILITIES, Host, Raw};
+use crate::raw::{Host, Raw};
 
 const COM_CHANGE_USER: u8 = 0x11;
 const ER_ACCESS_DENIED_ERROR: u16 = 1045;
@@ -23,27 +21,17 @@ fn open_many_files() {
 
 /// The answer to the greeting with a proof.
 fn response(user: &str, proof: &[u8]) -> Vec<u8> {
-    let mut payload = CAPABILITIES.to_le_bytes().to_vec();
-    payload.extend_from_slice(&(1_u32 << 24).to_le_bytes());
-    payload.push(255);
-    payload.extend_from_slice(&[0; 23]);
-    payload.extend_from_slice(user.as_bytes());
-    payload.push(0);
-    payload.push(proof.len() as u8);
-    payload.extend_from_slice(proof);
-    payload.extend_from_slice(b"caching_sha2_password\0");
-    payload
+    Raw::response_with(user, proof, "caching_sha2_password")
 }
 
 #[test]
 fn half_open_logins_leave_the_server_answering_others() {
     open_many_files();
-    let host = Host::start(|options| options.variables = variables(&[("max_connections", "20")]));
+    let host = Host::with(&[("max_connections", "20")]);
     let mut root = host.root();
     let mut silent: Vec<Raw> = Vec::new();
     for number in 0..1_000 {
-        let mut client = host.connect();
-        client.read().expect("a greeting");
+        let mut client = host.greeted();
         if number % 2 == 0 {
             // It begins to speak, and stops.
             client.send(b"\x20\0\0\x01abc");
@@ -57,9 +45,7 @@ fn half_open_logins_leave_the_server_answering_others() {
     assert!(host.root().works());
     // There are never more than that: the first has to go.
     for _ in 0..100 {
-        let mut client = host.connect();
-        client.read().expect("a greeting");
-        silent.push(client);
+        silent.push(host.greeted());
     }
     assert_eq!(silent[0].read(), None);
     assert!(host.root().works());
@@ -72,9 +58,8 @@ fn half_open_logins_leave_the_server_answering_others() {
 
 #[test]
 fn a_login_ends_in_time_however_busy_its_client_is() {
-    let host = Host::start(|options| options.variables = variables(&[("connect_timeout", "2")]));
-    let mut client = host.connect();
-    client.read().expect("a greeting");
+    let host = Host::with(&[("connect_timeout", "2")]);
+    let mut client = host.greeted();
     let begun = Instant::now();
     // A whole answer would need so many bytes; each is a sign of life.
     client.send(b"\xff\0\0\x01");
@@ -96,9 +81,8 @@ fn a_login_ends_in_time_however_busy_its_client_is() {
 
 #[test]
 fn a_login_comes_in_few_pieces() {
-    let host = Host::start(|_| {});
-    let mut client = host.connect();
-    client.read().expect("a greeting");
+    let host = Host::start();
+    let mut client = host.greeted();
     client.send(b"\x60\xea\0\x01");
     let refused = (0..400).position(|_| {
         // Each byte is read before the next one comes.
@@ -112,12 +96,11 @@ fn a_login_comes_in_few_pieces() {
 
 #[test]
 fn a_refused_client_that_leaves_is_gone() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     // Failures make the answers to the next ones slow.
     let begun = Instant::now();
     for _ in 0..10 {
-        let mut client = host.connect();
-        client.read().expect("a greeting");
+        let mut client = host.greeted();
         client.packet(&response("nobody", &[7; 32]));
         assert_eq!(client.read().expect("a question")[0], 1);
         client.packet(b"wrong\0");
@@ -129,7 +112,7 @@ fn a_refused_client_that_leaves_is_gone() {
 
 #[test]
 fn a_change_of_user_begins_with_another_scramble() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     root.query("CREATE USER ann@localhost IDENTIFIED WITH mysql_native_password");
     // The account's plugin is not the one of the greeting: the client gets another scramble.
@@ -159,15 +142,14 @@ fn a_change_of_user_begins_with_another_scramble() {
 
 #[test]
 fn names_are_not_told() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     root.query("CREATE USER open@localhost, shut@localhost IDENTIFIED BY 'x'");
     let mut answers = Vec::new();
     for user in ["open", "shut", "nobody", "somebody"] {
         // A login that succeeds ends the growing delays of those that fail.
         drop(host.root());
-        let mut client = host.connect();
-        client.read().expect("a greeting");
+        let mut client = host.greeted();
         client.packet(&response(user, &[7; 32]));
         let question = client.read().expect("a question");
         client.packet(&[2]);

@@ -1,7 +1,7 @@
 //! The server as hostile, slow and numerous clients see it: what it refuses, what it survives, what
 //! it gives back.
 //!
-//! Ordinary clients have their rounds in `testing/clients`; the golden files run over the wire in
+//! Ordinary clients have their test suites in `testing/clients`; the golden files run over the wire in
 //! the configuration `wire`.
 
 mod administration;

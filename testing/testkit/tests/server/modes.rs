@@ -9,7 +9,7 @@ const ER_QUERY_INTERRUPTED: u16 = 1317;
 
 #[test]
 fn an_offline_server_is_for_administrators() {
-    let host = Host::start(|_| {});
+    let host = Host::start();
     let mut root = host.root();
     for statement in [
         "CREATE USER ann@localhost, admin@localhost",
@@ -18,13 +18,8 @@ fn an_offline_server_is_for_administrators() {
     ] {
         assert_eq!(errno(&root.query(statement)), 0, "{statement}");
     }
-    let log_in = |user: &str| {
-        let mut client = host.connect();
-        client.log_in(user);
-        client
-    };
-    let (mut idle, mut parked, mut busy) = (log_in("ann"), log_in("ann"), log_in("ann"));
-    let mut admin = log_in("admin");
+    let [mut idle, mut parked, mut busy] = [(); 3].map(|()| host.log_in("ann"));
+    let mut admin = host.log_in("admin");
     assert_eq!(errno(&idle.query("SET GLOBAL offline_mode = ON")), 1227);
     // So long that it is parked.
     std::thread::sleep(Duration::from_millis(300));
@@ -45,14 +40,13 @@ fn an_offline_server_is_for_administrators() {
         "{seen:?}"
     );
     host.wait_for_connections(2);
-    let mut late = host.connect();
-    late.read().expect("a greeting");
+    let mut late = host.greeted();
     late.packet(&Raw::response("ann"));
     assert_eq!(late.errno(), Some(ER_SERVER_OFFLINE_MODE));
     assert!(admin.works() && root.works());
-    assert!(log_in("admin").works());
+    assert!(host.log_in("admin").works());
     assert_eq!(errno(&root.query("SET GLOBAL offline_mode = OFF")), 0);
-    assert!(log_in("ann").works());
+    assert!(host.log_in("ann").works());
 }
 
 #[test]
@@ -64,17 +58,11 @@ fn compressions_are_offered_that_are_allowed() {
         ("zlib,uncompressed", COMPRESS),
         ("uncompressed", 0),
     ] {
-        let host = Host::start(|options| {
-            let name = "protocol_compression_algorithms".to_owned();
-            options.variables.push((name, allowed.to_owned()));
-        });
+        let host = Host::with(&[("protocol_compression_algorithms", allowed)]);
         let greeting = host.connect().read().expect("a greeting");
         // Behind the version, the number of the connection, eight bytes of the scramble and a zero.
-        let at = greeting
-            .iter()
-            .position(|byte| *byte == 0)
-            .expect("a version")
-            + 14;
+        let version = greeting.iter().position(|byte| *byte == 0);
+        let at = version.expect("a version") + 14;
         let low = u16::from_le_bytes([greeting[at], greeting[at + 1]]);
         let high = u16::from_le_bytes([greeting[at + 5], greeting[at + 6]]);
         let capabilities = u32::from(high) << 16 | u32::from(low);

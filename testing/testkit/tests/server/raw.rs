@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mayfly_engine::{Database, DatabaseOptions, RootPassword};
+use mayfly_testkit::fixture;
 use mayfly_wire::{Server, ServerOptions, TlsOptions};
 
 /// Generous, for a busy machine.
@@ -16,7 +17,7 @@ const SECURE_CONNECTION: u32 = 1 << 15;
 const PLUGIN_AUTH: u32 = 1 << 19;
 
 /// What the tests' own client can do.
-pub(crate) const CAPABILITIES: u32 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH;
+const CAPABILITIES: u32 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH;
 
 /// A server that is gone at the end of its test.
 pub(crate) struct Host {
@@ -25,11 +26,16 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// On a free port, with a root that has no password.
-    pub(crate) fn start(change: impl FnOnce(&mut DatabaseOptions)) -> Self {
+    /// With the usual variables.
+    pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// On a free port, with a root that has no password, and with variables of these values.
+    pub(crate) fn with(variables: &[(&str, &str)]) -> Self {
         let mut options = DatabaseOptions::new();
         options.threads = 2;
-        change(&mut options);
+        options.variables = fixture::variables(variables);
         let database = Database::open(options).expect("opens");
         let root = RootPassword::Empty;
         database.set_up_root(root).expect("makes an account");
@@ -51,11 +57,24 @@ impl Host {
         Raw::connect(self.address())
     }
 
+    /// A client that was greeted.
+    pub(crate) fn greeted(&self) -> Raw {
+        let mut client = self.connect();
+        client.read().expect("a greeting");
+        client
+    }
+
+    /// A client that has logged in, without a password.
+    pub(crate) fn log_in(&self, user: &str) -> Raw {
+        let mut client = self.greeted();
+        client.packet(&Raw::response(user));
+        assert_eq!(client.errno(), Some(0), "{user} comes in");
+        client
+    }
+
     /// A client that is root.
     pub(crate) fn root(&self) -> Raw {
-        let mut client = self.connect();
-        client.log_in("root");
-        client
+        self.log_in("root")
     }
 
     /// Waits until so many connections are left.
@@ -130,19 +149,21 @@ impl Raw {
 
     /// The answer to the greeting.
     pub(crate) fn response(user: &str) -> Vec<u8> {
+        Self::response_with(user, b"", "caching_sha2_password")
+    }
+
+    /// The same with a proof of a plugin.
+    pub(crate) fn response_with(user: &str, proof: &[u8], plugin: &str) -> Vec<u8> {
         let mut payload = CAPABILITIES.to_le_bytes().to_vec();
         payload.extend_from_slice(&(1_u32 << 24).to_le_bytes());
         payload.push(255);
         payload.extend_from_slice(&[0; 23]);
         payload.extend_from_slice(user.as_bytes());
-        payload.extend_from_slice(b"\0\0caching_sha2_password\0");
+        payload.extend_from_slice(&[0, proof.len() as u8]);
+        payload.extend_from_slice(proof);
+        payload.extend_from_slice(plugin.as_bytes());
+        payload.push(0);
         payload
-    }
-
-    pub(crate) fn log_in(&mut self, user: &str) {
-        self.read().expect("a greeting");
-        self.packet(&Self::response(user));
-        assert_eq!(self.errno(), Some(0), "{user} comes in");
     }
 
     /// Sends a command with its content.

@@ -7,7 +7,7 @@ mod value;
 
 use mayfly_testkit::random::Random;
 
-use crate::laws::Law;
+use crate::laws::{LAWS, Law};
 use crate::schema::Schema;
 use crate::tree::{Kind, Tree};
 
@@ -125,7 +125,7 @@ impl<'g> Generator<'g> {
 
     /// A law, and what it is said of.
     pub(crate) fn law(&mut self) -> (Law, Tree) {
-        let law = Law::ALL[self.random.below(Law::ALL.len())];
+        let law = self.random.pick(&LAWS);
         let (from, columns) = self.from(&[], 1);
         let condition = self.condition(&columns, 3);
         let kind = loop {
