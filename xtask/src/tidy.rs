@@ -18,8 +18,46 @@ const LEFTOVERS: &[&str] = &[
     concat!("XX", "X:"),
 ];
 
-/// Crates that touch the file system; all others get their I/O injected.
-const FILE_CRATES: &[&str] = &["memory", "engine", "wire", "cli"];
+/// Words that only some files of `crates/` may have.
+struct WordRule {
+    words: &'static [&'static str],
+    is_allowed_in: fn(&str) -> bool,
+    why: &'static str,
+}
+
+const WORD_RULES: &[WordRule] = &[
+    WordRule {
+        words: &["println!(", "eprintln!(", "print!(", "eprint!("],
+        is_allowed_in: |file| is_of(file, &["cli"]),
+        why: "only the `cli` crate prints",
+    },
+    WordRule {
+        words: &["std::fs", "File::open(", "File::create(", " OpenOptions"],
+        is_allowed_in: |file| is_of(file, &["memory", "engine", "wire", "cli"]),
+        why: "file access below the engine belongs to `memory`",
+    },
+    WordRule {
+        words: &["unsafe {", "unsafe fn", "unsafe impl"],
+        is_allowed_in: |file| is_of(file, &["memory", "storage"]),
+        why: "unsafe code belongs to `memory` and `storage`",
+    },
+    WordRule {
+        words: &["Cell<", "Mutex<", "RwLock<", "Atomic", "OnceLock<"],
+        is_allowed_in: |file| {
+            !file.starts_with("crates/plan/src/tree/") && !file.ends_with("/cached_plan.rs")
+        },
+        why: "a plan holds no run state",
+    },
+];
+
+/// Whether a file is of one of these crates.
+fn is_of(file: &str, crates: &[&str]) -> bool {
+    let name = file.split('/').nth(1);
+    name.is_some_and(|name| crates.contains(&name))
+}
+
+/// Documents whose paths of modules are checked.
+const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "docs/storage.md", "docs/changes.md"];
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
@@ -34,6 +72,7 @@ pub(crate) fn run() -> Result<(), String> {
         Ok(problems) => problems,
         Err(error) => vec![error],
     };
+    let mut modules = Vec::new();
     for folder in ["bench", "crates", "testing", "xtask"] {
         for path in rust_files(&root.join(folder)) {
             let name = path
@@ -42,10 +81,18 @@ pub(crate) fn run() -> Result<(), String> {
                 .display()
                 .to_string();
             match std::fs::read_to_string(&path) {
-                Ok(text) => problems.extend(check(&name, &text)),
+                Ok(text) => {
+                    problems.extend(check(&name, &text));
+                    modules.extend(module_path(&name).map(|path| (path, text)));
+                }
                 Err(error) => problems.push(format!("{name}: {error}")),
             }
         }
+    }
+    for name in DOCUMENTS {
+        let text = std::fs::read_to_string(root.join(name)).unwrap_or_default();
+        let lost = lost_paths(&text, &modules).into_iter();
+        problems.extend(lost.map(|path| format!("{name}: `{path}` is no module")));
     }
     for problem in &problems {
         eprintln!("{problem}");
@@ -88,9 +135,6 @@ fn check(name: &str, text: &str) -> Vec<String> {
     if !text.trim_start().starts_with("//!") {
         problems.push(format!("{name}: does not open with `//!`, what it is for"));
     }
-    let crate_name = name
-        .strip_prefix("crates/")
-        .and_then(|rest| rest.split('/').next());
     let is_test = ["/tests/", "/benches/", "/examples/"]
         .iter()
         .any(|part| name.contains(part))
@@ -117,21 +161,13 @@ fn check(name: &str, text: &str) -> Vec<String> {
                 problems.push(format!("{here}: `{word}` left behind"));
             }
         }
-        let Some(crate_name) = crate_name else { return };
-        if line.trim_start().starts_with("//") {
+        if !name.starts_with("crates/") || line.trim_start().starts_with("//") {
             return;
         }
-        if crate_name != "cli" && PRINTS.iter().any(|word| line.contains(word)) {
-            problems.push(format!("{here}: only the `cli` crate prints"));
-        }
-        if !FILE_CRATES.contains(&crate_name)
-            && ["std::fs", "File::open(", "File::create(", "OpenOptions"]
-                .iter()
-                .any(|word| line.replace("EnvOpenOptions", "").contains(word))
-        {
-            problems.push(format!(
-                "{here}: file access below the engine belongs to `memory`"
-            ));
+        for rule in WORD_RULES.iter().filter(|rule| !(rule.is_allowed_in)(name)) {
+            if rule.words.iter().any(|word| line.contains(word)) {
+                problems.push(format!("{here}: {}", rule.why));
+            }
         }
     };
     for (number, line) in code.iter().enumerate() {
@@ -140,12 +176,61 @@ fn check(name: &str, text: &str) -> Vec<String> {
     problems
 }
 
-/// Macros that write to the terminal.
-const PRINTS: &[&str] = &["println!(", "eprintln!(", "print!(", "eprint!("];
+/// The paths of modules in a document, such as `storage::base::log`, that lead nowhere. `modules` are the paths of all
+/// modules with their texts.
+fn lost_paths(document: &str, modules: &[(String, String)]) -> Vec<String> {
+    let is_name = |part: &str| {
+        part.chars()
+            .all(|letter| letter.is_ascii_lowercase() || letter == '_')
+    };
+    let ends_with =
+        |module: &str, path: &str| module == path || module.ends_with(&format!("::{path}"));
+    let leads_somewhere = |path: &&str| {
+        let names: Vec<&str> = path.split("::").take_while(|part| is_name(part)).collect();
+        let item = names.last().copied().unwrap_or_default();
+        let (all, outer) = (names.join("::"), names[..names.len() - 1].join("::"));
+        modules.iter().any(|(module, text)| {
+            ends_with(module, &all)
+                || ends_with(module, &outer) && text.contains(&format!(" {item}"))
+        })
+    };
+    let quoted = document.split('`').skip(1).step_by(2);
+    let paths = quoted.filter(|text| {
+        text.contains("::") && text.split("::").next().is_some_and(is_name) && !text.contains(' ')
+    });
+    paths
+        .filter(|path| !leads_somewhere(path))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The path of the module that a file of `crates/` holds: `storage::base::log`.
+fn module_path(file: &str) -> Option<String> {
+    let (crate_name, rest) = file.strip_prefix("crates/")?.split_once("/src/")?;
+    let parts = rest.trim_end_matches(".rs").split('/');
+    let parts = parts.filter(|part| !["mod", "lib", "main"].contains(part));
+    Some(
+        std::iter::once(crate_name)
+            .chain(parts)
+            .collect::<Vec<_>>()
+            .join("::"),
+    )
+}
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{check, lost_paths, module_path};
+
+    #[test]
+    fn paths_in_documents_lead_to_modules_or_items_in_them() {
+        let file = module_path("crates/storage/src/base/mod.rs").expect("it is a module");
+        let modules = [(file, "pub fn open() {}".to_owned())];
+        let lost = |text: &str| lost_paths(text, &modules);
+        assert!(
+            lost("`storage::base`, `base::open()` and `storage::base::Table`; `a b::c`").is_empty()
+        );
+        assert_eq!(lost("`storage::log`"), ["storage::log"]);
+    }
 
     #[test]
     fn a_clean_file_is_clean() {
@@ -161,6 +246,10 @@ mod tests {
             ("crates/cli/src/a.rs", "//! A.\nprintln!(\"x\");", 0),
             ("crates/types/src/a.rs", "//! A.\nuse std::fs;", 1),
             ("crates/memory/src/a.rs", "//! A.\nuse std::fs;", 0),
+            ("crates/exec/src/a.rs", "//! A.\nunsafe { f() }", 1),
+            ("crates/storage/src/a.rs", "//! A.\nunsafe { f() }", 0),
+            ("crates/plan/src/tree/a.rs", "//! A.\nx: Cell<u8>,", 1),
+            ("crates/plan/src/rules/a.rs", "//! A.\nx: Cell<u8>,", 0),
         ] {
             assert_eq!(check(file, text).len(), count, "{file}: {text}");
         }

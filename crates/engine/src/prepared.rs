@@ -29,7 +29,8 @@ pub struct Prepared {
     pub(crate) placeholders: Arc<[ResultColumn]>,
     /// Queries in it lock rows.
     pub(crate) has_locking_subqueries: bool,
-    pub(crate) plan: PlanSlot,
+    /// Where its plan is cached; none for a statement that runs once.
+    pub(crate) plan: Option<PlanSlot>,
     pub(crate) counted: Option<Counted>,
     /// What it takes, with its text and a plan.
     pub(crate) held: Option<Reservation>,
@@ -83,8 +84,8 @@ impl Prepared {
     }
 
     /// The slot of its plan.
-    pub(crate) fn plan(&self) -> &PlanSlot {
-        &self.plan
+    pub(crate) fn plan(&self) -> Option<&PlanSlot> {
+        self.plan.as_ref()
     }
 
     /// The height of its tree.

@@ -40,42 +40,50 @@ enum Source {
 }
 
 impl<'s> ResultStream<'s> {
-    pub(crate) fn new(context: StatementContext<'s>, outcome: Outcome) -> Self {
-        let mut result = StatementResult::default();
-        let source = match outcome {
-            Outcome::Done(done) => {
-                result = done;
-                Source::Batches(std::mem::take(&mut result.batches).into_iter())
+    /// Runs a statement that has begun, up to its first row ([`StatementContext::run`]).
+    #[inline]
+    pub(crate) fn run(
+        context: StatementContext<'s>,
+        run: impl FnOnce(&mut StatementContext<'_>) -> Result<Outcome>,
+    ) -> Result<Self> {
+        // The context is large: it is made a part of the stream once, and not moved again.
+        let mut stream = Self {
+            context,
+            result: StatementResult::default(),
+            source: Source::Ended,
+            begun: None,
+            rows_found: 0,
+            ended: true,
+        };
+        let outcome = stream.context.run(run)?;
+        stream.ended = false;
+        stream.source = match outcome {
+            Outcome::Done(mut result) => {
+                let batches = std::mem::take(&mut result.batches);
+                stream.result = result;
+                Source::Batches(batches.into_iter())
             }
             Outcome::Rows {
                 columns,
                 rows,
                 execution,
             } => {
-                result.columns = columns;
+                stream.result.columns = columns;
                 Source::Plan { rows, execution }
             }
             Outcome::Found { columns, rows } => {
-                result.columns = columns;
+                stream.result.columns = columns;
                 Source::Found(rows)
             }
             Outcome::Row { columns, found } => {
-                result.columns = columns;
+                stream.result.columns = columns;
                 Source::Row(found)
             }
-        };
-        let mut stream = Self {
-            context,
-            result,
-            source,
-            begun: None,
-            rows_found: 0,
-            ended: false,
         };
         if !stream.result.has_rows() {
             stream.end();
         }
-        stream
+        Ok(stream)
     }
 
     /// The columns; empty for a statement that gives no rows.
@@ -163,7 +171,7 @@ impl<'s> ResultStream<'s> {
             Err(error) => {
                 self.close_source();
                 self.ended = true;
-                self.context.abandon_rows(&error);
+                self.context.abandon(&error);
                 Err(error)
             }
         }

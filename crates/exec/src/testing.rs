@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_functions::{
-    Accumulator, AggregateFunction, AggregateSignature, Argument, Coercibility, EvaluationContext,
-    SignatureContext, aggregate,
+    Accumulator, AggregateFunction, Argument, Coercibility, EvaluationContext, SignatureContext,
+    aggregate,
 };
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::physical::{
@@ -433,7 +433,7 @@ pub(crate) fn concat(argument: Expression) -> AggregateCall {
 /// A call with a bug.
 pub(crate) fn panicking(argument: Expression) -> AggregateCall {
     AggregateCall {
-        function: &Panicking,
+        function: &PANICKING,
         ..count(Some(argument))
     }
 }
@@ -458,30 +458,12 @@ fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
     }
 }
 
-struct Panicking;
-
-impl AggregateFunction for Panicking {
-    fn names(&self) -> &'static [&'static str] {
-        &["panicking"]
-    }
-
-    fn arity(&self) -> std::ops::RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn signature(&self, _: &[Argument<'_>], _: &SignatureContext) -> Result<AggregateSignature> {
-        unreachable!("it has that of COUNT")
-    }
-
-    fn accumulator(
-        &self,
-        _: &AggregateSignature,
-        _: &[Value],
-        _: &SignatureContext,
-    ) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(PanickingStates))
-    }
-}
+static PANICKING: AggregateFunction = AggregateFunction::new(
+    &["panicking"],
+    1..=1,
+    |_| unreachable!("it has the signature of COUNT"),
+    |_, _, _| Ok(Box::new(PanickingStates)),
+);
 
 struct PanickingStates;
 

@@ -1,13 +1,10 @@
 //! A call of a scalar function while it is computed.
 
-use std::sync::Arc;
-
-use arrow_array::ArrayRef;
-use mayfly_types::{CollationId, Error, Result, SqlType, Value};
+use mayfly_types::{CollationId, Result, SqlType};
 
 use crate::input::{self, AnyInts, Bools, Counts, Decimals, Floats, Ints, Texts, UInts};
 use crate::scalar::strings::chars;
-use crate::{Column, EvaluationContext, Signature, output};
+use crate::{Column, EvaluationContext, Signature};
 
 /// A call for all rows of a batch.
 #[derive(Debug, Clone, Copy)]
@@ -93,40 +90,9 @@ impl<'a> Call<'a> {
         self.arguments[first..].iter().map(read).collect()
     }
 
-    /// The same value for all rows.
-    pub(crate) fn constant(&self, value: &Value) -> ArrayRef {
-        output::repeat(value, &self.signature.result, self.rows)
-    }
-
-    /// An argument as it is.
-    pub(crate) fn unchanged(&self, index: usize) -> ArrayRef {
-        match &self.arguments[index] {
-            Column::Array(array) => Arc::clone(array),
-            Column::Constant(value) => self.constant(value),
-        }
-    }
-
     /// Whether a result of so many bytes may be made; NULL with warning 1301 when it may not, and an error
     /// when there is no memory for it.
     pub(crate) fn within_packet(&self, bytes: usize) -> Result<bool> {
         chars::within_packet(bytes, self.name, self.context)
-    }
-
-    /// A DOUBLE, or error 1690 when it is not finite.
-    pub(crate) fn finite(&self, value: f64, text: impl FnOnce() -> String) -> Result<Option<f64>> {
-        if value.is_finite() {
-            Ok(Some(value))
-        } else {
-            Err(self.out_of_range("DOUBLE", text))
-        }
-    }
-
-    /// Error 1690 for a result outside of the range of `kind`; `text` is the call with its values, shown
-    /// where the planner did not give its own text.
-    pub(crate) fn out_of_range(&self, kind: &str, text: impl FnOnce() -> String) -> Error {
-        match &self.signature.text {
-            Some(text) => output::out_of_range(kind, Some(text)),
-            None => output::out_of_range(kind, Some(&text())),
-        }
     }
 }

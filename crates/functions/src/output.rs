@@ -14,11 +14,11 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, i256};
 use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
-use mayfly_types::{PhysicalType, Result, SqlType, Value};
+use mayfly_types::{Error, PhysicalType, Result, SqlType, Value};
 
 use crate::input::Numbers;
 use crate::scalar::strings::chars;
-use crate::{Call, EvaluationContext};
+use crate::{Call, Column, EvaluationContext};
 
 /// An array of a primitive physical type, computed row by row.
 pub fn numbers<T: ArrowPrimitiveType>(
@@ -203,6 +203,40 @@ impl<'a> TextColumn<'a> {
 
 fn too_long(error: impl std::fmt::Display) -> mayfly_types::Error {
     codes::ER_UNKNOWN_ERROR.with(&[&error])
+}
+
+/// What a call gives.
+impl Call<'_> {
+    /// The same value for all rows.
+    pub(crate) fn constant(&self, value: &Value) -> ArrayRef {
+        repeat(value, &self.signature.result, self.rows)
+    }
+
+    /// An argument as it is.
+    pub(crate) fn unchanged(&self, index: usize) -> ArrayRef {
+        match &self.arguments[index] {
+            Column::Array(array) => Arc::clone(array),
+            Column::Constant(value) => self.constant(value),
+        }
+    }
+
+    /// A DOUBLE, or error 1690 when it is not finite.
+    pub(crate) fn finite(&self, value: f64, text: impl FnOnce() -> String) -> Result<Option<f64>> {
+        if value.is_finite() {
+            Ok(Some(value))
+        } else {
+            Err(self.out_of_range("DOUBLE", text))
+        }
+    }
+
+    /// Error 1690 for a result outside of the range of `kind`; `text` is the call with its values, shown
+    /// where the planner did not give its own text.
+    pub(crate) fn out_of_range(&self, kind: &str, text: impl FnOnce() -> String) -> Error {
+        match &self.signature.text {
+            Some(text) => out_of_range(kind, Some(text)),
+            None => out_of_range(kind, Some(&text())),
+        }
+    }
 }
 
 /// Bytes results: `compute` appends the value of a row to the (empty) buffer and returns whether it

@@ -19,6 +19,7 @@ mod rules;
 mod testing;
 mod text;
 pub mod tree;
+mod walk;
 
 pub use access::key_value;
 pub use bind::has_aggregates;

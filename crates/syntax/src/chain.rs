@@ -86,7 +86,9 @@ pub fn set_chain(whole: &SetExpr) -> (&SetExpr, Vec<SetStep<'_>>) {
         }
         _ => None,
     });
-    let steps = steps.into_iter().map(|((op, quantifier), query)| (op, quantifier, query));
+    let steps = steps
+        .into_iter()
+        .map(|((op, quantifier), query)| (op, quantifier, query));
     (first, steps.collect())
 }
 

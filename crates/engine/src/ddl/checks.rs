@@ -2,6 +2,7 @@
 //! CHECKs and keys that could not give the same for the same row, or that need a value that is
 //! not there yet.
 
+use std::fmt::Display;
 use std::ops::ControlFlow;
 
 use mayfly_syntax::ast::{self, Expr, KeyKind, ObjectNamePart, visit_expressions};
@@ -67,7 +68,7 @@ const IN_DEFAULTS: &[&str] = &[
 
 /// A kind of expression: its errors, each with the name of what it is the expression of.
 struct Use {
-    /// A function that is not allowed, which is named too.
+    /// A function that is not allowed, which is named too unless the error is the one of subqueries.
     function: &'static ErrorCode,
     /// A subquery.
     subquery: &'static ErrorCode,
@@ -119,7 +120,12 @@ impl Use {
                 let name = name.value.to_lowercase();
                 let known = |list: &[&str]| list.contains(&name.as_str());
                 let allowed = !known(NEVER) && (self.is_default || !known(IN_DEFAULTS));
-                (!allowed).then(|| self.function.with(&[&owner, &name]))
+                let arguments: &[&dyn Display] = if self.function == self.subquery {
+                    &[&owner]
+                } else {
+                    &[&owner, &name]
+                };
+                (!allowed).then(|| self.function.with(arguments))
             }
             _ => None,
         }

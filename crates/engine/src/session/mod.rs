@@ -168,7 +168,8 @@ impl Session {
 
     /// A statement that cannot even begin is one all the same: its error is what SHOW ERRORS lists.
     pub(crate) fn refuse(&mut self, text: &Arc<str>, error: Error) -> Error {
-        StatementContext::begin(self, Work::Query, text, false).fail(error)
+        StatementContext::begin(self, Work::Query, text, false).fail(&error);
+        error
     }
 
     /// Whether changes wait for COMMIT.

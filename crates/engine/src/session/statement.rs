@@ -158,13 +158,13 @@ impl<'s> StatementContext<'s> {
     /// After an error what it did is undone, and the statement has ended.
     #[inline]
     pub(crate) fn run(
-        mut self,
+        &mut self,
         run: impl FnOnce(&mut Self) -> Result<Outcome>,
-    ) -> Result<(Self, Outcome)> {
+    ) -> Result<Outcome> {
         let is_closed = self.session.shared.kill.is_closed();
         let outcome = refuse(is_closed, || codes::ER_QUERY_INTERRUPTED.error());
         let outcome = outcome.and_then(|()| {
-            let outcome = catch_unwind(AssertUnwindSafe(|| run(&mut self)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| run(self)));
             outcome.unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())))
         });
         // The transaction of a statement that gives rows ends with the last of them.
@@ -172,13 +172,10 @@ impl<'s> StatementContext<'s> {
             Outcome::Done(_) | Outcome::Found { .. } => self.commit().map(|()| outcome),
             Outcome::Rows { .. } | Outcome::Row { .. } => Ok(outcome),
         });
-        match outcome {
-            Ok(outcome) => Ok((self, outcome)),
-            Err(error) => {
-                self.roll_back(&error);
-                Err(self.fail(error))
-            }
+        if let Err(error) = &outcome {
+            self.abandon(error);
         }
+        outcome
     }
 
     /// The statement is done: alone, it is a transaction that ends here.
@@ -208,22 +205,17 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// The rows of the statement could not all be made.
-    pub(crate) fn abandon_rows(&mut self, error: &Error) {
+    /// The statement ends with an error, before its first row or after some: what it did is undone.
+    pub(crate) fn abandon(&mut self, error: &Error) {
         self.roll_back(error);
-        self.note_failure(error);
-        self.end();
+        self.fail(error);
     }
 
-    /// The statement ended with an error, which SHOW ERRORS lists.
-    pub(crate) fn fail(mut self, error: Error) -> Error {
-        self.note_failure(&error);
-        error
-    }
-
-    fn note_failure(&mut self, error: &Error) {
+    /// The statement ends with an error, which SHOW ERRORS lists.
+    pub(crate) fn fail(&mut self, error: &Error) {
         self.diagnostics().push(Level::Error, error.clone());
         self.session.diagnostics.row_count = -1;
+        self.end();
     }
 
     /// The statement ended, one way or the other.

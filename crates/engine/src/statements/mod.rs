@@ -79,7 +79,7 @@ pub(crate) fn execute(
         match locking_subqueries::of_statement(context, prepared)? {
             // The plan knows nothing of the rows that were locked this time.
             Some(without) => run(context, &Arc::new(without), None),
-            None => run(context, statement, Some(prepared.plan())),
+            None => run(context, statement, prepared.plan()),
         }
     })
 }

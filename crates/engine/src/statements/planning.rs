@@ -22,7 +22,7 @@ pub(super) fn run_point(
     prepared: &Prepared,
     parameters: &[(Value, SqlType)],
 ) -> Result<Option<Outcome>> {
-    let Some(plan) = prepared.plan().get::<CachedPlan>() else {
+    let Some(plan) = prepared.plan().and_then(PlanSlot::get::<CachedPlan>) else {
         return Ok(None);
     };
     match plan.point_for(context, parameters) {
@@ -95,7 +95,7 @@ pub(crate) fn plan(
     let planned = executable(context, statement, &catalog, &context.plan_options());
     let plan = catalog.explained(planned)?;
     let values = catalog.values_read();
-    let point = point::plan(context, statement, &plan, &catalog);
+    let point = slot.and_then(|_| point::plan(context, statement, &plan, &catalog));
     let (tables, lasting) = catalog.into_tables();
     let is_query = matches!(**statement, Statement::Query(_));
     let rows_of = |id| {

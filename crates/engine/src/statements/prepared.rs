@@ -28,8 +28,12 @@ use crate::variables::typed;
 const PREPARED_BYTES: u64 = 4 << 10;
 
 impl Prepared {
-    /// A statement that was just parsed in a session.
-    pub(crate) fn of_parsed(session: &Session, parsed: ParsedStatement<'_>) -> Self {
+    /// A statement that was just parsed in a session, with a slot for its plan if that may serve again.
+    pub(crate) fn of_parsed(
+        session: &Session,
+        parsed: ParsedStatement<'_>,
+        plan: Option<PlanSlot>,
+    ) -> Self {
         let options = &session.settings.options().parse;
         Self {
             parameters: parsed.parameters as usize,
@@ -41,7 +45,7 @@ impl Prepared {
             database: session.settings.current_database().cloned(),
             columns: Arc::default(),
             placeholders: Arc::default(),
-            plan: PlanSlot::default(),
+            plan,
             counted: None,
             held: None,
         }
@@ -69,7 +73,7 @@ impl Prepared {
             let point = plan.point.as_ref();
             point.is_some_and(|point| point.uses_all(self.parameters))
         };
-        if let Some(plan) = self.plan.get::<CachedPlan>()
+        if let Some(plan) = self.plan().and_then(PlanSlot::get::<CachedPlan>)
             && plan.is_in(context)
         {
             return Ok(uses_all(&plan));
@@ -79,7 +83,7 @@ impl Prepared {
         let ahead = context.planning_ahead(quiet, values);
         admission::statement(&ahead, &self.statement)?;
         let ready = mayfly_syntax::with_stack(self.height, || {
-            statements::planning::plan(&ahead, &self.statement, Some(&self.plan))
+            statements::planning::plan(&ahead, &self.statement, self.plan())
         })?;
         Ok(uses_all(&ready.plan))
     }
@@ -123,7 +127,7 @@ impl Prepared {
 fn parse(session: &Session, text: &str) -> Result<Prepared> {
     let mut reader = session.statements_of(text);
     let (parsed, _tree) = session.parse_statement(&mut reader)?;
-    let prepared = Prepared::of_parsed(session, parsed);
+    let prepared = Prepared::of_parsed(session, parsed, Some(PlanSlot::default()));
     if let Some(more) = reader.next() {
         // Several statements cannot be prepared together: the second is where the error is.
         let near = more.map_or_else(|error| error.near, |parsed| parsed.text.to_owned());
@@ -289,11 +293,11 @@ impl Session {
         let text = mayfly_syntax::text_without_passwords(sql, &self.settings.options().parse);
         let text = Arc::from(&*text);
         let context = StatementContext::begin(self, Work::Prepare, &text, false);
-        let (context, outcome) = context.run(|context| {
+        let stream = ResultStream::run(context, |context| {
             made = Some(make(context, sql)?);
             Ok(StatementResult::default().into())
         })?;
-        ResultStream::new(context, outcome).finish();
+        stream.finish();
         let missing = || Error::internal("nothing was prepared");
         made.map(Arc::new).ok_or_else(missing)
     }
@@ -307,10 +311,9 @@ impl Session {
         self.counters().add(Counter::ComStmtExecute, 1);
         let keeps = prepared.keeps_diagnostics();
         let context = StatementContext::begin(self, Work::Execute, &prepared.text, keeps);
-        let (context, outcome) = context.run(|context| {
+        ResultStream::run(context, |context| {
             prepared.check_count(values)?;
             prepared.execute(context, values)
-        })?;
-        Ok(ResultStream::new(context, outcome))
+        })
     }
 }

@@ -63,7 +63,7 @@ impl Session {
     /// Runs a text by its template where that is possible.
     pub(super) fn run_template(&mut self, template: &Template) -> Result<ResultStream<'_>> {
         let context = StatementContext::begin(self, Work::Query, &template.text, false);
-        let (context, outcome) = context.run(|context| {
+        ResultStream::run(context, |context| {
             let statement = template.prepared.statement();
             admission::admit(context, statement)?;
             transaction_work::note(context.session, statement);
@@ -74,8 +74,7 @@ impl Session {
             let outcome = context.run_text(&template.text)?;
             context.count(Counter::StatementCacheMisses);
             Ok(outcome)
-        })?;
-        Ok(ResultStream::new(context, outcome))
+        })
     }
 
     fn value(&self, literal: &PlainLiteral<'_>) -> (Value, SqlType) {
@@ -113,7 +112,7 @@ impl StatementContext<'_> {
         let mut reader = self.session.statements_of(text);
         let (parsed, tree) = self.session.parse_statement(&mut reader)?;
         self.tree = tree;
-        let prepared = Prepared::of_parsed(self.session, parsed);
+        let prepared = Prepared::of_parsed(self.session, parsed, None);
         statements::execute(self, &prepared, &[])
     }
 }

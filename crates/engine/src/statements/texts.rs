@@ -11,7 +11,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use crate::connections::Work;
-use crate::prepared::Prepared;
+use crate::prepared::{PlanSlot, Prepared};
 use crate::result::StatementResult;
 use crate::session::{ParseError, Session, StatementContext, TreeMemory};
 use crate::status::Counter;
@@ -110,8 +110,11 @@ impl Session {
         };
         let rest = reader.rest();
         let is_cached = rest.trim().is_empty() && Prepared::is_cacheable(&parsed);
-        let prepared = Arc::new(Prepared::of_parsed(self, parsed));
-        if let (Some(hash), true) = (cached, is_cached) {
+        let cached = cached.filter(|_| is_cached);
+        // The plan of a text that is not cached serves once.
+        let slot = cached.map(|_| PlanSlot::default());
+        let prepared = Arc::new(Prepared::of_parsed(self, parsed, slot));
+        if let Some(hash) = cached {
             let cache = &self.database.statement_cache;
             cache.add(self.text_scope(), hash, sql, &prepared);
         }
@@ -123,12 +126,11 @@ impl Session {
         let (text, keeps) = (prepared.text_handle(), prepared.keeps_diagnostics());
         let mut context = StatementContext::begin(self, Work::Query, text, keeps);
         context.tree = tree;
-        let (context, outcome) = context.run(|context| {
+        ResultStream::run(context, |context| {
             context.now();
             prepared.refuse_placeholders()?;
             prepared.execute(context, &[])
-        })?;
-        Ok(ResultStream::new(context, outcome))
+        })
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray};
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
-use arrow_select::filter::{FilterBuilder, FilterPredicate};
 use arrow_select::interleave::interleave;
 use mayfly_functions::Column;
 use mayfly_types::convert::array_value;
@@ -17,6 +16,7 @@ use super::values::repeat;
 use super::{Lazy, NodeId, Operation, Program};
 use crate::context::RunContext;
 use crate::representation::to_boolean;
+use crate::rows::{filter_array, selection_filter};
 
 /// Rows under evaluation. Columns that the evaluated part does not read may be of another length.
 #[derive(Clone, Copy)]
@@ -381,22 +381,4 @@ fn combine(
     let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
     let array = interleave(&arrays, &indices).map_err(crate::error::arrow)?;
     Ok(Column::Array(array))
-}
-
-/// A filter for so many columns.
-pub(crate) fn selection_filter(selection: &BooleanBuffer, columns: usize) -> FilterPredicate {
-    let builder = BooleanArray::new(selection.clone(), None);
-    let builder = FilterBuilder::new(&builder);
-    if columns > 1 {
-        builder.optimize().build()
-    } else {
-        builder.build()
-    }
-}
-
-/// The selected rows of a column.
-pub(crate) fn filter_array(filter: &FilterPredicate, array: &ArrayRef) -> ArrayRef {
-    filter
-        .filter(array)
-        .expect("a filter is as long as the columns of its batch")
 }

@@ -39,7 +39,7 @@ use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 use subquery::SubqueryNode;
 
 use crate::context::RunContext;
-use crate::rows::joined;
+use crate::rows::{filter_batch, joined};
 pub(crate) use cast::cast_context;
 pub(crate) use slices::{SliceRows, Taken};
 
@@ -319,20 +319,6 @@ impl Selection {
             Self::Some(selection, count) => Some(filter_batch(&batch, selection, *count)),
         }
     }
-}
-
-/// The selected rows of a batch, `count` of them.
-pub fn filter_batch(batch: &Batch, selection: &BooleanBuffer, count: usize) -> Batch {
-    if count == batch.row_count() {
-        return batch.clone();
-    }
-    let filter = evaluate::selection_filter(selection, batch.columns().len());
-    let columns = batch
-        .columns()
-        .iter()
-        .map(|column| evaluate::filter_array(&filter, column))
-        .collect();
-    Batch::new(columns, count)
 }
 
 /// Evaluates an expression over a batch once: for statements that have no plan of their own

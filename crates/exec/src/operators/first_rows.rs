@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mayfly_types::{Batch, Result};
 
 use crate::context::RunContext;
-use crate::expression::{Program, Selection, filter_batch};
+use crate::expression::{Program, Selection};
+use crate::rows::filter_batch;
 
 /// How many rows the reader of a scan wants.
 #[derive(Debug)]

@@ -21,25 +21,19 @@ static SEEN: AtomicU64 = AtomicU64::new(0);
 static WATCHED: ScalarFunction =
     ScalarFunction::new(&["watched"], 1..=1, unbound, watch).volatile();
 
-impl ScalarKernel for Watched {
-    fn signature(&self, _: &[Argument<'_>], _: &SignatureContext) -> Result<Signature> {
-        unreachable!("tests bring their signatures")
-    }
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-        _: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        SEEN.fetch_add(row_count as u64, Ordering::Relaxed);
-        let array = into_array(arguments[0].clone(), signature.result.physical(), row_count);
-        use arrow_array::cast::AsArray;
-        let values = array.as_primitive::<arrow_array::types::Int64Type>();
-        if values.iter().flatten().any(|value| value == 13) {
-            return Err(codes::ER_DIVISION_BY_ZERO.error());
-        }
-        Ok(array)
+fn unbound(_: &Binding<'_>) -> Result<Signature> {
+    unreachable!("tests bring their signatures")
+}
+
+/// Gives its argument back, counts the rows that it sees, and fails on 13.
+fn watch(call: &Call<'_>) -> Result<ArrayRef> {
+    SEEN.fetch_add(call.rows as u64, Ordering::Relaxed);
+    let physical = call.signature.result.physical();
+    let array = into_array(call.arguments[0].clone(), physical, call.rows);
+    use arrow_array::cast::AsArray;
+    let values = array.as_primitive::<arrow_array::types::Int64Type>();
+    if values.iter().flatten().any(|value| value == 13) {
+        return Err(codes::ER_DIVISION_BY_ZERO.error());
     }
     Ok(array)
 }

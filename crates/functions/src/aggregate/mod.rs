@@ -37,13 +37,13 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
     Row::new(
         &["sum"],
         1..=1,
-        |binding| sum::signature(binding, false),
+        sum::signature::<false>,
         |signature, _, _| sum::states(signature, false),
     ),
     Row::new(
         &["avg"],
         1..=1,
-        |binding| sum::signature(binding, true),
+        sum::signature::<true>,
         |signature, _, _| sum::states(signature, true),
     ),
     Row::new(&["min"], 1..=1, extreme::signature, |signature, _, _| {

@@ -17,7 +17,7 @@ use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive,
 const NARROW_PRECISION_MAX: u32 = 28;
 
 /// The types of SUM(), or of AVG(), whose result has some decimals more.
-pub(super) fn signature(binding: &Binding<'_>, averages: bool) -> Result<AggregateSignature> {
+pub(super) fn signature<const AVERAGES: bool>(binding: &Binding<'_>) -> Result<AggregateSignature> {
     let argument = &binding.arguments[0];
     let (ty, sum) = match numeric::kind_of(argument.ty) {
         // Partial sums are passed as the doubles whose exact sum they are.
@@ -36,7 +36,7 @@ pub(super) fn signature(binding: &Binding<'_>, averages: bool) -> Result<Aggrega
             (ty, sum)
         }
     };
-    let increment = averages.then_some(binding.context.div_precision_increment);
+    let increment = AVERAGES.then_some(binding.context.div_precision_increment);
     let result = if ty.physical() == PhysicalType::Float64 {
         let sum = derive::double_of(argument);
         derive::double_of_decimals(sum.decimals.saturating_add(increment.unwrap_or(0)))

@@ -594,7 +594,7 @@ impl<'p> Explainer<'p> {
                     .push_back((&subquery.plan, subquery.select_id as u64, select_type));
                 continue;
             }
-            crate::tree::walk::push_children(expression, &mut stack);
+            crate::walk::push_children(expression, &mut stack);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::lower::{Frame, Lowering, Outer, exact, internal};
 use crate::tree::expression::{self, Expression, ExpressionKind};
 use crate::tree::logical::{self, ColumnId, ColumnSet, expression_is_volatile, with_stack};
 use crate::tree::physical::{Plan, SortKey};
-use crate::tree::walk::for_each_child_mut;
+use crate::walk::for_each_child_mut;
 
 impl Lowering {
     pub(super) fn expression(

@@ -2,11 +2,10 @@
 //!
 //! They are defined together because each contains the others: a subquery is an expression that holds a
 //! relation, an operator holds expressions, and the way through an index holds the values of its keys.
-//! This folder has their definitions and the walks over them, and no decision.
+//! This folder has their definitions, and no decision.
 
 pub mod access;
 pub mod expression;
 pub mod key_ranges;
 pub mod logical;
 pub mod physical;
-pub(crate) mod walk;

@@ -274,7 +274,11 @@ impl Uca {
 
     /// What makes plain ASCII characters that are equal the same.
     pub(super) fn change(self) -> fn(u64) -> u64 {
-        if self.case { |word| word } else { ascii::to_lower }
+        if self.case {
+            |word| word
+        } else {
+            ascii::to_lower
+        }
     }
 
     fn table(self) -> &'static Table {

@@ -16,7 +16,11 @@ pub fn append_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
         return append_fixed(out, value, decimals);
     }
     if value == 0.0 {
-        let zero: &[u8] = if value.is_sign_negative() { b"-0" } else { b"0" };
+        let zero: &[u8] = if value.is_sign_negative() {
+            b"-0"
+        } else {
+            b"0"
+        };
         return out.extend_from_slice(zero);
     }
     if value.fract() == 0.0 && value.abs() < 1e15 {
@@ -162,7 +166,10 @@ fn append_number(out: &mut Vec<u8>, text: &str, plain: bool) {
     let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let mut buffer = [0; 40];
     let mut count = 0;
-    for (slot, digit) in buffer.iter_mut().zip(integer.bytes().chain(fraction.bytes())) {
+    for (slot, digit) in buffer
+        .iter_mut()
+        .zip(integer.bytes().chain(fraction.bytes()))
+    {
         *slot = digit;
         count += 1;
     }

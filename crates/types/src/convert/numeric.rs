@@ -37,11 +37,7 @@ fn temporal_number(kind: TypeKind, value: i64, truncate: bool) -> i64 {
 }
 
 /// The number that a document is which is no string; 0 with a warning where it is none.
-fn number_of(
-    scalar: JsonScalar<'_>,
-    type_name: &str,
-    context: &CastContext<'_>,
-) -> Datum<'static> {
+fn number_of(scalar: JsonScalar<'_>, type_name: &str, context: &CastContext<'_>) -> Datum<'static> {
     match scalar {
         JsonScalar::Bool(value) => Datum::Int(i64::from(value)),
         JsonScalar::Int(value) => Datum::Int(value),
@@ -78,7 +74,12 @@ pub(super) fn to_integer(
                 }
                 parsed.value as i64
             }
-            scalar => to_integer(number_of(scalar, "INTEGER", context), from, unsigned, context),
+            scalar => to_integer(
+                number_of(scalar, "INTEGER", context),
+                from,
+                unsigned,
+                context,
+            ),
         },
         Datum::Bytes(bytes) => {
             let parsed = parse_integer(bytes);
@@ -117,7 +118,9 @@ fn float_to_integer(value: f64, unsigned: bool) -> i64 {
 fn decimal_to_integer(value: Decimal, unsigned: bool, context: &CastContext<'_>) -> i64 {
     let converted = if unsigned && !value.is_negative() {
         let converted = value.to_u64();
-        converted.map(|bits| bits as i64).map_err(|clamped| clamped as i64)
+        converted
+            .map(|bits| bits as i64)
+            .map_err(|clamped| clamped as i64)
     } else {
         value.to_i64()
     };
@@ -222,10 +225,12 @@ pub(super) fn to_decimal(
     let exact = to_exact(datum, from, context);
     let precision = to.length.min(u32::from(DECIMAL_PRECISION_MAX)) as u8;
     let scale = to.decimals.min(DECIMAL_SCALE_MAX);
-    exact.to_precision(precision, scale).unwrap_or_else(|clamped| {
-        context.warn_out_of_range();
-        clamped
-    })
+    exact
+        .to_precision(precision, scale)
+        .unwrap_or_else(|clamped| {
+            context.warn_out_of_range();
+            clamped
+        })
 }
 
 /// CAST(... AS YEAR); `None` is NULL, with a warning.

@@ -183,7 +183,11 @@ fn parse_general(
         return Err(TemporalError::Malformed);
     }
     let mut rest = &text[field_end..];
-    let year_length = if fixed { fixed_year_width } else { lengths[YEAR] };
+    let year_length = if fixed {
+        fixed_year_width
+    } else {
+        lengths[YEAR]
+    };
     if year_length == 2 && not_zero {
         parts[YEAR] += if parts[YEAR] < 70 { 2000 } else { 1900 };
     }

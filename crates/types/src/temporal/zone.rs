@@ -87,7 +87,8 @@ impl TimeZone {
     /// skip gives the instant of the skip, one that they repeat the first occurrence. `None` for
     /// dates with a zero part.
     pub fn unix_of_local(&self, local: DateTime) -> Option<i64> {
-        self.instant_of_local(local).map(|instant| instant.unix_micros)
+        self.instant_of_local(local)
+            .map(|instant| instant.unix_micros)
     }
 
     /// [`TimeZone::unix_of_local`], and whether the clocks skip that time.

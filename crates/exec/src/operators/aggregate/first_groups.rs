@@ -16,8 +16,7 @@ use super::call::Accumulators;
 use super::{Aggregate, State, grouped, split};
 use crate::context::RunContext;
 use crate::driver::{Sink, drain_from};
-use crate::expression::filter_batch;
-use crate::rows::take_rows;
+use crate::rows::{filter_batch, take_rows};
 
 pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<State> {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);

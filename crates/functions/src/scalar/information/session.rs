@@ -6,83 +6,64 @@ use std::sync::atomic::Ordering;
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result, SqlType, Value};
 
+use crate::derive::LENGTH_LIMIT;
 use crate::scalar::Row;
 use crate::{Binding, Call, Coercibility, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(
-        &["version"],
-        0..=0,
-        |_| Ok(text(60, false)),
-        |call| show(call, call.context.facts.version),
-    )
+    Row::new(&["version"], 0..=0, text::<60, false>, |call| {
+        show(call, call.context.facts.version)
+    })
     .stable(),
-    Row::new(
-        &["database", "schema"],
-        0..=0,
-        |_| Ok(text(64, true)),
-        |call| show(call, call.context.facts.database.as_deref()),
-    )
+    Row::new(&["database", "schema"], 0..=0, text::<64, true>, |call| {
+        show(call, call.context.facts.database.as_deref())
+    })
     .stable(),
     Row::new(
         &["user", "session_user", "system_user"],
         0..=0,
-        |_| Ok(text(288, true)),
+        text::<288, true>,
         |call| show(call, &*call.context.facts.user),
     )
     .stable(),
-    Row::new(
-        &["current_user"],
-        0..=0,
-        |_| Ok(text(288, true)),
-        |call| show(call, &*call.context.facts.current_user),
-    )
+    Row::new(&["current_user"], 0..=0, text::<288, true>, |call| {
+        show(call, &*call.context.facts.current_user)
+    })
     .stable(),
     Row::new(
         &["current_role"],
         0..=0,
-        |_| Ok(text(derive::LENGTH_LIMIT, true)),
+        text::<LENGTH_LIMIT, true>,
         |call| show(call, &*call.context.facts.current_role),
     )
     .stable(),
     Row::new(
         &["icu_version"],
         0..=0,
-        |_| Ok(text(ICU.len() as u64, false)),
+        text::<{ ICU.len() as u64 }, false>,
         |call| show(call, ICU),
     )
     .stable(),
-    Row::new(
-        &["connection_id"],
-        0..=0,
-        |_| Ok(number(true, false)),
-        |call| Ok(call.constant(&Value::UInt(call.context.facts.connection_id))),
-    )
+    Row::new(&["connection_id"], 0..=0, number::<true, false>, |call| {
+        Ok(call.constant(&Value::UInt(call.context.facts.connection_id)))
+    })
     .stable(),
     // A session's thread in performance_schema has its number.
     Row::new(
         &["ps_current_thread_id"],
         0..=0,
-        |_| Ok(number(true, true)),
+        number::<true, true>,
         |call| Ok(call.constant(&Value::UInt(call.context.facts.connection_id))),
     )
     .stable(),
-    Row::new(
-        &["row_count"],
-        0..=0,
-        |_| Ok(number(false, false)),
-        |call| Ok(call.constant(&Value::Int(call.context.facts.row_count))),
-    )
+    Row::new(&["row_count"], 0..=0, number::<false, false>, |call| {
+        Ok(call.constant(&Value::Int(call.context.facts.row_count)))
+    })
     .stable(),
-    Row::new(
-        &["found_rows"],
-        0..=0,
-        |_| Ok(number(false, false)),
-        |call| {
-            let rows = i64::try_from(call.context.facts.found_rows);
-            Ok(call.constant(&Value::Int(rows.unwrap_or(i64::MAX))))
-        },
-    )
+    Row::new(&["found_rows"], 0..=0, number::<false, false>, |call| {
+        let rows = i64::try_from(call.context.facts.found_rows);
+        Ok(call.constant(&Value::Int(rows.unwrap_or(i64::MAX))))
+    })
     .stable(),
     Row::new(
         &["last_insert_id"],
@@ -96,11 +77,11 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 /// The version of Unicode's library whose regular expressions the REGEXP functions follow.
 const ICU: &str = "77.1";
 
-/// The types of a text.
-fn text(characters: u64, nullable: bool) -> Signature {
-    let result = derive::string_type(characters, CollationId::UTF8MB3_GENERAL_CI);
-    let signature = Signature::new(Vec::new(), result, nullable);
-    signature.with_coercibility(Coercibility::SystemConstant)
+/// The types of a text of at most so many characters.
+fn text<const CHARACTERS: u64, const NULLABLE: bool>(_: &Binding<'_>) -> Result<Signature> {
+    let result = derive::string_type(CHARACTERS, CollationId::UTF8MB3_GENERAL_CI);
+    let signature = Signature::new(Vec::new(), result, NULLABLE);
+    Ok(signature.with_coercibility(Coercibility::SystemConstant))
 }
 
 fn show<'a>(call: &Call<'_>, text: impl Into<Option<&'a str>>) -> Result<ArrayRef> {
@@ -108,13 +89,12 @@ fn show<'a>(call: &Call<'_>, text: impl Into<Option<&'a str>>) -> Result<ArrayRe
     Ok(call.constant(&value))
 }
 
-/// The types of a number.
-fn number(unsigned: bool, nullable: bool) -> Signature {
+fn number<const UNSIGNED: bool, const NULLABLE: bool>(_: &Binding<'_>) -> Result<Signature> {
     let result = SqlType {
-        unsigned,
+        unsigned: UNSIGNED,
         ..derive::bigint_of_width(21)
     };
-    Signature::new(Vec::new(), result, nullable)
+    Ok(Signature::new(Vec::new(), result, NULLABLE))
 }
 
 fn last_insert_id_signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -10,24 +10,9 @@ use crate::scalar::Row;
 use crate::{Argument, Binding, Call, Coercibility, Signature, derive};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(
-        &["charset"],
-        1..=1,
-        |binding| of_type(binding, |it| collation_of(it).charset().name().into()),
-        known,
-    ),
-    Row::new(
-        &["collation"],
-        1..=1,
-        |binding| of_type(binding, |it| collation_of(it).name().into()),
-        known,
-    ),
-    Row::new(
-        &["coercibility"],
-        1..=1,
-        |binding| of_type(binding, |it| Value::Int(it.coercibility as i64)),
-        known,
-    ),
+    Row::new(&["charset"], 1..=1, charset, known),
+    Row::new(&["collation"], 1..=1, collation, known),
+    Row::new(&["coercibility"], 1..=1, coercibility, known),
     // `x COLLATE name`, `CONVERT(x USING charset)` and `BINARY x`.
     Row::new(&["collate"], 2..=2, collate, unchanged),
     Row::new(&["convert using"], 2..=2, convert_using, unchanged),
@@ -42,17 +27,31 @@ fn collation_of(argument: &Argument<'_>) -> CollationId {
     }
 }
 
+fn charset(binding: &Binding<'_>) -> Result<Signature> {
+    let charset = collation_of(&binding.arguments[0]).charset();
+    Ok(of_type(binding, charset.name().into(), name_type()))
+}
+
+fn collation(binding: &Binding<'_>) -> Result<Signature> {
+    let collation = collation_of(&binding.arguments[0]);
+    Ok(of_type(binding, collation.name().into(), name_type()))
+}
+
+fn coercibility(binding: &Binding<'_>) -> Result<Signature> {
+    let coercibility = Value::Int(binding.arguments[0].coercibility as i64);
+    Ok(of_type(binding, coercibility, derive::int_of_width(10)))
+}
+
+fn name_type() -> SqlType {
+    SqlType::varchar(64, CollationId::UTF8MB3_GENERAL_CI)
+}
+
 /// The types of a function whose value the type of its argument decides.
-fn of_type(binding: &Binding<'_>, value: fn(&Argument<'_>) -> Value) -> Result<Signature> {
-    let argument = &binding.arguments[0];
-    let known = value(argument);
-    let result = match known {
-        Value::Int(_) => derive::int_of_width(10),
-        _ => SqlType::varchar(64, CollationId::UTF8MB3_GENERAL_CI),
-    };
-    let mut signature = Signature::new(vec![argument.ty.clone()], result, false);
-    signature.known = Some(known);
-    Ok(signature.with_coercibility(Coercibility::SystemConstant))
+fn of_type(binding: &Binding<'_>, value: Value, result: SqlType) -> Signature {
+    let types = vec![binding.arguments[0].ty.clone()];
+    let mut signature = Signature::new(types, result, false);
+    signature.known = Some(value);
+    signature.with_coercibility(Coercibility::SystemConstant)
 }
 
 fn known(call: &Call<'_>) -> Result<ArrayRef> {

@@ -12,23 +12,13 @@ use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(
-        &["md5"],
-        1..=1,
-        |binding| signature(binding, 32),
-        digest::<Md5>,
-    ),
-    Row::new(
-        &["sha1", "sha"],
-        1..=1,
-        |binding| signature(binding, 40),
-        digest::<Sha1>,
-    ),
+    Row::new(&["md5"], 1..=1, signature::<32>, digest::<Md5>),
+    Row::new(&["sha1", "sha"], 1..=1, signature::<40>, digest::<Sha1>),
     Row::new(&["sha2"], 2..=2, sha2_signature, sha2),
 ];
 
-fn signature(binding: &Binding<'_>, characters: u64) -> Result<Signature> {
-    binding.of_texts(binding.string(characters))
+fn signature<const CHARACTERS: u64>(binding: &Binding<'_>) -> Result<Signature> {
+    binding.of_texts(binding.string(CHARACTERS))
 }
 
 fn append<D: Digest>(text: &[u8], out: &mut Vec<u8>) {

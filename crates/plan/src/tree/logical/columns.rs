@@ -2,7 +2,7 @@
 
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Relation};
-use crate::tree::walk::{visit_expression, with_stack};
+use crate::walk::{visit_expression, with_stack};
 
 /// A set of columns: bits, since the numbers of a statement are small and dense.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -10,8 +10,8 @@ mod columns;
 mod display;
 mod volatility;
 
-pub(crate) use super::walk::{for_each_subquery_mut, with_stack};
-pub use super::walk::{
+pub(crate) use crate::walk::{for_each_subquery_mut, with_stack};
+pub use crate::walk::{
     visit_deep_mut, visit_expression, visit_expression_mut, visit_expressions_mut,
     visit_relations_mut,
 };
