@@ -42,7 +42,6 @@ pub(crate) const ABSENT: &[&str] = &[
     "Com_preload_keys",
     "Com_purge",
     "Com_purge_before_date",
-    "Com_reset",
     "Com_resignal",
     "Com_restart",
     "Com_set_resource_group",
