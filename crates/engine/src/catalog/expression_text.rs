@@ -299,17 +299,19 @@ impl Printer<'_> {
                 text += &format!(" order by {keys}");
             }
             match &query.limit_clause {
-                Some(LimitClause::LimitOffset { limit, offset, .. }) => {
-                    if let Some(limit) = limit {
-                        let offset = offset.as_ref().map(|offset| self.expr(&offset.value) + ",");
-                        let offset = offset.unwrap_or_default();
-                        text += &format!(" limit {offset}{}", self.expr(limit));
-                    }
+                Some(LimitClause::LimitOffset {
+                    limit: Some(limit),
+                    offset,
+                    ..
+                }) => {
+                    let offset = offset.as_ref().map(|offset| self.expr(&offset.value) + ",");
+                    let offset = offset.unwrap_or_default();
+                    text += &format!(" limit {offset}{}", self.expr(limit));
                 }
                 Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
                     text += &format!(" limit {},{}", self.expr(offset), self.expr(limit));
                 }
-                None => {}
+                Some(LimitClause::LimitOffset { limit: None, .. }) | None => {}
             }
             text
         })

@@ -188,8 +188,10 @@ impl Parser<'_> {
 
     /// `REQUIRE ... WITH ... PASSWORD ... ACCOUNT ... COMMENT ...`.
     fn account_options(&mut self) -> Result<AccountOptions> {
-        let mut options = AccountOptions::default();
-        options.require = self.after(Kw::REQUIRE, Self::require)?;
+        let mut options = AccountOptions {
+            require: self.after(Kw::REQUIRE, Self::require)?,
+            ..AccountOptions::default()
+        };
         if self.eat(Kw::WITH) {
             options.limits.push(self.account_limit()?);
             while self.at_any(&LIMITS.map(|(word, _)| word)) {

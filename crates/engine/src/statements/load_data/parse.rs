@@ -181,7 +181,7 @@ impl StringRules {
         let fits = bytes.len() <= self.limit
             || (self.counts_characters && utf8::count_chars(bytes) <= self.limit);
         fits && !(self.is_char && bytes.last() == Some(&b' '))
-            && !(self.is_ascii_only && !bytes.is_ascii())
+            && (!self.is_ascii_only || bytes.is_ascii())
     }
 }
 
