@@ -103,7 +103,10 @@ fn every_check(way: Way, panics: bool) {
         &mut session,
         STATEMENTS.iter(),
         &*trap,
-        chosen,
+        |count| {
+            assert!(count > 0, "a statement never asks, {way:?}");
+            chosen(count)
+        },
         |_, struck| {
             let here = format!("{}, {way:?}", struck.here);
             match &struck.outcome {

@@ -77,7 +77,10 @@ fn strike_every_call(
         &mut session,
         overflowing,
         &calls,
-        chosen,
+        |calls| {
+            assert!(calls > 0, "a statement does not overflow");
+            chosen(calls)
+        },
         |session, struck| {
             judge(&fixture, &struck);
             let here = &struck.here;
