@@ -29,7 +29,8 @@ fn main() {
         arguments.get(place + 1).cloned()
     };
     #[cfg(feature = "sqlite")]
-    let number = |name: &str, usual| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
+    let number =
+        |name: &str, usual: u64| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
     let memory_limit = option("--memory-limit").and_then(|bytes| bytes.parse().ok());
     let threads = option("--threads").and_then(|count| count.parse().ok());
     let database = open(memory_limit, threads, option("--datadir"));
@@ -39,7 +40,8 @@ fn main() {
         Some("points") => points(&database),
         #[cfg(feature = "sqlite")]
         Some("temporary-tables") => {
-            temporary_tables::compare(number("--rows", 1_000_000), number("--rounds", 3) as usize);
+            let rows = number("--rows", 1_000_000).cast_signed();
+            temporary_tables::compare(rows, number("--rounds", 3) as usize);
         }
         #[cfg(feature = "sqlite")]
         Some("durable-inserts") => {
