@@ -76,8 +76,9 @@ fn view_record(view: &ViewDefinition) -> Vec<u8> {
 /// directory, and the rows of tables that are gone in any.
 pub(crate) fn store(access: &dyn TableAccess, before: &Databases, after: &Databases) -> Result<()> {
     let is_durable = access.has_data_directory();
+    let remaining = trees_of(after);
     let mut dropped = trees_of(before);
-    dropped.retain(|tree| !trees_of(after).contains(tree));
+    dropped.retain(|tree| !remaining.contains(tree));
     if !is_durable && dropped.is_empty() && !access.has_durable_changes() {
         return Ok(());
     }
