@@ -1,13 +1,14 @@
 //! Prepared statements: the syntax tree, and a slot for the plan.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_memory::Reservation;
 use mayfly_syntax::ast::Statement;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
+use parking_lot::Mutex;
 
 use crate::result::ResultColumn;
 
@@ -116,12 +117,11 @@ pub(crate) struct PlanSlot(Mutex<Option<Arc<dyn Any + Send + Sync>>>);
 impl PlanSlot {
     /// The cached plan.
     pub(crate) fn get<P: Any + Send + Sync>(&self) -> Option<Arc<P>> {
-        let plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        plan.clone()?.downcast().ok()
+        self.0.lock().clone()?.downcast().ok()
     }
 
     /// Replaces the plan.
     pub(crate) fn set<P: Any + Send + Sync>(&self, plan: Arc<P>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan);
+        *self.0.lock() = Some(plan);
     }
 }
