@@ -40,6 +40,9 @@ pub(crate) fn filter_batch(batch: &Batch, selection: &BooleanBuffer, count: usiz
     if count == batch.row_count() {
         return batch.clone();
     }
+    if count == 0 {
+        return batch.slice(0, 0);
+    }
     let filter = selection_filter(selection, batch.columns().len());
     let columns = batch
         .columns()

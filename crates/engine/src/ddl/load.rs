@@ -79,7 +79,14 @@ fn read_table(
     let Statement::CreateTable(create) = &record.statement else {
         return None;
     };
-    let created = record.fact("created")?.parse().ok()?;
+    let is_known = |line: &str| {
+        let fact = line.split_once(' ').map(|(fact, _)| fact);
+        fact.is_some_and(|fact| ["created", "trees", "generated_keys"].contains(&fact))
+    };
+    if !record.facts.lines().all(is_known) {
+        return None;
+    }
+    let created = record.fact("created").unwrap_or("0").parse().ok()?;
     let trees: Vec<TreeId> = record.numbers("trees")?;
     let trees = trees.split_first().map(|(rows, indexes)| Trees {
         rows: *rows,

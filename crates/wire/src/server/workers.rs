@@ -128,13 +128,13 @@ fn work(shared: &Arc<Shared>) {
 }
 
 fn serve(shared: &Arc<Shared>, mut connection: Box<Connection>, payload: &mut Vec<u8>) {
-    let shutdown = codes::ER_SERVER_SHUTDOWN.error();
+    let shutdown = || codes::ER_SERVER_SHUTDOWN.error();
     match connection.serve(payload) {
-        Next::Close if shared.is_stopping() => connection.end_with(&shutdown),
+        Next::Close if shared.is_stopping() => connection.end_with(&shutdown()),
         Next::Close => connection.end_if_shut_out(),
         Next::Park => {
             if let Err(mut connection) = shared.parking.park(connection) {
-                connection.end_with(&shutdown);
+                connection.end_with(&shutdown());
             }
         }
     }

@@ -15,7 +15,8 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     signature.nullable = true;
     if signature.result.is_integer() {
         let digits = binding.arguments.iter().map(numeric::integer_digits).max();
-        let unsigned = numeric::is_unsigned(binding.arguments[0].ty);
+        let dividend = &binding.arguments[0];
+        let unsigned = numeric::is_unsigned(dividend.ty) || numeric::is_hexadecimal(dividend);
         // There is room for a sign, whether it may have one or not.
         signature.result = numeric::integer_result(digits.unwrap_or(20) + 1, unsigned);
     }

@@ -100,7 +100,9 @@ impl Merge {
             if let Some(block) = &block {
                 let new = changes[done..last].iter();
                 let bytes = new.map(|(key, row)| key.len() + row.map_or(0, <[u8]>::len));
-                rows.reserve_for(block, last - done, bytes.sum())?;
+                // The rows are written out whenever there are enough of them for a block.
+                let bytes = bytes.sum::<usize>().min(BLOCK_BYTES);
+                rows.reserve_for(block, (last - done).min(BLOCK_BYTES), bytes)?;
             }
             let mut row = 0;
             let mut appended = block.is_none();
