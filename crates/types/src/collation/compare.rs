@@ -163,6 +163,7 @@ impl Collation {
         fast.unwrap_or_else(|| self.compare(a, b) == Ordering::Equal)
     }
 
+    #[inline(always)]
     fn ascii_path(&self) -> Option<AsciiPath> {
         match self.order {
             Order::Bytes | Order::Json => None,
