@@ -125,7 +125,8 @@ fn attempt(session: &mut Session, statements: &[String]) -> bool {
         let Some(error) = failed else {
             return true;
         };
-        // 1114: beside others that wait for a slow or failing disk with their changes there may be no memory.
+        // 1114: row locks are refused where other transactions hold the memory and write to the table, so that it
+        // cannot be locked as a whole instead.
         assert!(
             [1021, 1024, 1026, 1114, 1205, 1213].contains(&error.errno()),
             "{statements:?}: {error}"
