@@ -50,7 +50,7 @@ pub(crate) struct Characteristics {
 
 /// A point of a transaction that it can be rolled back to: a savepoint of each participant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct SavepointMark([u64; PARTICIPANTS_MAX]);
+pub(crate) struct Savepoint([u64; PARTICIPANTS_MAX]);
 
 /// The session's undo log, its transaction in the store of durable tables, and its changes of those
 /// that know no transactions.
@@ -74,7 +74,7 @@ pub(crate) struct Transaction {
     last: Box<dyn Participant>,
     /// Those that take part from their first statement on.
     late: RefCell<Vec<Box<dyn Participant>>>,
-    savepoints: Vec<(String, SavepointMark)>,
+    savepoints: Vec<(String, Savepoint)>,
     begun: Option<Characteristics>,
     /// Rows of tables that are not temporary may have been changed.
     has_written: Cell<bool>,
@@ -152,12 +152,12 @@ impl Transaction {
     }
 
     /// Sets a savepoint in each participant.
-    pub(crate) fn mark(&mut self) -> SavepointMark {
-        let mut mark = SavepointMark::default();
-        for (savepoint, participant) in mark.0.iter_mut().zip(self.participants()) {
-            *savepoint = participant.savepoint();
+    pub(crate) fn new_savepoint(&mut self) -> Savepoint {
+        let mut savepoint = Savepoint::default();
+        for (position, participant) in savepoint.0.iter_mut().zip(self.participants()) {
+            *position = participant.savepoint();
         }
-        mark
+        savepoint
     }
 
     /// Something was done that ROLLBACK will warn of.
@@ -166,11 +166,11 @@ impl Transaction {
     }
 
     /// Rolls back to a savepoint; gives what the transaction has done that cannot be undone.
-    pub(crate) fn roll_back_to(&mut self, mark: &SavepointMark) -> Vec<NotUndone> {
+    pub(crate) fn roll_back_to(&mut self, savepoint: &Savepoint) -> Vec<NotUndone> {
         let mut incomplete = false;
         // A participant that joined later had changed nothing then: its savepoint is 0.
-        for (savepoint, participant) in mark.0.iter().zip(self.participants()) {
-            incomplete |= participant.roll_back_to(*savepoint);
+        for (position, participant) in savepoint.0.iter().zip(self.participants()) {
+            incomplete |= participant.roll_back_to(*position);
         }
         self.noted(incomplete)
     }
@@ -248,8 +248,8 @@ impl Transaction {
     /// SAVEPOINT: one of the same name goes.
     pub(crate) fn set_savepoint(&mut self, name: &str) {
         self.savepoints.retain(|(other, _)| !same(other, name));
-        let mark = self.mark();
-        self.savepoints.push((name.to_owned(), mark));
+        let savepoint = self.new_savepoint();
+        self.savepoints.push((name.to_owned(), savepoint));
     }
 
     /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it. Gives what the transaction has done
@@ -257,8 +257,8 @@ impl Transaction {
     pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<Vec<NotUndone>> {
         let position = self.savepoint(name)?;
         self.savepoints.truncate(position + 1);
-        let mark = self.savepoints[position].1.clone();
-        Ok(self.roll_back_to(&mark))
+        let savepoint = self.savepoints[position].1.clone();
+        Ok(self.roll_back_to(&savepoint))
     }
 
     /// RELEASE SAVEPOINT: it and later ones go. 1305 without it.

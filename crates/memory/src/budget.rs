@@ -324,8 +324,11 @@ impl Reservation {
     /// Gives back `bytes`, at most what is held.
     pub fn shrink(&mut self, bytes: u64) {
         let bytes = bytes.min(self.bytes);
-        self.budget.give_back(bytes);
-        self.bytes -= bytes;
+        // Every node up to the root is shared with others.
+        if bytes > 0 {
+            self.budget.give_back(bytes);
+            self.bytes -= bytes;
+        }
     }
 
     /// Gives back everything.

@@ -30,7 +30,8 @@ impl Interrupt {
     pub fn new(killed: Arc<AtomicBool>) -> Self {
         Self {
             killed,
-            ..Self::default()
+            deadline: None,
+            checkpoint: None,
         }
     }
 

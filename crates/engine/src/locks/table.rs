@@ -198,7 +198,7 @@ impl TransactionTables {
     /// Whether a table is held in this way or in one that allows more.
     pub(crate) fn has(&self, lock: &Arc<TableLock>, how: TableUse) -> bool {
         let is_it = |table: &HeldTable| Arc::ptr_eq(&table.lock, lock) && table.how >= how;
-        self.0.tables.lock().iter().any(is_it)
+        self.is_any() && self.0.tables.lock().iter().any(is_it)
     }
 
     /// Whether any is held.

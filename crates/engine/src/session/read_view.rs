@@ -55,6 +55,24 @@ impl StatementContext<'_> {
         self.durable_statement()
     }
 
+    fn read_view(&self) -> ReadView {
+        match self.isolation() {
+            _ if self.reads_newest || self.locks_what_it_reads() => ReadView::Statement,
+            Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
+            Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
+        }
+    }
+
+    /// Which rows a statement sees that reads nothing but one row of a table.
+    pub(crate) fn read_view_of_row(&self, table: &BaseTable) -> ReadView {
+        // A statement that is a transaction by itself reads in its snapshot only once.
+        if self.is_in_transaction() && !self.session.transaction.changes_directly(table) {
+            self.read_view()
+        } else {
+            ReadView::Statement
+        }
+    }
+
     /// The running statement changes or locks rows: the tables that it opens from here on show the newest ones,
     /// as they are at each call.
     pub(crate) fn read_newest(&mut self) {
@@ -125,14 +143,9 @@ impl TableAccess for StatementContext<'_> {
         if let Some(statement) = self.durable_statement.get() {
             return Ok(statement);
         }
-        let view = match self.isolation() {
-            _ if self.reads_newest || self.locks_what_it_reads() => ReadView::Statement,
-            Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
-            Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
-        };
         let options = DurableStatementOptions {
             read_lock: self.read_lock,
-            ..self.durable_options(view)
+            ..self.durable_options(self.read_view())
         };
         let statement = self.session.transaction.durable()?.statement(options);
         Ok(self.durable_statement.get_or_init(|| statement))

@@ -27,7 +27,7 @@ use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::storing::StatementClock;
-use crate::transaction::{SavepointMark, Transaction, ends_transaction};
+use crate::transaction::{Savepoint, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings};
 
 /// The types and values of a statement's `?`.
@@ -57,7 +57,7 @@ struct OwnSettings {
 pub(crate) struct StatementContext<'s> {
     pub(crate) session: &'s mut Session,
     /// What the transaction had done before the statement.
-    savepoint: SavepointMark,
+    savepoint: Savepoint,
     /// The memory of the statement's tree, until the statement ends.
     pub(crate) tree: TreeMemory,
     /// Where the conditions go of a statement that is only planned; none for the session's.
@@ -68,7 +68,7 @@ pub(crate) struct StatementContext<'s> {
     names_database: Option<Option<Arc<str>>>,
     parameters: Parameters,
     /// The types that its `?` are inferred to have from where they stand.
-    inferred_types: RefCell<BTreeMap<usize, SqlType>>,
+    inferred_types: RefCell<Option<BTreeMap<usize, SqlType>>>,
     /// EXPLAIN plans its statement.
     pub(crate) explains: bool,
     /// FOUND_ROWS() stays as it is.
@@ -99,7 +99,12 @@ impl<'s> StatementContext<'s> {
     #[inline]
     pub(crate) fn internal(session: &'s mut Session) -> Self {
         Self {
-            savepoint: session.transaction.current.mark(),
+            // What a statement outside of a transaction does is undone as a whole.
+            savepoint: if session.is_in_transaction() {
+                session.transaction.current.new_savepoint()
+            } else {
+                Savepoint::default()
+            },
             planning_diagnostics: None,
             own_settings: None,
             names_database: None,
@@ -460,12 +465,13 @@ impl<'s> StatementContext<'s> {
     /// A `?` is compared with a value of a type, or assigned to one.
     pub(crate) fn infer_parameter(&self, index: usize, ty: &SqlType) {
         let mut types = self.inferred_types.borrow_mut();
+        let types = types.get_or_insert_default();
         types.entry(index).or_insert_with(|| ty.clone());
     }
 
     /// What [`Self::infer_parameter`] has noted since the last time.
     pub(crate) fn take_inferred_types(&self) -> BTreeMap<usize, SqlType> {
-        self.inferred_types.take()
+        self.inferred_types.take().unwrap_or_default()
     }
 
     /// The value of a system variable, for `@@name`.

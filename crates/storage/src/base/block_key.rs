@@ -101,7 +101,14 @@ pub(super) fn floor<'t>(
     key: &[u8],
 ) -> heed::Result<Option<Found<'t>>> {
     let mut found = match key.split_at_checked(PREFIX_BYTES) {
-        None => last_up_to(all, tree, &record_key(tree, key))?,
+        None => {
+            // Every read of a row by its key comes here: its record's key is made without an allocation.
+            let mut bytes = [0; 4 + PREFIX_BYTES];
+            let (number, separator) = bytes.split_at_mut(4);
+            number.copy_from_slice(&tree.to_be_bytes());
+            separator[..key.len()].copy_from_slice(key);
+            last_up_to(all, tree, &bytes[..4 + key.len()])?
+        }
         Some((prefix, _)) => {
             let last = last_up_to(all, tree, &group_key(tree, prefix, ORDINALS - 1))?;
             match last.and_then(|last| in_group(last.key)) {

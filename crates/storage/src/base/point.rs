@@ -10,6 +10,7 @@ use super::row;
 use super::row_source::ValueRow;
 use super::snapshot::Snapshot;
 use super::statement::Statement;
+use super::store::transaction::{DurableTransaction, ReadView, Transaction};
 use super::table::row_changes::Scratch;
 use super::table::writer::DurableWriter;
 use super::table::{DurableTable, TableHandle};
@@ -24,53 +25,56 @@ pub struct LockedRow {
     values: Vec<Value>,
 }
 
-impl Statement {
-    /// The position of the row with a key of a unique index, if there may be one.
-    fn position(
-        &self,
-        snapshot: &Arc<Snapshot>,
-        definition: &TableDefinition,
-        index: IndexId,
-        key: &[u8],
-    ) -> Result<Option<Vec<u8>>> {
-        let tree = definition.index(index).ok_or_else(no_index)?;
-        let changes = self.0.transaction.tree_changes(tree.tree);
-        let view = TreeView::new(snapshot, tree.tree, &tree.types, changes);
-        let entry = view.first_key(&ByteRange::prefix(key))?;
-        Ok(entry.map(|entry| entry[key.len()..].to_vec()))
-    }
-
+impl DurableTransaction {
     /// Reads columns of the row with a key of a unique index (see [`TableDefinition::row_key`]) into
     /// `values`, whose memory is used again; whether there is one. 1412 when the table was made after the
-    /// snapshot that the statement sees.
+    /// snapshot that the transaction sees.
     pub fn read_row(
         &self,
+        view: ReadView,
         definition: &TableDefinition,
         (index, key): (IndexId, &[u8]),
         columns: &[usize],
         values: &mut Vec<Value>,
     ) -> Result<bool> {
-        let snapshot = self.0.snapshot()?;
+        let transaction = &*self.0;
+        let snapshot = transaction.snapshot_of(view)?;
         let of_index;
         let position = if definition.is_clustered(index) {
             Some(key)
         } else {
-            of_index = self.position(&snapshot, definition, index, key)?;
+            of_index = position(transaction, &snapshot, definition, (index, key))?;
             of_index.as_deref()
         };
-        let changes = self.0.transaction.tree_changes(definition.rows());
+        let changes = transaction.tree_changes(definition.rows());
         let types = definition.types();
         let view = TreeView::new(&snapshot, definition.rows(), types, changes);
         let found = position.map_or(Ok(None), |position| view.find(position, None))?;
         let Some(found) = found else {
             // A table that was made later has no rows here, which does not mean that it is empty.
-            self.0.transaction.check_definition(definition)?;
+            transaction.check_definition(definition)?;
             return Ok(false);
         };
         read_columns(types, &found, columns, values)?;
         Ok(true)
     }
+}
 
+/// The position of the row with a key of a unique index, if there may be one.
+fn position(
+    transaction: &Transaction,
+    snapshot: &Arc<Snapshot>,
+    definition: &TableDefinition,
+    (index, key): (IndexId, &[u8]),
+) -> Result<Option<Vec<u8>>> {
+    let tree = definition.index(index).ok_or_else(no_index)?;
+    let changes = transaction.tree_changes(tree.tree);
+    let view = TreeView::new(snapshot, tree.tree, &tree.types, changes);
+    let entry = view.first_key(&ByteRange::prefix(key))?;
+    Ok(entry.map(|entry| entry[key.len()..].to_vec()))
+}
+
+impl Statement {
     /// Locks the row with a key of a unique index, as it is now, to change it; `None` when there is none,
     /// or when it has become another one meanwhile.
     pub fn lock_row(
@@ -84,7 +88,7 @@ impl Statement {
         let position = if definition.is_clustered(index) {
             Some(key.to_vec())
         } else {
-            self.position(&newest, definition, index, key)?
+            position(transaction, &newest, definition, (index, key))?
         };
         let Some(position) = position else {
             return Ok(None);

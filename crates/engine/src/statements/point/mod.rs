@@ -269,8 +269,10 @@ impl PointPlan {
                 rows.read_row(index, key, columns, &mut context.session.row)?
             }
             RowStore::Durable(rows) => {
-                let statement = context.statement_of(table)?.clone();
-                statement.read_row(rows, (index, key), columns, &mut context.session.row)?
+                let view = context.read_view_of_row(table);
+                let session = &mut *context.session;
+                let transaction = session.transaction.of_table(table)?;
+                transaction.read_row(view, rows, (index, key), columns, &mut session.row)?
             }
         };
         ZonedColumns::new(context, &self.zoned).show(columns, &mut context.session.row);

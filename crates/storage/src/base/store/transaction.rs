@@ -87,6 +87,17 @@ struct State {
     new_trees: bool,
 }
 
+impl State {
+    /// There are no changes any more. Gives those that were being committed: to drop them can take long, and
+    /// others need not wait for it.
+    fn clear(&mut self) -> Overlay {
+        self.changes.take();
+        self.reservation.free();
+        self.new_trees = false;
+        std::mem::take(&mut self.committing)
+    }
+}
+
 /// What the tables of a statement share.
 #[derive(Debug)]
 pub(in crate::base) struct StatementState {
@@ -333,19 +344,37 @@ impl Transaction {
 
     /// Ends it without its changes.
     fn end(&self) {
-        let mut state = self.state();
-        state.changes.take();
-        let committed = std::mem::take(&mut state.committing);
-        state.reservation.free();
-        state.new_trees = false;
-        drop(state);
+        let committed = self.state().clear();
         drop(committed);
+        self.end_reading();
+    }
+
+    /// Its snapshot and its locks are for others from here on.
+    fn end_reading(&self) {
         self.snapshot.end();
         self.store.locks.release(self.owner, &self.held);
     }
 
+    /// What a statement of it sees.
+    pub(in crate::base) fn snapshot_of(&self, view: ReadView) -> Result<Arc<Snapshot>> {
+        let newest = || self.store.environment.newest();
+        match view {
+            ReadView::Statement => newest(),
+            ReadView::Transaction => match self.snapshot.get()? {
+                Some(snapshot) => Ok(snapshot),
+                None => self.snapshot.get_or_set(newest()?),
+            },
+        }
+    }
+
     fn commit(&self) -> Result<()> {
         let mut state = self.state();
+        if state.changes.overlay.is_empty() && !state.new_trees {
+            state.clear();
+            drop(state);
+            self.end_reading();
+            return Ok(());
+        }
         if state.new_trees {
             let (name, number) = self.store.last_tree_record();
             let number = Some(Arc::from(number.as_slice()));
@@ -361,13 +390,8 @@ impl Transaction {
         // Nothing more is read in it, and a file that has failed is opened again when nobody reads.
         drop(state);
         self.snapshot.end();
-        let committed = if overlay.is_empty() {
-            Ok(())
-        } else {
-            self.store
-                .committer
-                .commit(&self.store.environment, overlay)
-        };
+        let committer = &self.store.committer;
+        let committed = committer.commit(&self.store.environment, overlay);
         self.end();
         committed
     }
@@ -489,14 +513,7 @@ impl StatementState {
         if let Some(snapshot) = self.snapshot.get() {
             return Ok(Arc::clone(snapshot));
         }
-        let newest = || self.transaction.store.environment.newest();
-        let snapshot = match self.options.view {
-            ReadView::Statement => newest()?,
-            ReadView::Transaction => match self.transaction.snapshot.get()? {
-                Some(snapshot) => snapshot,
-                None => self.transaction.snapshot.get_or_set(newest()?)?,
-            },
-        };
+        let snapshot = self.transaction.snapshot_of(self.options.view)?;
         Ok(Arc::clone(self.snapshot.get_or_init(|| snapshot)))
     }
 }
