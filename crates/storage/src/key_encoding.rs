@@ -9,14 +9,13 @@
 //!
 //! Equal values give equal bytes, and nothing is ever decoded: tables hold the values beside.
 
-use arrow_array::{Array, ArrayRef};
-use arrow_buffer::NullBuffer;
+use arrow_array::ArrayRef;
 use mayfly_types::charset::{Charset, utf8};
 use mayfly_types::{CollationId, PhysicalType, Result, Value};
 
 use crate::table::{IndexPart, KeyBound, KeyRange, wrong_type};
 use crate::temptable::KeyMode;
-use crate::values::{ArrayValues, StoredValue};
+use crate::values::{ColumnValues, StoredValue};
 
 const NULL: u8 = 0;
 const VALUE: u8 = 1;
@@ -119,39 +118,9 @@ pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(after)
 }
 
-/// The values of one part, of many rows.
-struct Source<'a> {
-    nulls: Option<&'a NullBuffer>,
-    values: ArrayValues<'a>,
-}
-
-impl<'a> Source<'a> {
-    #[inline]
-    fn new(array: &'a ArrayRef) -> Self {
-        Self {
-            nulls: array.nulls(),
-            values: ArrayValues::new(array),
-        }
-    }
-
-    #[inline]
-    fn is_null(&self, row: usize) -> bool {
-        self.nulls.is_some_and(|nulls| nulls.is_null(row))
-    }
-
-    #[inline]
-    fn get(&self, row: usize) -> StoredValue<'a> {
-        if self.is_null(row) {
-            StoredValue::Null
-        } else {
-            self.values.get(row)
-        }
-    }
-}
-
 /// Keys of the rows of some arrays.
 pub struct RowKeys<'a> {
-    parts: Vec<(&'a Part, Source<'a>)>,
+    parts: Vec<(&'a Part, ColumnValues<'a>)>,
 }
 
 impl RowKeys<'_> {
@@ -206,7 +175,7 @@ impl KeyEncoder {
 
     /// The keys of rows with all columns of the table.
     pub fn rows<'a>(&'a self, columns: &'a [ArrayRef]) -> RowKeys<'a> {
-        let source = |part: &'a Part| (part, Source::new(&columns[part.column]));
+        let source = |part: &'a Part| (part, ColumnValues::new(&columns[part.column]));
         RowKeys {
             parts: self.parts.iter().map(source).collect(),
         }
@@ -214,18 +183,9 @@ impl KeyEncoder {
 
     /// Keys, or beginnings of keys, of arrays that each hold one part, the first parts of the index.
     pub fn parts<'a>(&'a self, arrays: &'a [ArrayRef]) -> RowKeys<'a> {
-        let source = |(part, array): (&'a Part, &'a ArrayRef)| (part, Source::new(array));
+        let source = |(part, array): (&'a Part, &'a ArrayRef)| (part, ColumnValues::new(array));
         RowKeys {
             parts: self.parts.iter().zip(arrays).map(source).collect(),
-        }
-    }
-
-    /// Appends the key of one row with all columns of the table: for single rows, where
-    /// [`Self::rows`] would cost more than the keys.
-    #[inline]
-    pub fn append_row(&self, columns: &[ArrayRef], row: usize, key: &mut Vec<u8>) {
-        for part in &self.parts {
-            part.append(StoredValue::at(&columns[part.column], row), key);
         }
     }
 

@@ -53,16 +53,6 @@ impl<'a> StoredValue<'a> {
         })
     }
 
-    /// A row's value of an array.
-    #[inline]
-    pub(crate) fn at(array: &'a ArrayRef, row: usize) -> Self {
-        if array.is_null(row) {
-            Self::Null
-        } else {
-            ArrayValues::new(array).get(row)
-        }
-    }
-
     /// Puts a value of a type into `value`, whose memory is used again.
     #[inline]
     pub(crate) fn read_into(self, ty: PhysicalType, value: &mut Value) {
@@ -149,6 +139,38 @@ impl<'a> ArrayValues<'a> {
             Self::Decimal128(values) => StoredValue::Decimal128(values[row]),
             Self::Decimal256(values) => StoredValue::Decimal256(values[row]),
             Self::Bytes(array) => StoredValue::Bytes(array.value(row)),
+        }
+    }
+}
+
+/// The values of an array, and which of them are NULL.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnValues<'a> {
+    nulls: Option<&'a NullBuffer>,
+    values: ArrayValues<'a>,
+}
+
+impl<'a> ColumnValues<'a> {
+    /// Those of an array of a physical type.
+    #[inline]
+    pub(crate) fn new(array: &'a ArrayRef) -> Self {
+        Self {
+            nulls: array.nulls(),
+            values: ArrayValues::new(array),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_null(&self, row: usize) -> bool {
+        self.nulls.is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> StoredValue<'a> {
+        if self.is_null(row) {
+            StoredValue::Null
+        } else {
+            self.values.get(row)
         }
     }
 }

@@ -12,6 +12,7 @@ use super::block::{Block, Damaged};
 use super::definition::{IndexTree, TableDefinition};
 use super::gather::Pieces;
 use super::record_key::{META, TreeId, count_of, row_count_name};
+use super::row_source::{BatchKeys, RowSource};
 use super::snapshot::Snapshot;
 use super::store::DurableStore;
 
@@ -109,20 +110,21 @@ fn check_table(
         let number = pieces.add_block(block);
         pieces.push(number, 0, block.rows());
         let arrays = pieces.columns(&wanted)?;
+        let keys = BatchKeys::of_positioned(table, &arrays);
         let mut key = Vec::new();
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         for row in 0..block.rows() {
             let position = block.key(row)?;
-            if let Some((_, primary)) = table.primary() {
-                key.clear();
-                primary.encoder.append_row(&arrays, row, &mut key);
+            if table.primary().is_some() {
+                keys.position(row, &mut key);
                 if key != position {
                     return Err(wrong(table.rows(), "has a row that does not have its key"));
                 }
             }
-            for index in &secondary {
+            let source = keys.row(row);
+            for (number, index) in secondary.iter().enumerate() {
                 key.clear();
-                index.encoder.append_row(&arrays, row, &mut key);
+                source.append_key(number, &mut key)?;
                 key.extend_from_slice(&position);
                 // Whether the block is intact is said when its own tree is checked.
                 let entry = snapshot.held_block_of(index.tree, &key)?;
@@ -134,7 +136,7 @@ fn check_table(
                 };
                 expected.clear();
                 found.clear();
-                index.encode_entry(&arrays, row, &mut expected);
+                source.encode_entry(index, &mut expected)?;
                 super::row::encode_from_block(&index.types, &entry, entry_row, &mut found)?;
                 if expected != found {
                     return Err(wrong(index.tree, "has an entry that is not like its row"));

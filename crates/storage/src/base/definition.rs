@@ -4,17 +4,14 @@
 //! tree with a row for each of the table's: its key is the key parts and then the row's position, its
 //! columns are those of the index and of the primary key, so that reads of these need nothing else.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_types::{PhysicalType, Result, Value};
 
 use super::record_key::TreeId;
-use super::row;
 use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexId, IndexSpec, no_index};
-use crate::values::StoredValue;
 
 /// A durable table. Made anew when the table is altered.
 #[derive(Debug)]
@@ -154,15 +151,6 @@ impl IndexTree {
     /// Whether there is at most one row of so many values, none of them NULL.
     pub(super) fn is_whole_key(&self, values: usize) -> bool {
         self.unique && values == self.encoder.part_count()
-    }
-
-    /// Appends the bytes of the entry of a row of some arrays.
-    pub(super) fn encode_entry(&self, arrays: &[ArrayRef], row: usize, bytes: &mut Vec<u8>) {
-        let value = |number: usize| {
-            let array = &arrays[self.columns[number]];
-            Ok::<_, Infallible>(StoredValue::at(array, row))
-        };
-        let Ok(()) = row::encode(self.columns.len(), value, bytes);
     }
 
     /// The columns of its tree, of a row's arrays.

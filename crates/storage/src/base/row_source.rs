@@ -9,7 +9,7 @@ use super::row;
 use super::store::Store;
 use crate::key_encoding::RowKeys;
 use crate::table::wrong_type;
-use crate::values::StoredValue;
+use crate::values::{ColumnValues, StoredValue};
 
 /// A row with all columns of its table.
 pub(super) trait RowSource {
@@ -32,7 +32,7 @@ pub(super) trait RowSource {
 /// The keys of the rows of a batch.
 pub(super) struct BatchKeys<'a> {
     definition: &'a TableDefinition,
-    arrays: &'a [ArrayRef],
+    columns: Vec<ColumnValues<'a>>,
     primary: Option<RowKeys<'a>>,
     /// Of the first row, where there is no primary key.
     first_number: u64,
@@ -64,7 +64,7 @@ impl<'a> BatchKeys<'a> {
         let secondary = definition.secondary();
         Self {
             definition,
-            arrays,
+            columns: arrays.iter().map(ColumnValues::new).collect(),
             primary: primary.map(|(_, index)| index.encoder.rows(arrays)),
             first_number: 0,
             secondary: secondary
@@ -97,6 +97,13 @@ pub(super) struct BatchRow<'a> {
     row: usize,
 }
 
+impl BatchRow<'_> {
+    #[inline]
+    fn value(&self, column: usize) -> StoredValue<'_> {
+        self.keys.columns[column].get(self.row)
+    }
+}
+
 impl RowSource for BatchRow<'_> {
     fn position(&self, position: &mut Vec<u8>) -> Result<()> {
         self.keys.position(self.row, position);
@@ -113,13 +120,13 @@ impl RowSource for BatchRow<'_> {
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        let value = |column: usize| Ok(StoredValue::at(&self.keys.arrays[column], self.row));
-        row::encode(self.keys.definition.columns().len(), value, bytes)
+        let columns = self.keys.definition.columns().len();
+        row::encode(columns, |column| Ok(self.value(column)), bytes)
     }
 
     fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()> {
-        index.encode_entry(self.keys.arrays, self.row, bytes);
-        Ok(())
+        let value = |number: usize| Ok(self.value(index.columns[number]));
+        row::encode(index.columns.len(), value, bytes)
     }
 }
 
@@ -175,7 +182,11 @@ impl RowSource for ValueRow<'_> {
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        row::encode(self.values.len(), |column| self.stored(column), bytes)
+        row::encode(
+            self.definition.columns().len(),
+            |column| self.stored(column),
+            bytes,
+        )
     }
 
     fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()> {

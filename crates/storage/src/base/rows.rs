@@ -358,6 +358,7 @@ impl Rows {
     /// [`Self::push_key`]. Before, there were so many rows.
     pub(super) fn append_arrays(&mut self, arrays: &[&ArrayRef], before: usize, rows: usize) {
         for (number, array) in arrays.iter().enumerate() {
+            debug_assert_eq!(*array.data_type(), self.types[number].arrow());
             if array.null_count() > 0 {
                 for row in (0..rows).filter(|row| array.is_null(*row)) {
                     self.note_null(number, before + row);

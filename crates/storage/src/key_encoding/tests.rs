@@ -42,9 +42,6 @@ fn check(
         let keys = [&a, &b].map(|(value, array)| {
             let key = key(&encoder, std::slice::from_ref(value));
             let mut of_row = Vec::new();
-            encoder.append_row(std::slice::from_ref(array), 0, &mut of_row);
-            assert_eq!(key, of_row, "a row gives the key of its value");
-            of_row.clear();
             encoder
                 .rows(std::slice::from_ref(array))
                 .append(0, &mut of_row);
@@ -182,7 +179,9 @@ fn bounds_of_beginnings_are_sort_keys() {
     encoder.parts[0].prefix = Some(2);
     let of_row = |text: &str| {
         let mut key = Vec::new();
-        encoder.append_row(&[bytes(text.as_bytes()).1], 0, &mut key);
+        encoder
+            .rows(&[bytes(text.as_bytes()).1])
+            .append(0, &mut key);
         key
     };
     let first = collation.first_level_key("aß".as_bytes()).unwrap();

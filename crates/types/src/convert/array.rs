@@ -466,8 +466,23 @@ pub fn array_value(array: &dyn Array, row: usize) -> Value {
         .map_or(Value::Null, Datum::to_value)
 }
 
+/// Whether an array of a type holds a value as it is.
+fn is_of_type(value: &Value, physical: PhysicalType) -> bool {
+    match physical {
+        PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 => {
+            matches!(value, Value::Null | Value::Int(_) | Value::UInt(_))
+        }
+        PhysicalType::Float64 => matches!(value, Value::Null | Value::Float(_)),
+        PhysicalType::Decimal128(_) | PhysicalType::Decimal256(_) => {
+            matches!(value, Value::Null | Value::Decimal { .. })
+        }
+        PhysicalType::Bytes => matches!(value, Value::Null | Value::Bytes(_)),
+    }
+}
+
 /// An array of single values of one type.
 pub fn array_of_values(values: &[Value], physical: PhysicalType) -> ArrayRef {
+    debug_assert!(values.iter().all(|value| is_of_type(value, physical)));
     if physical == PhysicalType::Bytes {
         let mut builder = BinaryViewBuilder::with_capacity(values.len());
         for value in values {

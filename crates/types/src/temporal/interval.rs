@@ -34,7 +34,7 @@ pub enum IntervalUnit {
 /// Every unit in the order of its declaration: its keyword, and the first and last part of a compound
 /// one; a simple one has one part.
 #[rustfmt::skip]
-static UNITS: [(&str, IntervalUnit, usize, usize); 20] = [
+const UNITS: [(&str, IntervalUnit, usize, usize); 20] = [
     ("MICROSECOND", IntervalUnit::Microsecond, MICROSECOND, MICROSECOND),
     ("SECOND", IntervalUnit::Second, SECOND, SECOND),
     ("MINUTE", IntervalUnit::Minute, MINUTE, MINUTE),
@@ -56,6 +56,15 @@ static UNITS: [(&str, IntervalUnit, usize, usize); 20] = [
     ("DAY_HOUR", IntervalUnit::DayHour, DAY, HOUR),
     ("YEAR_MONTH", IntervalUnit::YearMonth, YEAR, MONTH),
 ];
+
+// A unit's row is found by the unit itself.
+const _: () = {
+    let mut row = 0;
+    while row < UNITS.len() {
+        assert!(UNITS[row].1 as usize == row);
+        row += 1;
+    }
+};
 
 /// Indexes of the parts of a compound interval.
 const YEAR: usize = 0;
