@@ -7,6 +7,9 @@ use mayfly_types::convert::number::plain_number;
 use mayfly_types::temporal::DateTime;
 use mayfly_types::temporal::calendar::days_in_month;
 
+/// How many digits a `u64` surely holds.
+const DIGITS_AT_ONCE: usize = 19;
+
 /// The fractional digits of a microsecond.
 const FRACTION_DIGITS: usize = 6;
 
@@ -42,10 +45,30 @@ pub(super) fn double(bytes: &[u8]) -> Option<f64> {
 /// A number of at most so many digits, of which `scale` are behind the point; in units of the last.
 #[inline]
 pub(super) fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Option<i128> {
-    let (number, given) = plain_number(bytes)?;
-    let missing = scale.checked_sub(given)?;
-    let number = i128::from(number).checked_mul(10_i128.checked_pow(missing.into())?)?;
-    (number.unsigned_abs() < 10_u128.checked_pow(precision.into())?).then_some(number)
+    let unsigned = bytes.strip_prefix(b"-");
+    let rest = unsigned.unwrap_or(bytes);
+    let point = memchr::memchr(b'.', rest);
+    let (integer, fraction) = match point {
+        Some(at) => (&rest[..at], &rest[at + 1..]),
+        None => (rest, &rest[rest.len()..]),
+    };
+    let missing = usize::from(scale).checked_sub(fraction.len())?;
+    let has_room = integer.len() + usize::from(scale) <= usize::from(precision);
+    if !has_room || integer.len() + fraction.len() == 0 {
+        return None;
+    }
+    let mut number = 0_i128;
+    for part in [integer, fraction] {
+        for few in part.chunks(DIGITS_AT_ONCE) {
+            number = number * power_of_ten(few.len())? + i128::from(digits(few)?);
+        }
+    }
+    number *= power_of_ten(missing)?;
+    Some(if unsigned.is_some() { -number } else { number })
+}
+
+fn power_of_ten(power: usize) -> Option<i128> {
+    10_i128.checked_pow(power.try_into().ok()?)
 }
 
 #[inline]
@@ -145,6 +168,23 @@ mod tests {
             |bytes| decimal(bytes, 6, 2),
             &[("12.5", 1250), ("-.25", -25), ("9999.99", 999_999)],
             &["", "-", ".", "1.234", "12345", "1.2.3", "1e2"],
+        );
+        let nines = 99_999_999_999_999_999_999_999_999_999_999_999_999_i128;
+        check(
+            |bytes| decimal(bytes, 38, 10),
+            &[
+                ("-9999999999999999999999999999.9999999999", -nines),
+                (
+                    "1234567890123456789012",
+                    12_345_678_901_234_567_890_120_000_000_000,
+                ),
+                ("0.0000000001", 1),
+            ],
+            &[
+                "10000000000000000000000000000",
+                "1234567890123456789x.5",
+                "0.00000000001",
+            ],
         );
     }
 
