@@ -93,7 +93,7 @@ fn source(
 }
 
 /// The position in the definition of the key that an index of the store is of.
-pub(crate) fn place_of_index(definition: &TableDefinition, index: IndexId) -> Option<usize> {
+pub(crate) fn position_of_index(definition: &TableDefinition, index: IndexId) -> Option<usize> {
     indexed_keys(definition).get(index.0).copied()
 }
 

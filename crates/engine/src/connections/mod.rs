@@ -146,7 +146,8 @@ impl Connections {
         self.lost_attributes.fetch_add(lost, Ordering::Relaxed);
     }
 
-    pub(crate) fn take_place(&self, now: i64) -> u64 {
+    /// Counts one more connection; gives how many there are now.
+    pub(crate) fn count_connected(&self, now: i64) -> u64 {
         let connected = self.connected.fetch_add(1, Ordering::Relaxed) + 1;
         let before = self.most_connected.fetch_max(connected, Ordering::Relaxed);
         if connected > before {

@@ -56,7 +56,7 @@ impl ConnectionSlot {
     fn count(&mut self) -> u64 {
         self.is_counted = true;
         let now = self.database.options.clock.now_utc_microseconds();
-        self.database.connections.take_place(now)
+        self.database.connections.count_connected(now)
     }
 
     /// The client has shown a password: 1040 when there is no slot for one more. The flag says that it is the

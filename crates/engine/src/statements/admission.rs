@@ -171,7 +171,29 @@ impl Check<'_> {
             Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
             Statement::ResetPersist { .. } => global_variables(&self.rights),
             // They need none, or ask where their names get a meaning.
-            _ => Ok(()),
+            Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Use(_)
+            | Statement::Help(_)
+            | Statement::Set(_)
+            | Statement::SetTransaction(_)
+            | Statement::StartTransaction(_)
+            | Statement::Commit(_)
+            | Statement::Rollback(_)
+            | Statement::Savepoint(_)
+            | Statement::RollbackToSavepoint(_)
+            | Statement::ReleaseSavepoint(_)
+            | Statement::Do(_)
+            | Statement::Kill { .. }
+            | Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::UnlockTables
+            | Statement::Account(_)
+            | Statement::DropStoredProgram(_)
+            | Statement::Handler(_)
+            | Statement::Empty
+            | Statement::Unsupported(_) => Ok(()),
         }
     }
 

@@ -132,9 +132,7 @@ impl Session {
             prepared.execute(context, &[])
         })
     }
-}
 
-impl Session {
     /// Runs one statement that is in `character_set_client` and gives its rows as they are made.
     /// Strings in it may hold any bytes, as dumps of BLOBs do.
     pub fn query_bytes(&mut self, sql: &[u8]) -> Result<ResultStream<'_>> {

@@ -101,7 +101,7 @@ impl RowWriter {
 
     fn written(&self, written: RowsWritten) -> (usize, Option<Conflict>) {
         let conflict = written.duplicate.map(|duplicate| Conflict {
-            key: indexes::place_of_index(&self.table.definition, duplicate.index),
+            key: indexes::position_of_index(&self.table.definition, duplicate.index),
             is_last_key: duplicate.index.0 + 1 == self.unique_indexes,
             position: duplicate.position,
         });
