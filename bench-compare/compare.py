@@ -10,6 +10,7 @@ rounds. Needs: pip install duckdb; cargo build --release -p mayfly-bench.
   bench-compare/compare.py --memory-limit 64M --engines mayfly,mayfly-unlimited,duckdb headline
   bench-compare/compare.py --durable headline            over tables on disk, with a primary key
   bench-compare/compare.py --durable --load              loading those
+  bench-compare/compare.py --mayfly new=… --mayfly old=… --engines mayfly   two builds, as ratios of the first to the second
 
 A benchmark is a file of fields: `tables` to load, `sql` (and `mayfly`, `duckdb`, `sqlite` where one
 needs other words), `compare` (`result` or `rows`: only their number), `target` (the ratio to a
@@ -29,6 +30,8 @@ TABLES = {
     "gtest_blob": ("i int unsigned NOT NULL, c blob NOT NULL", "i UINTEGER NOT NULL, c VARCHAR NOT NULL", "gtest"),
     "repeating": ("t text NOT NULL", "t VARCHAR NOT NULL", "repeating"),
 }
+
+RIVALS = ["duckdb", "sqlite"]
 
 
 def random_numbers(seed):
@@ -121,6 +124,11 @@ def read_benchmark(path):
     return fields
 
 
+def build(text):
+    name, _, path = text.rpartition("=")
+    return name or "mayfly", path
+
+
 def bytes_of(text):
     number, unit = re.fullmatch(r"(\d+)([KMG]?)", text).groups()
     return int(number) << {"": 0, "K": 10, "M": 20, "G": 30}[unit]
@@ -138,23 +146,28 @@ def main():
     parser.add_argument("--durable", action="store_true", help="tables on disk, with a primary key")
     parser.add_argument("--load", action="store_true", help="time loading instead of statements")
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "mayfly-bench-data")
-    parser.add_argument("--mayfly", default=str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/mayfly-bench"))
+    parser.add_argument("--mayfly", action="append", type=build, metavar="[NAME=]PROGRAM", help="builds to compare; ratios are the first one's")
     options = parser.parse_args()
     options.data.mkdir(parents=True, exist_ok=True)
 
+    default = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/mayfly-bench"
+    builds = dict(options.mayfly or [("mayfly", str(default))])
+    own = {name: [program, "worker", "--threads", str(options.threads)] for name, program in builds.items()}
     commands = {
-        "mayfly": [options.mayfly, "worker", "--threads", str(options.threads)],
-        "mayfly-unlimited": [options.mayfly, "worker", "--threads", str(options.threads)],
+        **own,
+        "mayfly-unlimited": list(next(iter(own.values()))),
         "duckdb": [sys.executable, str(ROOT / "bench-compare/worker.py"), "duckdb", str(options.threads)],
         "sqlite": [sys.executable, str(ROOT / "bench-compare/worker.py"), "sqlite", str(options.threads)],
     }
     if options.memory_limit:
-        commands["mayfly"] += ["--memory-limit", str(options.memory_limit)]
+        for command in own.values():
+            command += ["--memory-limit", str(options.memory_limit)]
         commands["duckdb"] += [str(options.memory_limit)]
-    names = options.engines.split(",")
+    names = [name for engine in options.engines.split(",") for name in (builds if engine == "mayfly" else [engine])]
     if options.durable:
         directory = tempfile.TemporaryDirectory(prefix="mayfly-bench-")
-        commands["mayfly"] += ["--datadir", f"{directory.name}/mayfly"]
+        for name, command in own.items():
+            command += ["--datadir", f"{directory.name}/{name}"]
         commands["duckdb"] += [f"{directory.name}/duckdb"]
 
     if options.load:
@@ -167,8 +180,7 @@ def main():
 
 
 def open_engine(name, command):
-    engine = Engine(name.replace("-unlimited", ""), command)
-    return engine
+    return Engine(name if name in RIVALS else "mayfly", command)
 
 
 def compare_loads(options, names, commands):
@@ -212,7 +224,7 @@ def compare(file, options, names, commands):
                 results[name] = answer["rows"] if fields["compare"] == "result" else answer["row_count"]
             if round_number > 0:
                 times[name].append(answer["ms"])
-            if name == "mayfly" and "against" in fields:
+            if name == names[0] and "against" in fields:
                 answer = engine.run(fields["against"])
                 if round_number > 0:
                     against.append(answer["ms"])
@@ -224,19 +236,19 @@ def compare(file, options, names, commands):
     report(file.stem, {name: statistics.median(times[name]) for name in names}, peaks, fields.get("target"))
     if against:
         base = statistics.median(against)
-        ratio = statistics.median(times["mayfly"]) / base
+        ratio = statistics.median(times[names[0]]) / base
         print(f"    against {base:.1f} ms: ratio {ratio:.2f}  at most {fields['at_most']}")
     if len({json.dumps(result) for result in results.values()}) > 1:
         print(f"    results differ: {json.dumps(results)[:600]}")
 
 
 def report(title, medians, peaks, target):
-    base = medians["mayfly"]
+    first, base = next(iter(medians.items()))
     parts = [f"{title:24}"]
     for name, milliseconds in medians.items():
         peak = f" ({peaks[name]:.0f} MiB)" if name in peaks else ""
         parts.append(f"{name} {milliseconds:9.1f} ms{peak}")
-        if name != "mayfly":
+        if name != first:
             parts.append(f"ratio {base / milliseconds:5.2f}")
     if target:
         parts.append(f"target {target}")
