@@ -9,7 +9,9 @@ use std::sync::Arc;
 use arrow_array::BinaryViewArray;
 use common::work::{TYPES, WORKS};
 use common::{Fixture, Random, filled_by, random_batches, rows, sorted_text, spec};
-use mayfly_storage::{Access, JoinMatches, KeyColumn, PartitionQueue, TempTableOptions};
+use mayfly_storage::{
+    Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, TempTableOptions,
+};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType};
 
@@ -41,6 +43,31 @@ fn one_mebibyte_a_table_and_eight_in_all_are_enough() {
         assert!(fixture.temp_space.peak() > 0, "{name} overflows");
         drop(context);
         fixture.assert_clean();
+    }
+}
+
+/// Such a hash cannot divide what overflows into smaller partitions.
+#[test]
+fn a_hash_that_always_collides_ends_under_a_limit_too() {
+    let batches = random_batches(&mut Random(32), &TYPES, 6000, 700, 90);
+    let colliding = TempTableOptions {
+        hash: HashFunction::Colliding,
+        ..options(256 << 10)
+    };
+    for (name, work) in WORKS {
+        let run = |options: &TempTableOptions| {
+            let fixture = Fixture::new(&format!("collide-{name}"));
+            let context = fixture.context(options.clone());
+            let found = work(&fixture, &context, &batches).unwrap();
+            drop(context);
+            fixture.assert_clean();
+            (found, fixture.temp_space.peak() > 0)
+        };
+        let (expected, _) = run(&options(u64::MAX));
+        let (found, overflows) = run(&colliding);
+        assert!(found == expected, "{name}");
+        // The index of an aggregation has room for each of the 700 groups.
+        assert_eq!(overflows, name != "aggregate", "{name}");
     }
 }
 

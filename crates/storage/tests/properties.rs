@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{
-    Fixture, Random, drain, filled_by, random_batches, rows, sort_keys, sort_rows, sorted_text,
-    spec,
+    Fixture, Random, configurations, drain, filled_by, random_batches, rows, sort_keys, sort_rows,
+    sorted_text, spec,
 };
 use mayfly_storage::{
     Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, Taken, TempTable,
@@ -125,6 +125,71 @@ fn text(row: &[Value]) -> String {
     format!("{row:?}")
 }
 
+/// Every key of the first columns is in one group with all of its rows.
+fn check_groups(case: &Case, key_count: usize) -> Result<(), TestCaseError> {
+    let fixture = fixture();
+    let batches = case.batches();
+    let keys = (0..key_count).map(KeyColumn::binary).collect();
+    let table = case.table(&fixture, Access::Hash(keys), &batches);
+    let all = rows(&batches);
+    let mut model: HashMap<String, u64> = HashMap::new();
+    for row in &all {
+        *model.entry(text(&row[..key_count])).or_default() += 1;
+    }
+    let columns: Vec<usize> = (0..case.types.len()).collect();
+    let queue = table.partitions();
+    let mut found = Vec::new();
+    while let Some(partition) = queue.next_partition().unwrap() {
+        let groups = partition.groups().unwrap();
+        let mut counts = vec![0; groups.group_count()];
+        for id in groups.ids() {
+            counts[*id as usize] += 1;
+        }
+        let keys = &columns[..key_count];
+        let keys = rows(&[partition.gather(keys, groups.first_rows()).unwrap()]);
+        for (key, count) in keys.iter().zip(counts) {
+            prop_assert_eq!(model.remove(&text(key)), Some(count));
+        }
+        let read = partition.read(&columns, 0..partition.row_count());
+        found.extend(rows(&[read.unwrap()]));
+    }
+    prop_assert!(model.is_empty());
+    prop_assert_eq!(sorted_text(&found), sorted_text(&all));
+    drop((queue, table));
+    fixture.assert_clean();
+    Ok(())
+}
+
+/// Partitions have thousands of rows here; those of the random tables, which are small, have few.
+#[test]
+fn groups_of_a_large_table_are_those_of_a_map() {
+    for (name, options) in configurations() {
+        // A hash that always collides makes every lookup a walk over all groups.
+        let (rows, distinct) = match options.hash {
+            HashFunction::Colliding => (4000, 300),
+            _ => (60_000, 20_000),
+        };
+        for (key, key_count) in [
+            (PhysicalType::Bytes, 1),
+            (PhysicalType::Int64, 1),
+            (PhysicalType::Decimal128(3), 2),
+            (PhysicalType::Float64, 1),
+        ] {
+            let case = Case {
+                types: vec![key, PhysicalType::Bytes],
+                seed: 9,
+                rows,
+                distinct,
+                long: 60,
+                options: options.clone(),
+                writers: 2,
+            };
+            let groups = check_groups(&case, key_count);
+            groups.unwrap_or_else(|error| panic!("{name}, {key:?}: {error}"));
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -151,31 +216,7 @@ proptest! {
 
     #[test]
     fn groups_are_those_of_a_map(case in a_case(1..4)) {
-        let fixture = fixture();
-        let batches = case.batches();
-        let keys = (0..case.types.len()).map(KeyColumn::binary).collect();
-        let table = case.table(&fixture, Access::Hash(keys), &batches);
-        let all = rows(&batches);
-        let mut model: HashMap<String, u64> = HashMap::new();
-        for row in &all {
-            *model.entry(text(row)).or_default() += 1;
-        }
-        let columns: Vec<usize> = (0..case.types.len()).collect();
-        let queue = table.partitions();
-        while let Some(partition) = queue.next_partition().unwrap() {
-            let groups = partition.groups().unwrap();
-            let mut counts = vec![0; groups.group_count()];
-            for id in groups.ids() {
-                counts[*id as usize] += 1;
-            }
-            let keys = rows(&[partition.gather(&columns, groups.first_rows()).unwrap()]);
-            for (key, count) in keys.iter().zip(counts) {
-                prop_assert_eq!(model.remove(&text(key)), Some(count));
-            }
-        }
-        prop_assert!(model.is_empty());
-        drop((queue, table));
-        fixture.assert_clean();
+        check_groups(&case, case.types.len())?;
     }
 
     #[test]

@@ -205,23 +205,36 @@ fn check(
             let at = random.below(model.len() as u64) as usize;
             model.values().nth(at).unwrap().clone()
         };
-        let mut bounds = [(); 2].map(|()| pick(random));
+        let mut bounds = [(); 4].map(|()| pick(random));
         bounds.sort_by_key(of);
-        let [a, b] = bounds;
-        let (low, high) = (of(&a), of(&b));
-        let range = KeyRange {
-            start: KeyBound::Excluded(key_values(index, &a)),
-            end: KeyBound::Included(key_values(index, &b)),
-        };
-        let in_range = |(key, _): &&(Vec<u8>, u64)| *key > low && *key <= high;
-        let expected: Vec<u64> = ordered.iter().filter(in_range).map(|(_, id)| *id).collect();
-        assert_eq!(ids(false, std::slice::from_ref(&range))?, expected);
-        let backwards: Vec<u64> = expected.iter().rev().copied().collect();
-        assert_eq!(ids(true, &[range])?, backwards);
-        // Looking up.
+        let ranges = [0, 2].map(|first| KeyRange {
+            start: KeyBound::Excluded(key_values(index, &bounds[first])),
+            end: KeyBound::Included(key_values(index, &bounds[first + 1])),
+        });
+        let keys = bounds.each_ref().map(of);
+        let mut expected: Vec<u64> = Vec::new();
+        for (range, ends) in ranges.iter().zip(keys.chunks(2)) {
+            let in_range = |(key, _): &&(Vec<u8>, u64)| *key > ends[0] && *key <= ends[1];
+            let found = ordered.iter().filter(in_range).map(|(_, id)| *id);
+            let before = expected.len();
+            expected.extend(found);
+            let exact = (expected.len() - before) as u64;
+            let estimate = handle.rows_in_range(IndexId(index), range)?;
+            // The rows of few pages are counted, of more as if all pages were equally full.
+            let tolerance = if exact < 50 { 0 } else { exact + 500 };
+            assert!(estimate.abs_diff(exact) <= tolerance, "{estimate} {exact}");
+        }
+        assert_eq!(ids(false, &ranges)?, expected);
+        expected.reverse();
+        assert_eq!(ids(true, &ranges)?, expected);
+        // Looking up keys, some of which no row has.
         let column = indexes()[index].parts[0].column;
         let ty = TYPES[column];
-        let sample: Vec<Row> = (0..5).map(|_| pick(random)).collect();
+        let sample = (0..5).map(|_| match random.below(3) {
+            0 => random_row(random, 4000),
+            _ => pick(random),
+        });
+        let sample: Vec<Row> = sample.collect();
         let keys = batch(&sample).column(column).clone();
         assert_eq!(keys.data_type(), &ty.arrow());
         let (found, of_key) = handle.index_lookup(IndexId(index), &[keys], &[false], &ALL)?;
@@ -403,6 +416,12 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
                 savepoints.clear();
             }
             3 => older.push((table.open(&statement, &undo), model.clone())),
+            4 if random.below(3) == 0 => {
+                table.open(&statement, &undo).truncate()?;
+                // It cannot be undone: at no savepoint there is a row any more.
+                model.clear();
+                savepoints.iter_mut().for_each(|(_, rows)| rows.clear());
+            }
             _ => {}
         }
         if step % 10 == 9 {
@@ -464,17 +483,11 @@ fn a_scan_goes_on_with_the_rows_of_its_snapshot() {
     let table = table(&fixture, u64::MAX, UserTableEngine::Transactional);
     let (statement, undo) = (statement(&fixture, 2), UndoLog::new());
     let open = || table.open(&statement, &undo);
-    let insert = |numbers: &[i64]| {
-        let rows: Vec<Row> = numbers.iter().map(|n| number_row(*n)).collect();
-        let mut writer = open().writer().unwrap();
-        assert_eq!(writer.insert(&batch(&rows)).unwrap().rows, rows.len());
-        writer.finish().unwrap();
-    };
-    insert(&[1, 2, 3]);
+    insert_numbers(&*open(), &[1, 2, 3]);
     let source = open();
     let mut scan = source.scan(&ALL[1..]).unwrap();
     assert_eq!(scan.next_batch().unwrap().unwrap().row_count(), 2);
-    insert(&[4]);
+    insert_numbers(&*open(), &[4]);
     // A key that no row has finds nothing.
     let keys: ArrayRef = Arc::new(Int64Array::from(vec![3, 9, 1]));
     let found = source.index_lookup(IndexId(0), &[keys], &[false], &ALL[..1]);
@@ -498,6 +511,40 @@ fn a_scan_goes_on_with_the_rows_of_its_snapshot() {
 /// A row of a primary key and no other key.
 fn number_row(n: i64) -> Row {
     vec![Value::Int(n), Value::Null, Value::Null, Value::Float(0.0)]
+}
+
+fn insert_numbers(handle: &dyn Table, numbers: &[i64]) {
+    let rows: Vec<Row> = numbers.iter().map(|n| number_row(*n)).collect();
+    let mut writer = handle.writer().unwrap();
+    assert_eq!(writer.insert(&batch(&rows)).unwrap().rows, rows.len());
+    writer.finish().unwrap();
+}
+
+/// What was deleted before does not come back, and what was added after goes.
+#[test]
+fn a_truncation_is_not_undone_by_a_savepoint_before_it() {
+    let fixture = Fixture::new("user-truncate");
+    let table = table(&fixture, u64::MAX, UserTableEngine::Transactional);
+    let (statement, undo) = (statement(&fixture, 100), UndoLog::new());
+    let open = || table.open(&statement, &undo);
+    let rows = || drain(open().scan(&ALL[1..]).unwrap()).unwrap();
+    let mut transaction = undo.clone();
+    insert_numbers(&*open(), &[1, 2, 3]);
+    transaction.commit().unwrap();
+    let before = transaction.savepoint();
+    let mut writer = open().writer().unwrap();
+    assert_eq!(writer.delete(&handle_positions(&*open())).unwrap(), 3);
+    writer.finish().unwrap();
+    insert_numbers(&*open(), &[4]);
+    open().truncate().unwrap();
+    let after = transaction.savepoint();
+    for (number, savepoint) in [(5, after), (6, before)] {
+        assert!(rows().is_empty());
+        insert_numbers(&*open(), &[number]);
+        assert_eq!(rows(), [number_row(number)]);
+        transaction.roll_back_to(savepoint);
+    }
+    assert!(rows().is_empty());
 }
 
 #[test]

@@ -265,6 +265,41 @@ fn rows_are_there_after_the_store_is_opened_again() {
     assert_eq!(of.values().to_vec(), [0, 3]);
 }
 
+/// The rows of few blocks are counted. Of more, a range has as large a part as of the distance
+/// between the first key and the last, which is nearly right where keys are evenly spread.
+#[test]
+fn rows_of_a_range_are_counted_or_estimated() {
+    let (_directory, _store, session) = new_table();
+    // So long that a block of a bulk load, of 32 KiB, has less than a hundred of these rows.
+    let mut random = model::Random(7);
+    let mut name = || (0..500).map(|_| random.below(256) as u8).collect();
+    let rows: Vec<Person> = (0..20_000).map(|id| (id, name(), None)).collect();
+    session.insert(&rows);
+    session.commit().unwrap();
+    let table = session.table();
+    let counted = 0;
+    for (low, high, rows, tolerance) in [
+        (7, 7, 0, counted),
+        (7, 8, 1, counted),
+        (100, 1100, 1000, counted),
+        (-5, 10, 10, counted),
+        (19_990, 30_000, 10, counted),
+        (20_000, 30_000, 0, counted),
+        (3000, 17_000, 14_000, 300),
+        (-10_000, 15_000, 15_000, 300),
+        (5000, 30_000, 15_000, 300),
+        (-1, 20_001, 20_000, 300),
+    ] {
+        let range = KeyRange {
+            start: KeyBound::Included(vec![Value::Int(low)]),
+            end: KeyBound::Excluded(vec![Value::Int(high)]),
+        };
+        let estimate = table.rows_in_range(IndexId(0), &range).unwrap();
+        let difference = estimate.abs_diff(rows);
+        assert!(difference <= tolerance, "{low}..{high}: {estimate}");
+    }
+}
+
 #[test]
 fn a_second_process_is_refused() {
     let directory = tempfile::tempdir().unwrap();
@@ -419,6 +454,25 @@ fn a_row_that_changed_since_it_was_read_is_noticed() {
     assert_eq!((at(ReadView::Transaction), at(ReadView::Statement)), (2, 1));
     second.commit().unwrap();
     assert_eq!(at(ReadView::Transaction), 1);
+}
+
+#[test]
+fn a_savepoint_undoes_a_truncation() {
+    let (_directory, store, session) = new_table();
+    let rows: Vec<Person> = (0..1000).map(person).collect();
+    session.insert(&rows[..900]);
+    session.commit().unwrap();
+    session.insert(&rows[900..]);
+    let mut participant = session.participant();
+    let savepoint = participant.savepoint();
+    session.table().truncate().unwrap();
+    assert_eq!(session.rows(), []);
+    session.insert(&[(3, "another".into(), Some(3))]);
+    participant.roll_back_to(savepoint);
+    assert_eq!(session.rows(), rows);
+    session.commit().unwrap();
+    assert_eq!(session.rows(), rows);
+    session.check(&store);
 }
 
 #[test]
