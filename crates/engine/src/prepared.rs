@@ -1,8 +1,9 @@
 //! Prepared statements: the syntax tree, and a slot for the plan.
 
 use std::any::Any;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use mayfly_memory::Reservation;
 use mayfly_syntax::ast::Statement;
@@ -110,18 +111,59 @@ impl Prepared {
     }
 }
 
+type AnyPlan = Arc<dyn Any + Send + Sync>;
+
 /// The cached plan of a statement, whose type only the code that plans and runs statements knows.
+///
+/// Most plans are never replaced. The first is read without a lock and without a count of references, which
+/// all sessions that run the statement would write to.
 #[derive(Debug, Default)]
-pub(crate) struct PlanSlot(Mutex<Option<Arc<dyn Any + Send + Sync>>>);
+pub(crate) struct PlanSlot {
+    first: OnceLock<AnyPlan>,
+    is_replaced: AtomicBool,
+    latest: Mutex<Option<AnyPlan>>,
+}
+
+/// The plan of a slot, which may get another one meanwhile.
+pub(crate) enum SlotPlan<'s, P> {
+    First(&'s P),
+    Latest(Arc<P>),
+}
+
+impl<P> Deref for SlotPlan<'_, P> {
+    type Target = P;
+
+    fn deref(&self) -> &P {
+        match self {
+            Self::First(plan) => plan,
+            Self::Latest(plan) => plan,
+        }
+    }
+}
 
 impl PlanSlot {
+    /// The cached plan, for as long as the slot lives.
+    pub(crate) fn look<P: Any + Send + Sync>(&self) -> Option<SlotPlan<'_, P>> {
+        if self.is_replaced.load(Ordering::Acquire) {
+            return self.get().map(SlotPlan::Latest);
+        }
+        self.first.get()?.downcast_ref().map(SlotPlan::First)
+    }
+
     /// The cached plan.
     pub(crate) fn get<P: Any + Send + Sync>(&self) -> Option<Arc<P>> {
-        self.0.lock().clone()?.downcast().ok()
+        let latest = self.latest.lock().clone();
+        latest
+            .or_else(|| self.first.get().cloned())?
+            .downcast()
+            .ok()
     }
 
     /// Replaces the plan.
     pub(crate) fn set<P: Any + Send + Sync>(&self, plan: Arc<P>) {
-        *self.0.lock() = Some(plan);
+        if let Err(plan) = self.first.set(plan) {
+            *self.latest.lock() = Some(plan);
+            self.is_replaced.store(true, Ordering::Release);
+        }
     }
 }

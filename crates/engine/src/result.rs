@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::ColumnTraits;
@@ -121,6 +121,18 @@ impl StatementResult {
         }
     }
 
+    /// Of a statement that gives rows. Nothing is made to be replaced: every statement passes here.
+    pub(crate) fn of_columns(columns: Arc<[ResultColumn]>) -> Self {
+        Self {
+            columns,
+            batches: Vec::new(),
+            affected_rows: 0,
+            last_insert_id: 0,
+            warning_count: 0,
+            info: Cow::Borrowed(""),
+        }
+    }
+
     /// Rows that the engine made itself.
     pub(crate) fn of_rows<R: AsRef<[Value]>>(columns: &[(&str, SqlType)], rows: &[R]) -> Self {
         let types: Vec<SqlType> = columns.iter().map(|(_, ty)| ty.clone()).collect();
@@ -198,8 +210,6 @@ fn text_of(row: Vec<Option<Vec<u8>>>) -> Vec<Option<String>> {
 /// What a statement did with temporary tables, and how long it took.
 #[derive(Debug, Clone, Default)]
 pub struct StatementSummary {
-    /// When it began.
-    pub(crate) begun: Option<Instant>,
     /// How long it took.
     pub elapsed: Duration,
     /// Temporary tables made.
@@ -218,15 +228,6 @@ pub struct StatementSummary {
     pub rows_examined: u64,
     /// A table was read without an index.
     pub no_index_used: bool,
-}
-
-impl StatementSummary {
-    pub(crate) fn begin(now: Instant) -> Self {
-        Self {
-            begun: Some(now),
-            ..Self::default()
-        }
-    }
 }
 
 impl std::fmt::Display for StatementSummary {

@@ -15,11 +15,7 @@ use crate::{builder, convert};
 
 /// The rows of one statement, as they are made. The session is busy until it is dropped.
 #[derive(Debug)]
-pub struct ResultStream<'s>(Box<Running<'s>>);
-
-/// A statement that gives rows. It is boxed once, since streams are moved from caller to caller.
-#[derive(Debug)]
-struct Running<'s> {
+pub struct ResultStream<'s> {
     context: StatementContext<'s>,
     result: StatementResult,
     source: Source,
@@ -47,42 +43,38 @@ impl<'s> ResultStream<'s> {
     /// Runs a statement that has begun, up to its first row ([`StatementContext::run`]).
     #[inline]
     pub(crate) fn run(
-        context: StatementContext<'s>,
+        mut context: StatementContext<'s>,
         run: impl FnOnce(&mut StatementContext<'_>) -> Result<Outcome>,
     ) -> Result<Self> {
-        let mut running = Box::new(Running {
-            context,
-            result: StatementResult::default(),
-            source: Source::Ended,
-            begun: None,
-            rows_found: 0,
-            ended: false,
-        });
-        running.source = match running.context.run(run)? {
+        let (result, source) = match context.run(run)? {
             Outcome::Done(mut result) => {
                 let batches = std::mem::take(&mut result.batches);
-                running.result = result;
-                Source::Batches(batches.into_iter())
+                (result, Source::Batches(batches.into_iter()))
             }
             Outcome::Rows {
                 columns,
                 rows,
                 execution,
             } => {
-                running.result.columns = columns;
-                Source::Plan { rows, execution }
+                let source = Source::Plan { rows, execution };
+                (StatementResult::of_columns(columns), source)
             }
             Outcome::Found { columns, rows } => {
-                running.result.columns = columns;
-                Source::Found(rows)
+                (StatementResult::of_columns(columns), Source::Found(rows))
             }
             Outcome::Row { columns, found } => {
-                running.result.columns = columns;
-                Source::Row(found)
+                (StatementResult::of_columns(columns), Source::Row(found))
             }
         };
-        let mut stream = Self(running);
-        if !stream.0.result.has_rows() {
+        let mut stream = Self {
+            context,
+            result,
+            source,
+            begun: None,
+            rows_found: 0,
+            ended: false,
+        };
+        if !stream.result.has_rows() {
             stream.end();
         }
         Ok(stream)
@@ -90,45 +82,45 @@ impl<'s> ResultStream<'s> {
 
     /// The columns; empty for a statement that gives no rows.
     pub fn columns(&self) -> &[ResultColumn] {
-        &self.0.result.columns
+        &self.result.columns
     }
 
     /// How the client gets columns and values: as `character_set_results` was when the statement
     /// began to give rows.
     pub fn encoder(&self) -> ResultEncoder {
-        self.0.context.session.result_encoder()
+        self.context.session.result_encoder()
     }
 
     /// The counts of the statement; those of a SELECT are final after its last batch.
     pub fn result(&self) -> &StatementResult {
-        &self.0.result
+        &self.result
     }
 
     /// Whether there is one row at most, which [`Self::next_row`] gives without making a batch.
     pub fn has_single_row(&self) -> bool {
-        matches!(self.0.source, Source::Row(_))
+        matches!(self.source, Source::Row(_))
     }
 
     /// The values of the next row; `None` after the last.
     pub fn next_row(&mut self) -> Result<Option<&[Value]>> {
-        if let Source::Row(left @ true) = &mut self.0.source {
+        if let Source::Row(left @ true) = &mut self.source {
             *left = false;
-            self.0.rows_found += 1;
-            return Ok(Some(&self.0.context.session.row));
+            self.rows_found += 1;
+            return Ok(Some(&self.context.session.row));
         }
         loop {
-            if let Some((batch, given)) = &mut self.0.begun
+            if let Some((batch, given)) = &mut self.begun
                 && *given < batch.row_count()
             {
                 let columns = batch.columns().iter();
-                let row = &mut self.0.context.session.row;
+                let row = &mut self.context.session.row;
                 row.clear();
                 row.extend(columns.map(|column| convert::value_at(column, *given)));
                 *given += 1;
-                return Ok(Some(&self.0.context.session.row));
+                return Ok(Some(&self.context.session.row));
             }
-            self.0.begun = self.pull()?.map(|batch| (batch, 0));
-            if self.0.begun.is_none() {
+            self.begun = self.pull()?.map(|batch| (batch, 0));
+            if self.begun.is_none() {
                 return Ok(None);
             }
         }
@@ -136,7 +128,7 @@ impl<'s> ResultStream<'s> {
 
     /// The next rows; `None` after the last.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
-        if let Some((batch, given)) = self.0.begun.take()
+        if let Some((batch, given)) = self.begun.take()
             && given < batch.row_count()
         {
             return Ok(Some(batch.slice(given, batch.row_count() - given)));
@@ -145,13 +137,13 @@ impl<'s> ResultStream<'s> {
     }
 
     fn pull(&mut self) -> Result<Option<Batch>> {
-        let next = match &mut self.0.source {
+        let next = match &mut self.source {
             Source::Ended => return Ok(None),
             Source::Batches(batches) => Ok(batches.next()),
             Source::Found(rows) => rows.next_batch(),
             Source::Row(left) => Ok(std::mem::take(left).then(|| {
-                let types = self.0.result.columns.iter().map(|column| &column.ty);
-                builder::row(types, &self.0.context.session.row)
+                let types = self.result.columns.iter().map(|column| &column.ty);
+                builder::row(types, &self.context.session.row)
             })),
             Source::Plan { rows, .. } => {
                 let advance = AssertUnwindSafe(|| rows.next_batch());
@@ -161,8 +153,8 @@ impl<'s> ResultStream<'s> {
         };
         match next {
             Ok(Some(batch)) => {
-                if !matches!(self.0.source, Source::Plan { .. }) {
-                    self.0.rows_found += batch.row_count() as u64;
+                if !matches!(self.source, Source::Plan { .. }) {
+                    self.rows_found += batch.row_count() as u64;
                 }
                 Ok(Some(batch))
             }
@@ -172,61 +164,64 @@ impl<'s> ResultStream<'s> {
             }
             Err(error) => {
                 self.close_source();
-                self.0.ended = true;
-                self.0.context.abandon(&error);
+                self.ended = true;
+                self.context.abandon(&error);
                 Err(error)
             }
         }
     }
 
     fn close_source(&mut self) {
-        if let Source::Plan { rows, execution } =
-            std::mem::replace(&mut self.0.source, Source::Ended)
+        if let Source::Plan { rows, execution } = std::mem::replace(&mut self.source, Source::Ended)
         {
             drop(rows);
-            self.0.rows_found = execution.counters.found_rows.load(Ordering::Relaxed);
-            self.0.context.account(&execution);
+            self.rows_found = execution.counters.found_rows.load(Ordering::Relaxed);
+            self.context.account(&execution);
         }
     }
 
     fn end(&mut self) {
-        if self.0.ended {
+        if self.ended {
             return;
         }
-        self.0.ended = true;
+        self.ended = true;
+        // All others have been committed before they gave anything ([`StatementContext::run`]).
+        let is_reading = matches!(self.source, Source::Plan { .. } | Source::Row(_));
         self.close_source();
-        // The end of a transaction that only reads cannot fail.
-        let _ = self.0.context.commit();
-        let diagnostics = &mut self.0.context.session.diagnostics;
-        if self.0.result.has_rows() {
-            if !self.0.context.keeps_found_rows {
-                diagnostics.found_rows = self.0.rows_found;
+        if is_reading {
+            // The end of a transaction that only reads cannot fail.
+            let _ = self.context.commit();
+        }
+        let diagnostics = &mut self.context.session.diagnostics;
+        if self.result.has_rows() {
+            if !self.context.keeps_found_rows {
+                diagnostics.found_rows = self.rows_found;
             }
             diagnostics.row_count = -1;
         } else {
-            diagnostics.row_count = i64::try_from(self.0.result.affected_rows).unwrap_or(-1);
+            diagnostics.row_count = i64::try_from(self.result.affected_rows).unwrap_or(-1);
         }
-        self.0.result.warning_count = diagnostics.own_conditions();
-        self.0.context.end();
+        self.result.warning_count = diagnostics.own_conditions();
+        self.context.end();
     }
 
     /// Reads the remaining rows, and spools them for a client that fetches them bit by bit.
     pub fn into_cursor(mut self) -> Result<Cursor> {
-        let execution = self.0.context.cursor_context();
-        let types = self.0.result.columns.iter().map(|column| column.ty.clone());
+        let execution = self.context.cursor_context();
+        let types = self.result.columns.iter().map(|column| column.ty.clone());
         let types: Vec<SqlType> = types.collect();
         let mut spool = SpoolBuilder::new(&execution, physical_types(&types), KEPT_FOR_CLIENT);
         while let Some(batch) = self.next_batch()? {
             spool.add(batch)?;
         }
         let rows = spool.finish()?;
-        Ok(Cursor::new(Arc::clone(&self.0.result.columns), rows))
+        Ok(Cursor::new(Arc::clone(&self.result.columns), rows))
     }
 
     /// Ends the statement, whatever rows are left, and gives its counts.
     pub fn finish(mut self) -> StatementResult {
         self.end();
-        std::mem::take(&mut self.0.result)
+        std::mem::take(&mut self.result)
     }
 
     /// Reads the remaining rows and gives the whole result.
@@ -237,7 +232,7 @@ impl<'s> ResultStream<'s> {
                 batches.push(batch);
             }
         }
-        let mut result = std::mem::take(&mut self.0.result);
+        let mut result = std::mem::take(&mut self.result);
         result.batches = batches;
         Ok(result)
     }

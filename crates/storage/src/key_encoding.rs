@@ -300,7 +300,7 @@ impl Part {
         key.extend_from_slice(&bytes.map(|byte| byte ^ self.inversion));
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&self, value: StoredValue<'_>, key: &mut Vec<u8>) {
         match value {
             StoredValue::Null => key.push(NULL ^ self.inversion),
@@ -374,6 +374,7 @@ impl Part {
         }
     }
 
+    #[inline]
     fn append_value(&self, value: &Value, key: &mut Vec<u8>) -> Result<()> {
         match (value, self.text) {
             (Value::Bytes(sort_key), Text::SortKey(collation))

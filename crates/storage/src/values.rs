@@ -32,6 +32,7 @@ pub(crate) enum StoredValue<'a> {
 
 impl<'a> StoredValue<'a> {
     /// A value of a type, or a number that becomes one of the type without loss; `None` for others.
+    #[inline(always)]
     pub(crate) fn of(ty: PhysicalType, value: &'a Value) -> Option<Self> {
         Some(match (ty, value) {
             (_, Value::Null) => Self::Null,

@@ -89,11 +89,14 @@ impl Activity {
         }
     }
 
-    fn set(&self, work: Work, now: Instant) {
+    /// Gives the time since the work before began, or ended.
+    fn set(&self, work: Work, now: Instant) -> Duration {
         let since = now.saturating_duration_since(self.created).as_nanos();
         let since = u64::try_from(since).unwrap_or(u64::MAX);
+        let before = self.since.load(Ordering::Relaxed);
         self.since.store(since, Ordering::Relaxed);
         self.work.store(work as u8, Ordering::Release);
+        Duration::from_nanos(since.saturating_sub(before))
     }
 
     /// Work on a statement begins; its text is given unless it is that of the one before.
@@ -104,9 +107,9 @@ impl Activity {
         self.set(work, now);
     }
 
-    /// It has ended.
-    pub(crate) fn end(&self, now: Instant) {
-        self.set(Work::Nothing, now);
+    /// It has ended. Gives how long it took.
+    pub(crate) fn end(&self, now: Instant) -> Duration {
+        self.set(Work::Nothing, now)
     }
 
     /// Another database is in use.

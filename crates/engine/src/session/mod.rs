@@ -75,7 +75,8 @@ pub struct Session {
     pub(crate) memory: SessionMemory,
     /// The row of a statement that gives one at most.
     pub(crate) row: Vec<Value>,
-    pub(crate) scratch: RowScratch,
+    /// None while a statement uses it.
+    pub(crate) scratch: Option<Box<RowScratch>>,
     progress: Arc<Progress>,
     statement_text: Arc<str>,
 }
@@ -138,7 +139,7 @@ impl Session {
             settings,
             memory,
             row: Vec::new(),
-            scratch: RowScratch::default(),
+            scratch: None,
             progress: Arc::default(),
             statement_text: Arc::from(""),
             shared,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mayfly_plan::PlanOptions;
 use mayfly_plan::catalog::VariableScope;
@@ -52,6 +52,15 @@ struct OwnSettings {
     options: Arc<StatementOptions>,
 }
 
+/// What is learnt of a statement that is planned, and not run.
+#[derive(Debug)]
+struct PlanningAhead {
+    /// Where its conditions go, and not into the session's.
+    diagnostics: Arc<Diagnostics>,
+    /// The types that its `?` are inferred to have from where they stand.
+    inferred_types: RefCell<BTreeMap<usize, SqlType>>,
+}
+
 /// One running statement, and the session that it runs in.
 #[derive(Debug)]
 pub(crate) struct StatementContext<'s> {
@@ -60,15 +69,14 @@ pub(crate) struct StatementContext<'s> {
     savepoint: Savepoint,
     /// The memory of the statement's tree, until the statement ends.
     pub(crate) tree: TreeMemory,
-    /// Where the conditions go of a statement that is only planned; none for the session's.
-    planning_diagnostics: Option<Arc<Diagnostics>>,
+    /// Of a statement that is only planned.
+    ahead: Option<Box<PlanningAhead>>,
     /// Settings that are the statement's own, in place of the session's: those of SET_VAR in a hint.
     own_settings: Option<Box<OwnSettings>>,
     /// The database of its unqualified names, where that is not the session's.
     names_database: Option<Option<Arc<str>>>,
-    parameters: Parameters,
-    /// The types that its `?` are inferred to have from where they stand.
-    inferred_types: RefCell<Option<BTreeMap<usize, SqlType>>>,
+    /// The values of its `?`, if it has some.
+    parameters: OnceCell<Parameters>,
     /// EXPLAIN plans its statement.
     pub(crate) explains: bool,
     /// FOUND_ROWS() stays as it is.
@@ -105,13 +113,12 @@ impl<'s> StatementContext<'s> {
             } else {
                 Savepoint::default()
             },
-            planning_diagnostics: None,
+            ahead: None,
             own_settings: None,
             names_database: None,
             session,
             tree: TreeMemory::default(),
-            parameters: Parameters::default(),
-            inferred_types: RefCell::default(),
+            parameters: OnceCell::new(),
             explains: false,
             keeps_found_rows: false,
             started_at: OnceCell::new(),
@@ -148,7 +155,7 @@ impl<'s> StatementContext<'s> {
         }
         let text = is_other.then_some(text);
         session.shared.activity.begin(work, text, now);
-        session.diagnostics.summary = StatementSummary::begin(now);
+        session.diagnostics.summary = StatementSummary::default();
         session.diagnostics.finished_temporary_tables.clear();
         if work != Work::Prepare {
             session.shared.counters.add(Counter::Questions, 1);
@@ -229,11 +236,8 @@ impl<'s> StatementContext<'s> {
             return;
         }
         self.tree.free();
-        let now = Instant::now();
-        self.session.shared.activity.end(now);
-        let summary = &mut self.session.diagnostics.summary;
-        let elapsed = |at| now.saturating_duration_since(at);
-        summary.elapsed = summary.begun.map_or(Duration::ZERO, elapsed);
+        let elapsed = self.session.shared.activity.end(Instant::now());
+        self.session.diagnostics.summary.elapsed = elapsed;
     }
 
     /// The statement is retried: another transaction has changed what it found.
@@ -377,7 +381,10 @@ impl<'s> StatementContext<'s> {
         parameters: &[(Value, SqlType)],
     ) -> StatementContext<'_> {
         let mut ahead = StatementContext::internal(self.session);
-        ahead.planning_diagnostics = Some(diagnostics);
+        ahead.ahead = Some(Box::new(PlanningAhead {
+            diagnostics,
+            inferred_types: RefCell::default(),
+        }));
         ahead.set_parameters(parameters);
         ahead.read_newest();
         ahead
@@ -442,36 +449,38 @@ impl<'s> StatementContext<'s> {
 
     /// What SHOW WARNINGS will list.
     pub(crate) fn diagnostics(&self) -> &Arc<Diagnostics> {
-        let planning = self.planning_diagnostics.as_ref();
-        planning.unwrap_or(&self.session.diagnostics.area)
+        let ahead = self.ahead.as_ref().map(|ahead| &ahead.diagnostics);
+        ahead.unwrap_or(&self.session.diagnostics.area)
     }
 
     /// The types and values of the statement's `?`.
     pub(crate) fn parameters(&self) -> &Parameters {
-        &self.parameters
+        self.parameters.get_or_init(Parameters::default)
     }
 
     /// The statement is run with these values for its `?`.
     pub(crate) fn set_parameters(&mut self, parameters: &[(Value, SqlType)]) {
-        self.parameters = Parameters::default();
+        self.parameters = OnceCell::new();
         if !parameters.is_empty() {
-            self.parameters = Parameters {
+            self.parameters = OnceCell::from(Parameters {
                 types: parameters.iter().map(|(_, ty)| ty.clone()).collect(),
                 values: parameters.iter().map(|(value, _)| value.clone()).collect(),
-            };
+            });
         }
     }
 
     /// A `?` is compared with a value of a type, or assigned to one.
     pub(crate) fn infer_parameter(&self, index: usize, ty: &SqlType) {
-        let mut types = self.inferred_types.borrow_mut();
-        let types = types.get_or_insert_default();
-        types.entry(index).or_insert_with(|| ty.clone());
+        if let Some(ahead) = &self.ahead {
+            let mut types = ahead.inferred_types.borrow_mut();
+            types.entry(index).or_insert_with(|| ty.clone());
+        }
     }
 
-    /// What [`Self::infer_parameter`] has noted since the last time.
+    /// What [`Self::infer_parameter`] has noted while the statement was planned ahead.
     pub(crate) fn take_inferred_types(&self) -> BTreeMap<usize, SqlType> {
-        self.inferred_types.take().unwrap_or_default()
+        let ahead = self.ahead.as_ref();
+        ahead.map_or_else(BTreeMap::new, |ahead| ahead.inferred_types.take())
     }
 
     /// The value of a system variable, for `@@name`.

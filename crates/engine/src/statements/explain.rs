@@ -49,9 +49,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
             Ok(())
         })?;
         let summary = context.session.diagnostics.summary.clone();
-        let elapsed = summary
-            .begun
-            .map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
+        let elapsed = context.session.shared.activity.duration().as_secs_f64() * 1e3;
         let text = format!(
             "{}\n-- {rows} rows in {elapsed:.3} ms; {}",
             explain::tree(&subject).trim_end(),

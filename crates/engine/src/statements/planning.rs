@@ -22,7 +22,7 @@ pub(super) fn run_point(
     prepared: &Prepared,
     parameters: &[(Value, SqlType)],
 ) -> Result<Option<Outcome>> {
-    let Some(plan) = prepared.plan().and_then(PlanSlot::get::<CachedPlan>) else {
+    let Some(plan) = prepared.plan().and_then(PlanSlot::look::<CachedPlan>) else {
         return Ok(None);
     };
     match plan.point_for(context, parameters) {

@@ -73,7 +73,7 @@ impl Prepared {
             let point = plan.point.as_ref();
             point.is_some_and(|point| point.uses_all(self.parameters))
         };
-        if let Some(plan) = self.plan().and_then(PlanSlot::get::<CachedPlan>)
+        if let Some(plan) = self.plan().and_then(PlanSlot::look::<CachedPlan>)
             && plan.is_in(context)
         {
             return Ok(uses_all(&plan));

@@ -127,7 +127,6 @@ impl Session {
         let mut context = StatementContext::begin(self, Work::Query, text, keeps);
         context.tree = tree;
         ResultStream::run(context, |context| {
-            context.now();
             prepared.refuse_placeholders()?;
             prepared.execute(context, &[])
         })

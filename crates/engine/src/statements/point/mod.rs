@@ -197,9 +197,9 @@ impl PointPlan {
                 return Ok(None);
             }
         }
-        let mut scratch = std::mem::take(&mut context.session.scratch);
+        let mut scratch = context.session.scratch.take().unwrap_or_default();
         let outcome = self.run_with(context, &table, parameters, &mut scratch);
-        context.session.scratch = scratch;
+        context.session.scratch = Some(scratch);
         outcome
     }
 

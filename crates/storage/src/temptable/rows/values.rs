@@ -18,12 +18,11 @@ impl Cell {
         let Some(value) = StoredValue::of(self.ty, value) else {
             return false;
         };
-        let cell = &mut row[self.offset..self.offset + self.byte_width()];
         match value {
-            StoredValue::Null => cell.fill(0),
-            StoredValue::Word(word) => cell.copy_from_slice(&word.to_le_bytes()),
-            StoredValue::Decimal128(unscaled) => cell.copy_from_slice(&unscaled.to_le_bytes()),
-            StoredValue::Decimal256(unscaled) => cell.copy_from_slice(&unscaled.to_le_bytes()),
+            StoredValue::Null => row[self.offset..self.offset + self.byte_width()].fill(0),
+            StoredValue::Word(word) => self.put(row, word.to_le_bytes()),
+            StoredValue::Decimal128(unscaled) => self.put(row, unscaled.to_le_bytes()),
+            StoredValue::Decimal256(unscaled) => self.put(row, unscaled.to_le_bytes()),
             StoredValue::Bytes(bytes) => {
                 let Ok(length) = u32::try_from(bytes.len()) else {
                     return false;
@@ -34,7 +33,7 @@ impl Cell {
                     0
                 };
                 let view = View::of(bytes, buffer, 0);
-                cell.copy_from_slice(&view.0.to_le_bytes());
+                self.put(row, view.0.to_le_bytes());
             }
         }
         match value {
@@ -42,6 +41,13 @@ impl Cell {
             _ => row[self.null_byte] &= !self.null_mask,
         }
         true
+    }
+
+    /// Sets the bytes of the cell, all of them.
+    #[inline(always)]
+    fn put<const WIDTH: usize>(&self, row: &mut [u8], bytes: [u8; WIDTH]) {
+        debug_assert_eq!(WIDTH, self.byte_width());
+        row[self.offset..self.offset + WIDTH].copy_from_slice(&bytes);
     }
 
     /// The value of the column of a row.
