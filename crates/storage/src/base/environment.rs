@@ -382,11 +382,11 @@ fn put_back(directory: &DataDirectory, header: &Header) -> std::io::Result<()> {
 /// good.
 fn begin(directory: &DataDirectory, log: &mut Log) -> std::io::Result<()> {
     let file = directory.file(DATA_FILE)?;
-    if log.has_begun()? {
-        // The process ended while it made the file.
-        file.set_length(0)?;
-    } else if file.length()? == 0 {
+    if file.length()? == 0 || log.has_begun()? {
+        // The process may have ended while it made the file. Its note may be in the page cache alone, where its
+        // sync has failed: without it, what comes to disk of the file would be taken for a copy.
         log.note_beginning()?;
+        file.set_length(0)?;
     } else {
         check_length(&file)?;
     }

@@ -462,7 +462,11 @@ fn a_new_directory_and_a_backup_outlive_power_cuts() {
         "INSERT INTO work.t VALUES (1), (2)",
     ];
     let first = first_seed();
-    for seed in first..first + rounds().div_ceil(4) {
+    let seeds = first..first + rounds().div_ceil(4);
+    // Syncs of the directory, or of the files: it does not open, and does the next time.
+    let faults = (1..10).flat_map(|call| [1, 2].map(|times| Some((call, times))));
+    let faults: Vec<Option<(u64, u64)>> = std::iter::once(None).chain(faults).collect();
+    for (seed, fault) in seeds.flat_map(|seed| faults.iter().map(move |fault| (seed, *fault))) {
         let mut random = Random(seed);
         let (root, copy) = (directory("new"), directory("new-copy"));
         let (root, copy) = (root.path(), copy.path());
@@ -470,9 +474,7 @@ fn a_new_directory_and_a_backup_outlive_power_cuts() {
         let asked = Arc::clone(&done);
         disk::watch(root, seed, 40, Box::new(move || vec![asked.load(SeqCst)]));
         {
-            if random.one_in(2) {
-                // Of a directory, or of the files: it does not open, and does the next time.
-                let (call, times) = (1 + random.below_u64(9), 1 + random.below_u64(2));
+            if let Some((call, times)) = fault {
                 arm_for(Fault::DeviceError, Where::Syncs, call, times);
             }
             let opened = (0..4).find_map(|_| try_open(root, ONE_THREAD).ok());
@@ -492,7 +494,7 @@ fn a_new_directory_and_a_backup_outlive_power_cuts() {
             snapshot.cut(root, copy, &mut random);
             let done = snapshot.acknowledged[0];
             let here = format!(
-                "MAYFLY_POWER_CUTS_SEED={seed}, {}, {done} done",
+                "MAYFLY_POWER_CUTS_SEED={seed}, {fault:?}, {}, {done} done",
                 snapshot.name
             );
             let look = |directory: &Path, done: u64| {
