@@ -34,7 +34,7 @@ use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::variable_checks::Check;
 use crate::variables::typed;
-use crate::variables::{self, Scope, Setting, Settings};
+use crate::variables::{self, Kind, Scope, Setting, Settings};
 use crate::{convert, temp_data_files};
 
 /// How many bytes of unused blocks and of unused temporary files wait for reuse, when no memory
@@ -57,7 +57,6 @@ const ALWAYS_ZERO: &[&str] = &[
     "Opened_files",
     "Opened_table_definitions",
     "Opened_tables",
-    "TempTable_count_hit_max_ram",
 ];
 
 /// A running engine, as one MySQL server: all databases, tables, global variables and budgets.
@@ -80,6 +79,8 @@ pub struct Database {
     /// How many prepared statements there are.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
+    /// The same by the clock of statements: microseconds since 1970 UTC.
+    pub(crate) opened_at: i64,
     /// `read_only`, `super_read_only` and `offline_mode`.
     pub(crate) modes: ServerModes,
     pub(crate) file_rules: Arc<FileRules>,
@@ -181,6 +182,7 @@ impl Database {
                 options.datadir.as_deref(),
                 &resources.temp_space,
             )),
+            opened_at: options.clock.now_utc_microseconds(),
             options,
             catalog: Catalog::new(),
             accounts: Arc::default(),
@@ -475,6 +477,22 @@ fn is_off(value: &str) -> bool {
         .any(|off| value.eq_ignore_ascii_case(off))
 }
 
+/// A whole number as option files and command lines write it: K, M, G, T, P and E stand for powers of 1024
+/// (the manual, "Using Options to Set Program Variables").
+fn whole_number(text: &str) -> Option<Value> {
+    const UNITS: [char; 6] = ['k', 'm', 'g', 't', 'p', 'e'];
+    let unit = |unit: &char| text.ends_with(|last: char| last.eq_ignore_ascii_case(unit));
+    let (digits, power) = match UNITS.iter().position(unit) {
+        Some(position) => (&text[..text.len() - 1], position + 1),
+        None => (text, 0),
+    };
+    let number: i128 = digits.parse().ok()?;
+    let number = number.checked_mul(1 << (10 * power))?;
+    let signed = i64::try_from(number).map(Value::Int);
+    let number = signed.or_else(|_| u64::try_from(number).map(Value::UInt));
+    number.ok()
+}
+
 /// Sets a variable from text before the first session, as by SET GLOBAL.
 fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
     let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
@@ -484,9 +502,13 @@ fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
         return Err(unknown());
     }
     let diagnostics = Diagnostics::new(0);
-    let (value, ty) = match text.parse::<i64>() {
-        Ok(number) => (Value::Int(number), SqlType::bigint()),
-        Err(_) => match text.parse::<f64>() {
+    let whole = match variable.kind {
+        Kind::Unsigned { .. } | Kind::Signed { .. } => whole_number(text),
+        _ => text.parse().ok().map(Value::Int),
+    };
+    let (value, ty) = match whole {
+        Some(number) => (number, SqlType::bigint()),
+        None => match text.parse::<f64>() {
             Ok(number) => (Value::Float(number), SqlType::double()),
             Err(_) => (
                 Value::from(text),
@@ -507,4 +529,40 @@ fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
     let setting = variable.check(&value, &ty, &check)?;
     globals.set(position, setting);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variable_checks::text_of;
+
+    #[test]
+    fn variables_at_the_start_have_units() {
+        for (name, text, shown) in [
+            ("tmp_table_size", "64M", "67108864"),
+            ("read_buffer_size", "128K", "131072"),
+            ("sort_buffer_size", "256m", "268435456"),
+            ("temptable_max_ram", "2g", "2147483648"),
+            (
+                "tmp_table_size",
+                "18446744073709551615",
+                "18446744073709551615",
+            ),
+            ("max_heap_table_size", "16777216", "16777216"),
+        ] {
+            let mut options = DatabaseOptions::default();
+            options.variables = vec![(name.to_owned(), text.to_owned())];
+            let database = Database::new(options).expect("the value is right");
+            let globals = database.globals();
+            let position = variables::position(name).expect("a variable");
+            let value = variables::all()[position].value(globals.at(position));
+            assert_eq!(text_of(&value), shown, "{name}={text}");
+        }
+        for text in ["64X", "M", "1.5M", "64MB", "99999999999999999E"] {
+            let mut options = DatabaseOptions::default();
+            options.variables = vec![("tmp_table_size".to_owned(), text.to_owned())];
+            let error = Database::new(options).err().map(|error| error.errno());
+            assert_eq!(error, Some(1232), "{text}");
+        }
+    }
 }

@@ -158,6 +158,14 @@ impl Budget {
         self.refusing_charge(bytes, Charge::Growth)
     }
 
+    /// The node, of this one and its ancestors with a limit, that has the least room left for growth.
+    pub fn tightest(&self) -> Option<&Self> {
+        let ceilings = self.ceilings(Charge::Growth);
+        let limited = ceilings.filter(|(_, ceiling)| *ceiling != UNLIMITED);
+        let tightest = limited.min_by_key(|(node, ceiling)| ceiling.saturating_sub(node.used()));
+        tightest.map(|(node, _)| node)
+    }
+
     /// As [`Self::refusing`], for a working set.
     pub fn refusing_forced(&self, bytes: u64) -> Option<&Self> {
         self.refusing_charge(bytes, Charge::WorkingSet)
@@ -381,6 +389,18 @@ mod tests {
             (Some("tmp_table_size"), None)
         );
         assert!(table.is_below(&global) && table.is_below(&table) && !global.is_below(&table));
+        // Growth leaves a quarter of what is shared.
+        assert_eq!(
+            table.tightest().map(Budget::setting),
+            Some("temptable_max_ram")
+        );
+        table.set_limit(70);
+        assert_eq!(
+            table.tightest().map(Budget::setting),
+            Some("tmp_table_size")
+        );
+        let free = Budget::unlimited(BudgetKind::Memory);
+        assert!(free.tightest().is_none());
     }
 
     #[test]

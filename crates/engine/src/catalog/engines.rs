@@ -62,7 +62,7 @@ pub(crate) const ENGINES: &[Engine] = &[
 ];
 
 /// What an engine does not support: BLOB and TEXT columns in MEMORY, NULLs and keys in CSV, generated
-/// columns in both, FULLTEXT keys in some, NULLs in the keys of ARCHIVE.
+/// columns in both, FULLTEXT keys in some and in temporary tables, NULLs in the keys of ARCHIVE.
 pub(crate) fn check(table: &TableDefinition) -> Result<()> {
     let any = |is_such: fn(&ColumnDefinition) -> bool| table.columns.iter().any(is_such);
     let is_full_text = |key: &KeyDefinition| key.kind == KeyKind::FullText;
@@ -77,6 +77,9 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         ("CSV", _) if !table.keys.is_empty() => codes::ER_TOO_MANY_KEYS.with(&[&0]),
         ("MEMORY" | "ARCHIVE", _) if table.keys.iter().any(is_full_text) => {
             codes::ER_TABLE_CANT_HANDLE_FT.error()
+        }
+        ("InnoDB", _) if table.temporary && table.keys.iter().any(is_full_text) => {
+            codes::ER_INNODB_NO_FT_TEMP_TABLE.error()
         }
         ("ARCHIVE", Some(column)) => codes::ER_NULL_COLUMN_IN_INDEX.with(&[&column.name]),
         ("CSV", _) if any(|it| it.nullable) => {

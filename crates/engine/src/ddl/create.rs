@@ -591,10 +591,40 @@ impl Builder<'_> {
         if table.columns.iter().all(|column| column.invisible) {
             return Err(codes::ER_TABLE_MUST_HAVE_VISIBLE_COLUMN.error());
         }
-        engines::check(table)?;
+        check_engine(self.context, table)?;
         checks::check(self.context, &self.table)?;
         Ok(self.table)
     }
+}
+
+/// What a table's engine does not support.
+pub(crate) fn check_engine(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
+    engines::check(table)?;
+    if table.temporary && table.engine == "InnoDB" {
+        check_compression(context, table)?;
+    }
+    Ok(())
+}
+
+/// 3500 for a temporary table that is to be compressed; warnings with `innodb_strict_mode=OFF`.
+fn check_compression(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
+    let option = |name: &str| table.options.iter().find(|(known, _)| known == name);
+    let mut ignored = Vec::new();
+    if option("KEY_BLOCK_SIZE").is_some_and(|(_, size)| size != "0") {
+        ignored.push("KEY_BLOCK_SIZE is ignored for TEMPORARY TABLE.");
+    }
+    if option("ROW_FORMAT").is_some_and(|(_, format)| format == "COMPRESSED") {
+        ignored.push("ROW_FORMAT=COMPRESSED is ignored for TEMPORARY TABLE.");
+        ignored.push("assuming ROW_FORMAT=DYNAMIC.");
+    }
+    let is_strict = context.settings().get(typed::INNODB_STRICT_MODE);
+    refuse(is_strict && !ignored.is_empty(), || {
+        codes::ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE.error()
+    })?;
+    for what in ignored {
+        context.warn(codes::ER_IGNORED_HA_CREATE_OPTION.with(&[&what]));
+    }
+    Ok(())
 }
 
 /// The name that MySQL makes up for a constraint: the table's with a number behind all that are there.

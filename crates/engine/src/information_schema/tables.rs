@@ -17,6 +17,8 @@ pub(super) const RELATIONS: &[Relation] = &[Relation::new("TABLES", rows)];
 
 pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
+    let zone = &context.options().time_zone;
+    let opened_at = convert::datetime_of_unix(context.database().opened_at, zone);
     for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
             if !context.rights().sees_table(schema, &source.name) {
@@ -34,6 +36,7 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             row.resize(21, Value::Null);
             row[5] = Value::Int(10);
             row[7..13].fill(Value::UInt(0));
+            row[14] = opened_at.clone();
             row[19] = text("");
             row[20] = text("");
             if let Some(log) = log {
@@ -58,7 +61,7 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
         let (database, name) = (view.database(), view.name());
         let mut row = row!["def", database, name, "VIEW"];
         row.resize(21, Value::Null);
-        row[14] = convert::datetime_of_unix(view.created, &context.options().time_zone);
+        row[14] = convert::datetime_of_unix(view.created, zone);
         row[20] = text("VIEW");
         ((database, name), row)
     });

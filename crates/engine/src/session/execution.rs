@@ -155,6 +155,8 @@ impl StatementContext<'_> {
             (Counter::SelectFullJoin, &done.select_full_join),
             (Counter::CreatedTmpTables, &temp.created_tmp_tables),
             (Counter::CreatedTmpDiskTables, &temp.created_tmp_disk_tables),
+            (Counter::CountHitTmpTableSize, &temp.hit_tmp_table_size),
+            (Counter::TempTableCountHitMaxRam, &temp.hit_max_ram),
             (Counter::SortMergePasses, &temp.sort_merge_passes),
             (Counter::TmpBytesOverflowed, &temp.bytes_overflowed),
         ] {

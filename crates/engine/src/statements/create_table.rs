@@ -15,6 +15,7 @@ use super::row_sink::{Insertion, OnDuplicate};
 use super::select;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::catalog::{BaseTable, FullName};
+use crate::ddl::create;
 use crate::ddl::foreign_key_checks;
 use crate::ddl::primary_keys::{self, definition_with_key};
 use crate::information_schema;
@@ -237,6 +238,7 @@ fn like(
     for key in &mut definition.keys {
         key.generated = false;
     }
+    create::check_engine(context, &definition)?;
     Ok(definition)
 }
 

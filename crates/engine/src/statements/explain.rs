@@ -14,8 +14,31 @@ use super::select::{self, Planned};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 
+/// Where the document of EXPLAIN … INTO goes, if it may: 6006, 6007 and 6009.
+fn variable(statement: &Explain) -> Result<Option<&str>> {
+    let Some(name) = &statement.into else {
+        return Ok(None);
+    };
+    if matches!(statement.target, ExplainTarget::Connection(_)) {
+        return Err(codes::ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED.error());
+    }
+    let refused = |format: &str| codes::ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED.with(&[&format]);
+    match &statement.format {
+        Some(ExplainFormat::Json) if statement.analyze => {
+            let what = "EXPLAIN ANALYZE FORMAT=JSON INTO";
+            Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]))
+        }
+        Some(ExplainFormat::Json) => Ok(Some(name)),
+        Some(ExplainFormat::Tree) => Err(refused("TREE")),
+        Some(ExplainFormat::Traditional) => Err(refused("TRADITIONAL")),
+        Some(ExplainFormat::Unknown(name)) => Err(codes::ER_UNKNOWN_EXPLAIN_FORMAT.with(&[name])),
+        None => Err(codes::ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED.error()),
+    }
+}
+
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Result<Outcome> {
+    let variable = variable(statement)?;
     let ExplainTarget::Statement {
         statement: target, ..
     } = &statement.target
@@ -59,6 +82,14 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
             }
         );
         return Ok(document("EXPLAIN", &text));
+    }
+    if let Some(name) = variable {
+        let text = explain::json(&subject);
+        let ty = document_type(&text);
+        let variables = context.session.settings.user_variables();
+        variables.set(name, ty, Value::from(text.as_str()))?;
+        context.session.note_state_change();
+        return Ok(StatementResult::default().into());
     }
     Ok(match format {
         ExplainFormat::Tree => document("EXPLAIN", &explain::tree(&subject)),
@@ -124,9 +155,13 @@ impl Explained {
     }
 }
 
+fn document_type(text: &str) -> SqlType {
+    derive::string_type(text.chars().count() as u64, CollationId::default())
+}
+
 fn document(name: &str, text: &str) -> Outcome {
-    let ty = derive::string_type(text.chars().count() as u64, CollationId::default());
-    let result = StatementResult::of_rows(&[(name, ty)], &[[Value::from(text)]]);
+    let columns = [(name, document_type(text))];
+    let result = StatementResult::of_rows(&columns, &[[Value::from(text)]]);
     result.never_null(|_| true).into()
 }
 

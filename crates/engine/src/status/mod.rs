@@ -143,7 +143,7 @@ counters! {
     ComTruncate => "Com_truncate", "TRUNCATE TABLE.";
     ComUpdate => "Com_update", "UPDATE.";
     ComUpdateMulti => "Com_update_multi", "UPDATE of several tables.";
-    CountHitTmpTableSize => "Count_hit_tmp_table_size", "Temporary tables that overflowed to disk.";
+    CountHitTmpTableSize => "Count_hit_tmp_table_size", "Internal temporary tables that overflowed at tmp_table_size.";
     CreatedTmpDiskTables => "Created_tmp_disk_tables", "Internal temporary tables that overflowed to disk.";
     CreatedTmpTables => "Created_tmp_tables", "Internal temporary tables, in memory or on disk.";
     HandlerCommit => "Handler_commit", "Transactions that were committed.";
@@ -170,6 +170,7 @@ counters! {
     SortRange => "Sort_range", "Sorts over ranges.";
     SortRows => "Sort_rows", "Rows that were sorted.";
     SortScan => "Sort_scan", "Sorts over scans.";
+    TempTableCountHitMaxRam => "TempTable_count_hit_max_ram", "Internal temporary tables that overflowed at temptable_max_ram.";
     TmpBytesOverflowed => "Tmp_bytes_overflowed", "Bytes that internal temporary tables wrote to disk.";
 }
 

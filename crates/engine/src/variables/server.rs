@@ -52,7 +52,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("innodb_rollback_on_timeout", switch(false), "Accepted for compatibility.").without_effect().read_only();
     global("innodb_stats_on_metadata", switch(false), "Accepted for compatibility.").without_effect();
     global("innodb_stats_persistent", switch(true), "Accepted for compatibility.").without_effect();
-    both("innodb_strict_mode", switch(true), "Accepted for compatibility.").without_effect();
+    both("innodb_strict_mode", switch(true), "Whether options that InnoDB cannot have for a temporary table are errors, or warnings.");
     global("innodb_temp_data_file_path", text("ibtmp1:12M:autoextend"), "The files of temporary tables: how large they are made when the first one overflows, and how large they may become.").read_only();
     global("innodb_temp_tablespaces_dir", text("./#innodb_temp/"), "Accepted for compatibility.").without_effect().read_only();
     both("innodb_tmpdir", Kind::Text(None), "Accepted for compatibility.").without_effect();

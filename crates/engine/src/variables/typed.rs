@@ -166,6 +166,7 @@ typed! {
     INIT_CONNECT: Text = "init_connect";
     INNODB_FLUSH_LOG_AT_TRX_COMMIT: u64 = "innodb_flush_log_at_trx_commit";
     INNODB_LOCK_WAIT_TIMEOUT: u64 = "innodb_lock_wait_timeout";
+    INNODB_STRICT_MODE: bool = "innodb_strict_mode";
     INNODB_TEMP_DATA_FILE_PATH: Text = "innodb_temp_data_file_path";
     INTERACTIVE_TIMEOUT: u64 = "interactive_timeout";
     LC_TIME_NAMES: Text = "lc_time_names";

@@ -236,6 +236,16 @@ impl TempTableContext {
         &self.0
     }
 
+    /// A table goes to disk, at a limit.
+    pub(crate) fn count_overflow(&self, limit: Option<&'static str>) {
+        self.count(|counters| &counters.created_tmp_disk_tables, 1);
+        match limit {
+            Some("tmp_table_size") => self.count(|counters| &counters.hit_tmp_table_size, 1),
+            Some("temptable_max_ram") => self.count(|counters| &counters.hit_max_ram, 1),
+            _ => {}
+        }
+    }
+
     pub(crate) fn count(&self, counter: impl Fn(&StatementCounters) -> &AtomicU64, amount: u64) {
         StatementCounters::add(counter(&self.0.counters), amount);
     }

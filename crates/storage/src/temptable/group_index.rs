@@ -148,7 +148,7 @@ impl GroupIndex {
             .memory()
             .child("tmp_table_size", context.options().tmp_table_size);
         let temp_budget = context.temp_space().clone();
-        let store = Store::new(context, &columns, memory, temp_budget);
+        let store = Store::new(context, &columns, memory, temp_budget, false);
         Self::over(store, &modes)
     }
 
@@ -167,6 +167,7 @@ impl GroupIndex {
             &columns,
             memory,
             of_table.temp_budget.clone(),
+            false,
         );
         Self::over(store, &modes)
     }

@@ -33,6 +33,11 @@ pub struct StatementCounters {
     pub created_tmp_tables: AtomicU64,
     /// `Created_tmp_disk_tables`: once for each table that overflowed.
     pub created_tmp_disk_tables: AtomicU64,
+    /// `Count_hit_tmp_table_size`: those of them that had as much memory as one table may have.
+    pub hit_tmp_table_size: AtomicU64,
+    /// `TempTable_count_hit_max_ram`: those of them that went to disk because all temporary tables together had as
+    /// much memory as they may have.
+    pub hit_max_ram: AtomicU64,
     /// `Sort_merge_passes`
     pub sort_merge_passes: AtomicU64,
     /// Rows appended to temporary tables (`Handler_tmp_write`).

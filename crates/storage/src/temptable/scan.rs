@@ -65,7 +65,7 @@ impl Scan {
         }
         let store = &self.table.0.store;
         // Before the table is locked, so that it can itself be asked to make room.
-        if store.overflowed.load(Ordering::Relaxed) {
+        if store.has_overflowed() {
             let resources = store.context.resources();
             resources.make_room(bytes_max as u64, &store.memory);
         }

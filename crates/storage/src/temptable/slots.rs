@@ -209,7 +209,7 @@ mod tests {
         let context = TempTableContext::for_tests();
         let memory = Budget::unlimited(BudgetKind::Memory);
         let temp_space = Budget::unlimited(BudgetKind::TempSpace);
-        let store = Store::new(&context, &[], memory, temp_space);
+        let store = Store::new(&context, &[], memory, temp_space, false);
         for collide in [false, true] {
             let mut slots = Slots::new(10, &store).unwrap();
             let mut model = HashMap::new();

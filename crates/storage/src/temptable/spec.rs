@@ -49,6 +49,11 @@ impl Purpose {
             Self::TransactionChanges => "TRANSACTION",
         }
     }
+
+    /// Whether the status variables count it: MySQL has other means to sort, to join and to recurse.
+    pub(crate) fn is_counted(self) -> bool {
+        !matches!(self, Self::OrderBy | Self::Join | Self::RecursionRound)
+    }
 }
 
 /// How the values of a key column are compared.

@@ -13,7 +13,7 @@ use super::reclaim::Reclaim;
 use super::registry::{Registration, RegistryEntry};
 use super::rows::{KeyHasher, RowKeys};
 use super::sorted::{SortState, SortWriter};
-use super::spec::{Access, KeyColumn, Purpose, TempTableSpec};
+use super::spec::{Access, KeyColumn, TempTableSpec};
 use super::store::{Part, PartitionPlan, RowWriter, Store, StoreRef};
 use crate::error::ANONYMOUS_TABLE;
 
@@ -120,16 +120,11 @@ impl TempTable {
             Some(Arc::clone(&shared.counters)),
             (memory.clone(), temp_budget.clone()),
         );
-        // The status variable counts what MySQL has temporary tables for; it has other means to sort,
-        // to join and to recurse.
-        let is_means = matches!(
-            spec.purpose,
-            Purpose::OrderBy | Purpose::Join | Purpose::RecursionRound
-        );
-        if !is_means {
+        let is_counted = spec.purpose.is_counted();
+        if is_counted {
             context.count(|counters| &counters.created_tmp_tables, 1);
         }
-        let store = Store::new(context, &spec.columns, memory, temp_budget);
+        let store = Store::new(context, &spec.columns, memory, temp_budget, is_counted);
         let plan = PartitionPlan::partitioned(0, store.memory_limit(), options.threads);
         Ok(Self(Arc::new(Inner {
             written: Mutex::default(),
@@ -161,7 +156,7 @@ impl TempTable {
 
     /// Whether any row ever went to a temporary file.
     pub fn has_overflowed(&self) -> bool {
-        self.0.store.overflowed.load(Ordering::Relaxed)
+        self.0.store.has_overflowed()
     }
 
     /// A writer for one worker thread. Writers may work at the same time. Rows that are equal in

@@ -238,6 +238,7 @@ codes! {
     ER_WRONG_STRING_LENGTH = (1470, "HY000", "String '{}' is too long for {} (should be no longer than {})");
     ER_NON_INSERTABLE_TABLE = (1471, "HY000", "The target table {} of the {} is not insertable-into");
     ER_ILLEGAL_HA_CREATE_OPTION = (1478, "HY000", "Table storage engine '{}' does not support the create option '{}'");
+    ER_IGNORED_HA_CREATE_OPTION = (1478, "HY000", "InnoDB: {}");
     ER_PARTITION_MGMT_ON_NONPARTITIONED = (1505, "HY000", "Partition management on a not partitioned table is not possible");
     ER_FOREIGN_KEY_ON_PARTITIONED = (1506, "HY000", "Foreign keys are not yet supported in conjunction with partitioning");
     ER_PLUGIN_IS_NOT_LOADED = (1524, "HY000", "Plugin '{}' is not loaded");
@@ -265,6 +266,7 @@ codes! {
     ER_MALFORMED_GTID_SET_SPECIFICATION = (1772, "HY000", "Malformed GTID set specification '{}'.");
     ER_UNKNOWN_EXPLAIN_FORMAT = (1791, "HY000", "Unknown EXPLAIN format name: '{}'");
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = (1792, "25006", "Cannot execute statement in a READ ONLY transaction.");
+    ER_INNODB_NO_FT_TEMP_TABLE = (1796, "HY000", "Cannot create FULLTEXT index on temporary InnoDB table");
     ER_UNKNOWN_ALTER_ALGORITHM = (1800, "HY000", "Unknown ALGORITHM '{}'");
     ER_UNKNOWN_ALTER_LOCK = (1801, "HY000", "Unknown LOCK type '{}'");
     ER_INVALID_YEAR_COLUMN_LENGTH = (1818, "HY000", "Invalid display width. Use YEAR instead.");
@@ -327,6 +329,7 @@ codes! {
     ER_CAPACITY_EXCEEDED = (3170, "HY000", "Memory capacity of {} bytes for '{}' exceeded. {}");
     ER_AES_INVALID_KDF_NAME = (3235, "HY000", "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name");
     ER_AES_INVALID_KDF_ITERATIONS = (3236, "HY000", "For KDF method pbkdf2_hmac iterations value less than 1000 or more than 65535 is not allowed due to security reasons. Please provide iterations >= 1000 and iterations < 65535");
+    ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE = (3500, "HY000", "CREATE TEMPORARY TABLE is not allowed with ROW_FORMAT=COMPRESSED or KEY_BLOCK_SIZE.");
     ER_UNSUPPORTED_INDEX_ALGORITHM = (3502, "HY000", "This storage engine does not support the {} index algorithm, storage engine default was used instead.");
     ER_INVALID_BITWISE_OPERANDS_SIZE = (3513, "HY000", "Binary operands of bitwise operators must be of equal length");
     ER_PK_INDEX_CANT_BE_INVISIBLE = (3522, "HY000", "A primary key index cannot be invisible");
@@ -414,6 +417,9 @@ codes! {
     ER_GIPK_FAILED_COLUMN_EXISTS = (4108, "HY000", "Failed to generate invisible primary key. Column 'my_row_id' already exists.");
     ER_GIPK_FAILED_AUTOINC_COLUMN_EXISTS = (4109, "HY000", "Failed to generate invisible primary key. Auto-increment column already exists.");
     ER_USER_LOCK_OVERLONG_NAME = (4163, "42000", "User-level lock name '{}' should not exceed {} characters.");
+    ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = (6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.");
+    ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED = (6007, "0A000", "EXPLAIN INTO does not support FORMAT={}.");
+    ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED = (6009, "0A000", "EXPLAIN FOR CONNECTION does not support the INTO clause.");
     ER_WARN_DEPRECATED_NON_STANDARD_KEY = (6124, "HY000", "Foreign key '{}' refers to non-unique key or partial key. This is deprecated and will be removed in a future release.");
     ER_FK_NO_UNIQUE_INDEX_PARENT = (6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '{}' in the referenced table '{}'");
 }

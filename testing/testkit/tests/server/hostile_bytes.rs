@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::raw::{Host, Raw};
+use crate::raw::{Host, Raw, errno};
 
 const COM_QUERY: u8 = 3;
 const COM_STMT_PREPARE: u8 = 0x16;
@@ -19,6 +19,8 @@ const ER_HANDSHAKE_ERROR: u16 = 1043;
 const ER_ACCESS_DENIED_ERROR: u16 = 1045;
 const ER_UNKNOWN_COM_ERROR: u16 = 1047;
 const ER_UNKNOWN_ERROR: u16 = 1105;
+const ER_PARSE_ERROR: u16 = 1064;
+const ER_EMPTY_QUERY: u16 = 1065;
 const ER_NET_PACKET_TOO_LARGE: u16 = 1153;
 const ER_NET_PACKETS_OUT_OF_ORDER: u16 = 1156;
 const ER_UNKNOWN_STMT_HANDLER: u16 = 1243;
@@ -260,4 +262,24 @@ fn random_bytes_end_at_most_their_connection() {
     ran.expect("nothing fails");
     host.wait_for_connections(0);
     serves_others(&host);
+}
+
+/// Programs in C such as mysqlslap send the end of their string, too. MySQL's reader takes one NUL at the end of a
+/// text for the end.
+#[test]
+fn one_nul_ends_a_text() {
+    let host = Host::start();
+    let mut root = host.root();
+    for (text, expected) in [
+        ("SELECT 1\0", 0),
+        ("CREATE TABLE test.t (a INT)\0", 0),
+        ("SELECT '\0'", 0),
+        ("SELECT 1\0\0", ER_PARSE_ERROR),
+        ("SELECT\0 1", ER_PARSE_ERROR),
+        ("SELECT 1;\0", 0),
+        ("\0", ER_EMPTY_QUERY),
+        (" \0", ER_EMPTY_QUERY),
+    ] {
+        assert_eq!(errno(&root.query(text)), expected, "{text:?}");
+    }
 }

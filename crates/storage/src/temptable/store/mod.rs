@@ -12,8 +12,7 @@ mod part;
 mod pending;
 mod writer;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use mayfly_memory::{
     Block, BlockPool, Budget, Reservation, Result, SizeClass, TempFile, TempSpace,
@@ -42,17 +41,21 @@ pub(crate) struct Store {
     /// The table's node of temporary space.
     pub(crate) temp_budget: Budget,
     pub(crate) context: TempTableContext,
-    /// Whether anything ever went to a temporary file.
-    pub(crate) overflowed: AtomicBool,
+    /// Set once something went to a temporary file: the limit that was reached then, if one was.
+    overflow: OnceLock<Option<&'static str>>,
+    /// Whether it is one of `Created_tmp_tables`, and so of `Created_tmp_disk_tables`.
+    is_counted: bool,
 }
 
 impl Store {
-    /// A store of rows of `columns` whose bytes are charged to `memory` and `temp_budget`.
+    /// A store of rows of `columns` whose bytes are charged to `memory` and `temp_budget`. `is_counted`: it is that of
+    /// a table that `Created_tmp_tables` counts.
     pub(crate) fn new(
         context: &TempTableContext,
         columns: &[PhysicalType],
         memory: Budget,
         temp_budget: Budget,
+        is_counted: bool,
     ) -> StoreRef {
         let resources = context.resources();
         Arc::new(Self {
@@ -63,17 +66,26 @@ impl Store {
             temp_space: resources.temp_space.clone(),
             temp_budget,
             context: context.clone(),
-            overflowed: AtomicBool::new(false),
+            overflow: OnceLock::new(),
+            is_counted,
         })
     }
 
     /// A temporary file for the table; the first makes it count as a disk table.
     pub(crate) fn temp_file(&self) -> TempFile {
-        if !self.overflowed.swap(true, Ordering::Relaxed) {
-            self.context
-                .count(|counters| &counters.created_tmp_disk_tables, 1);
-        }
+        self.overflow.get_or_init(|| {
+            let limit = self.memory.tightest().map(Budget::setting);
+            if self.is_counted {
+                self.context.count_overflow(limit);
+            }
+            limit
+        });
         self.temp_space.file(&self.temp_budget)
+    }
+
+    /// Whether anything ever went to a temporary file.
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.overflow.get().is_some()
     }
 
     /// Columns of rows that a reader of the table is given.
