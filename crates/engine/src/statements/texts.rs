@@ -140,10 +140,8 @@ impl Session {
     }
 
     /// The text of statements that are in `character_set_client`, for [`Self::query_first`] and
-    /// [`Self::prepare`]. Bytes that are none are an error like that of a statement. One NUL at the end belongs to
-    /// no statement: programs such as mysqlslap send that of their string.
+    /// [`Self::prepare`]. Bytes that are none are an error like that of a statement.
     pub fn text_of_client<'a>(&mut self, sql: &'a [u8]) -> Result<Cow<'a, str>> {
-        let sql = sql.strip_suffix(b"\0").unwrap_or(sql);
         self.decode_client(sql)
             .map_err(|error| self.refuse(&Arc::from(String::from_utf8_lossy(sql)), error))
     }
