@@ -536,6 +536,13 @@ mod tests {
     use super::*;
     use crate::variable_checks::text_of;
 
+    fn with(name: &str, value: &str) -> DatabaseOptions {
+        DatabaseOptions {
+            variables: vec![(name.to_owned(), value.to_owned())],
+            ..DatabaseOptions::default()
+        }
+    }
+
     #[test]
     fn variables_at_the_start_have_units() {
         for (name, text, shown) in [
@@ -550,18 +557,15 @@ mod tests {
             ),
             ("max_heap_table_size", "16777216", "16777216"),
         ] {
-            let mut options = DatabaseOptions::default();
-            options.variables = vec![(name.to_owned(), text.to_owned())];
-            let database = Database::new(options).expect("the value is right");
+            let database = Database::new(with(name, text)).expect("the value is right");
             let globals = database.globals();
             let position = variables::position(name).expect("a variable");
             let value = variables::all()[position].value(globals.at(position));
             assert_eq!(text_of(&value), shown, "{name}={text}");
         }
         for text in ["64X", "M", "1.5M", "64MB", "99999999999999999E"] {
-            let mut options = DatabaseOptions::default();
-            options.variables = vec![("tmp_table_size".to_owned(), text.to_owned())];
-            let error = Database::new(options).err().map(|error| error.errno());
+            let opened = Database::new(with("tmp_table_size", text));
+            let error = opened.err().map(|error| error.errno());
             assert_eq!(error, Some(1232), "{text}");
         }
     }
