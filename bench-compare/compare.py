@@ -152,6 +152,8 @@ def main():
 
     default = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/mayfly-bench"
     builds = dict(options.mayfly or [("mayfly", str(default))])
+    # Ratios are its own, whichever engine is named first.
+    options.subject = next(iter(builds))
     own = {name: [program, "worker", "--threads", str(options.threads)] for name, program in builds.items()}
     commands = {
         **own,
@@ -195,7 +197,7 @@ def compare_loads(options, names, commands):
             if options.durable:
                 engine.run("DROP TABLE gtest")
             engine.close()
-    report("load gtest", {name: statistics.median(times[name]) for name in names}, {}, None)
+    report(options.subject, "load gtest", {name: statistics.median(times[name]) for name in names}, {}, None)
 
 
 def compare(file, options, names, commands):
@@ -224,7 +226,7 @@ def compare(file, options, names, commands):
                 results[name] = answer["rows"] if fields["compare"] == "result" else answer["row_count"]
             if round_number > 0:
                 times[name].append(answer["ms"])
-            if name == names[0] and "against" in fields:
+            if name == options.subject and "against" in fields:
                 answer = engine.run(fields["against"])
                 if round_number > 0:
                     against.append(answer["ms"])
@@ -233,22 +235,22 @@ def compare(file, options, names, commands):
         for table in fields["tables"].split() if options.durable else []:
             engine.run(f"DROP TABLE {table}")
         engine.close()
-    report(file.stem, {name: statistics.median(times[name]) for name in names}, peaks, fields.get("target"))
+    report(options.subject, file.stem, {name: statistics.median(times[name]) for name in names}, peaks, fields.get("target"))
     if against:
         base = statistics.median(against)
-        ratio = statistics.median(times[names[0]]) / base
+        ratio = statistics.median(times[options.subject]) / base
         print(f"    against {base:.1f} ms: ratio {ratio:.2f}  at most {fields['at_most']}")
     if len({json.dumps(result) for result in results.values()}) > 1:
         print(f"    results differ: {json.dumps(results)[:600]}")
 
 
-def report(title, medians, peaks, target):
-    first, base = next(iter(medians.items()))
+def report(subject, title, medians, peaks, target):
+    base = medians[subject]
     parts = [f"{title:24}"]
     for name, milliseconds in medians.items():
         peak = f" ({peaks[name]:.0f} MiB)" if name in peaks else ""
         parts.append(f"{name} {milliseconds:9.1f} ms{peak}")
-        if name != first:
+        if name != subject:
             parts.append(f"ratio {base / milliseconds:5.2f}")
     if target:
         parts.append(f"target {target}")

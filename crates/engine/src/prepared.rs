@@ -152,11 +152,12 @@ impl PlanSlot {
 
     /// The cached plan.
     pub(crate) fn get<P: Any + Send + Sync>(&self) -> Option<Arc<P>> {
-        let latest = self.latest.lock().clone();
-        latest
-            .or_else(|| self.first.get().cloned())?
-            .downcast()
-            .ok()
+        let plan = if self.is_replaced.load(Ordering::Acquire) {
+            self.latest.lock().clone()
+        } else {
+            self.first.get().cloned()
+        };
+        plan?.downcast().ok()
     }
 
     /// Replaces the plan.

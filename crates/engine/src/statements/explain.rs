@@ -14,36 +14,33 @@ use super::select::{self, Planned};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 
-/// Where the document of EXPLAIN … INTO goes, if it may: 6006, 6007 and 6009.
-fn variable(statement: &Explain) -> Result<Option<&str>> {
-    let Some(name) = &statement.into else {
-        return Ok(None);
-    };
-    if matches!(statement.target, ExplainTarget::Connection(_)) {
-        return Err(codes::ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED.error());
-    }
+/// 6006 and 6007: EXPLAIN … INTO names the format, and it is JSON.
+fn check_into(statement: &Explain, format: &ExplainFormat) -> Result<()> {
     let refused = |format: &str| codes::ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED.with(&[&format]);
-    match &statement.format {
-        Some(ExplainFormat::Json) if statement.analyze => {
-            let what = "EXPLAIN ANALYZE FORMAT=JSON INTO";
-            Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]))
+    Err(match format {
+        _ if statement.format.is_none() => {
+            codes::ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED.error()
         }
-        Some(ExplainFormat::Json) => Ok(Some(name)),
-        Some(ExplainFormat::Tree) => Err(refused("TREE")),
-        Some(ExplainFormat::Traditional) => Err(refused("TRADITIONAL")),
-        Some(ExplainFormat::Unknown(name)) => Err(codes::ER_UNKNOWN_EXPLAIN_FORMAT.with(&[name])),
-        None => Err(codes::ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED.error()),
-    }
+        ExplainFormat::Json if statement.analyze => {
+            let what = "EXPLAIN ANALYZE FORMAT=JSON INTO";
+            codes::ER_NOT_SUPPORTED_YET.with(&[&what])
+        }
+        ExplainFormat::Json => return Ok(()),
+        ExplainFormat::Tree => refused("TREE"),
+        _ => refused("TRADITIONAL"),
+    })
 }
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Result<Outcome> {
-    let variable = variable(statement)?;
     let ExplainTarget::Statement {
         statement: target, ..
     } = &statement.target
     else {
-        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN FOR CONNECTION"]));
+        return Err(match statement.into {
+            Some(_) => codes::ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED.error(),
+            None => codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN FOR CONNECTION"]),
+        });
     };
     let format = match &statement.format {
         Some(ExplainFormat::Unknown(name)) => {
@@ -57,6 +54,9 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
             _ => ExplainFormat::Traditional,
         },
     };
+    if statement.into.is_some() {
+        check_into(statement, &format)?;
+    }
     context.explains = true;
     let explained = Explained::plan(context, target)?;
     let subject = explained.subject();
@@ -83,7 +83,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
         );
         return Ok(document("EXPLAIN", &text));
     }
-    if let Some(name) = variable {
+    if let Some(name) = &statement.into {
         let text = explain::json(&subject);
         let ty = document_type(&text);
         let variables = context.session.settings.user_variables();

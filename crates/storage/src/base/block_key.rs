@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 
 use super::block::{Block, Checked, Damaged};
 use super::memtable::{MergedRecords, Record};
-use super::record_key::{TreeId, record_key, separator_of};
+use super::record_key::{TreeId, record_key, record_key_in, separator_of};
 
 /// LMDB's longest key.
 pub(super) const MAX_KEY: usize = 511;
@@ -102,12 +102,9 @@ pub(super) fn floor<'t>(
 ) -> heed::Result<Option<Found<'t>>> {
     let mut found = match key.split_at_checked(PREFIX_BYTES) {
         None => {
-            // Every read of a row by its key comes here: its record's key is made without an allocation.
+            // Every read of a row by its key comes here.
             let mut bytes = [0; 4 + PREFIX_BYTES];
-            let (number, separator) = bytes.split_at_mut(4);
-            number.copy_from_slice(&tree.to_be_bytes());
-            separator[..key.len()].copy_from_slice(key);
-            last_up_to(all, tree, &bytes[..4 + key.len()])?
+            last_up_to(all, tree, record_key_in(tree, key, &mut bytes))?
         }
         Some((prefix, _)) => {
             let last = last_up_to(all, tree, &group_key(tree, prefix, ORDINALS - 1))?;

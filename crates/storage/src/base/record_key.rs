@@ -20,6 +20,14 @@ pub(super) fn record_key(tree: TreeId, separator: &[u8]) -> Vec<u8> {
     key
 }
 
+/// The same at the beginning of `bytes`, which has room for it, without an allocation.
+pub(super) fn record_key_in<'b>(tree: TreeId, separator: &[u8], bytes: &'b mut [u8]) -> &'b [u8] {
+    let key = &mut bytes[..4 + separator.len()];
+    key[..4].copy_from_slice(&tree.to_be_bytes());
+    key[4..].copy_from_slice(separator);
+    key
+}
+
 /// The separator of a record of this tree.
 pub(super) fn separator_of(tree: TreeId, key: &[u8]) -> Option<&[u8]> {
     let (number, separator) = key.split_first_chunk::<4>()?;

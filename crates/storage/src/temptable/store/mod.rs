@@ -12,7 +12,8 @@ mod part;
 mod pending;
 mod writer;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mayfly_memory::{
     Block, BlockPool, Budget, Reservation, Result, SizeClass, TempFile, TempSpace,
@@ -41,8 +42,8 @@ pub(crate) struct Store {
     /// The table's node of temporary space.
     pub(crate) temp_budget: Budget,
     pub(crate) context: TempTableContext,
-    /// Set once something went to a temporary file: the limit that was reached then, if one was.
-    overflow: OnceLock<Option<&'static str>>,
+    /// Whether anything ever went to a temporary file.
+    overflowed: AtomicBool,
     /// Whether it is one of `Created_tmp_tables`, and so of `Created_tmp_disk_tables`.
     is_counted: bool,
 }
@@ -66,26 +67,23 @@ impl Store {
             temp_space: resources.temp_space.clone(),
             temp_budget,
             context: context.clone(),
-            overflow: OnceLock::new(),
+            overflowed: AtomicBool::new(false),
             is_counted,
         })
     }
 
     /// A temporary file for the table; the first makes it count as a disk table.
     pub(crate) fn temp_file(&self) -> TempFile {
-        self.overflow.get_or_init(|| {
+        if !self.overflowed.swap(true, Ordering::Relaxed) && self.is_counted {
             let limit = self.memory.tightest().map(Budget::setting);
-            if self.is_counted {
-                self.context.count_overflow(limit);
-            }
-            limit
-        });
+            self.context.count_overflow(limit);
+        }
         self.temp_space.file(&self.temp_budget)
     }
 
     /// Whether anything ever went to a temporary file.
     pub(crate) fn has_overflowed(&self) -> bool {
-        self.overflow.get().is_some()
+        self.overflowed.load(Ordering::Relaxed)
     }
 
     /// Columns of rows that a reader of the table is given.
