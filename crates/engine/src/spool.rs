@@ -110,7 +110,8 @@ impl<'c> SpoolBuilder<'c> {
             self.temp,
             TempTableSpec {
                 purpose: Purpose::Buffer,
-                cause: self.cause.to_owned(),
+                cause: self.cause.into(),
+                operator: None,
                 columns: self.columns.clone(),
                 access: Access::Plain,
             },
@@ -158,7 +159,8 @@ impl Spool {
             temp,
             TempTableSpec {
                 purpose: Purpose::Buffer,
-                cause: "rows that were found several times are changed once".to_owned(),
+                cause: "rows that were found several times are changed once".into(),
+                operator: None,
                 columns: found.spec().columns.clone(),
                 access: Access::Ordered {
                     keys: vec![SortKey {

@@ -13,11 +13,12 @@ use mayfly_functions::context::{WorkingMemory, memory_exceeded};
 use mayfly_functions::{EvaluationContext, SignatureContext};
 use mayfly_memory::{Budget, Reservation};
 use mayfly_plan::TableId;
-use mayfly_plan::physical::Plan;
+use mayfly_plan::physical::{OperatorNumber, Plan};
 use mayfly_storage::temptable::Resources;
 use mayfly_storage::{Table, TempTableContext};
 use mayfly_types::{Batch, Result, Value};
 
+use crate::measure::Measures;
 use crate::state::QueryState;
 
 /// How plans are run. Read once a statement from the system variables and the database's options.
@@ -70,6 +71,8 @@ pub struct ExecutionContext {
     pub counters: Arc<Counters>,
     /// How far the statement is, for the shell.
     pub progress: Arc<Progress>,
+    /// What each operator does, where somebody asks.
+    pub measures: Option<Arc<Measures>>,
 }
 
 impl fmt::Debug for ExecutionContext {
@@ -84,6 +87,21 @@ impl ExecutionContext {
     /// 1317 when the statement was killed, 3024 when its time is over. Asked once a batch.
     pub fn check_interrupt(&self) -> Result<()> {
         self.evaluation.interrupt.check()
+    }
+
+    /// A join has looked keys up in its right table.
+    pub(crate) fn looked_up(&self, operator: OperatorNumber, keys: u64) {
+        if let Some(measures) = &self.measures {
+            measures.add_lookups(operator, keys);
+        }
+    }
+
+    /// An operator has read rows of its table.
+    pub(crate) fn examined(&self, operator: OperatorNumber, rows: u64) {
+        count(&self.counters.rows_examined, rows);
+        if let Some(measures) = &self.measures {
+            measures.add_rows_read(operator, rows);
+        }
     }
 }
 

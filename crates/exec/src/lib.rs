@@ -11,6 +11,7 @@ pub mod context;
 mod driver;
 mod error;
 pub mod expression;
+pub mod measure;
 mod operators;
 mod parameters;
 mod representation;
@@ -24,6 +25,7 @@ pub use context::{
     Counters, ExecutionContext, ExecutionOptions, Progress, ResultMemory, RunContext, TableOpener,
 };
 pub use expression::{Program, Selection, evaluate};
+pub use measure::{Measure, Measures};
 pub use stream::{ResultStream, execute};
 
 #[cfg(test)]

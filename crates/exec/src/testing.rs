@@ -28,6 +28,7 @@ use mayfly_types::{
 
 use crate::context::{Counters, ExecutionContext, ExecutionOptions, Progress, TableOpener};
 use crate::expression::values::array_of;
+use crate::measure::Measures;
 use crate::representation::column_type;
 
 pub(crate) type Row = Vec<Value>;
@@ -147,6 +148,7 @@ impl World {
             tables: Arc::new(Tables(self.tables.clone())),
             counters: Arc::new(Counters::default()),
             progress: Arc::new(Progress::default()),
+            measures: Some(Arc::new(Measures::new(2))),
         })
     }
 
@@ -306,6 +308,7 @@ pub(crate) fn why(purpose: Purpose) -> TemporaryTable {
 
 pub(crate) fn plan(operator: Operator, output: &[SqlType]) -> Plan {
     Plan {
+        number: 0,
         operator,
         output: output.to_vec(),
         estimated_rows: 1.0,
@@ -350,6 +353,7 @@ pub(crate) fn query_with(
         columns: columns.collect(),
         root,
         shared,
+        operator_count: 1,
         parameter_count,
         date_parameters: Vec::new(),
         tables: Vec::new(),

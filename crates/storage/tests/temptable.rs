@@ -228,7 +228,8 @@ fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usiz
         let batches = batches(count);
         let context = fixture.context(options.clone());
         let modes = vec![KeyMode::Binary; types.len()];
-        let mut index = GroupIndex::new(&context, types.to_vec(), modes).unwrap();
+        let table = TempTable::create(&context, spec(types, Access::Plain)).unwrap();
+        let mut index = GroupIndex::new(&table, types, &modes).unwrap();
         let mut model: HashMap<String, u32> = HashMap::new();
         let mut counts: HashMap<String, u32> = HashMap::new();
         let mut ids = Vec::new();

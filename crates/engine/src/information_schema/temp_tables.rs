@@ -108,7 +108,7 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             &*entry.owner.user,
             "(internal)",
             entry.purpose.name(),
-            entry.cause,
+            &*entry.cause,
             entry.access,
             entry.rows,
             entry.memory_bytes,

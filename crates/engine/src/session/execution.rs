@@ -130,6 +130,7 @@ impl StatementContext<'_> {
             tables,
             counters: Arc::default(),
             progress: Arc::clone(&self.session.progress),
+            measures: self.measures.clone(),
         })
     }
 
@@ -163,8 +164,9 @@ impl StatementContext<'_> {
             self.counters().add(counter, get(count));
         }
         let diagnostics = &mut self.session.diagnostics;
-        let finished = &mut diagnostics.finished_temporary_tables;
-        finished.extend(temp.finished_tables());
+        diagnostics
+            .finished_temporary_tables
+            .extend(temp.finished_tables());
         let summary = &mut diagnostics.summary;
         summary.temporary_tables += get(&temp.created_tmp_tables);
         summary.disk_tables += get(&temp.created_tmp_disk_tables);

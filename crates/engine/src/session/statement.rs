@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use mayfly_exec::Measures;
 use mayfly_plan::PlanOptions;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_storage::temptable::TempTableContext;
@@ -79,6 +80,8 @@ pub(crate) struct StatementContext<'s> {
     parameters: OnceCell<Parameters>,
     /// EXPLAIN plans its statement.
     pub(crate) explains: bool,
+    /// What each operator of its plan does, where somebody asks.
+    pub(crate) measures: Option<Arc<Measures>>,
     /// FOUND_ROWS() stays as it is.
     pub(crate) keeps_found_rows: bool,
     /// When it began, once somebody asks.
@@ -120,6 +123,7 @@ impl<'s> StatementContext<'s> {
             tree: TreeMemory::default(),
             parameters: OnceCell::new(),
             explains: false,
+            measures: None,
             keeps_found_rows: false,
             started_at: OnceCell::new(),
             temp: OnceCell::new(),

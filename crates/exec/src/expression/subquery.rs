@@ -17,6 +17,7 @@ use mayfly_functions::output::TextColumn;
 use mayfly_memory::Reservation;
 use mayfly_plan::expression::{Subquery, SubqueryKind};
 use mayfly_plan::logical::visit_expression;
+use mayfly_plan::physical::TemporaryTable;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_storage::{Access, GroupIndex, KeyMode, Purpose, TempTable};
 use mayfly_types::convert::array_value;
@@ -37,6 +38,8 @@ use crate::state::lock;
 #[derive(Debug)]
 pub(super) struct SubqueryNode {
     subquery: Arc<Subquery>,
+    /// Its temporary tables: of its rows, and of its results.
+    temporary: TemporaryTable,
     parameters: Vec<(usize, Program, PhysicalType)>,
     left: Vec<(Program, Comparer)>,
     columns: Vec<usize>,
@@ -171,8 +174,14 @@ impl SubqueryNode {
             physical: column_type(ty),
             collation: ty.comparison_collation(),
         };
+        let cause = format!("results of subquery #{}", subquery.select_id);
+        let temporary = TemporaryTable {
+            operator: Some(subquery.plan.number),
+            ..TemporaryTable::new(mayfly_plan::physical::Purpose::Subquery, cause)
+        };
         Self {
             subquery: Arc::clone(subquery),
+            temporary,
             parameters: subquery
                 .parameters
                 .iter()
@@ -344,19 +353,25 @@ impl SubqueryNode {
                 .collect(),
             index: match self.parameters.as_slice() {
                 [] => None,
-                parameters => Some(GroupIndex::new(
-                    &run.statement.temp,
-                    parameters
-                        .iter()
-                        .map(|(_, _, physical)| *physical)
-                        .collect(),
-                    vec![KeyMode::Binary; parameters.len()],
-                )?),
+                parameters => Some(self.cache_index(parameters, run)?),
             },
             results: Vec::new(),
             bytes: 0,
             held: run.statement.temp.memory().reservation(),
         })
+    }
+
+    fn cache_index(
+        &self,
+        parameters: &[(usize, Program, PhysicalType)],
+        run: &RunContext,
+    ) -> Result<GroupIndex> {
+        let types = parameters.iter().map(|(_, _, physical)| *physical);
+        let types: Vec<PhysicalType> = types.collect();
+        let modes = vec![KeyMode::Binary; types.len()];
+        let (purpose, none) = (Purpose::SubqueryCache, Access::Plain);
+        let table = create_for(purpose, &self.temporary, Vec::new(), none, run)?;
+        GroupIndex::new(&table, &types, &modes)
     }
 
     /// Runs the plan for one outer row.
@@ -402,9 +417,9 @@ impl SubqueryNode {
                 Ok(Answer::Found(false))
             }
             SubqueryKind::Quantified { .. } => {
-                let cause = format!("rows of subquery #{}", self.subquery.select_id);
                 let columns = column_types(&plan.output);
-                let table = create_for(Purpose::Subquery, &cause, columns, Access::Plain, run)?;
+                let (purpose, none) = (Purpose::Subquery, Access::Plain);
+                let table = create_for(purpose, &self.temporary, columns, none, run)?;
                 let mut writer = table.writer();
                 let mut cursor = open()?;
                 while let Some(batch) = cursor.next(&inner)? {

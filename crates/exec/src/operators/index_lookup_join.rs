@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_buffer::BooleanBuffer;
-use mayfly_plan::physical::{self, JoinKind};
+use mayfly_plan::physical::{self, JoinKind, OperatorNumber};
 use mayfly_plan::{TableSource, key_value};
 use mayfly_storage::{ColumnId, IndexId, Table};
 use mayfly_types::convert::array_value;
@@ -25,6 +25,7 @@ use crate::rows::{rows_where, take_rows};
 use crate::state::lock;
 
 struct LookupJoin {
+    number: OperatorNumber,
     kind: JoinKind,
     left: Arc<dyn Node>,
     table: Arc<TableSource>,
@@ -48,6 +49,7 @@ struct Key {
 pub(super) fn build(
     join: &physical::IndexLookupJoin,
     left: Arc<dyn Node>,
+    number: OperatorNumber,
 ) -> Result<Arc<dyn Node>> {
     let (index, _) = index_of(&join.table, join.index)?;
     let keys = join.keys.iter().zip(&index.parts).map(|(key, part)| {
@@ -60,6 +62,7 @@ pub(super) fn build(
         }
     });
     Ok(Arc::new(LookupJoin {
+        number,
         kind: join.kind,
         left,
         index: join.index,
@@ -167,12 +170,14 @@ impl Cursor for LookupCursor {
                     .index_lookup(self.index, &keys, &node.null_safe, &node.columns)?;
             self.fan_out = (found.len() as f64 / rows as f64).max(1.0);
             let counters = &run.statement.counters;
-            count(&counters.handler_read_key, node.sought(&keys, rows));
+            let sought = node.sought(&keys, rows);
+            count(&counters.handler_read_key, sought);
+            run.statement.looked_up(node.number, sought);
             // A row that is only looked for is the last one read.
             if !node.finds_one && !node.kind.is_left_only() {
                 count(&counters.handler_read_next, found.len() as u64);
             }
-            count(&counters.rows_examined, found.len() as u64);
+            run.statement.examined(node.number, found.len() as u64);
             if let Some(joined) = node.joined(left, right, found, run)? {
                 self.ready = super::aggregate::split(&joined, rows_max);
             }

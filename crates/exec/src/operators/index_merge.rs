@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use mayfly_plan::physical;
+use mayfly_plan::physical::{self, OperatorNumber};
 use mayfly_storage::{ColumnId, Table};
 use mayfly_types::{Batch, Error, Result};
 
@@ -14,6 +14,7 @@ use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::Program;
 
 struct IndexMerge {
+    number: OperatorNumber,
     positions: Arc<dyn Node>,
     table: mayfly_plan::TableId,
     columns: Vec<ColumnId>,
@@ -21,8 +22,13 @@ struct IndexMerge {
     wanted: FirstRows,
 }
 
-pub(super) fn build(merge: &physical::IndexMerge, positions: Arc<dyn Node>) -> Arc<dyn Node> {
+pub(super) fn build(
+    merge: &physical::IndexMerge,
+    positions: Arc<dyn Node>,
+    number: OperatorNumber,
+) -> Arc<dyn Node> {
     Arc::new(IndexMerge {
+        number,
         positions,
         table: merge.table.id,
         columns: merge.columns.iter().copied().map(ColumnId).collect(),
@@ -78,7 +84,7 @@ impl Cursor for IndexMergeCursor {
             count(&counters.handler_read_rnd, rows.row_count() as u64);
             let predicate = self.node.predicate.as_ref();
             let (rows, used) = passed(rows, predicate, self.wanted, run)?;
-            count(&counters.rows_examined, used as u64);
+            run.statement.examined(self.node.number, used as u64);
             match rows {
                 Some(rows) => {
                     self.wanted -= rows.row_count() as u64;

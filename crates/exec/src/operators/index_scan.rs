@@ -8,6 +8,7 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use mayfly_plan::physical::OperatorNumber;
 use mayfly_plan::{
     Expression, ExpressionKind, GroupRows, IndexSource, KeyRanges, TableSource, ValueRange,
     physical,
@@ -23,6 +24,7 @@ use crate::rows::joined_batches;
 use crate::state::lock;
 
 struct IndexScan {
+    number: OperatorNumber,
     table: Arc<TableSource>,
     index: usize,
     columns: Vec<ColumnId>,
@@ -50,8 +52,9 @@ enum State {
     Groups(GroupRows, Vec<KeyRange>),
 }
 
-pub(super) fn build(scan: &physical::IndexScan) -> Arc<dyn Node> {
+pub(super) fn build(scan: &physical::IndexScan, number: OperatorNumber) -> Arc<dyn Node> {
     Arc::new(IndexScan {
+        number,
         table: Arc::clone(&scan.table),
         index: scan.index,
         columns: scan.columns.iter().copied().map(ColumnId).collect(),
@@ -232,7 +235,7 @@ impl Cursor for IndexScanCursor {
                 _ => used,
             };
             count(read, steps);
-            count(&counters.rows_examined, used);
+            run.statement.examined(self.node.number, used);
             count(&run.statement.progress.rows_read, used);
             match found {
                 Some(found) => return Ok(Some(found)),
@@ -382,7 +385,7 @@ impl Cursor for GroupCursor {
             let mut rows = self.other_ends(&row, &values)?;
             rows.insert(0, row);
             count(&counters.handler_read_key, rows.len() as u64);
-            count(&counters.rows_examined, rows.len() as u64);
+            run.statement.examined(self.node.number, rows.len() as u64);
             let rows = joined_batches(&rows, shown)?;
             let predicate = self.node.predicate.as_ref();
             match passed(rows, predicate, u64::MAX, run)? {

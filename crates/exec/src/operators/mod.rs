@@ -40,6 +40,7 @@ use mayfly_types::Result;
 
 use self::wanted::Wanted;
 use crate::context::{Node, RunContext};
+use crate::measure::measured;
 
 /// Makes the operators of a plan.
 pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
@@ -49,7 +50,8 @@ pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
 /// Makes the operators of a plan of whose columns only the `wanted` ones are read (all if `None`);
 /// what stands in the others does not matter.
 fn build_for(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dyn Node>> {
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || build_one(plan, wanted, run))
+    let node = stacker::maybe_grow(64 * 1024, 1024 * 1024, || build_one(plan, wanted, run))?;
+    Ok(measured(node, plan.number, run))
 }
 
 fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dyn Node>> {
@@ -60,10 +62,14 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             columns,
             predicate,
             ..
-        } => scan::build(table, columns, predicate.as_ref()),
-        Operator::IndexScan(scan) => index_scan::build(scan),
-        Operator::IndexMerge(merge) => index_merge::build(merge, build(&merge.positions, run)?),
-        Operator::IndexLookupJoin(join) => index_lookup_join::build(join, build(&join.left, run)?)?,
+        } => scan::build(table, columns, predicate.as_ref(), plan.number),
+        Operator::IndexScan(scan) => index_scan::build(scan, plan.number),
+        Operator::IndexMerge(merge) => {
+            index_merge::build(merge, build(&merge.positions, run)?, plan.number)
+        }
+        Operator::IndexLookupJoin(join) => {
+            index_lookup_join::build(join, build(&join.left, run)?, plan.number)?
+        }
         Operator::SharedScan { shared, .. } => shared::scan(*shared),
         Operator::WorkingTable { shared, .. } => shared::working_table(*shared),
         Operator::Filter { input, predicate } => {

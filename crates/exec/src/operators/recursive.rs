@@ -38,8 +38,8 @@ pub(super) fn run(
     let all = plain_table(&result.output, &result.temporary, run)?;
     let known = if distinct {
         let types = column_types(&result.output);
-        let modes = result.output.iter().map(key_mode).collect();
-        Known::Index(GroupIndex::new(&run.statement.temp, types, modes)?)
+        let modes: Vec<_> = result.output.iter().map(key_mode).collect();
+        Known::Index(GroupIndex::new(&all, &types, &modes)?)
     } else {
         Known::Anything
     };
@@ -113,8 +113,8 @@ impl Whole<'_> {
         access: Access,
         run: &RunContext,
     ) -> Result<TempTable> {
-        let cause = &self.result.temporary.cause;
-        tables::create_for(Purpose::RecursionRound, cause, columns, access, run)
+        let temporary = &self.result.temporary;
+        tables::create_for(Purpose::RecursionRound, temporary, columns, access, run)
     }
 
     /// Runs a part; its new rows become part of the whole and are returned as a table.

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use mayfly_plan::physical::OperatorNumber;
 use mayfly_plan::{Expression, TableSource};
 use mayfly_storage::{ColumnId, TableScan};
 use mayfly_types::{Batch, Error, Result};
@@ -13,6 +14,7 @@ use crate::expression::{Program, rows_of};
 use crate::state::lock;
 
 struct Scan {
+    number: OperatorNumber,
     table: Arc<TableSource>,
     columns: Vec<ColumnId>,
     predicate: Option<Program>,
@@ -26,8 +28,10 @@ pub(super) fn build(
     table: &Arc<TableSource>,
     columns: &[usize],
     predicate: Option<&Expression>,
+    number: OperatorNumber,
 ) -> Arc<dyn Node> {
     Arc::new(Scan {
+        number,
         table: Arc::clone(table),
         columns: columns.iter().copied().map(ColumnId).collect(),
         predicate: predicate.map(Program::compile),
@@ -93,8 +97,8 @@ impl Cursor for ScanCursor {
             let predicate = self.node.predicate.as_ref();
             let (found, used) = passed(batch, predicate, self.wanted, run)?;
             count(&run.statement.counters.handler_read_rnd_next, used as u64);
-            count(&run.statement.counters.rows_examined, used as u64);
             count(&run.statement.progress.rows_read, used as u64);
+            run.statement.examined(self.node.number, used as u64);
             let Some(found) = found else {
                 run.statement.check_interrupt()?;
                 continue;

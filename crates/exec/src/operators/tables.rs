@@ -34,20 +34,21 @@ pub(super) fn create(
     run: &RunContext,
 ) -> Result<TempTable> {
     let purpose = storage_purpose(temporary.purpose);
-    create_for(purpose, &temporary.cause, columns, access, run)
+    create_for(purpose, temporary, columns, access, run)
 }
 
-/// An empty table.
+/// An empty table of the operator of `temporary`, for another purpose.
 pub(crate) fn create_for(
     purpose: mayfly_storage::Purpose,
-    cause: &str,
+    temporary: &TemporaryTable,
     columns: Vec<PhysicalType>,
     access: Access,
     run: &RunContext,
 ) -> Result<TempTable> {
     let spec = TempTableSpec {
         purpose,
-        cause: cause.to_owned(),
+        cause: Arc::clone(&temporary.cause),
+        operator: temporary.operator,
         columns,
         access,
     };

@@ -3,4 +3,5 @@
 mod aggregate;
 mod expression;
 mod join;
+mod measure;
 mod query;

@@ -151,7 +151,7 @@ impl Step {
     /// What makes a temporary table.
     fn because(self, temporary: &TemporaryTable) -> Self {
         Self {
-            cause: Some(temporary.cause.clone()),
+            cause: Some(temporary.cause.to_string()),
             ..self
         }
     }

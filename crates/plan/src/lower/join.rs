@@ -103,7 +103,9 @@ impl Lowering {
                 condition,
                 temporary: TemporaryTable::new(Purpose::Join, cause),
             };
-            return Ok(Lowered::new(operator, output, estimated_rows, layout));
+            return Ok(self
+                .numbering
+                .lowered(operator, output, estimated_rows, layout));
         }
         let keys = self.join_keys(equalities, &left.layout, &right.layout)?;
         let build_left = kind == JoinKind::Inner && !join.straight && left_rows < right_rows;
@@ -117,7 +119,9 @@ impl Lowering {
             build_left,
             temporary: TemporaryTable::new(Purpose::Join, cause),
         };
-        Ok(Lowered::new(operator, output, estimated_rows, layout))
+        Ok(self
+            .numbering
+            .lowered(operator, output, estimated_rows, layout))
     }
 
     /// A join that follows an index of its right table.
@@ -182,7 +186,9 @@ impl Lowering {
             finds_one,
             possible: scan.possible,
         }));
-        Ok(Lowered::new(operator, output, estimated_rows, layout))
+        Ok(self
+            .numbering
+            .lowered(operator, output, estimated_rows, layout))
     }
 
     fn join_keys(
@@ -229,6 +235,8 @@ impl Lowering {
             parameters,
             condition,
         };
-        Ok(Lowered::new(operator, output, estimated_rows, layout))
+        Ok(self
+            .numbering
+            .lowered(operator, output, estimated_rows, layout))
     }
 }

@@ -1,36 +1,83 @@
 //! A lowered relation with what is put over it: the end of a block, a temporary table, a choice of
 //! its columns.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use mayfly_types::{Result, SqlType};
 
 use crate::lower::internal;
 use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnId, ColumnSet, DerivedTable};
-use crate::tree::physical::{BlockTable, Operator, Plan, TemporaryTable};
+use crate::tree::physical::{BlockTable, Operator, OperatorNumber, Plan, TemporaryTable};
+
+/// Gives each operator of a statement a number of its own. Cloning gives another handle.
+#[derive(Clone, Default)]
+pub(super) struct Numbering(Rc<Cell<OperatorNumber>>);
+
+impl Numbering {
+    fn next(&self) -> OperatorNumber {
+        let number = self.0.get();
+        self.0.set(number + 1);
+        number
+    }
+
+    /// How many operators have a number.
+    pub(super) fn count(&self) -> usize {
+        self.0.get() as usize
+    }
+
+    /// An operator, and the number in the temporary table that it makes.
+    pub(super) fn plan(
+        &self,
+        mut operator: Operator,
+        output: Vec<SqlType>,
+        estimated_rows: f64,
+    ) -> Plan {
+        let number = self.next();
+        if let Some(temporary) = operator.temporary_mut() {
+            temporary.operator = Some(number);
+        }
+        Plan {
+            number,
+            operator,
+            output,
+            estimated_rows,
+        }
+    }
+
+    /// A temporary table that is no operator's.
+    pub(super) fn temporary(&self, temporary: TemporaryTable) -> TemporaryTable {
+        TemporaryTable {
+            operator: Some(self.next()),
+            ..temporary
+        }
+    }
+
+    /// An operator that gives these columns.
+    pub(super) fn lowered(
+        &self,
+        operator: Operator,
+        output: Vec<SqlType>,
+        estimated_rows: f64,
+        layout: Vec<ColumnId>,
+    ) -> Lowered {
+        Lowered {
+            plan: self.plan(operator, output, estimated_rows),
+            layout,
+            numbering: self.clone(),
+        }
+    }
+}
 
 /// An operator with the columns that it gives, in order.
 pub(super) struct Lowered {
     pub(super) plan: Plan,
     pub(super) layout: Vec<ColumnId>,
+    numbering: Numbering,
 }
 
 impl Lowered {
-    pub(super) fn new(
-        operator: Operator,
-        output: Vec<SqlType>,
-        estimated_rows: f64,
-        layout: Vec<ColumnId>,
-    ) -> Self {
-        Self {
-            plan: Plan {
-                operator,
-                output,
-                estimated_rows,
-            },
-            layout,
-        }
-    }
-
     /// An operator over this one that gives the same columns, and about so many rows.
     pub(super) fn over(
         self,
@@ -39,14 +86,20 @@ impl Lowered {
     ) -> Self {
         let output = self.plan.output.clone();
         let operator = operator(Box::new(self.plan));
-        Self::new(operator, output, estimated_rows, self.layout)
+        self.numbering
+            .lowered(operator, output, estimated_rows, self.layout)
     }
 }
 
 /// The columns of an input without its rows.
 pub(super) fn no_rows(input: Lowered) -> Lowered {
     let operator = Operator::Values { rows: Vec::new() };
-    Lowered::new(operator, input.plan.output, 0.0, input.layout)
+    let Lowered {
+        plan,
+        layout,
+        numbering,
+    } = input;
+    numbering.lowered(operator, plan.output, 0.0, layout)
 }
 
 /// The end of a query block.
@@ -124,7 +177,7 @@ pub(super) fn reordered(input: Lowered, kept: &[usize]) -> Lowered {
         .iter()
         .map(|position| input.layout[*position])
         .collect();
-    let rows = input.plan.estimated_rows;
+    let (rows, numbering) = (input.plan.estimated_rows, input.numbering);
     // A projection of a projection is one.
     let (input, expressions) = match input.plan.operator {
         Operator::Project { input, expressions } => (input, chosen(expressions, kept)),
@@ -136,7 +189,7 @@ pub(super) fn reordered(input: Lowered, kept: &[usize]) -> Lowered {
         }
     };
     let project = Operator::Project { input, expressions };
-    Lowered::new(project, output, rows, layout)
+    numbering.lowered(project, output, rows, layout)
 }
 
 /// The expressions at these positions, each copied only where another position is the same.

@@ -12,7 +12,7 @@ mod lowered;
 use std::sync::Arc;
 
 use expression::volatile_columns;
-use lowered::{Lowered, block, exact, materialized, narrowed, no_rows};
+use lowered::{Lowered, Numbering, block, exact, materialized, narrowed, no_rows};
 use mayfly_types::{Error, Result, SqlType, Value};
 
 use crate::catalog::TableSource;
@@ -40,6 +40,7 @@ pub(crate) fn lower(query: logical::Query) -> Result<QueryPlan> {
         columns: query.output,
         shared: lowering.results,
         parameter_count: lowering.parameter_count,
+        operator_count: lowering.numbering.count(),
         date_parameters: query.date_parameters,
         tables: query.tables,
         limit: query.limit,
@@ -96,6 +97,7 @@ pub(super) struct Lowering {
     results: Vec<SharedResult>,
     frames: Vec<Frame>,
     parameter_count: usize,
+    numbering: Numbering,
 }
 
 /// A plan that cannot be: a bug of the binder or a rule.
@@ -111,6 +113,7 @@ impl Lowering {
             results: Vec::new(),
             frames: Vec::new(),
             parameter_count,
+            numbering: Numbering::default(),
         }
     }
 
@@ -211,7 +214,7 @@ impl Lowering {
         }
         let count = lowered.len() as f64;
         let operator = Operator::Values { rows: lowered };
-        Ok(Lowered::new(operator, types, count, columns))
+        Ok(self.numbering.lowered(operator, types, count, columns))
     }
 
     fn scan(&mut self, mut scan: Scan, required: &ColumnSet) -> Result<Lowered> {
@@ -272,7 +275,9 @@ impl Lowering {
                 }))
             }
         };
-        let lowered = Lowered::new(operator, output, estimated_rows, layout);
+        let lowered = self
+            .numbering
+            .lowered(operator, output, estimated_rows, layout);
         Ok(if never { no_rows(lowered) } else { lowered })
     }
 
@@ -320,28 +325,22 @@ impl Lowering {
         for part in merge.parts {
             let estimated_rows = part.rows;
             let scan = self.index_scan(table, alias, part, vec![POSITION])?;
-            inputs.push(Plan {
-                operator: Operator::IndexScan(Box::new(scan)),
-                output: vec![position_type()],
-                estimated_rows,
-            });
+            let scan = Operator::IndexScan(Box::new(scan));
+            let output = vec![position_type()];
+            inputs.push(self.numbering.plan(scan, output, estimated_rows));
         }
-        Ok(Plan {
-            operator: Operator::SetOperation {
-                kind: match merge.kind {
-                    MergeKind::Union | MergeKind::SortUnion => SetOperationKind::Union,
-                    MergeKind::Intersection => SetOperationKind::Intersect,
-                },
-                all: false,
-                inputs,
-                temporary: Some(TemporaryTable::new(
-                    Purpose::Distinct,
-                    "an index merge finds each row once",
-                )),
+        let cause = "an index merge finds each row once";
+        let operator = Operator::SetOperation {
+            kind: match merge.kind {
+                MergeKind::Union | MergeKind::SortUnion => SetOperationKind::Union,
+                MergeKind::Intersection => SetOperationKind::Intersect,
             },
-            output: vec![position_type()],
-            estimated_rows: merge.rows,
-        })
+            all: false,
+            inputs,
+            temporary: Some(TemporaryTable::new(Purpose::Distinct, cause)),
+        };
+        let output = vec![position_type()];
+        Ok(self.numbering.plan(operator, output, merge.rows))
     }
 
     fn filter(
@@ -412,7 +411,7 @@ impl Lowering {
         let rows = input.plan.estimated_rows;
         let input = Box::new(input.plan);
         let operator = Operator::Project { input, expressions };
-        Ok(Lowered::new(operator, output, rows, layout))
+        Ok(self.numbering.lowered(operator, output, rows, layout))
     }
 
     fn aggregate(&mut self, aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
@@ -470,7 +469,9 @@ impl Lowering {
                 temporary,
             },
         };
-        Ok(Lowered::new(operator, output, estimated_rows, layout))
+        Ok(self
+            .numbering
+            .lowered(operator, output, estimated_rows, layout))
     }
 
     fn set_operation(
@@ -518,7 +519,9 @@ impl Lowering {
         };
         let output = kept.iter().map(|index| types[*index].clone()).collect();
         let layout = kept.iter().map(|index| columns[*index]).collect();
-        Ok(Lowered::new(operator, output, estimated_rows, layout))
+        Ok(self
+            .numbering
+            .lowered(operator, output, estimated_rows, layout))
     }
 
     fn shared_scan(
@@ -535,12 +538,9 @@ impl Lowering {
         } else {
             Operator::SharedScan { shared: id, alias }
         };
-        Ok(Lowered::new(
-            operator,
-            output,
-            estimate::SHARED_ROWS,
-            columns,
-        ))
+        Ok(self
+            .numbering
+            .lowered(operator, output, estimate::SHARED_ROWS, columns))
     }
 
     /// Lowers a shared result at its first reading, after those that it reads itself.
@@ -606,10 +606,12 @@ impl Lowering {
                 "common table expression {name} is not merged: optimizer_switch derived_merge=off"
             )
         };
+        let temporary = TemporaryTable::new(Purpose::CommonTableExpression, cause);
+        let temporary = self.numbering.temporary(temporary);
         self.results.push(SharedResult {
             source,
             output: types,
-            temporary: TemporaryTable::new(Purpose::CommonTableExpression, cause),
+            temporary,
             name,
             columns: names,
             select_id,

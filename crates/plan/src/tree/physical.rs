@@ -21,6 +21,8 @@ pub struct QueryPlan {
     /// Results with several readers: common table expressions and the like, in an order in
     /// which each only reads earlier ones (or itself, when recursive).
     pub shared: Vec<SharedResult>,
+    /// How many operators there are, those of subqueries and shared results too: their numbers are smaller.
+    pub operator_count: usize,
     /// How many parameters expressions may read ([`crate::ExpressionKind::Parameter`]).
     pub parameter_count: usize,
     /// The `?` that are compared with dates.
@@ -126,9 +128,14 @@ impl ColumnOrigin {
     }
 }
 
+/// Names an operator among those of its statement, and the temporary table that it makes.
+pub type OperatorNumber = u32;
+
 /// An operator with its inputs.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// Its number; that of operators which are made from one another may be the same.
+    pub number: OperatorNumber,
     /// What it does.
     pub operator: Operator,
     /// The types of the columns that it gives.
@@ -220,14 +227,27 @@ pub struct TemporaryTable {
     /// What it is for.
     pub purpose: Purpose,
     /// The cause, for people: "GROUP BY c is not covered by an index".
-    pub cause: String,
+    pub cause: Arc<str>,
+    /// The operator that makes it; none before it is part of a plan.
+    pub operator: Option<OperatorNumber>,
 }
 
 impl TemporaryTable {
     /// A table for a purpose, and why it is needed.
-    pub fn new(purpose: Purpose, cause: impl Into<String>) -> Self {
-        let cause = cause.into();
-        Self { purpose, cause }
+    pub fn new(purpose: Purpose, cause: impl Into<Arc<str>>) -> Self {
+        Self {
+            purpose,
+            cause: cause.into(),
+            operator: None,
+        }
+    }
+
+    /// Another table of the same operator.
+    pub fn beside(&self, purpose: Purpose, cause: &str) -> Self {
+        Self {
+            operator: self.operator,
+            ..Self::new(purpose, cause)
+        }
     }
 }
 
@@ -462,6 +482,32 @@ pub enum Operator {
         /// Why.
         temporary: TemporaryTable,
     },
+}
+
+impl Operator {
+    /// The temporary table that the operator makes.
+    pub(crate) fn temporary_mut(&mut self) -> Option<&mut TemporaryTable> {
+        match self {
+            Self::Aggregate { grouping, .. } => grouping.temporary.as_mut(),
+            Self::SetOperation { temporary, .. } => temporary.as_mut(),
+            Self::Sort { temporary, .. }
+            | Self::HashJoin { temporary, .. }
+            | Self::NestedLoopJoin { temporary, .. }
+            | Self::Materialize { temporary, .. } => Some(temporary),
+            Self::Values { .. }
+            | Self::TableScan { .. }
+            | Self::IndexScan(_)
+            | Self::IndexMerge(_)
+            | Self::IndexLookupJoin(_)
+            | Self::SharedScan { .. }
+            | Self::WorkingTable { .. }
+            | Self::Filter { .. }
+            | Self::Project { .. }
+            | Self::Limit { .. }
+            | Self::Apply { .. }
+            | Self::Block { .. } => None,
+        }
+    }
 }
 
 /// What [`Operator::Aggregate`] makes of its rows. Without keys: one group, also over no rows. Without

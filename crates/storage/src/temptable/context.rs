@@ -12,6 +12,7 @@ use mayfly_memory::{
 };
 use mayfly_types::{Error, Interrupt, Result};
 
+use super::record::LimitHit;
 use super::registry::{Registry, StatementCounters, StatementOwner};
 use crate::error::{ANONYMOUS_TABLE, user_error};
 
@@ -237,9 +238,9 @@ impl TempTableContext {
     }
 
     /// A table goes to disk, at a limit.
-    pub(crate) fn count_overflow(&self, limit: Option<&'static str>) {
+    pub(crate) fn count_overflow(&self, limit: Option<LimitHit>) {
         self.count(|counters| &counters.created_tmp_disk_tables, 1);
-        match limit {
+        match limit.map(|limit| limit.setting) {
             Some("tmp_table_size") => self.count(|counters| &counters.hit_tmp_table_size, 1),
             Some("temptable_max_ram") => self.count(|counters| &counters.hit_max_ram, 1),
             _ => {}

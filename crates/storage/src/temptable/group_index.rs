@@ -9,7 +9,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use super::context::TempTableContext;
 use super::dense::{Dense, range_of};
 use super::repeats::Repeats;
 use super::rows::{
@@ -17,7 +16,7 @@ use super::rows::{
 };
 use super::slots::{Comparisons, Slot, Slots};
 use super::spec::{KeyColumn, KeyMode};
-use super::store::{RowWriter, Store, StoreRef};
+use super::store::{RowWriter, Store, StoreRef, WORKER_SHARE_MIN};
 use super::table::TempTable;
 use crate::error::{ANONYMOUS_TABLE, user_error};
 use crate::values::ArrayValues;
@@ -106,7 +105,7 @@ const ASK_AHEAD_GROUPS_MIN: usize = 8 << 10;
 
 /// Groups batches as they come, in memory: gives each distinct key a number, counted from 0.
 ///
-/// It holds a row for each key, charged to the statement's memory. When its memory limit is
+/// It holds a row for each key, charged to the memory of the table that it is made for. When the limit is
 /// reached it takes no further rows; the caller then moves its groups elsewhere and clears it.
 pub struct GroupIndex {
     store: StoreRef,
@@ -120,6 +119,8 @@ pub struct GroupIndex {
     hashes: Vec<u64>,
     scratch: Vec<u64>,
     repeats: Repeats,
+    /// Up to so many bytes are taken whatever the limit says.
+    least: u64,
 }
 
 /// How the group of a key is found.
@@ -138,18 +139,11 @@ enum Lookup {
 unsafe impl Send for GroupIndex {}
 
 impl GroupIndex {
-    /// An index over keys of these types, compared in these modes, that belongs to no table.
-    pub fn new(
-        context: &TempTableContext,
-        columns: Vec<PhysicalType>,
-        modes: Vec<KeyMode>,
-    ) -> Result<Self> {
-        let memory = context
-            .memory()
-            .child("tmp_table_size", context.options().tmp_table_size);
-        let temp_budget = context.temp_space().clone();
-        let store = Store::new(context, &columns, memory, temp_budget, false);
-        Self::over(store, &modes)
+    /// An index over keys of these types, compared in these modes, charged to a table.
+    pub fn new(table: &TempTable, columns: &[PhysicalType], modes: &[KeyMode]) -> Result<Self> {
+        let of_table = &table.0.store;
+        let store = Store::new(&of_table.context, columns, &of_table.record);
+        Self::over(store, modes)
     }
 
     /// An index over the keys of a table with hash access, charged to that table.
@@ -160,16 +154,7 @@ impl GroupIndex {
             .map(|key| table.spec().columns[key.column])
             .collect();
         let modes: Vec<_> = keys.iter().map(|key| key.mode).collect();
-        let of_table = &table.0.store;
-        let memory = of_table.memory.clone();
-        let store = Store::new(
-            &of_table.context,
-            &columns,
-            memory,
-            of_table.temp_budget.clone(),
-            false,
-        );
-        Self::over(store, &modes)
+        Self::new(table, &columns, &modes)
     }
 
     fn over(store: StoreRef, modes: &[KeyMode]) -> Result<Self> {
@@ -209,8 +194,18 @@ impl GroupIndex {
             hashes: Vec::new(),
             scratch: Vec::new(),
             repeats: Repeats::default(),
+            least: 0,
             store,
         })
+    }
+
+    /// For the few groups that a LIMIT asks for: they may take a worker's least share of memory whatever
+    /// the limit says, since the other way is to put every row into a file.
+    pub fn takes_least_share(mut self) -> Self {
+        if !self.store.context.options().force_overflow {
+            self.least = WORKER_SHARE_MIN;
+        }
+        self
     }
 
     /// Puts the group numbers of rows `0 .. n` into `ids` (cleared first) and returns `n`: all
@@ -503,7 +498,8 @@ impl GroupIndex {
     unsafe fn append(&mut self, row: *mut u8) -> mayfly_memory::Result<u32> {
         let group = self.rows.len() as u32;
         // An index that holds nothing takes its first row whatever the limit says.
-        self.writer.set_forced(group == 0);
+        let is_forced = group == 0 || self.least > 0 && self.writer.memory_bytes() < self.least;
+        self.writer.set_forced(is_forced);
         // SAFETY: `row` is a row of the layout with values in the batch's buffers.
         let stored = unsafe { self.writer.append_encoded(row, self.sources.addresses())? };
         self.rows.push(stored);

@@ -1,19 +1,17 @@
 //! The temporary tables that are alive, and what a statement's tables have done.
 //!
-//! One record a table, updated with relaxed atomics as the table lives, read by SHOW TEMPORARY
-//! TABLES, EXPLAIN ANALYZE, the slow log and error messages. A record leaves the registry when its
-//! table is dropped.
+//! A table's [record](super::record) is in the registry from its creation until it is dropped, and then
+//! among the finished ones of its statement.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use mayfly_memory::Budget;
 use mayfly_memory::sync::lock;
 
 use super::reclaim::Holders;
-use super::spec::Purpose;
+use super::record::{RegistryEntry, TableFacts, TempTableRecord};
 
 /// Whose statement a table belongs to.
 #[derive(Debug, Clone, Default)]
@@ -49,90 +47,19 @@ pub struct StatementCounters {
     finished: Mutex<Vec<RegistryEntry>>,
 }
 
-/// How many of a statement's finished tables keep their record: a subquery may make thousands.
-const FINISHED_RECORDS_MAX: usize = 64;
-
 impl StatementCounters {
     pub(crate) fn add(counter: &AtomicU64, amount: u64) {
         counter.fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// The last records of the statement's first tables that are gone, in the order in which they
-    /// went.
+    /// The last records of the statement's tables that are gone, one for each operator, in the order in
+    /// which they went first.
     pub fn finished_tables(&self) -> Vec<RegistryEntry> {
         lock(&self.finished).clone()
     }
 
     fn finish(&self, record: &TempTableRecord) {
-        let mut finished = lock(&self.finished);
-        if finished.len() < FINISHED_RECORDS_MAX {
-            finished.push(record.snapshot());
-        }
-    }
-}
-
-/// The record of one table.
-#[derive(Debug)]
-pub(crate) struct TempTableRecord {
-    id: u64,
-    owner: StatementOwner,
-    purpose: Purpose,
-    cause: String,
-    access: &'static str,
-    created: Instant,
-    pub(crate) rows: AtomicU64,
-    pub(crate) partitions: AtomicU64,
-    /// The table's nodes of memory and of temporary space.
-    budgets: (Budget, Budget),
-}
-
-/// A table as it was when the registry was read.
-#[derive(Debug, Clone)]
-pub struct RegistryEntry {
-    /// Distinct for the life of the process.
-    pub id: u64,
-    /// Whose it is.
-    pub owner: StatementOwner,
-    /// What it is for.
-    pub purpose: Purpose,
-    /// Why the statement needs it.
-    pub cause: String,
-    /// NONE, HASH or ORDERED.
-    pub access: &'static str,
-    /// Rows in it.
-    pub rows: u64,
-    /// Bytes in memory.
-    pub memory_bytes: u64,
-    /// The most bytes in memory.
-    pub memory_peak: u64,
-    /// Bytes in temporary files.
-    pub disk_bytes: u64,
-    /// The most bytes in temporary files.
-    pub disk_peak: u64,
-    /// Partitions or sorted runs.
-    pub partitions: u64,
-    /// How long it lives.
-    pub age: Duration,
-}
-
-impl TempTableRecord {
-    /// What the record says now.
-    pub(crate) fn snapshot(&self) -> RegistryEntry {
-        let get = |value: &AtomicU64| value.load(Ordering::Relaxed);
-        RegistryEntry {
-            id: self.id,
-            owner: self.owner.clone(),
-            purpose: self.purpose,
-            cause: self.cause.clone(),
-            access: self.access,
-            rows: get(&self.rows),
-            memory_bytes: self.budgets.0.used(),
-            memory_peak: self.budgets.0.peak(),
-            disk_bytes: self.budgets.1.used(),
-            disk_peak: self.budgets.1.peak(),
-            partitions: get(&self.partitions),
-            age: self.created.elapsed(),
-        }
+        record.snapshot().add_to(&mut lock(&self.finished));
     }
 }
 
@@ -176,44 +103,43 @@ impl Registry {
         self.len() == 0
     }
 
+    /// A table's record, charged to these nodes of memory and of temporary space. The statement whose
+    /// counters are given hears of it when it is gone.
     pub(crate) fn register(
         &self,
-        owner: StatementOwner,
-        purpose: Purpose,
-        cause: String,
-        access: &'static str,
+        facts: TableFacts,
         counters: Option<Arc<StatementCounters>>,
-        budgets: (Budget, Budget),
-    ) -> Registration {
+        memory: Budget,
+        temp_space: Budget,
+    ) -> Arc<Registration> {
         let mut tables = lock(&self.tables);
         let id = tables.next_id;
         tables.next_id += 1;
-        let record = Arc::new(TempTableRecord {
-            id,
-            owner,
-            purpose,
-            cause,
-            access,
-            created: Instant::now(),
-            rows: AtomicU64::new(0),
-            partitions: AtomicU64::new(1),
-            budgets,
-        });
+        let record = Arc::new(TempTableRecord::new(id, facts, memory, temp_space));
         tables.alive.insert(id, Arc::clone(&record));
-        Registration {
+        Arc::new(Registration {
             registry: self.clone(),
             counters,
             record,
-        }
+        })
     }
 }
 
-/// A table's entry in the registry, left when this is dropped.
+/// A table's entry in the registry, left when this is dropped. Whatever holds a part of the table's rows
+/// shares it.
 #[derive(Debug)]
 pub(crate) struct Registration {
     registry: Registry,
     counters: Option<Arc<StatementCounters>>,
-    pub(crate) record: Arc<TempTableRecord>,
+    record: Arc<TempTableRecord>,
+}
+
+impl std::ops::Deref for Registration {
+    type Target = TempTableRecord;
+
+    fn deref(&self) -> &TempTableRecord {
+        &self.record
+    }
 }
 
 impl Drop for Registration {

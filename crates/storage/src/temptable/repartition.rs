@@ -32,6 +32,9 @@ pub(crate) fn repartition(
     plan: PartitionPlan,
     parts: Vec<Part>,
 ) -> mayfly_memory::Result<(Vec<Part>, bool)> {
+    store
+        .record
+        .has_partitions(1 << (plan.used_bits + plan.bits).min(40));
     let mut writer = RowWriter::new(store, plan);
     let (mut first, mut differ) = (None, false);
     for part in parts {

@@ -199,19 +199,23 @@ impl Slots {
 mod tests {
     use std::collections::HashMap;
 
-    use mayfly_memory::{Budget, BudgetKind};
-
     use super::*;
-    use crate::temptable::TempTableContext;
+    use crate::temptable::{Access, Purpose, TempTable, TempTableContext, TempTableSpec};
 
     #[test]
     fn finds_what_a_map_finds() {
         let context = TempTableContext::for_tests();
-        let memory = Budget::unlimited(BudgetKind::Memory);
-        let temp_space = Budget::unlimited(BudgetKind::TempSpace);
-        let store = Store::new(&context, &[], memory, temp_space, false);
+        let spec = TempTableSpec {
+            purpose: Purpose::Buffer,
+            cause: "a test".into(),
+            operator: None,
+            columns: Vec::new(),
+            access: Access::Plain,
+        };
+        let table = TempTable::create(&context, spec).unwrap();
+        let store = &table.0.store;
         for collide in [false, true] {
-            let mut slots = Slots::new(10, &store).unwrap();
+            let mut slots = Slots::new(10, store).unwrap();
             let mut model = HashMap::new();
             let mut keys: Vec<u64> = Vec::new();
             let header = |key: u64| {
@@ -232,7 +236,7 @@ mod tests {
                         keys.push(key);
                         slots.fill(at, header(key), number);
                         if slots.is_full() {
-                            slots.grow(&store, |n| header(keys[n as usize])).unwrap();
+                            slots.grow(store, |n| header(keys[n as usize])).unwrap();
                         }
                     }
                 }

@@ -1,6 +1,10 @@
 //! What a temporary table is made of and what will be asked of it.
 
+use std::sync::Arc;
+
 use mayfly_types::{CollationId, PhysicalType};
+
+use super::record::OperatorNumber;
 
 /// What a temporary table is for, as SHOW TEMPORARY TABLES names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,6 +27,8 @@ pub enum Purpose {
     RecursionRound,
     /// The result of a subquery, materialised for many lookups.
     Subquery,
+    /// Results of a dependent subquery, by the values of the outer query that it depends on.
+    SubqueryCache,
     /// SQL_BUFFER_RESULT and other buffered results.
     Buffer,
     /// CREATE TEMPORARY TABLE.
@@ -44,15 +50,20 @@ impl Purpose {
             Self::CommonTableExpression => "COMMON TABLE EXPRESSION",
             Self::RecursionRound => "RECURSION ROUND",
             Self::Subquery => "SUBQUERY",
+            Self::SubqueryCache => "SUBQUERY CACHE",
             Self::Buffer => "BUFFER RESULT",
             Self::UserTable => "CREATE TEMPORARY TABLE",
             Self::TransactionChanges => "TRANSACTION",
         }
     }
 
-    /// Whether the status variables count it: MySQL has other means to sort, to join and to recurse.
+    /// Whether the status variables count it: MySQL has other means to sort, to join and to recurse, and
+    /// no cache of subqueries.
     pub(crate) fn is_counted(self) -> bool {
-        !matches!(self, Self::OrderBy | Self::Join | Self::RecursionRound)
+        !matches!(
+            self,
+            Self::OrderBy | Self::Join | Self::RecursionRound | Self::SubqueryCache
+        )
     }
 }
 
@@ -135,7 +146,9 @@ pub struct TempTableSpec {
     /// What it is for.
     pub purpose: Purpose,
     /// Why the statement needs it, in words: shown by EXPLAIN and SHOW TEMPORARY TABLES.
-    pub cause: String,
+    pub cause: Arc<str>,
+    /// The operator of the statement's plan that makes it; none for tables of the engine's own.
+    pub operator: Option<OperatorNumber>,
     /// The columns.
     pub columns: Vec<PhysicalType>,
     /// How its rows will be read.

@@ -5,18 +5,21 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::sync::lock;
-use mayfly_memory::{Budget, MemoryError, TempFile};
-use mayfly_types::{Batch, Error, Result};
+use mayfly_memory::{Budget, MemoryError, Reservation, TempFile};
+use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use super::context::TempTableContext;
 use super::reclaim::Reclaim;
-use super::registry::{Registration, RegistryEntry};
+use super::record::{RegistryEntry, TableFacts};
+use super::registry::Registration;
 use super::rows::{KeyHasher, RowKeys};
 use super::sorted::{SortState, SortWriter};
 use super::spec::{Access, KeyColumn, TempTableSpec};
 use super::store::{Part, PartitionPlan, RowWriter, Store, StoreRef};
 use crate::error::ANONYMOUS_TABLE;
 
+/// What holds the rows, as users see it.
+pub(crate) const ENGINE: &str = "TempTable";
 /// A table with hash access is not partitioned before it has so many rows.
 const PARTITION_ROWS: u64 = 16 << 10;
 /// A table whose memory is this small overflows at once; see
@@ -32,9 +35,11 @@ pub(crate) struct Written {
 }
 
 pub(crate) struct Inner {
-    // Before `store` and `registration`: parts give back what they hold first.
+    // Before `store`: parts give back what they hold first.
     written: Mutex<Vec<Written>>,
     sorts: Mutex<SortState>,
+    /// Rows of the writers that have finished.
+    row_count: AtomicU64,
     pub(crate) spec: TempTableSpec,
     pub(crate) store: StoreRef,
     /// How the table is partitioned once it is large.
@@ -43,7 +48,6 @@ pub(crate) struct Inner {
     /// Where finished writers' rows go when others need the memory.
     reclaimed: Mutex<Option<TempFile>>,
     is_holder: AtomicBool,
-    registration: Registration,
 }
 
 /// Less than this is not worth asking for.
@@ -112,31 +116,50 @@ impl TempTable {
         };
         let memory = context.memory().child("tmp_table_size", limit);
         let temp_budget = context.temp_space().child("none", UNLIMITED);
-        let registration = shared.resources.registry.register(
-            shared.owner.clone(),
-            spec.purpose,
-            spec.cause.clone(),
-            spec.access.name(),
-            Some(Arc::clone(&shared.counters)),
-            (memory.clone(), temp_budget.clone()),
-        );
-        let is_counted = spec.purpose.is_counted();
-        if is_counted {
+        let facts = TableFacts {
+            owner: shared.owner.clone(),
+            purpose: spec.purpose,
+            cause: Arc::clone(&spec.cause),
+            operator: spec.operator,
+            access: spec.access.name(),
+            engine: ENGINE,
+        };
+        let counters = Some(Arc::clone(&shared.counters));
+        let registry = &shared.resources.registry;
+        let record = registry.register(facts, counters, memory, temp_budget);
+        if spec.purpose.is_counted() {
             context.count(|counters| &counters.created_tmp_tables, 1);
         }
-        let store = Store::new(context, &spec.columns, memory, temp_budget, is_counted);
-        let plan = PartitionPlan::partitioned(0, store.memory_limit(), options.threads);
-        Ok(Self(Arc::new(Inner {
+        Ok(Self::over(context, spec, &record))
+    }
+
+    /// Other rows of the same table: they have its record, and its memory and temporary space are theirs
+    /// too.
+    pub fn beside(&self, columns: Vec<PhysicalType>, access: Access) -> Self {
+        let spec = TempTableSpec {
+            columns,
+            access,
+            ..self.0.spec.clone()
+        };
+        let store = &self.0.store;
+        Self::over(&store.context, spec, &store.record)
+    }
+
+    fn over(context: &TempTableContext, spec: TempTableSpec, record: &Arc<Registration>) -> Self {
+        let store = Store::new(context, &spec.columns, record);
+        let threads = context.options().threads;
+        let plan = PartitionPlan::partitioned(0, store.memory_limit(), threads);
+        Self(Arc::new(Inner {
             written: Mutex::default(),
             sorts: Mutex::default(),
+            row_count: AtomicU64::new(0),
             spec,
             store,
             plan,
             writers: AtomicU64::new(0),
             reclaimed: Mutex::default(),
             is_holder: AtomicBool::new(false),
-            registration,
-        })))
+        }))
     }
 
     /// What the table was created from.
@@ -146,12 +169,38 @@ impl TempTable {
 
     /// How many rows the finished writers have appended.
     pub fn row_count(&self) -> u64 {
-        self.0.registration.record.rows.load(Ordering::Relaxed)
+        self.0.row_count.load(Ordering::Relaxed)
     }
 
     /// What the registry says of this table now.
     pub fn record(&self) -> RegistryEntry {
-        self.0.registration.record.snapshot()
+        self.0.store.record.snapshot()
+    }
+
+    /// A reservation of the table's memory, of nothing yet: for what its operator holds beside its rows.
+    pub fn reservation(&self) -> Reservation {
+        self.0.store.memory.reservation()
+    }
+
+    /// Makes a reservation of the table's memory hold exactly `bytes` of a working set.
+    pub fn resize_working_set(&self, held: &mut Reservation, bytes: u64) -> Result<()> {
+        let resources = self.0.store.context.resources();
+        resources.resize_working_set(held, bytes, ANONYMOUS_TABLE)
+    }
+
+    /// Groups that are being made in memory are rows of the table as well: there were `before` of a
+    /// worker's, and are `now`.
+    pub fn groups_changed(&self, before: usize, now: usize) {
+        let record = &self.0.store.record;
+        match now.checked_sub(before) {
+            Some(more) => record.add_rows(more as u64),
+            None => record.remove_rows((before - now) as u64),
+        }
+    }
+
+    /// So many groups were made of the table's rows.
+    pub fn add_groups(&self, groups: u64) {
+        self.0.store.record.add_groups(groups);
     }
 
     /// Whether any row ever went to a temporary file.
@@ -216,6 +265,7 @@ impl TempTable {
 enum Kind {
     Rows(RowWriter),
     Ordered(Box<SortWriter>),
+    Finished,
 }
 
 /// Appends one worker's rows. Dropping it without [`Self::finish`] forgets them.
@@ -238,9 +288,11 @@ impl TempTableWriter {
     fn append_batch(&mut self, batch: &Batch) -> mayfly_memory::Result<()> {
         let (columns, count) = (batch.columns(), batch.row_count());
         self.rows += count as u64;
+        self.table.0.store.record.add_rows(count as u64);
         let writer = match &mut self.kind {
             Kind::Ordered(writer) => return writer.append(columns, count),
             Kind::Rows(writer) => writer,
+            Kind::Finished => return Ok(()),
         };
         let keys = self.table.hash_keys();
         if keys.is_empty() {
@@ -257,10 +309,14 @@ impl TempTableWriter {
     }
 
     /// Makes the rows part of the table.
-    pub fn finish(self) -> Result<()> {
-        let inner = &self.table.0;
-        match self.kind {
+    pub fn finish(mut self) -> Result<()> {
+        let inner = Arc::clone(&self.table.0);
+        let record = &inner.store.record;
+        let rows = std::mem::take(&mut self.rows);
+        match std::mem::replace(&mut self.kind, Kind::Finished) {
+            Kind::Finished => {}
             Kind::Rows(writer) => {
+                record.has_partitions(writer.plan().count() as u64);
                 let written = Written {
                     order: self.order,
                     plan: writer.plan(),
@@ -279,19 +335,23 @@ impl TempTableWriter {
             }
             Kind::Ordered(writer) => {
                 let sorted = writer.finish().map_err(|error| self.table.error(&error))?;
-                self.table.sorts().add(self.order, sorted);
+                let mut sorts = self.table.sorts();
+                sorts.add(self.order, sorted);
+                record.has_partitions(sorts.run_count());
             }
         }
-        inner
-            .registration
-            .record
-            .rows
-            .fetch_add(self.rows, Ordering::Relaxed);
+        inner.row_count.fetch_add(rows, Ordering::Relaxed);
         inner
             .store
             .context
-            .count(|counters| &counters.rows_written, self.rows);
+            .count(|counters| &counters.rows_written, rows);
         Ok(())
+    }
+}
+
+impl Drop for TempTableWriter {
+    fn drop(&mut self) {
+        self.table.0.store.record.remove_rows(self.rows);
     }
 }
 

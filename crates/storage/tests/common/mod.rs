@@ -204,6 +204,7 @@ pub(crate) fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
     TempTableSpec {
         purpose: Purpose::Buffer,
         cause: "test".into(),
+        operator: None,
         columns: columns.to_vec(),
         access,
     }

@@ -67,7 +67,7 @@ fn aggregate(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Resu
     // held and of the rest.
     let keys = vec![KeyColumn::binary(0)];
     let table = TempTable::create(context, spec(&TYPES, Access::Hash(keys)))?;
-    let mut index = GroupIndex::new(context, vec![TYPES[0]], vec![KeyMode::Binary])?;
+    let mut index = GroupIndex::for_table(&table)?;
     let mut writer = table.writer();
     let mut counts: Vec<i64> = Vec::new();
     let mut ids = Vec::new();

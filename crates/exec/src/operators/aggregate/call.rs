@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use mayfly_functions::{Accumulator, AggregateFunction, AggregateSignature, SignatureContext};
 use mayfly_memory::Reservation;
 use mayfly_plan::physical::AggregateCall;
-use mayfly_storage::KeyMode;
+use mayfly_storage::{KeyMode, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
 use super::super::keys::key_mode;
@@ -157,11 +157,15 @@ impl Accumulators {
             .collect()
     }
 
-    /// Reserves what the states hold now. They cannot go to a file before their group is complete,
-    /// so that a refusal is an error.
-    pub(super) fn charge(&mut self, run: &RunContext) -> Result<()> {
+    /// Reserves what the states hold now, of the memory of the table that their groups are of, or of the
+    /// statement's where there is no table. They cannot go to a file before their group is complete, so
+    /// that a refusal is an error.
+    pub(super) fn charge(&mut self, table: Option<&TempTable>, run: &RunContext) -> Result<()> {
         let (bytes, temp) = (self.memory_bytes(), &run.statement.temp);
-        let held = self.1.get_or_insert_with(|| temp.memory().reservation());
+        let held = self.1.get_or_insert_with(|| match table {
+            Some(table) => table.reservation(),
+            None => temp.memory().reservation(),
+        });
         temp.resize_working_set(held, bytes)
     }
 

@@ -63,7 +63,10 @@ pub(super) fn build(
     let cause = "DISTINCT inside an aggregate function";
     let values = Grouping {
         keys: inner_keys,
-        temporary: Some(TemporaryTable::new(Purpose::Aggregate, cause)),
+        temporary: Some(match &grouping.temporary {
+            Some(temporary) => temporary.beside(Purpose::Aggregate, cause),
+            None => TemporaryTable::new(Purpose::Aggregate, cause),
+        }),
         ..Grouping::default()
     };
     let plain = Grouping {

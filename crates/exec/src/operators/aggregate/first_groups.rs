@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Int64Array, UInt32Array};
 use arrow_buffer::BooleanBuffer;
-use mayfly_storage::{BuildRow, GroupIndex, JoinIndex, JoinMatches};
+use mayfly_storage::{BuildRow, GroupIndex, JoinIndex, JoinMatches, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::call::Accumulators;
@@ -21,8 +21,8 @@ use crate::rows::{filter_batch, take_rows};
 pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<State> {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     node.input.prepare(run)?;
-    let temp = &run.statement.temp;
-    let mut index = GroupIndex::new(temp, node.key_types(), node.modes.clone())?;
+    let table = grouped::table(node, node.columns.types.clone(), run)?;
+    let mut index = GroupIndex::for_table(&table)?.takes_least_share();
     let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
     let mut ids = Vec::new();
     let mut cursor = Arc::clone(&node.input).open(run)?;
@@ -38,8 +38,8 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
         let taken = index.find_or_insert(&rows.columns()[..node.key_count], count, &mut ids)?;
         if taken < count {
             // So many groups do not fit in memory. The plan's LIMIT stands above: give all.
-            drop((index, accumulators));
-            return grouped::run(node, run);
+            drop((index, accumulators, cursor));
+            return grouped::run(node, table, run);
         }
         let groups = index.group_count().min(wanted);
         accumulators.resize(groups);
@@ -56,13 +56,13 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
     let keys = index.keys(0..groups)?;
     drop(index);
     if !ended && !node.calls.is_empty() && groups > 0 {
-        let (table, numbers) = key_table(node, &keys, run)?;
+        let (index, numbers) = key_index(node, &table, &keys, run)?;
         let sinks = drain_from(&node.input, Some(cursor), run, usize::MAX, || {
             let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
             accumulators.resize(groups);
             Ok(LookupSink {
                 node,
-                index: &table,
+                index: &index,
                 numbers: &numbers,
                 accumulators,
                 matches: JoinMatches::default(),
@@ -74,15 +74,22 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
             accumulators.merge(&node.calls, &ids, &states, run)?;
         }
     }
-    let results = node.results(keys.into_columns(), &mut accumulators, groups, run)?;
+    table.groups_changed(0, groups);
+    let (keys, table) = (keys.into_columns(), Some(&table));
+    let results = node.results(keys, &mut accumulators, groups, table, run)?;
     Ok(State::Ready(results))
 }
 
 /// An index of the keys, and the group number of each of its rows.
-fn key_table(node: &Aggregate, keys: &Batch, run: &RunContext) -> Result<(JoinIndex, Vec<u32>)> {
+fn key_index(
+    node: &Aggregate,
+    table: &TempTable,
+    keys: &Batch,
+    run: &RunContext,
+) -> Result<(JoinIndex, Vec<u32>)> {
     let mut columns = node.key_types();
     columns.push(PhysicalType::Int64);
-    let table = grouped::table(node, columns, run)?;
+    let table = table.beside(columns, table.spec().access.clone());
     let count = keys.row_count();
     let mut rows = keys.columns().to_vec();
     rows.push(Arc::new((0..count as i64).collect::<Int64Array>()));

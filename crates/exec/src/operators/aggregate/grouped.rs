@@ -29,9 +29,10 @@ const GROUPS_MAX: usize = 256 * 1024;
 /// Groups up to which workers' results are merged on one thread.
 const MERGED_GROUPS_MAX: usize = 256 * 1024;
 
-pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<State> {
+/// Groups the rows of the input. `rows` is the table that [`table`] makes for them.
+pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result<State> {
     let shared = Shared {
-        rows: table(node, node.columns.types.clone(), run)?,
+        rows,
         states: Mutex::new(None),
         repeats_not: AtomicBool::new(false),
     };
@@ -61,14 +62,13 @@ struct Shared {
 }
 
 impl Shared {
-    fn states(&self, node: &Aggregate, run: &RunContext) -> Result<TempTable> {
-        let mut states = lock(&self.states);
-        if let Some(table) = states.as_ref() {
-            return Ok(table.clone());
-        }
-        let mut columns = node.key_types();
-        columns.extend(node.calls.iter().flat_map(|call| call.state_types()));
-        Ok(states.insert(table(node, columns, run)?).clone())
+    fn states(&self, node: &Aggregate) -> TempTable {
+        let make = || {
+            let mut columns = node.key_types();
+            columns.extend(node.calls.iter().flat_map(|call| call.state_types()));
+            self.rows.beside(columns, self.rows.spec().access.clone())
+        };
+        lock(&self.states).get_or_insert_with(make).clone()
     }
 }
 
@@ -95,6 +95,8 @@ struct Grouping {
     ids: Vec<u32>,
     /// The rows seen so far, until it is decided; then `None`.
     sample: Option<Sample>,
+    /// How many of the groups the table's record knows of.
+    shown: usize,
 }
 
 impl<'a> GroupSink<'a> {
@@ -107,13 +109,13 @@ impl<'a> GroupSink<'a> {
         let mode = if partition_only {
             Mode::Partition
         } else {
-            let temp = &run.statement.temp;
             Mode::Group(Box::new(Grouping {
-                index: GroupIndex::new(temp, node.key_types(), node.modes.clone())?,
+                index: GroupIndex::for_table(&shared.rows)?,
                 accumulators: Accumulators::new(&node.calls, &node.signature)?,
-                reservation: temp.memory().reservation(),
+                reservation: shared.rows.reservation(),
                 ids: Vec::new(),
                 sample: Some(Sample::default()),
+                shown: 0,
             }))
         };
         Ok(Self {
@@ -132,14 +134,11 @@ impl<'a> GroupSink<'a> {
             .append(rows)
     }
 
-    fn append_states(&mut self, states: &Batch, run: &RunContext) -> Result<()> {
-        if self.states.is_none() {
-            self.states = Some(self.shared.states(self.node, run)?.writer());
-        }
-        match &mut self.states {
-            Some(writer) => writer.append(states),
-            None => Ok(()),
-        }
+    fn append_states(&mut self, states: &Batch) -> Result<()> {
+        let shared = self.shared;
+        self.states
+            .get_or_insert_with(|| shared.states(self.node).writer())
+            .append(states)
     }
 
     /// Forgets the groups; their rows go to the partitioned table.
@@ -149,6 +148,7 @@ impl<'a> GroupSink<'a> {
             return Ok(());
         };
         // The groups go before the table needs their memory.
+        self.shared.rows.groups_changed(grouping.shown, 0);
         let sample = grouping.into_sample();
         for rows in sample.into_iter().flat_map(Sample::into_batches) {
             self.append_rows(&rows)?;
@@ -157,11 +157,13 @@ impl<'a> GroupSink<'a> {
     }
 
     /// Moves the groups' states to the table of states.
-    fn flush(&mut self, run: &RunContext) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         if let Mode::Group(grouping) = &mut self.mode {
             let states = grouping.take_states()?;
             grouping.reservation.free();
-            self.append_states(&states, run)?;
+            let shown = std::mem::take(&mut grouping.shown);
+            self.shared.rows.groups_changed(shown, 0);
+            self.append_states(&states)?;
         }
         Ok(())
     }
@@ -231,20 +233,26 @@ impl Sink for GroupSink<'_> {
                     .update(&self.node.calls, &grouping.ids, &part, run)?;
                 first += taken;
             }
-            let full = first < rows.row_count() || !grouping.charge();
             let groups = grouping.index.group_count();
-            if let Some(sample) = &grouping.sample {
-                let is_complete = sample.is_complete();
-                if full || is_complete && !pays_to_group(sample, self.rows_expected) {
+            self.shared.rows.groups_changed(grouping.shown, groups);
+            grouping.shown = groups;
+            let mut full = first < rows.row_count() || !grouping.charge();
+            if let Some(sample) = grouping
+                .sample
+                .take_if(|sample| full || sample.is_complete())
+            {
+                if !pays_to_group(&sample, self.rows_expected) {
+                    grouping.sample = Some(sample);
                     self.shared.repeats_not.store(true, Ordering::Relaxed);
                     // The sample holds the whole of this batch.
                     return self.partition();
                 }
-                if is_complete {
-                    grouping.sample = None;
-                }
-            } else if full || groups > GROUPS_MAX {
-                self.flush(run)?;
+                // Its memory is the groups'.
+                drop(sample);
+                full = first < rows.row_count() || !grouping.charge();
+            }
+            if grouping.sample.is_none() && (full || groups > GROUPS_MAX) {
+                self.flush()?;
             }
         }
         Ok(())
@@ -273,7 +281,7 @@ fn finish(
             Mode::Partition => 0,
         });
         if sinks.len() == 1 || groups.sum::<usize>() <= MERGED_GROUPS_MAX {
-            return merged(node, sinks, run);
+            return merged(node, sinks, shared, run);
         }
     }
     let has_rows = sinks.iter().any(|sink| sink.rows.is_some());
@@ -284,7 +292,7 @@ fn finish(
     for sink in &mut sinks {
         match &sink.mode {
             Mode::Group(grouping) if has_rows && grouping.sample.is_some() => sink.partition()?,
-            Mode::Group(_) => sink.flush(run)?,
+            Mode::Group(_) => sink.flush()?,
             Mode::Partition => {}
         }
     }
@@ -317,7 +325,7 @@ fn partitioned_state(table: TempTable, content: Content) -> State {
         queue: table.partitions(),
         content,
         rows: table.row_count(),
-        _table: table,
+        table,
     }
 }
 
@@ -344,7 +352,12 @@ fn rows_to_states(
 }
 
 /// All groups fit in memory and are few: they are merged into the first worker's.
-fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Result<State> {
+fn merged(
+    node: &Aggregate,
+    sinks: Vec<GroupSink<'_>>,
+    shared: &Shared,
+    run: &RunContext,
+) -> Result<State> {
     let mut groupings = sinks.into_iter().filter_map(|sink| match sink.mode {
         Mode::Group(mut grouping) => {
             grouping.sample = None;
@@ -355,8 +368,10 @@ fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Resu
     let Some(mut first) = groupings.next() else {
         return Ok(State::Ready(Default::default()));
     };
+    let mut shown = first.shown;
     while let Some(mut other) = groupings.next() {
         let states = other.take_states()?;
+        shown += other.shown;
         let (keys, states_columns) = states.columns().split_at(node.key_count);
         let count = states.row_count();
         let mut merged = 0;
@@ -379,18 +394,15 @@ fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Resu
             merged += taken;
             if taken == 0 {
                 // No memory for the merged groups: they go through a table after all.
-                let shared = Shared {
-                    rows: table(node, node.columns.types.clone(), run)?,
-                    states: Mutex::new(None),
-                    repeats_not: AtomicBool::new(true),
-                };
-                let target = shared.states(node, run)?;
+                let target = shared.states(node);
                 let mut writer = target.writer();
                 writer.append(&first.take_states()?)?;
                 writer.append(&states_rest(&keys, states_columns, merged))?;
                 for mut other in groupings {
+                    shown += other.shown;
                     writer.append(&other.take_states()?)?;
                 }
+                shared.rows.groups_changed(shown, 0);
                 writer.finish()?;
                 return Ok(partitioned_state(target, Content::States));
             }
@@ -399,7 +411,9 @@ fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Resu
     let groups = first.index.group_count();
     let keys = first.index.keys(0..groups)?.into_columns();
     first.accumulators.resize(groups);
-    node.results(keys, &mut first.accumulators, groups, run)
+    shared.rows.groups_changed(shown, groups);
+    let table = Some(&shared.rows);
+    node.results(keys, &mut first.accumulators, groups, table, run)
         .map(State::Ready)
 }
 

@@ -179,7 +179,7 @@ impl InOrderCursor {
         open.accumulators.resize(open.count);
         open.accumulators
             .update(&self.node.calls, &groups, &rows.batch, run)?;
-        open.accumulators.charge(run)
+        open.accumulators.charge(None, run)
     }
 
     /// The groups that are complete: all of them.

@@ -118,7 +118,7 @@ enum State {
         queue: PartitionQueue,
         content: Content,
         rows: u64,
-        _table: TempTable,
+        table: TempTable,
     },
 }
 
@@ -155,26 +155,25 @@ impl Aggregate {
         }
     }
 
-    /// Groups are rows of a temporary table.
-    fn count_groups(&self, groups: usize, run: &RunContext) {
-        if self.key_count > 0 {
-            count(&run.statement.counters.handler_write, groups as u64);
-        }
-    }
-
-    /// The keys and the results of groups, in batches.
+    /// The keys and the results of groups, in batches. `table` is the temporary table that they are of, if
+    /// there are keys.
     fn results(
         &self,
         keys: Vec<ArrayRef>,
         accumulators: &mut call::Accumulators,
         group_count: usize,
+        table: Option<&TempTable>,
         run: &RunContext,
     ) -> Result<VecDeque<Batch>> {
         let mut columns = keys;
         for result in accumulators.results(run)? {
             columns.push(to_column(result));
         }
-        self.count_groups(group_count, run);
+        if let Some(table) = table {
+            let groups = group_count as u64;
+            table.add_groups(groups);
+            count(&run.statement.counters.handler_write, groups);
+        }
         let batch = Batch::new(columns, group_count);
         Ok(split(&batch, run.statement.options.batch_rows))
     }
@@ -202,7 +201,10 @@ impl Node for Aggregate {
                 Some(n) if !self.needs_whole_groups() && self.is_mergeable() => {
                     first_groups::run(self, n, run)?
                 }
-                _ => grouped::run(self, run)?,
+                _ => {
+                    let rows = grouped::table(self, self.columns.types.clone(), run)?;
+                    grouped::run(self, rows, run)?
+                }
             }
         };
         *lock(&self.state) = state;
@@ -219,13 +221,18 @@ impl Node for Aggregate {
 
     fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         let partitions = match &*lock(&self.state) {
-            State::Partitioned { queue, content, .. } => Some((queue.clone(), *content)),
+            State::Partitioned {
+                queue,
+                content,
+                table,
+                ..
+            } => Some((queue.clone(), *content, table.clone())),
             State::New | State::Ready(_) => None,
         };
         Ok(match partitions {
-            Some((queue, content)) => {
-                Box::new(partitions::PartitionCursor::new(self, queue, content))
-            }
+            Some((queue, content, table)) => Box::new(partitions::PartitionCursor::new(
+                self, queue, content, table,
+            )),
             None => Box::new(ReadyCursor(self)),
         })
     }

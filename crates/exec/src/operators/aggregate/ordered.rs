@@ -11,9 +11,8 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array};
 use mayfly_functions::Accumulator;
 use mayfly_memory::Reservation;
-use mayfly_storage::{
-    Access, KeyMode, Purpose, SortKey, TempTable, TempTableSpec, TempTableWriter,
-};
+use mayfly_plan::physical::Purpose;
+use mayfly_storage::{Access, KeyMode, SortKey, TempTable, TempTableWriter};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::Aggregate;
@@ -45,7 +44,8 @@ pub(super) fn table_of(
     let columns = call.arguments.iter().copied().chain(order_keys);
     let types = columns.map(|column| node.columns.types[column]);
     let types = std::iter::once(PhysicalType::Int64).chain(types).collect();
-    tables::create_for(Purpose::Distinct, cause, types, access, run).map(Some)
+    let temporary = node.temporary.beside(Purpose::Aggregate, cause);
+    tables::create(&temporary, types, access, run).map(Some)
 }
 
 fn in_order(call: &Call) -> Access {
@@ -115,7 +115,7 @@ pub(super) fn update(
     let mut states = States {
         call,
         accumulator,
-        memory: run.statement.temp.memory().reservation(),
+        memory: table.reservation(),
     };
     if !call.distinct {
         return states.feed_in_order(&table, run);
@@ -123,11 +123,7 @@ pub(super) fn update(
     let ordered = if call.order_by.is_empty() {
         None
     } else {
-        let spec = TempTableSpec {
-            access: in_order(call),
-            ..table.spec().clone()
-        };
-        Some(TempTable::create(&run.statement.temp, spec)?)
+        Some(table.beside(table.spec().columns.clone(), in_order(call)))
     };
     let mut writer = ordered.as_ref().map(TempTable::writer);
     let queue = table.partitions();

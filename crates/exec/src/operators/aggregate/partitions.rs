@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mayfly_storage::{PartitionQueue, Taken};
+use mayfly_storage::{PartitionQueue, Taken, TempTable};
 use mayfly_types::{Batch, Result};
 
 use super::call::Accumulators;
@@ -15,17 +15,24 @@ pub(super) struct PartitionCursor {
     node: Arc<Aggregate>,
     queue: PartitionQueue,
     content: Content,
+    table: TempTable,
     /// States, used for one partition after the other.
     accumulators: Option<Accumulators>,
     pending: VecDeque<Batch>,
 }
 
 impl PartitionCursor {
-    pub(super) fn new(node: Arc<Aggregate>, queue: PartitionQueue, content: Content) -> Self {
+    pub(super) fn new(
+        node: Arc<Aggregate>,
+        queue: PartitionQueue,
+        content: Content,
+        table: TempTable,
+    ) -> Self {
         Self {
             node,
             queue,
             content,
+            table,
             accumulators: None,
             pending: VecDeque::new(),
         }
@@ -60,7 +67,7 @@ impl PartitionCursor {
                 accumulators.resize(next.group_count);
                 if self.content == Content::States {
                     accumulators.merge(&node.calls, ids, batch.columns(), run)?;
-                    accumulators.charge(run)?;
+                    accumulators.charge(Some(&self.table), run)?;
                     continue;
                 }
                 for ((accumulator, call), whole) in
@@ -74,7 +81,7 @@ impl PartitionCursor {
                         Some((writer, _)) => ordered::append(call, writer, Some(ids), &batch)?,
                     }
                 }
-                accumulators.charge(run)?;
+                accumulators.charge(Some(&self.table), run)?;
             }
             for ((accumulator, call), whole) in
                 accumulators.0.iter_mut().zip(&node.calls).zip(whole)
@@ -88,7 +95,8 @@ impl PartitionCursor {
         let groups = rows.group_count();
         let numbers: Vec<u32> = (0..groups as u32).collect();
         let keys = rows.keys(&numbers)?;
-        let results = node.results(keys.into_columns(), &mut accumulators, groups, run)?;
+        let table = Some(&self.table);
+        let results = node.results(keys.into_columns(), &mut accumulators, groups, table, run)?;
         self.accumulators = Some(accumulators);
         Ok(results)
     }

@@ -104,7 +104,10 @@ pub(super) fn build(
         }
     }
     let cause = "WITH ROLLUP gives each sum after the rows that it sums up";
-    let temporary = TemporaryTable::new(Purpose::GroupBy, cause);
+    let temporary = match &grouping.temporary {
+        Some(temporary) => temporary.beside(Purpose::GroupBy, cause),
+        None => TemporaryTable::new(Purpose::GroupBy, cause),
+    };
     let sorted = sort::build(rows, &row, &sort_keys, None, &temporary);
     let total = Grouping {
         aggregates: calls,

@@ -64,7 +64,7 @@ pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>>
             ordered::update(call, table, accumulator.as_mut(), run)?;
         }
     }
-    node.results(Vec::new(), &mut accumulators, 1, run)
+    node.results(Vec::new(), &mut accumulators, 1, None, run)
 }
 
 struct ScalarSink<'a> {
@@ -87,6 +87,6 @@ impl Sink for ScalarSink<'_> {
                 Some(writer) => ordered::append(call, writer, None, &rows)?,
             }
         }
-        self.accumulators.charge(run)
+        self.accumulators.charge(None, run)
     }
 }

@@ -46,6 +46,12 @@ impl SortState {
         SortWriter::new(store, keys, cutoff)
     }
 
+    /// How many sorted runs the finished writers have left.
+    pub(crate) fn run_count(&self) -> u64 {
+        let runs = self.writers.iter();
+        runs.map(|(_, sorted)| sorted.files.len() as u64 + 1).sum()
+    }
+
     /// Adds what a writer has written; writers are in the order of their creation.
     pub(crate) fn add(&mut self, order: u64, sorted: SortedWriter) {
         let at = self.writers.partition_point(|(other, _)| *other < order);

@@ -13,14 +13,15 @@ mod pending;
 mod writer;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use mayfly_memory::{
-    Block, BlockPool, Budget, Reservation, Result, SizeClass, TempFile, TempSpace,
+    Block, BlockPool, Budget, Extent, Reservation, Result, SizeClass, TempFile, TempSpace,
 };
 use mayfly_types::{Batch, PhysicalType};
 
 use super::context::TempTableContext;
+use super::registry::Registration;
 use super::rows::{Directory, Gather, RowLayout};
 
 pub(crate) use part::{LoadedBlock, LoadedValues, Part};
@@ -28,7 +29,7 @@ pub(crate) use pending::PendingRows;
 pub(crate) use writer::{PartitionPlan, RowWriter};
 
 /// A worker's share of memory is never taken to be less than this.
-const WORKER_SHARE_MIN: u64 = 256 << 10;
+pub(crate) const WORKER_SHARE_MIN: u64 = 256 << 10;
 
 /// What all parts and readers of one table share.
 #[derive(Debug)]
@@ -38,52 +39,67 @@ pub(crate) struct Store {
     pub(crate) pool: BlockPool,
     /// The table's node of memory.
     pub(crate) memory: Budget,
-    pub(crate) temp_space: TempSpace,
-    /// The table's node of temporary space.
-    pub(crate) temp_budget: Budget,
+    temp_space: TempSpace,
     pub(crate) context: TempTableContext,
-    /// Whether anything ever went to a temporary file.
-    overflowed: AtomicBool,
-    /// Whether it is one of `Created_tmp_tables`, and so of `Created_tmp_disk_tables`.
-    is_counted: bool,
+    /// The record of the table that the rows are of.
+    pub(crate) record: Arc<Registration>,
 }
 
 impl Store {
-    /// A store of rows of `columns` whose bytes are charged to `memory` and `temp_budget`. `is_counted`: it is that of
-    /// a table that `Created_tmp_tables` counts.
+    /// A store of rows of `columns`, which are charged to the table of `record`.
     pub(crate) fn new(
         context: &TempTableContext,
         columns: &[PhysicalType],
-        memory: Budget,
-        temp_budget: Budget,
-        is_counted: bool,
+        record: &Arc<Registration>,
     ) -> StoreRef {
         let resources = context.resources();
         Arc::new(Self {
             layout: RowLayout::new(columns),
             directory: Directory::default(),
             pool: resources.pool.clone(),
-            memory,
+            memory: record.memory.clone(),
             temp_space: resources.temp_space.clone(),
-            temp_budget,
             context: context.clone(),
-            overflowed: AtomicBool::new(false),
-            is_counted,
+            record: Arc::clone(record),
         })
     }
 
     /// A temporary file for the table; the first makes it count as a disk table.
     pub(crate) fn temp_file(&self) -> TempFile {
-        if !self.overflowed.swap(true, Ordering::Relaxed) && self.is_counted {
-            let limit = self.memory.tightest().map(Budget::setting);
+        if let Some(limit) = self.record.overflows()
+            && self.record.purpose().is_counted()
+        {
             self.context.count_overflow(limit);
         }
-        self.temp_space.file(&self.temp_budget)
+        self.temp_space.file(&self.record.temp_space)
+    }
+
+    /// Writes bytes of the table to its temporary file.
+    pub(crate) fn write(&self, file: &TempFile, bytes: &[u8]) -> Result<Extent> {
+        self.context.check_interrupt()?;
+        let begin = Instant::now();
+        let extent = file.write(bytes)?;
+        let written = bytes.len() as u64;
+        self.record.add_written(written, begin.elapsed());
+        self.context
+            .count(|counters| &counters.bytes_overflowed, written);
+        Ok(extent)
+    }
+
+    /// Reads an extent into a block. Reading is the working set without which nothing moves; callers keep
+    /// what they read at once small beside the limit.
+    pub(crate) fn read_extent(&self, extent: &Extent) -> Result<Block> {
+        self.context.check_interrupt()?;
+        let mut block = self.take_working_set(extent.len())?;
+        let begin = Instant::now();
+        extent.read(block.as_mut_slice())?;
+        self.record.add_read(extent.len() as u64, begin.elapsed());
+        Ok(block)
     }
 
     /// Whether anything ever went to a temporary file.
     pub(crate) fn has_overflowed(&self) -> bool {
-        self.overflowed.load(Ordering::Relaxed)
+        self.record.has_overflowed()
     }
 
     /// Columns of rows that a reader of the table is given.

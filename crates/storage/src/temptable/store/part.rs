@@ -109,9 +109,9 @@ impl Part {
                 continue;
             };
             let length = block.rows as usize * store.layout.width;
-            store.context.check_interrupt()?;
             let size = memory.len() as u64;
-            block.location = Location::File(file.write(&memory.as_slice()[..length])?);
+            let rows = &memory.as_slice()[..length];
+            block.location = Location::File(store.write(file, rows)?);
             self.memory_bytes -= size;
             self.file_bytes += length as u64;
         }
@@ -119,9 +119,8 @@ impl Part {
             let Location::Memory(memory) = &value.location else {
                 continue;
             };
-            store.context.check_interrupt()?;
             let (size, length) = (memory.capacity() as u64, memory.used() as u64);
-            let extent = file.write(memory.written())?;
+            let extent = store.write(file, memory.written())?;
             store.directory.unload(value.number);
             value.location = Location::File(extent);
             self.memory_bytes -= size;
@@ -158,7 +157,7 @@ impl Part {
             Location::Memory(memory) => Arc::clone(memory),
             Location::File(extent) => {
                 bytes_read += extent.len();
-                Arc::new(read_extent(extent, store)?)
+                Arc::new(store.read_extent(extent)?)
             }
             Location::Freed => unreachable!("a part is drained once"),
         };
@@ -179,7 +178,7 @@ impl Part {
         }
         for block in &mut self.rows {
             if let Location::File(extent) = &block.location {
-                let memory = read_extent(extent, store)?;
+                let memory = store.read_extent(extent)?;
                 self.file_bytes -= extent.len() as u64;
                 self.memory_bytes += memory.len() as u64;
                 block.location = Location::Memory(Arc::new(memory));
@@ -220,15 +219,6 @@ impl Part {
     }
 }
 
-/// Reads an extent into a block. Reading is the working set without which nothing moves; callers keep
-/// what they read at once small beside the limit.
-fn read_extent(extent: &Extent, store: &Store) -> Result<Block> {
-    store.context.check_interrupt()?;
-    let mut block = store.take_working_set(extent.len())?;
-    extent.read(block.as_mut_slice())?;
-    Ok(block)
-}
-
 /// Value blocks that stay in memory until this is dropped.
 pub(crate) struct LoadedValues {
     numbers: Vec<u32>,
@@ -253,7 +243,7 @@ impl LoadedValues {
             .load(value.number, || match &value.location {
                 Location::File(extent) => {
                     *bytes_read += extent.len();
-                    let block = read_extent(extent, store)?;
+                    let block = store.read_extent(extent)?;
                     Ok::<_, MemoryError>(SharedBlock::new(block, extent.len()))
                 }
                 Location::Memory(_) | Location::Freed => {

@@ -14,7 +14,6 @@
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BinaryViewArray};
@@ -645,14 +644,8 @@ impl RowWriter {
         let store = &self.store;
         let file = self.file.get_or_insert_with(|| store.temp_file());
         let part = &mut self.parts[partition];
-        let (memory, written) = (part.memory_bytes, part.file_bytes);
+        let memory = part.memory_bytes;
         part.overflow(store, file)?;
-        let written = part.file_bytes - written;
-        store
-            .context
-            .counters()
-            .bytes_overflowed
-            .fetch_add(written, Ordering::Relaxed);
         Ok(memory - part.memory_bytes)
     }
 

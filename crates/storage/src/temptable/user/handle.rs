@@ -504,7 +504,7 @@ impl Table for Handle {
         }
         core.epoch.fetch_add(1, Ordering::Relaxed);
         core.note_change();
-        core.registration.record.rows.store(0, Ordering::Relaxed);
+        core.registration.set_rows(0);
         drop(state);
         drop(old);
         Ok(())

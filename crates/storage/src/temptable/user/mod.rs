@@ -35,9 +35,11 @@ use mayfly_types::{Error, PhysicalType, Result};
 
 use super::context::{Resources, TempTableContext};
 use super::reclaim::Reclaim;
+use super::record::TableFacts;
 use super::registry::{Registration, StatementOwner};
 use super::rows::RowLayout;
 use super::spec::Purpose;
+use super::table::ENGINE;
 use crate::error::user_error;
 use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexSpec, Table};
@@ -127,7 +129,7 @@ pub(crate) struct Core {
     /// For the MEMORY engine.
     write_lock: Option<WriteLock>,
     is_holder: AtomicBool,
-    registration: Registration,
+    registration: Arc<Registration>,
 }
 
 impl Core {
@@ -273,14 +275,19 @@ impl UserTable {
         } else {
             "ORDERED"
         };
-        let registration = context.resources.registry.register(
-            context.owner,
-            context.purpose,
-            String::new(),
+        let facts = TableFacts {
+            owner: context.owner,
+            purpose: context.purpose,
+            cause: Arc::from(""),
+            operator: None,
             access,
-            None,
-            (memory.clone(), temp_space.clone()),
-        );
+            engine: match &context.engine {
+                UserTableEngine::Memory(_) => "MEMORY",
+                UserTableEngine::Transactional | UserTableEngine::NonTransactional => ENGINE,
+            },
+        };
+        let registry = &context.resources.registry;
+        let registration = registry.register(facts, None, memory.clone(), temp_space.clone());
         let page_length = if memory.share() < LARGE_PAGES_MEMORY {
             SizeClass::Small.bytes()
         } else {

@@ -444,7 +444,7 @@ fn undo(core: &Core, record: &Record, bytes: &mut [u8], scratch: &mut Scratch) {
     let result = undo_in(core, content, record, bytes, scratch);
     core.note_change();
     let rows = content.heap.len();
-    core.registration.record.rows.store(rows, Ordering::Relaxed);
+    core.registration.set_rows(rows);
     if let Err(error) = result {
         state.broken = Some(core.broken_error(&error));
     }

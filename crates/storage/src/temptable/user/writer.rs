@@ -1,7 +1,6 @@
 //! Changes of rows by one statement.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use arrow_array::{Array, ArrayRef};
@@ -130,10 +129,7 @@ impl Core {
             *scratch = Scratch::default();
         }
         let count = content.heap.len();
-        core.registration
-            .record
-            .rows
-            .store(count, Ordering::Relaxed);
+        core.registration.set_rows(count);
         match stopped {
             None => Ok((done, None)),
             Some(Stopped::Duplicate(duplicate)) => Ok((done, Some(duplicate))),

@@ -1,0 +1,254 @@
+//! The record of a temporary table: what it is for, and what it has done so far.
+//!
+//! A table's threads update its record with relaxed atomics, a batch or a block at a time. Everything
+//! that shows temporary tables reads this record: the list of living tables, EXPLAIN ANALYZE, the status
+//! variables, the slow log, performance_schema and error messages.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use mayfly_memory::Budget;
+
+use super::registry::StatementOwner;
+use super::spec::Purpose;
+
+/// The operator of a plan that a table belongs to: the plan's number for it.
+pub type OperatorNumber = u32;
+
+/// What does not change in a table's life.
+#[derive(Debug, Clone)]
+pub(crate) struct TableFacts {
+    pub(crate) owner: StatementOwner,
+    pub(crate) purpose: Purpose,
+    pub(crate) cause: Arc<str>,
+    /// The operator of the statement's plan that made it.
+    pub(crate) operator: Option<OperatorNumber>,
+    /// NONE, HASH or ORDERED.
+    pub(crate) access: &'static str,
+    pub(crate) engine: &'static str,
+}
+
+/// The limit that a table had reached when it went to disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitHit {
+    /// The setting of the limit.
+    pub setting: &'static str,
+    /// Its value in bytes.
+    pub bytes: u64,
+}
+
+/// The record of one living table.
+#[derive(Debug)]
+pub(crate) struct TempTableRecord {
+    pub(crate) id: u64,
+    facts: TableFacts,
+    created: Instant,
+    /// The table's nodes of memory and of temporary space.
+    pub(crate) memory: Budget,
+    pub(crate) temp_space: Budget,
+    rows: AtomicU64,
+    groups: AtomicU64,
+    partitions: AtomicU64,
+    bytes_written: AtomicU64,
+    bytes_read: AtomicU64,
+    nanoseconds_writing: AtomicU64,
+    nanoseconds_reading: AtomicU64,
+    overflowed: AtomicBool,
+    limit: OnceLock<LimitHit>,
+}
+
+impl TempTableRecord {
+    pub(crate) fn new(id: u64, facts: TableFacts, memory: Budget, temp_space: Budget) -> Self {
+        Self {
+            id,
+            facts,
+            created: Instant::now(),
+            memory,
+            temp_space,
+            rows: AtomicU64::new(0),
+            groups: AtomicU64::new(0),
+            partitions: AtomicU64::new(1),
+            bytes_written: AtomicU64::new(0),
+            bytes_read: AtomicU64::new(0),
+            nanoseconds_writing: AtomicU64::new(0),
+            nanoseconds_reading: AtomicU64::new(0),
+            overflowed: AtomicBool::new(false),
+            limit: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn purpose(&self) -> Purpose {
+        self.facts.purpose
+    }
+
+    /// Rows have been put into the table.
+    pub(crate) fn add_rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Rows have left the table, or were never made part of it.
+    pub(crate) fn remove_rows(&self, rows: u64) {
+        self.rows.fetch_sub(rows, Ordering::Relaxed);
+    }
+
+    /// The table has exactly so many rows.
+    pub(crate) fn set_rows(&self, rows: u64) {
+        self.rows.store(rows, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_groups(&self, groups: u64) {
+        self.groups.fetch_add(groups, Ordering::Relaxed);
+    }
+
+    /// The table is in so many partitions, or as many sorted runs, if it was not in more.
+    pub(crate) fn has_partitions(&self, partitions: u64) {
+        self.partitions.fetch_max(partitions, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_written(&self, bytes: u64, time: Duration) {
+        self.bytes_written.fetch_add(bytes, Ordering::Relaxed);
+        let nanoseconds = time.as_nanos() as u64;
+        self.nanoseconds_writing
+            .fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_read(&self, bytes: u64, time: Duration) {
+        self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+        let nanoseconds = time.as_nanos() as u64;
+        self.nanoseconds_reading
+            .fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// The table goes to disk. The first time, gives the limit that leaves it the least room.
+    pub(crate) fn overflows(&self) -> Option<Option<LimitHit>> {
+        if self.overflowed.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let tightest = self.memory.tightest();
+        Some(tightest.map(|budget| {
+            *self.limit.get_or_init(|| LimitHit {
+                setting: budget.setting(),
+                bytes: budget.limit(),
+            })
+        }))
+    }
+
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.overflowed.load(Ordering::Relaxed)
+    }
+
+    /// What the record says now.
+    pub(crate) fn snapshot(&self) -> RegistryEntry {
+        let get = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        let facts = &self.facts;
+        RegistryEntry {
+            id: self.id,
+            owner: facts.owner.clone(),
+            purpose: facts.purpose,
+            cause: Arc::clone(&facts.cause),
+            operator: facts.operator,
+            access: facts.access,
+            engine: facts.engine,
+            tables: 1,
+            rows: get(&self.rows),
+            groups: get(&self.groups),
+            memory_bytes: self.memory.used(),
+            memory_peak: self.memory.peak(),
+            disk_bytes: self.temp_space.used(),
+            disk_peak: self.temp_space.peak(),
+            bytes_written: get(&self.bytes_written),
+            bytes_read: get(&self.bytes_read),
+            time_writing: Duration::from_nanos(get(&self.nanoseconds_writing)),
+            time_reading: Duration::from_nanos(get(&self.nanoseconds_reading)),
+            partitions: get(&self.partitions),
+            overflowed: u64::from(self.has_overflowed()),
+            limit: self.limit.get().copied(),
+            age: self.created.elapsed(),
+        }
+    }
+}
+
+/// A table as it was when its record was read; of tables that are gone, perhaps several of one operator.
+#[derive(Debug, Clone)]
+pub struct RegistryEntry {
+    /// Distinct for the life of the process.
+    pub id: u64,
+    /// Whose it is.
+    pub owner: StatementOwner,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Why the statement needs it.
+    pub cause: Arc<str>,
+    /// The operator of the statement's plan that made it; none for tables of the engine's own.
+    pub operator: Option<OperatorNumber>,
+    /// NONE, HASH or ORDERED.
+    pub access: &'static str,
+    /// The engine that holds its rows: `TempTable`, or one of those that MySQL had before.
+    pub engine: &'static str,
+    /// How many tables these are: an operator of a subquery makes one each time that it runs.
+    pub tables: u64,
+    /// Rows in it: groups, while they are being made in memory.
+    pub rows: u64,
+    /// Groups that were made of its rows, for GROUP BY and DISTINCT.
+    pub groups: u64,
+    /// Bytes in memory.
+    pub memory_bytes: u64,
+    /// The most bytes in memory.
+    pub memory_peak: u64,
+    /// Bytes in temporary files.
+    pub disk_bytes: u64,
+    /// The most bytes in temporary files.
+    pub disk_peak: u64,
+    /// Bytes that were written to temporary files.
+    pub bytes_written: u64,
+    /// Bytes that were read from them.
+    pub bytes_read: u64,
+    /// The time that writing took, of all threads together.
+    pub time_writing: Duration,
+    /// The time that reading took, of all threads together.
+    pub time_reading: Duration,
+    /// Partitions or sorted runs.
+    pub partitions: u64,
+    /// How many of the tables went to disk.
+    pub overflowed: u64,
+    /// The limit that was reached when it went to disk.
+    pub limit: Option<LimitHit>,
+    /// How long it lives.
+    pub age: Duration,
+}
+
+impl RegistryEntry {
+    /// Whether two tables are of the same operator, or were made for the same reason.
+    fn is_like(&self, other: &Self) -> bool {
+        self.operator == other.operator
+            && self.purpose == other.purpose
+            && self.engine == other.engine
+            && (self.operator.is_some() || self.cause == other.cause)
+    }
+
+    /// Adds what another table did that is gone, too.
+    fn add(&mut self, other: &Self) {
+        self.tables += other.tables;
+        self.rows += other.rows;
+        self.groups += other.groups;
+        self.memory_peak = self.memory_peak.max(other.memory_peak);
+        self.disk_peak = self.disk_peak.max(other.disk_peak);
+        self.bytes_written += other.bytes_written;
+        self.bytes_read += other.bytes_read;
+        self.time_writing += other.time_writing;
+        self.time_reading += other.time_reading;
+        self.partitions = self.partitions.max(other.partitions);
+        self.overflowed += other.overflowed;
+        self.limit = self.limit.or(other.limit);
+        self.age = self.age.max(other.age);
+    }
+
+    /// Adds a table to those of a statement that are gone: one entry for each operator.
+    pub(crate) fn add_to(self, finished: &mut Vec<Self>) {
+        match finished.iter_mut().find(|known| known.is_like(&self)) {
+            Some(known) => known.add(&self),
+            None => finished.push(self),
+        }
+    }
+}
