@@ -25,6 +25,7 @@ use crate::catalog::{Catalog, dictionary};
 use crate::connections::{Connections, SessionShared};
 use crate::database::server_modes::ServerModes;
 use crate::files::FileRules;
+use crate::instrumentation::{Instrumentation, InstrumentationSizes};
 use crate::locks::user::UserLockTable;
 use crate::locks::waits::Waits;
 use crate::options::{DatabaseOptions, FileAccess};
@@ -76,6 +77,7 @@ pub struct Database {
     pub(crate) statement_cache: StatementCache,
     pub(crate) connections: Connections,
     ended: Counters,
+    pub(crate) instrumentation: Instrumentation,
     /// How many prepared statements there are.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
@@ -168,6 +170,15 @@ impl Database {
         // What a dead process left in tmpdir is removed; a directory that cannot be read is found
         // out by the first overflow, which says so.
         let _ = resources.temp_space.remove_orphans();
+        let size = |variable| usize::try_from(globals.get(variable)).unwrap_or(usize::MAX);
+        let sizes = InstrumentationSizes {
+            is_on: globals.get(typed::PERFORMANCE_SCHEMA),
+            digests: size(typed::PERFORMANCE_SCHEMA_DIGESTS_SIZE),
+            history: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE),
+            history_long: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE),
+            text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
+        };
+        let instrumentation = Instrumentation::new(sizes, &budgets.memory);
         let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
@@ -194,6 +205,7 @@ impl Database {
             statement_cache,
             connections: Connections::default(),
             ended: Counters::new(),
+            instrumentation,
             prepared_statements: Arc::default(),
             started: Instant::now(),
             store: Mutex::default(),

@@ -23,6 +23,7 @@ mod direct_changes;
 mod error;
 mod files;
 mod information_schema;
+mod instrumentation;
 mod locales;
 mod locks;
 mod names;

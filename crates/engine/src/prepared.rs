@@ -11,6 +11,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 use parking_lot::Mutex;
 
+use crate::instrumentation::DigestSummary;
 use crate::result::ResultColumn;
 
 /// A statement with placeholders for values. Its names are always those of one database.
@@ -34,6 +35,8 @@ pub struct Prepared {
     /// Where its plan is cached; none for a statement that runs once.
     pub(crate) plan: Option<PlanSlot>,
     pub(crate) counted: Option<Counted>,
+    /// The summary of the statements that are like it, once it has run.
+    pub(crate) digest: OnceLock<Arc<DigestSummary>>,
     /// What it takes, with its text and a plan.
     pub(crate) held: Option<Reservation>,
 }

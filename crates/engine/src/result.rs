@@ -208,14 +208,44 @@ fn text_of(row: Vec<Option<Vec<u8>>>) -> Vec<Option<String>> {
 }
 
 /// What a statement did with temporary tables, and how long it took.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct StatementSummary {
     /// How long it took.
     pub elapsed: Duration,
+    /// How long of it it waited for locks of tables and rows.
+    pub lock_time: Duration,
+    /// Whether operators ran: the numbers of temporary tables, sorts and scans are 0 where none did.
+    pub(crate) has_worked: bool,
     /// Temporary tables made.
     pub temporary_tables: u64,
     /// Those that overflowed to disk.
     pub disk_tables: u64,
+    /// Those that overflowed at `tmp_table_size`.
+    pub hit_tmp_table_size: u64,
+    /// Those that overflowed at `temptable_max_ram`.
+    pub hit_max_ram: u64,
+    /// Rows given to the client.
+    pub rows_sent: u64,
+    /// Rows inserted, changed or deleted.
+    pub rows_affected: u64,
+    /// Warnings, notes and errors that it raised.
+    pub warnings: u64,
+    /// Joins without an index.
+    pub select_full_join: u64,
+    /// Joins that read ranges of a later table.
+    pub select_full_range_join: u64,
+    /// Whether ranges of the first table were read.
+    pub select_range: u64,
+    /// Whether the first table was scanned.
+    pub select_scan: u64,
+    /// Merges of sorted runs.
+    pub sort_merge_passes: u64,
+    /// Sorts over ranges.
+    pub sort_range: u64,
+    /// Rows that were sorted.
+    pub sort_rows: u64,
+    /// Sorts over scans.
+    pub sort_scan: u64,
     /// Bytes written to temporary files.
     pub bytes_overflowed: u64,
     /// The most memory that its temporary tables held.

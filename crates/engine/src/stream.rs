@@ -106,6 +106,7 @@ impl<'s> ResultStream<'s> {
         if let Source::Row(left @ true) = &mut self.source {
             *left = false;
             self.rows_found += 1;
+            self.context.session.diagnostics.summary.rows_sent += 1;
             return Ok(Some(&self.context.session.row));
         }
         loop {
@@ -153,6 +154,8 @@ impl<'s> ResultStream<'s> {
         };
         match next {
             Ok(Some(batch)) => {
+                let summary = &mut self.context.session.diagnostics.summary;
+                summary.rows_sent += batch.row_count() as u64;
                 if !matches!(self.source, Source::Plan { .. }) {
                     self.rows_found += batch.row_count() as u64;
                 }
@@ -193,6 +196,7 @@ impl<'s> ResultStream<'s> {
             let _ = self.context.commit();
         }
         let diagnostics = &mut self.context.session.diagnostics;
+        diagnostics.summary.rows_affected = self.result.affected_rows;
         if self.result.has_rows() {
             if !self.context.keeps_found_rows {
                 diagnostics.found_rows = self.rows_found;

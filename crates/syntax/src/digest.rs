@@ -102,14 +102,21 @@ pub fn digest(sql: &str) -> (String, String) {
 /// The same for a statement read under other options.
 pub fn digest_with_options(sql: &str, options: &ParseOptions) -> (String, String) {
     let text = digest_text(sql, options);
+    let hash = digest_hash(&text);
+    (text, hash)
+}
+
+/// The hash of a digest text, as 64 hexadecimal digits.
+pub fn digest_hash(text: &str) -> String {
     let mut hash = String::with_capacity(64);
     for byte in Sha256::digest(text.as_bytes()) {
         write!(hash, "{byte:02x}").expect("a String takes every write");
     }
-    (text, hash)
+    hash
 }
 
-fn digest_text(sql: &str, options: &ParseOptions) -> String {
+/// The digest text of a text's first statement.
+pub fn digest_text(sql: &str, options: &ParseOptions) -> String {
     let sql = crate::statements::readable(sql);
     let mut start = 0;
     let mut lexed = lex_statement(sql, start, options);

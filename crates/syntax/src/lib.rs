@@ -27,7 +27,7 @@ mod secrets;
 mod statements;
 
 pub use self::client_text::client_text;
-pub use self::digest::{digest, digest_with_options};
+pub use self::digest::{digest, digest_hash, digest_text, digest_with_options};
 pub use self::error::{SyntaxError, SyntaxErrorKind};
 pub use self::keywords::{all_keywords, is_keyword, is_reserved_word};
 pub use self::options::ParseOptions;

@@ -2,7 +2,7 @@
 
 use parking_lot::{Mutex, RwLock};
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use mayfly_exec::Progress;
@@ -12,6 +12,7 @@ use crate::accounts::account::AccountName;
 use crate::budgets::SessionMemory;
 use crate::connections::ConnectAttributes;
 use crate::connections::activity::Activity;
+use crate::instrumentation::History;
 use crate::status::Counters;
 
 /// The account of a session, and what the client says of itself.
@@ -182,6 +183,9 @@ pub(crate) struct SessionShared {
     pub(crate) temporary_tables: Mutex<Vec<(u64, usize)>>,
     /// How its client is connected, if it is another process.
     pub(crate) transport: OnceLock<Transport>,
+    /// The last statements.
+    pub(crate) history: History,
+    events: AtomicU64,
 }
 
 /// How a connection carries its packets, as SHOW STATUS shows it.
@@ -228,8 +232,11 @@ impl SessionShared {
         port: Option<u16>,
         identity: Arc<Identity>,
         memory: SessionMemory,
+        history: usize,
     ) -> Self {
         Self {
+            history: History::new(history),
+            events: AtomicU64::new(0),
             id,
             port,
             owner: RwLock::new(Owner { identity, memory }),
@@ -245,6 +252,11 @@ impl SessionShared {
     pub(crate) fn change(&self, identity: Arc<Identity>, memory: SessionMemory) {
         let mut owner = self.owner.write();
         *owner = Owner { identity, memory };
+    }
+
+    /// The number of a statement that has ended, from 1.
+    pub(crate) fn next_event(&self) -> u64 {
+        self.events.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Its account.

@@ -168,7 +168,18 @@ impl StatementContext<'_> {
             .finished_temporary_tables
             .extend(temp.finished_tables());
         let summary = &mut diagnostics.summary;
+        summary.has_worked = true;
         summary.temporary_tables += get(&temp.created_tmp_tables);
+        summary.hit_tmp_table_size += get(&temp.hit_tmp_table_size);
+        summary.hit_max_ram += get(&temp.hit_max_ram);
+        summary.select_full_join += get(&done.select_full_join);
+        summary.select_full_range_join += get(&done.select_full_range_join);
+        summary.select_range += get(&done.select_range);
+        summary.select_scan += get(&done.select_scan);
+        summary.sort_merge_passes += get(&temp.sort_merge_passes);
+        summary.sort_range += get(&done.sort_range);
+        summary.sort_rows += get(&done.sort_rows);
+        summary.sort_scan += get(&done.sort_scan);
         summary.disk_tables += get(&temp.created_tmp_disk_tables);
         summary.bytes_overflowed += get(&temp.bytes_overflowed);
         summary.rows_examined += get(&done.rows_examined);

@@ -8,6 +8,7 @@
 
 mod client;
 mod diagnostics;
+mod events;
 mod execution;
 pub(crate) mod locked_rows;
 mod memory;
@@ -95,7 +96,13 @@ impl Session {
         let database = Arc::clone(slot.database());
         let identity = identity(&database, &options, &login);
         let memory = SessionMemory::new(&database.budgets, &options.user);
-        let shared = SessionShared::new(slot.id(), slot.port(), Arc::clone(&identity), memory);
+        let shared = SessionShared::new(
+            slot.id(),
+            slot.port(),
+            Arc::clone(&identity),
+            memory,
+            database.instrumentation.history_size(),
+        );
         let shared = Arc::new(shared);
         database.connections.begin(&shared);
         Self::over((database, Some(slot), shared), identity, options, login)

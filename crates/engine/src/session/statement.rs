@@ -23,6 +23,7 @@ use crate::catalog::{BaseTable, Catalog};
 use crate::connections::Work;
 use crate::database::Database;
 use crate::error::refuse;
+use crate::instrumentation::{StatementError, StatementIdentity};
 use crate::result::{Outcome, StatementSummary};
 use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
@@ -78,6 +79,10 @@ pub(crate) struct StatementContext<'s> {
     names_database: Option<Option<Arc<str>>>,
     /// The values of its `?`, if it has some.
     parameters: OnceCell<Parameters>,
+    /// What the statement is to those who look at it afterwards.
+    pub(super) identity: StatementIdentity,
+    /// How it failed.
+    pub(super) error: Option<StatementError>,
     /// EXPLAIN plans its statement.
     pub(crate) explains: bool,
     /// What each operator of its plan does, where somebody asks.
@@ -122,6 +127,8 @@ impl<'s> StatementContext<'s> {
             session,
             tree: TreeMemory::default(),
             parameters: OnceCell::new(),
+            identity: StatementIdentity::default(),
+            error: None,
             explains: false,
             measures: None,
             keeps_found_rows: false,
@@ -231,6 +238,7 @@ impl<'s> StatementContext<'s> {
     pub(crate) fn fail(&mut self, error: &Error) {
         self.diagnostics().push(Level::Error, error.clone());
         self.session.diagnostics.row_count = -1;
+        self.note_error(error);
         self.end();
     }
 
@@ -240,8 +248,10 @@ impl<'s> StatementContext<'s> {
             return;
         }
         self.tree.free();
-        let elapsed = self.session.shared.activity.end(Instant::now());
+        let now = Instant::now();
+        let elapsed = self.session.shared.activity.end(now);
         self.session.diagnostics.summary.elapsed = elapsed;
+        self.report(now);
     }
 
     /// The statement is retried: another transaction has changed what it found.

@@ -3,7 +3,7 @@
 //! A prepared statement keeps its tree. Values for its `?` come as parameters of the plan, which is
 //! made when the statement runs: their types decide about conversions.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mayfly_plan::physical::ClientType;
 use mayfly_syntax::ParsedStatement;
@@ -47,6 +47,7 @@ impl Prepared {
             placeholders: Arc::default(),
             plan,
             counted: None,
+            digest: OnceLock::new(),
             held: None,
         }
     }
@@ -310,7 +311,8 @@ impl Session {
     ) -> Result<ResultStream<'_>> {
         self.counters().add(Counter::ComStmtExecute, 1);
         let keeps = prepared.keeps_diagnostics();
-        let context = StatementContext::begin(self, Work::Execute, &prepared.text, keeps);
+        let mut context = StatementContext::begin(self, Work::Execute, &prepared.text, keeps);
+        context.is_of(prepared, properties(&prepared.statement).counter);
         ResultStream::run(context, |context| {
             prepared.check_count(values)?;
             prepared.execute(context, values)

@@ -16,6 +16,7 @@ use crate::connections::Work;
 use crate::prepared::Prepared;
 use crate::result::Outcome;
 use crate::session::{Session, StatementContext};
+use crate::statements::properties::properties;
 use crate::statements::{self, admission, planning, transaction_work};
 use crate::status::Counter;
 use crate::stream::ResultStream;
@@ -62,7 +63,9 @@ impl Session {
 
     /// Runs a text by its template where that is possible.
     pub(super) fn run_template(&mut self, template: &Template) -> Result<ResultStream<'_>> {
-        let context = StatementContext::begin(self, Work::Query, &template.text, false);
+        let mut context = StatementContext::begin(self, Work::Query, &template.text, false);
+        let command = properties(template.prepared.statement()).counter;
+        context.is_of(&template.prepared, command);
         ResultStream::run(context, |context| {
             let statement = template.prepared.statement();
             admission::admit(context, statement)?;

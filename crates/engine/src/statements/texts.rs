@@ -14,6 +14,7 @@ use crate::connections::Work;
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::StatementResult;
 use crate::session::{ParseError, Session, StatementContext, TreeMemory};
+use crate::statements::properties::properties;
 use crate::status::Counter;
 use crate::stream::ResultStream;
 
@@ -126,6 +127,7 @@ impl Session {
         let (text, keeps) = (prepared.text_handle(), prepared.keeps_diagnostics());
         let mut context = StatementContext::begin(self, Work::Query, text, keeps);
         context.tree = tree;
+        context.is_of(prepared, properties(prepared.statement()).counter);
         ResultStream::run(context, |context| {
             prepared.refuse_placeholders()?;
             prepared.execute(context, &[])

@@ -78,7 +78,11 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("old_alter_table", switch(false), "Accepted for compatibility.").without_effect();
     global("open_files_limit", number(5000, 0, U32_MAX), "Accepted for compatibility.").without_effect().read_only();
     global("partial_revokes", switch(false), "Accepted for compatibility.").without_effect();
-    global("performance_schema", switch(true), "Accepted for compatibility.").without_effect().read_only();
+    global("performance_schema", switch(true), "Whether statements that have ended are remembered and added up.").read_only();
+    global("performance_schema_digests_size", number(10_000, 0, MIB), "How many digests statements are added up by.").read_only();
+    global("performance_schema_events_statements_history_long_size", number(0, 0, MIB), "How many of the last statements of all sessions are remembered.").read_only();
+    global("performance_schema_events_statements_history_size", number(10, 0, 1024), "How many of its last statements are remembered of a session.").read_only();
+    global("performance_schema_max_sql_text_length", number(1024, 0, MIB), "Bytes of a statement's text that are remembered.").read_only();
     global("performance_schema_session_connect_attrs_size", number(512, 0, MIB), "Bytes of connection attributes that are kept of a session.").read_only();
     global("persisted_globals_load", switch(true), "Whether what SET PERSIST has written is read at the start.").read_only();
     global("pid_file", text(""), "The file that holds the server's process id while it runs.").read_only();

@@ -184,6 +184,7 @@ typed! {
     MAX_TMP_SESSION_SPACE_USAGE: u64 = "max_tmp_session_space_usage";
     MAX_TMP_TOTAL_SPACE_USAGE: u64 = "max_tmp_total_space_usage";
     MAX_USER_CONNECTIONS: u64 = "max_user_connections";
+    MIN_EXAMINED_ROW_LIMIT: u64 = "min_examined_row_limit";
     NET_BUFFER_LENGTH: u64 = "net_buffer_length";
     NET_READ_TIMEOUT: u64 = "net_read_timeout";
     NET_WRITE_TIMEOUT: u64 = "net_write_timeout";
@@ -193,6 +194,11 @@ typed! {
     PASSWORD_HISTORY: u64 = "password_history";
     PASSWORD_REQUIRE_CURRENT: bool = "password_require_current";
     PASSWORD_REUSE_INTERVAL: u64 = "password_reuse_interval";
+    PERFORMANCE_SCHEMA: bool = "performance_schema";
+    PERFORMANCE_SCHEMA_DIGESTS_SIZE: u64 = "performance_schema_digests_size";
+    PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE: u64 = "performance_schema_events_statements_history_long_size";
+    PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE: u64 = "performance_schema_events_statements_history_size";
+    PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH: u64 = "performance_schema_max_sql_text_length";
     PERFORMANCE_SCHEMA_SESSION_CONNECT_ATTRS_SIZE: u64 = "performance_schema_session_connect_attrs_size";
     PRINT_IDENTIFIED_WITH_AS_HEX: bool = "print_identified_with_as_hex";
     READ_BUFFER_SIZE: u64 = "read_buffer_size";

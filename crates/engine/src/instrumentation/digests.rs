@@ -1,0 +1,90 @@
+//! Summaries of statements by their digests: performance_schema's `events_statements_summary_by_digest`.
+//!
+//! There are as many as `performance_schema_digests_size` says. What comes after them is counted together,
+//! under no digest.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mayfly_memory::Budget;
+use mayfly_memory::budget::UNLIMITED;
+use mayfly_syntax::ParseOptions;
+use parking_lot::RwLock;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::digest_summary::DigestSummary;
+
+/// What a summary takes beside its texts.
+const SUMMARY_BYTES: u64 = size_of::<DigestSummary>() as u64 + 256;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Digests {
+    size: usize,
+    memory: Budget,
+    by_hash: RwLock<HashMap<u64, Arc<DigestSummary>>>,
+    others: Arc<DigestSummary>,
+}
+
+impl Digests {
+    pub(super) fn new(size: usize, memory: &Budget) -> Self {
+        let memory = memory.child("performance_schema_digests_size", UNLIMITED);
+        Self {
+            size,
+            others: Arc::new(DigestSummary::new(None, None, memory.reservation())),
+            memory,
+            by_hash: RwLock::default(),
+        }
+    }
+
+    /// The summary of the statements that are like a text in a database.
+    pub(crate) fn of(
+        &self,
+        database: Option<&Arc<str>>,
+        sql: &str,
+        options: &ParseOptions,
+    ) -> Arc<DigestSummary> {
+        let text = mayfly_syntax::digest_text(sql, options);
+        let mut hasher = Xxh3::new();
+        hasher.update(database.map_or(&[][..], |name| name.as_bytes()));
+        hasher.update(&[0]);
+        hasher.update(text.as_bytes());
+        let hash = hasher.digest();
+        if let Some(known) = self.by_hash.read().get(&hash) {
+            return Arc::clone(known);
+        }
+        let mut by_hash = self.by_hash.write();
+        if let Some(known) = by_hash.get(&hash) {
+            return Arc::clone(known);
+        }
+        if by_hash.len() >= self.size {
+            return Arc::clone(&self.others);
+        }
+        let bytes = SUMMARY_BYTES + 2 * text.len() as u64;
+        let Ok(held) = self.memory.reserve(bytes) else {
+            return Arc::clone(&self.others);
+        };
+        let summary = Arc::new(DigestSummary::new(
+            database.cloned(),
+            Some(Arc::from(text)),
+            held,
+        ));
+        by_hash.insert(hash, Arc::clone(&summary));
+        summary
+    }
+
+    /// All of them that have counted a statement.
+    pub(crate) fn all(&self) -> Vec<Arc<DigestSummary>> {
+        let by_hash = self.by_hash.read();
+        let all = by_hash.values().chain([&self.others]);
+        all.filter(|summary| summary.count() > 0).cloned().collect()
+    }
+
+    /// Forgets what was counted (TRUNCATE). Statements that are cached go on with the summaries that they
+    /// have, so that these stay.
+    pub(crate) fn clear(&self) {
+        let by_hash = self.by_hash.read();
+        by_hash.values().for_each(|summary| summary.clear());
+        self.others.clear();
+    }
+}

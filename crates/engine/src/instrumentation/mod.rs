@@ -1,0 +1,79 @@
+//! What statements did, kept for those who ask later: one [`StatementEvent`] for each that has ended.
+//!
+//! A statement is counted in the summary of its digest, and remembered in the history of its session and in
+//! that of all sessions; performance_schema, `sys`, the slow log and the live page read these and nothing else.
+//! All of it costs a statement some tens of relaxed additions and no allocation: the digest of a text is
+//! found once for each prepared or cached statement.
+
+mod digest_summary;
+mod digests;
+mod event;
+mod history;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) use digest_summary::DigestSummary;
+pub(crate) use digests::Digests;
+pub(crate) use event::{StatementError, StatementEvent, StatementIdentity};
+pub(crate) use history::History;
+use mayfly_memory::Budget;
+
+/// How much is kept: `performance_schema_…` at the start.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InstrumentationSizes {
+    /// `performance_schema`: whether anything is.
+    pub(crate) is_on: bool,
+    /// `performance_schema_digests_size`
+    pub(crate) digests: usize,
+    /// `performance_schema_events_statements_history_size`: of each session.
+    pub(crate) history: usize,
+    /// `performance_schema_events_statements_history_long_size`: of all sessions.
+    pub(crate) history_long: usize,
+    /// `performance_schema_max_sql_text_length`: bytes of a text that an event keeps.
+    pub(crate) text_bytes: usize,
+}
+
+/// What the engine remembers of statements.
+#[derive(Debug)]
+pub(crate) struct Instrumentation {
+    pub(crate) sizes: InstrumentationSizes,
+    pub(crate) digests: Digests,
+    pub(crate) history_long: History,
+    started: Instant,
+}
+
+impl Instrumentation {
+    /// Nothing yet. Texts and summaries are charged below `memory`.
+    pub(crate) fn new(sizes: InstrumentationSizes, memory: &Budget) -> Self {
+        Self {
+            sizes,
+            digests: Digests::new(sizes.digests, memory),
+            history_long: History::new(sizes.history_long),
+            started: Instant::now(),
+        }
+    }
+
+    /// How many of its last statements are kept of a session.
+    pub(crate) fn history_size(&self) -> usize {
+        if self.sizes.is_on {
+            self.sizes.history
+        } else {
+            0
+        }
+    }
+
+    /// What an event keeps of a statement's text.
+    pub(crate) fn kept_text(&self, text: &Arc<str>) -> Arc<str> {
+        if text.len() <= self.sizes.text_bytes {
+            return Arc::clone(text);
+        }
+        Arc::from(&text[..text.floor_char_boundary(self.sizes.text_bytes)])
+    }
+
+    /// Picoseconds between the start of the engine and a moment, as performance_schema's timers count.
+    pub(crate) fn timer(&self, moment: Instant) -> u64 {
+        let elapsed = moment.saturating_duration_since(self.started);
+        u64::try_from(elapsed.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
+    }
+}
