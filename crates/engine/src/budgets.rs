@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{Budget, BudgetKind};
+use mayfly_storage::temptable::QueueShare;
 
 use crate::options::DatabaseOptions;
 use crate::statement_options::StatementOptions;
@@ -26,11 +27,36 @@ pub(crate) struct Budgets {
     pub(crate) temp_space: Budget,
     /// Temporary files of base tables.
     pub(crate) base_space: Budget,
-    users: Mutex<BTreeMap<String, (Budget, Budget)>>,
+    users: Mutex<Users>,
 }
 
+#[derive(Debug)]
+struct Users {
+    limits: UserLimits,
+    budgets: BTreeMap<String, (Budget, Budget)>,
+}
+
+/// What each user may have.
+#[derive(Debug, Clone, Copy)]
+struct UserLimits {
+    memory: u64,
+    space: u64,
+}
+
+impl UserLimits {
+    fn of(globals: &Settings) -> Self {
+        Self {
+            memory: unlimited_if_zero(globals.get(typed::MAX_TMP_USER_MEMORY_USAGE)),
+            space: unlimited_if_zero(globals.get(typed::MAX_TMP_USER_SPACE_USAGE)),
+        }
+    }
+}
+
+/// What a thread of a statement needs to work with, whatever its limits are.
+const WORKING_SET_OF_THREAD: u64 = 4 << 20;
+
 /// A limit of 0 is no limit.
-pub(crate) fn space_limit(setting: u64) -> u64 {
+pub(crate) fn unlimited_if_zero(setting: u64) -> u64 {
     if setting == 0 { UNLIMITED } else { setting }
 }
 
@@ -45,7 +71,7 @@ impl Budgets {
         write_buffer.set_limit(part_limit(options, globals, typed::WRITE_BUFFER_SIZE));
         let temporary_tables =
             memory.child("temptable_max_ram", globals.get(typed::TEMPTABLE_MAX_RAM));
-        let total = space_limit(globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE));
+        let total = unlimited_if_zero(globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE));
         Self {
             base_tables,
             write_buffer,
@@ -53,22 +79,49 @@ impl Budgets {
             memory,
             temp_space: Budget::root(BudgetKind::TempSpace, "max_tmp_total_space_usage", total),
             base_space: Budget::unlimited(BudgetKind::TempSpace),
-            users: Mutex::default(),
+            users: Mutex::new(Users {
+                limits: UserLimits::of(globals),
+                budgets: BTreeMap::new(),
+            }),
         }
     }
 
     /// A user's nodes for memory and temporary space.
     pub(crate) fn of_user(&self, user: &str) -> (Budget, Budget) {
         let mut users = self.users.lock();
-        if let Some(budgets) = users.get(user) {
+        if let Some(budgets) = users.budgets.get(user) {
             return budgets.clone();
         }
+        let UserLimits { memory, space } = users.limits;
         let budgets = (
-            self.temporary_tables.child("user limit", UNLIMITED),
-            self.temp_space.child("user limit", UNLIMITED),
+            self.temporary_tables
+                .child("max_tmp_user_memory_usage", memory),
+            self.temp_space.child("max_tmp_user_space_usage", space),
         );
-        users.insert(user.to_owned(), budgets.clone());
+        users.budgets.insert(user.to_owned(), budgets.clone());
         budgets
+    }
+
+    /// The limits of all users are those that the variables say: also for what runs.
+    pub(crate) fn set_user_limits(&self, globals: &Settings) {
+        let mut users = self.users.lock();
+        users.limits = UserLimits::of(globals);
+        for (memory, space) in users.budgets.values() {
+            memory.set_limit(users.limits.memory);
+            space.set_limit(users.limits.space);
+        }
+    }
+
+    /// The memory of statements that queue for it. Of all memory a half is theirs: base tables, the rows that
+    /// statements are busy with and what sessions hold are in the other one.
+    pub(crate) fn queue_share(&self, tmp_table_size: u64, threads: usize) -> QueueShare {
+        let half = self.memory.limit() / 2;
+        let all = self.temporary_tables.limit().min(half);
+        let least = WORKING_SET_OF_THREAD.saturating_mul(threads.max(1) as u64);
+        QueueShare {
+            all,
+            one: tmp_table_size.min(all / 4).max(least),
+        }
     }
 }
 
@@ -96,7 +149,7 @@ impl SessionMemory {
 
     /// The limits are those that the settings say.
     pub(crate) fn set_limits(&self, options: &StatementOptions) {
-        let space = space_limit(options.max_tmp_session_space_usage);
+        let space = unlimited_if_zero(options.max_tmp_session_space_usage);
         self.temp_space.set_limit(space);
         self.rows.set_limit(options.connection_memory_limit);
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{BlockPool, PoolOptions, StableRanges, TempSpace, trim_allocator};
-use mayfly_storage::temptable::{Registry, Resources};
+use mayfly_storage::temptable::{MemoryQueue, Registry, Resources};
 use mayfly_storage::{
     ChangeStorage, Durability, DurableStore, StatementOwner, StoreLocation, StoreOptions,
     SyncThread,
@@ -20,7 +20,7 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
 
 use crate::accounts::Accounts;
-use crate::budgets::{Budgets, part_limit, space_limit};
+use crate::budgets::{Budgets, part_limit, unlimited_if_zero};
 use crate::catalog::{Catalog, dictionary};
 use crate::connections::{Connections, SessionShared};
 use crate::database::server_modes::ServerModes;
@@ -166,6 +166,7 @@ impl Database {
             stable: StableRanges::new(),
             temp_space,
             registry: Registry::new(),
+            queue: MemoryQueue::default(),
         };
         // What a dead process left in tmpdir is removed; a directory that cannot be read is found
         // out by the first overflow, which says so.
@@ -386,9 +387,10 @@ impl Database {
         budgets
             .temporary_tables
             .set_limit(globals.get(typed::TEMPTABLE_MAX_RAM));
-        budgets
-            .temp_space
-            .set_limit(space_limit(globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE)));
+        budgets.temp_space.set_limit(unlimited_if_zero(
+            globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE),
+        ));
+        budgets.set_user_limits(&globals);
         let part = |variable| part_limit(&self.options, &globals, variable);
         budgets
             .write_buffer
@@ -441,6 +443,8 @@ impl Database {
             ("Open_table_definitions", open_tables),
             ("Open_tables", open_tables),
             ("Prepared_stmt_count", prepared),
+            ("Tmp_queue_waiting", self.resources.queue.waiting()),
+            ("Tmp_queue_waits", self.resources.queue.waits()),
             ("Uptime", uptime),
             ("Uptime_since_flush_status", uptime),
             ("Write_buffer_used", self.budgets.write_buffer.used()),

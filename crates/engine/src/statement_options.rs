@@ -67,6 +67,10 @@ pub(crate) struct StatementOptions {
     pub(crate) foreign_key_checks: bool,
     pub(crate) timestamp: f64,
     pub(crate) max_tmp_session_space_usage: u64,
+    pub(crate) max_tmp_statement_memory_usage: u64,
+    pub(crate) max_tmp_statement_space_usage: u64,
+    pub(crate) tmp_disk_table_size: u64,
+    pub(crate) tmp_overflow_policy: u64,
     pub(crate) connection_memory_limit: u64,
     /// `max_join_size`, where `sql_big_selects` is off.
     pub(crate) examined_rows_max: Option<u64>,
@@ -168,6 +172,10 @@ impl StatementOptions {
             connection_memory_limit: settings.get(typed::CONNECTION_MEMORY_LIMIT),
             examined_rows_max: (!settings.get(typed::SQL_BIG_SELECTS))
                 .then(|| settings.get(typed::MAX_JOIN_SIZE)),
+            max_tmp_statement_memory_usage: settings.get(typed::MAX_TMP_STATEMENT_MEMORY_USAGE),
+            max_tmp_statement_space_usage: settings.get(typed::MAX_TMP_STATEMENT_SPACE_USAGE),
+            tmp_disk_table_size: settings.get(typed::TMP_DISK_TABLE_SIZE),
+            tmp_overflow_policy: settings.get(typed::TMP_OVERFLOW_POLICY),
             max_tmp_session_space_usage: settings.get(typed::MAX_TMP_SESSION_SPACE_USAGE),
             quote_show_create: settings.get(typed::SQL_QUOTE_SHOW_CREATE),
             explain_format: settings.get(typed::EXPLAIN_FORMAT),

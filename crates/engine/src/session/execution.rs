@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory};
 use mayfly_functions::context::SessionFacts;
 use mayfly_functions::{EvaluationContext, SignatureContext};
-use mayfly_storage::temptable::{HashFunction, StatementOwner, TempTableContext, TempTableOptions};
+use mayfly_storage::temptable::{
+    HashFunction, OverflowPolicy, StatementOwner, TempTableContext, TempTableOptions,
+};
 use mayfly_types::Interrupt;
 
 use super::StatementContext;
+use crate::budgets::unlimited_if_zero;
 use crate::options::HashMode;
 use crate::status::Counter;
 
@@ -59,16 +62,39 @@ impl StatementContext<'_> {
                 HashMode::Crowd => HashFunction::Crowded,
             },
             force_overflow: database.force_overflow || options.big_tables,
+            on_disk: options.big_tables,
+            policy: self.overflow_policy(),
+            tmp_disk_table_size: options.tmp_disk_table_size,
         };
         let memory = &self.session.memory;
+        let memory_limit = unlimited_if_zero(options.max_tmp_statement_memory_usage);
+        let space_limit = unlimited_if_zero(options.max_tmp_statement_space_usage);
         TempTableContext::new(
             self.database().resources.clone(),
-            memory.rows.child("statement limit", u64::MAX),
-            memory.temp_space.child("statement limit", u64::MAX),
+            memory
+                .rows
+                .child("max_tmp_statement_memory_usage", memory_limit),
+            memory
+                .temp_space
+                .child("max_tmp_statement_space_usage", space_limit),
             self.statement_owner(),
             temp_options,
             interrupt,
         )
+    }
+
+    /// `tmp_overflow_policy`. Who holds locks that others may wait for does not queue behind them.
+    fn overflow_policy(&self) -> OverflowPolicy {
+        let options = self.options();
+        match options.tmp_overflow_policy {
+            1 if !self.session.transaction.has_durable_changes() => {
+                let (budgets, threads) =
+                    (&self.database().budgets, self.database().options.threads);
+                OverflowPolicy::Queue(budgets.queue_share(options.tmp_table_size, threads))
+            }
+            2 => OverflowPolicy::Error,
+            _ => OverflowPolicy::Disk,
+        }
     }
 
     /// Everything that the operators of one statement share. `tables` are those that its plan names.

@@ -1,6 +1,6 @@
-//! KILL: ends another session's statement, or the session.
+//! KILL: ends another session's statement, or the session, or one temporary table.
 
-use mayfly_syntax::ast::Expr;
+use mayfly_syntax::ast::{Expr, KillTarget};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
@@ -13,27 +13,54 @@ use crate::session::StatementContext;
 use crate::variable_checks::text_of;
 
 /// Runs the statement.
-pub(super) fn run(context: &StatementContext<'_>, query_only: bool, id: &Expr) -> Result<()> {
+pub(super) fn run(context: &StatementContext<'_>, target: KillTarget, id: &Expr) -> Result<()> {
     let (value, _) = expressions::evaluate(context, id)?;
     let id = match value {
         Value::Int(id) => u64::try_from(id).unwrap_or(0),
         Value::UInt(id) => id,
         other => text_of(&other).trim().parse().unwrap_or(0),
     };
-    let (kill, account) = find(context, id).ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
-    if !context.privileges().is_unrestricted() && account != context.privileges().identity().account
-    {
-        const NAMES: &str = "SUPER or CONNECTION_ADMIN";
-        let rights = context.rights();
-        let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
-        allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
+    if target == KillTarget::TemporaryTable {
+        return temporary_table(context, id);
     }
-    if query_only {
+    let (kill, account) = find(context, id).ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
+    check_owner(context, id, account.as_ref())?;
+    if target == KillTarget::Statement {
         kill.kill()
     } else {
         kill.close()
     }
     refuse(id == context.id(), || codes::ER_QUERY_INTERRUPTED.error())
+}
+
+/// A table of a running statement ends with that statement; the rows of a table of CREATE TEMPORARY TABLE go, and
+/// who uses it hears of it.
+fn temporary_table(context: &StatementContext<'_>, id: u64) -> Result<()> {
+    let registry = &context.database().resources.registry;
+    let unknown = || codes::ER_UNKNOWN_TABLE.with(&[&id, &"TEMP_TABLES"]);
+    let entry = registry.entry(id).ok_or_else(unknown)?;
+    let owner = entry.owner.session_id;
+    let account = find(context, owner).and_then(|(_, account)| account);
+    if owner != context.id() {
+        check_owner(context, owner, account.as_ref())?;
+    }
+    refuse(!registry.kill(id), unknown)
+}
+
+/// 1095 unless the session is one's own, or one may end those of others.
+fn check_owner(
+    context: &StatementContext<'_>,
+    id: u64,
+    account: Option<&AccountName>,
+) -> Result<()> {
+    let privileges = context.privileges();
+    if !privileges.is_unrestricted() && account != privileges.identity().account.as_ref() {
+        const NAMES: &str = "SUPER or CONNECTION_ADMIN";
+        let rights = context.rights();
+        let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
+        allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
+    }
+    Ok(())
 }
 
 /// How to end a connection, and whose it is; one that has not logged in is nobody's.

@@ -145,7 +145,7 @@ fn utility(context: &mut StatementContext<'_>, statement: &Statement) -> Result<
         Statement::RollbackToSavepoint(name) => transactions::rollback_to(context, name)?,
         Statement::ReleaseSavepoint(name) => context.transaction_mut().release_savepoint(name)?,
         Statement::Do(expressions) => simple::do_expressions(context, expressions)?,
-        Statement::Kill { query_only, id } => kill::run(context, *query_only, id)?,
+        Statement::Kill { target, id } => kill::run(context, *target, id)?,
         Statement::Shutdown => simple::shutdown(context)?,
         Statement::ResetPersist { name, if_exists } => {
             set::reset_persist(context, name.as_deref(), *if_exists)?;

@@ -10,6 +10,11 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("default_tmp_storage_engine", Kind::Engine("InnoDB"), "The engine that CREATE TEMPORARY TABLE records when the statement names none.");
     both("internal_tmp_mem_storage_engine", choice(1, &["MEMORY", "TempTable"]), "Accepted for compatibility.").without_effect().hintable();
     both("max_heap_table_size", blocks(16 * MIB, 16 * KIB, u64::MAX - 1023, KIB), "The largest size of a MEMORY table.").hintable();
+    both("max_tmp_statement_memory_usage", number(0, 0, u64::MAX), "The most memory that the internal temporary tables of one statement may use before they overflow; 0 is no limit.").hintable();
+    both("max_tmp_statement_space_usage", blocks(0, 0, u64::MAX, 64 * KIB), "The most temporary disk space that one statement may use; 0 is no limit.").hintable();
+    global("max_tmp_user_memory_usage", number(0, 0, u64::MAX), "The most memory that the temporary tables of all sessions of one user may use before they overflow; 0 is no limit.");
+    global("max_tmp_user_space_usage", blocks(0, 0, u64::MAX, 64 * KIB), "The most temporary disk space that all sessions of one user may use; 0 is no limit.");
+    both("tmp_overflow_policy", choice(0, &["DISK", "QUEUE", "ERROR"]), "What becomes of a statement whose internal temporary tables outgrow their memory: they go to disk; statements wait for their turn, each with about the memory that it would have alone; or the statement ends with an error that names the limit.").hintable();
     both("max_tmp_session_space_usage", blocks(TIB, 0, u64::MAX, 64 * KIB), "The most temporary disk space that one session may use; 0 is no limit.");
     global("max_tmp_total_space_usage", blocks(TIB, 0, u64::MAX, 64 * KIB), "The most temporary disk space that all sessions together may use; 0 is no limit.");
     both("set_operations_buffer_size", blocks(256 * KIB, 16 * KIB, u64::MAX - 1023, KIB), "Accepted for compatibility: INTERSECT and EXCEPT use a temporary table like any other.").without_effect().hintable();
@@ -17,7 +22,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("temptable_max_ram", number(GIB, 2 * MIB, u64::MAX), "The most memory that all internal temporary tables together may use before they overflow to disk.");
     both("temporary_table_reuse", choice(0, &["MAYFLY", "MYSQL"]), "Whether a statement may name a TEMPORARY table several times: MYSQL gives error 1137, as MySQL does.");
     global("temptable_use_mmap", switch(false), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
-    both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "Accepted for compatibility.").without_effect();
+    both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "The most temporary disk space of one internal temporary table.").hintable();
     both("tmp_table_size", number(16 * MIB, 1024, u64::MAX), "The most memory of one internal temporary table before it overflows to disk.").hintable();
     global("tmpdir", text("/tmp"), "Where temporary files are made.").read_only();
     both("sort_buffer_size", number(256 * KIB, 32 * KIB, u64::MAX), "Accepted for compatibility: sorts use a temporary table like any other.").without_effect().hintable();

@@ -182,7 +182,11 @@ typed! {
     MAX_JOIN_SIZE: u64 = "max_join_size";
     MAX_PREPARED_STMT_COUNT: u64 = "max_prepared_stmt_count";
     MAX_TMP_SESSION_SPACE_USAGE: u64 = "max_tmp_session_space_usage";
+    MAX_TMP_STATEMENT_MEMORY_USAGE: u64 = "max_tmp_statement_memory_usage";
+    MAX_TMP_STATEMENT_SPACE_USAGE: u64 = "max_tmp_statement_space_usage";
     MAX_TMP_TOTAL_SPACE_USAGE: u64 = "max_tmp_total_space_usage";
+    MAX_TMP_USER_MEMORY_USAGE: u64 = "max_tmp_user_memory_usage";
+    MAX_TMP_USER_SPACE_USAGE: u64 = "max_tmp_user_space_usage";
     MAX_USER_CONNECTIONS: u64 = "max_user_connections";
     MIN_EXAMINED_ROW_LIMIT: u64 = "min_examined_row_limit";
     NET_BUFFER_LENGTH: u64 = "net_buffer_length";
@@ -226,6 +230,8 @@ typed! {
     TIMESTAMP: f64 = "timestamp";
     TIME_ZONE: Text = "time_zone";
     TMPDIR: Text = "tmpdir";
+    TMP_DISK_TABLE_SIZE: u64 = "tmp_disk_table_size";
+    TMP_OVERFLOW_POLICY: u64 = "tmp_overflow_policy";
     TMP_TABLE_SIZE: u64 = "tmp_table_size";
     TRANSACTION_ISOLATION: u64 = "transaction_isolation";
     TRANSACTION_READ_ONLY: bool = "transaction_read_only";

@@ -1,17 +1,19 @@
 //! What a statement's temporary tables share: where memory and temporary space come from, whose
 //! they are, and how they shall behave.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mayfly_memory::io::SystemIo;
+use mayfly_memory::sync::lock;
 use mayfly_memory::{
     BlockPool, Budget, BudgetKind, MemoryError, PoolOptions, Reservation, StableRanges, TempSpace,
     TempSpaceOptions,
 };
 use mayfly_types::{Error, Interrupt, Result};
 
+use super::queue::{MemoryQueue, QueuePlace, QueueShare};
 use super::record::LimitHit;
 use super::registry::{Registry, StatementCounters, StatementOwner};
 use crate::error::{ANONYMOUS_TABLE, user_error};
@@ -31,6 +33,8 @@ pub struct Resources {
     pub temp_space: TempSpace,
     /// The living tables.
     pub registry: Registry,
+    /// Statements that wait for memory rather than go to disk.
+    pub queue: MemoryQueue,
 }
 
 impl Resources {
@@ -85,8 +89,21 @@ impl Resources {
             stable: StableRanges::new(),
             temp_space: TempSpace::new(Arc::new(SystemIo), options),
             registry: Registry::new(),
+            queue: MemoryQueue::default(),
         }
     }
+}
+
+/// What becomes of a statement whose temporary tables outgrow their memory: `tmp_overflow_policy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OverflowPolicy {
+    /// They go to disk.
+    #[default]
+    Disk,
+    /// It waits for its turn before it makes the first one, and goes to disk if its share does not do.
+    Queue(QueueShare),
+    /// It ends with an error that names the limit.
+    Error,
 }
 
 /// The hash function of the key columns.
@@ -114,6 +131,12 @@ pub struct TempTableOptions {
     pub hash: HashFunction,
     /// Overflow every table as soon as it can: a test that results do not depend on memory.
     pub force_overflow: bool,
+    /// Every table of MySQL's kind is on disk, however small it is: `big_tables`.
+    pub on_disk: bool,
+    /// What becomes of a statement whose tables outgrow their memory.
+    pub policy: OverflowPolicy,
+    /// Bytes of temporary files that one table may have; `u64::MAX` for no limit: `tmp_disk_table_size`.
+    pub tmp_disk_table_size: u64,
 }
 
 impl Default for TempTableOptions {
@@ -124,6 +147,9 @@ impl Default for TempTableOptions {
             batch_rows: 8192,
             hash: HashFunction::Standard,
             force_overflow: false,
+            on_disk: false,
+            policy: OverflowPolicy::Disk,
+            tmp_disk_table_size: u64::MAX,
         }
     }
 }
@@ -141,6 +167,8 @@ pub(crate) struct Shared {
     pub(crate) options: TempTableOptions,
     pub(crate) interrupt: Interrupt,
     pub(crate) counters: Arc<StatementCounters>,
+    /// The statement's place among those that queue, once it has made a table.
+    place: Mutex<Option<QueuePlace>>,
 }
 
 impl TempTableContext {
@@ -165,7 +193,21 @@ impl TempTableContext {
             options,
             interrupt,
             counters,
+            place: Mutex::default(),
         }))
+    }
+
+    /// The statement makes a temporary table: where statements queue, it waits for its turn first.
+    pub(crate) fn enter_queue(&self) -> Result<()> {
+        let OverflowPolicy::Queue(share) = self.0.options.policy else {
+            return Ok(());
+        };
+        let mut place = lock(&self.0.place);
+        if place.is_none() {
+            let queue = &self.0.resources.queue;
+            *place = Some(queue.enter(share, &self.0.interrupt)?);
+        }
+        Ok(())
     }
 
     /// A context without limits, for tests.

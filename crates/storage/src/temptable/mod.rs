@@ -24,6 +24,7 @@ mod dense;
 mod group_index;
 mod partition;
 mod partition_queue;
+mod queue;
 pub(crate) mod reclaim;
 mod record;
 mod registry;
@@ -40,12 +41,13 @@ mod user;
 
 pub(crate) use rows::{View, hash_bytes};
 
-pub use context::{HashFunction, Resources, TempTableContext, TempTableOptions};
+pub use context::{HashFunction, OverflowPolicy, Resources, TempTableContext, TempTableOptions};
 pub use group_index::{GroupIndex, Groups};
 pub use partition::Partition;
 pub use partition::join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
 pub use partition_queue::join_pair::JoinPair;
 pub use partition_queue::{PartitionQueue, Taken};
+pub use queue::{MemoryQueue, QueueShare};
 pub use record::{LimitHit, OperatorNumber, RegistryEntry};
 pub use registry::{Registry, StatementCounters, StatementOwner};
 pub use scan::Scan;

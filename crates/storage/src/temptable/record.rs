@@ -5,10 +5,11 @@
 //! variables, the slow log, performance_schema and error messages.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::Budget;
+use mayfly_types::Interrupt;
 
 use super::registry::StatementOwner;
 use super::spec::Purpose;
@@ -16,8 +17,25 @@ use super::spec::Purpose;
 /// The operator of a plan that a table belongs to: the plan's number for it.
 pub type OperatorNumber = u32;
 
+/// What can be ended from outside.
+pub(crate) trait Killable: std::fmt::Debug + Send + Sync {
+    /// Gives back what it holds; whoever uses it gets an error from now on.
+    fn kill(&self);
+}
+
+/// How a table is ended from outside.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// With the statement that made it.
+    Statement(Interrupt),
+    /// Alone.
+    Alone(Weak<dyn Killable>),
+    /// Not at all: others need it.
+    Never,
+}
+
 /// What does not change in a table's life.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct TableFacts {
     pub(crate) owner: StatementOwner,
     pub(crate) purpose: Purpose,
@@ -27,6 +45,7 @@ pub(crate) struct TableFacts {
     /// NONE, HASH or ORDERED.
     pub(crate) access: &'static str,
     pub(crate) engine: &'static str,
+    pub(crate) ending: Ending,
 }
 
 /// The limit that a table had reached when it went to disk.
@@ -80,6 +99,19 @@ impl TempTableRecord {
 
     pub(crate) fn purpose(&self) -> Purpose {
         self.facts.purpose
+    }
+
+    /// Ends the table; whether that is possible.
+    pub(crate) fn kill(&self) -> bool {
+        match &self.facts.ending {
+            Ending::Statement(interrupt) => interrupt.kill(),
+            Ending::Alone(table) => match table.upgrade() {
+                Some(table) => table.kill(),
+                None => return false,
+            },
+            Ending::Never => return false,
+        }
+        true
     }
 
     /// Rows have been put into the table.

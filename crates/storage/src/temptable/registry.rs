@@ -93,6 +93,19 @@ impl Registry {
             .collect()
     }
 
+    /// A living table, by its number.
+    pub fn entry(&self, id: u64) -> Option<RegistryEntry> {
+        let tables = lock(&self.tables);
+        tables.alive.get(&id).map(|record| record.snapshot())
+    }
+
+    /// Ends a table, and with it the statement that made it for itself; false when there is none of the
+    /// number, or one that cannot be ended alone.
+    pub fn kill(&self, id: u64) -> bool {
+        let record = lock(&self.tables).alive.get(&id).cloned();
+        record.is_some_and(|record| record.kill())
+    }
+
     /// How many tables are alive.
     pub fn len(&self) -> usize {
         lock(&self.tables).alive.len()

@@ -3,14 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::sync::lock;
 use mayfly_memory::{Budget, MemoryError, Reservation, TempFile};
 use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use super::context::TempTableContext;
 use super::reclaim::Reclaim;
-use super::record::{RegistryEntry, TableFacts};
+use super::record::{Ending, RegistryEntry, TableFacts};
 use super::registry::Registration;
 use super::rows::{KeyHasher, RowKeys};
 use super::sorted::{SortState, SortWriter};
@@ -50,6 +49,12 @@ pub(crate) struct Inner {
     is_holder: AtomicBool,
 }
 
+impl Inner {
+    fn is_on_disk(&self) -> bool {
+        self.store.context.options().on_disk && self.spec.purpose.is_counted()
+    }
+}
+
 /// Less than this is not worth asking for.
 const RECLAIM_MIN: u64 = 64 << 10;
 
@@ -84,7 +89,10 @@ pub(crate) fn reclaim_parts(
     parts.sort_by_key(|part| std::cmp::Reverse(part.memory_bytes));
     let mut freed = 0;
     for part in parts {
-        let file = file.get_or_insert_with(|| store.temp_file());
+        let file = match file {
+            Some(file) => file,
+            None => file.insert(store.temp_file()?),
+        };
         if freed >= wanted {
             break;
         }
@@ -107,6 +115,7 @@ impl std::fmt::Debug for TempTable {
 impl TempTable {
     /// An empty table. Costs a record in the registry; memory comes with the first row.
     pub fn create(context: &TempTableContext, spec: TempTableSpec) -> Result<Self> {
+        context.enter_queue()?;
         let shared = context.shared();
         let options = context.options();
         let limit = if options.force_overflow {
@@ -115,7 +124,10 @@ impl TempTable {
             options.tmp_table_size
         };
         let memory = context.memory().child("tmp_table_size", limit);
-        let temp_budget = context.temp_space().child("none", UNLIMITED);
+        let disk_limit = options.tmp_disk_table_size;
+        let temp_budget = context
+            .temp_space()
+            .child("tmp_disk_table_size", disk_limit);
         let facts = TableFacts {
             owner: shared.owner.clone(),
             purpose: spec.purpose,
@@ -123,6 +135,7 @@ impl TempTable {
             operator: spec.operator,
             access: spec.access.name(),
             engine: ENGINE,
+            ending: Ending::Statement(shared.interrupt.clone()),
         };
         let counters = Some(Arc::clone(&shared.counters));
         let registry = &shared.resources.registry;
@@ -165,6 +178,11 @@ impl TempTable {
     /// What the table was created from.
     pub fn spec(&self) -> &TempTableSpec {
         &self.0.spec
+    }
+
+    /// Whether all of its rows are in temporary files once they are written.
+    pub fn is_on_disk(&self) -> bool {
+        self.0.is_on_disk()
     }
 
     /// How many rows the finished writers have appended.
@@ -315,8 +333,12 @@ impl TempTableWriter {
         let rows = std::mem::take(&mut self.rows);
         match std::mem::replace(&mut self.kind, Kind::Finished) {
             Kind::Finished => {}
-            Kind::Rows(writer) => {
+            Kind::Rows(mut writer) => {
                 record.has_partitions(writer.plan().count() as u64);
+                if inner.is_on_disk() {
+                    let written = writer.overflow_all();
+                    written.map_err(|error| self.table.error(&error))?;
+                }
                 let written = Written {
                     order: self.order,
                     plan: writer.plan(),

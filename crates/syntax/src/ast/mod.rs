@@ -68,6 +68,17 @@ pub use self::view::{CreateView, DropView, ViewAlgorithm};
 
 use std::fmt;
 
+/// What `KILL` ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KillTarget {
+    /// A connection.
+    Connection,
+    /// The statement that a connection runs.
+    Statement,
+    /// A temporary table, and the statement that needs it.
+    TemporaryTable,
+}
+
 /// One statement of the MySQL dialect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
@@ -139,11 +150,11 @@ pub enum Statement {
     ReleaseSavepoint(String),
     /// `DO expression, ...`.
     Do(Vec<Expr>),
-    /// `KILL [CONNECTION | QUERY] id`.
+    /// `KILL [CONNECTION | QUERY | TEMPORARY TABLE] id`.
     Kill {
-        /// Only the running statement, not the connection.
-        query_only: bool,
-        /// The connection's id.
+        /// What is ended.
+        target: KillTarget,
+        /// The connection's id, or the temporary table's.
         id: Expr,
     },
     /// `SHUTDOWN`.

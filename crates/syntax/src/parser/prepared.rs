@@ -1,7 +1,7 @@
 //! Prepared statements, and `KILL`.
 
 use super::cursor::{Parser, Result};
-use crate::ast::{Execute, Prepare, PrepareSource, Statement};
+use crate::ast::{Execute, KillTarget, Prepare, PrepareSource, Statement};
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
@@ -36,9 +36,16 @@ impl Parser<'_> {
     /// `KILL [CONNECTION | QUERY] id`.
     pub(crate) fn kill(&mut self) -> Result<Statement> {
         self.expect(Kw::KILL)?;
-        let query_only = self.eat_any(&kw![CONNECTION QUERY]) == Some(Kw::QUERY);
+        let target = match self.eat_any(&kw![CONNECTION QUERY TEMPORARY]) {
+            Some(Kw::QUERY) => KillTarget::Statement,
+            Some(Kw::TEMPORARY) => {
+                self.expect(Kw::TABLE)?;
+                KillTarget::TemporaryTable
+            }
+            _ => KillTarget::Connection,
+        };
         Ok(Statement::Kill {
-            query_only,
+            target,
             id: self.expr()?,
         })
     }

@@ -36,7 +36,8 @@ pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result
         states: Mutex::new(None),
         repeats_not: AtomicBool::new(false),
     };
-    let partition_only = node.needs_whole_groups() || !node.is_mergeable();
+    let partition_only =
+        node.needs_whole_groups() || !node.is_mergeable() || shared.rows.is_on_disk();
     let sinks = drain(&node.input, run, node.threads_max(), || {
         GroupSink::new(node, &shared, partition_only, run)
     })?;

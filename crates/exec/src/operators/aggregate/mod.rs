@@ -198,7 +198,11 @@ impl Node for Aggregate {
         } else {
             match self.first_groups {
                 Some(0) => State::Ready(VecDeque::new()),
-                Some(n) if !self.needs_whole_groups() && self.is_mergeable() => {
+                Some(n)
+                    if !self.needs_whole_groups()
+                        && self.is_mergeable()
+                        && !run.statement.temp.options().on_disk =>
+                {
                     first_groups::run(self, n, run)?
                 }
                 _ => {

@@ -16,11 +16,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mayfly_memory::{
-    Block, BlockPool, Budget, Extent, Reservation, Result, SizeClass, TempFile, TempSpace,
+    Block, BlockPool, Budget, BudgetKind, Extent, LimitError, MemoryError, Reservation, Result,
+    SizeClass, TempFile, TempSpace,
 };
 use mayfly_types::{Batch, PhysicalType};
 
-use super::context::TempTableContext;
+use super::context::{OverflowPolicy, TempTableContext};
 use super::registry::Registration;
 use super::rows::{Directory, Gather, RowLayout};
 
@@ -64,14 +65,25 @@ impl Store {
         })
     }
 
-    /// A temporary file for the table; the first makes it count as a disk table.
-    pub(crate) fn temp_file(&self) -> TempFile {
+    /// A temporary file for the table; the first makes it count as a disk table. An error that names the limit
+    /// where the statement is not to go to disk.
+    pub(crate) fn temp_file(&self) -> Result<TempFile> {
+        if self.context.options().policy == OverflowPolicy::Error {
+            let budget = self.memory.tightest().unwrap_or(&self.memory);
+            return Err(MemoryError::Limit(LimitError {
+                setting: budget.setting(),
+                kind: BudgetKind::Memory,
+                limit: budget.limit(),
+                used: budget.used(),
+                requested: SizeClass::Small.bytes() as u64,
+            }));
+        }
         if let Some(limit) = self.record.overflows()
             && self.record.purpose().is_counted()
         {
             self.context.count_overflow(limit);
         }
-        self.temp_space.file(&self.record.temp_space)
+        Ok(self.temp_space.file(&self.record.temp_space))
     }
 
     /// Writes bytes of the table to its temporary file.

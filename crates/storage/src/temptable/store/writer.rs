@@ -642,7 +642,10 @@ impl RowWriter {
     fn overflow(&mut self, partition: usize) -> Result<u64> {
         self.close(partition);
         let store = &self.store;
-        let file = self.file.get_or_insert_with(|| store.temp_file());
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(store.temp_file()?),
+        };
         let part = &mut self.parts[partition];
         let memory = part.memory_bytes;
         part.overflow(store, file)?;

@@ -31,11 +31,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use mayfly_memory::sync::{read_lock, write_lock};
 use mayfly_memory::{Budget, MemoryError, SizeClass};
+use mayfly_types::error::codes;
 use mayfly_types::{Error, PhysicalType, Result};
 
 use super::context::{Resources, TempTableContext};
 use super::reclaim::Reclaim;
-use super::record::TableFacts;
+use super::record::{Ending, Killable, TableFacts};
 use super::registry::{Registration, StatementOwner};
 use super::rows::RowLayout;
 use super::spec::Purpose;
@@ -130,6 +131,20 @@ pub(crate) struct Core {
     write_lock: Option<WriteLock>,
     is_holder: AtomicBool,
     registration: Arc<Registration>,
+}
+
+impl Killable for Core {
+    fn kill(&self) {
+        let mut state = write_lock(&self.state);
+        let page_length = state.content.heap.page_length();
+        state.broken = Some(codes::ER_QUERY_INTERRUPTED.error());
+        let old = std::mem::replace(&mut state.content, Content::new(&self.shape, page_length));
+        self.epoch.fetch_add(1, Ordering::Relaxed);
+        self.note_change();
+        self.registration.set_rows(0);
+        drop(state);
+        drop(old);
+    }
 }
 
 impl Core {
@@ -275,19 +290,6 @@ impl UserTable {
         } else {
             "ORDERED"
         };
-        let facts = TableFacts {
-            owner: context.owner,
-            purpose: context.purpose,
-            cause: Arc::from(""),
-            operator: None,
-            access,
-            engine: match &context.engine {
-                UserTableEngine::Memory(_) => "MEMORY",
-                UserTableEngine::Transactional | UserTableEngine::NonTransactional => ENGINE,
-            },
-        };
-        let registry = &context.resources.registry;
-        let registration = registry.register(facts, None, memory.clone(), temp_space.clone());
         let page_length = if memory.share() < LARGE_PAGES_MEMORY {
             SizeClass::Small.bytes()
         } else {
@@ -298,25 +300,46 @@ impl UserTable {
             UserTableEngine::Transactional | UserTableEngine::NonTransactional => None,
         };
         let may_overflow = account.is_none();
-        Self(Arc::new_cyclic(|me| Core {
-            me: me.clone(),
-            state: RwLock::new(State {
-                content: Content::new(&shape, page_length),
-                published: None,
-                account,
-                broken: None,
-                scratch: WriterScratch::default(),
-                pins: Mutex::default(),
-            }),
-            pager: Pager::new(context.resources, memory, temp_space, may_overflow),
-            shape,
-            name: context.name,
-            engine: context.engine,
-            epoch: AtomicU64::new(0),
-            version: AtomicU64::new(0),
-            write_lock: (!may_overflow).then(WriteLock::default),
-            is_holder: AtomicBool::new(false),
-            registration,
+        Self(Arc::new_cyclic(|me: &Weak<Core>| {
+            let facts = TableFacts {
+                owner: context.owner,
+                purpose: context.purpose,
+                cause: Arc::from(""),
+                operator: None,
+                access,
+                engine: match &context.engine {
+                    UserTableEngine::Memory(_) => "MEMORY",
+                    UserTableEngine::Transactional | UserTableEngine::NonTransactional => ENGINE,
+                },
+                ending: match (&context.engine, context.purpose) {
+                    (UserTableEngine::Transactional, Purpose::UserTable) => {
+                        Ending::Alone(me.clone())
+                    }
+                    _ => Ending::Never,
+                },
+            };
+            let registry = &context.resources.registry;
+            let registration = registry.register(facts, None, memory.clone(), temp_space.clone());
+            Core {
+                me: me.clone(),
+                state: RwLock::new(State {
+                    content: Content::new(&shape, page_length),
+                    published: None,
+                    account,
+                    broken: None,
+                    scratch: WriterScratch::default(),
+                    pins: Mutex::default(),
+                }),
+                pager: Pager::new(context.resources, memory, temp_space, may_overflow),
+                shape,
+                name: context.name,
+                engine: context.engine,
+                epoch: AtomicU64::new(0),
+                version: AtomicU64::new(0),
+                write_lock: (!may_overflow).then(WriteLock::default),
+                is_holder: AtomicBool::new(false),
+                registration,
+            }
         }))
     }
 
