@@ -504,12 +504,16 @@ impl Binder<'_> {
         database: Option<&str>,
     ) -> Result<Relation> {
         refuse_same_names(&block.columns)?;
-        let merges =
-            self.options.switches.derived_merge || (self.merges_views && database.is_some());
+        let hint = self.merge_hint(alias);
+        let merges = hint.unwrap_or(self.options.switches.derived_merge)
+            || (self.merges_views && database.is_some());
         let merged = block.mergeable && merges;
         let materialize = (block.mergeable && !merged).then(|| {
-            let cause =
-                format!("derived table {alias} is not merged: optimizer_switch derived_merge=off");
+            let why = match hint {
+                Some(_) => "hint NO_MERGE",
+                None => "optimizer_switch derived_merge=off",
+            };
+            let cause = format!("derived table {alias} is not merged: {why}");
             TemporaryTable::new(Purpose::DerivedTable, cause)
         });
         let relation = if merged {

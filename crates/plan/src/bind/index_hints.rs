@@ -1,6 +1,7 @@
-//! Which indexes hints allow: USE, FORCE and IGNORE INDEX behind a table, and the hints `INDEX`,
+//! Hints: which indexes may be used, by USE, FORCE and IGNORE INDEX behind a table and by the hints `INDEX`,
 //! `JOIN_INDEX`, `ORDER_INDEX`, `GROUP_INDEX`, `INDEX_MERGE` and their negations in the comment behind SELECT, which
-//! override them (the manual, "Index Hints", "Index-Level Optimizer Hints").
+//! override them; and which derived tables are merged, by `MERGE` and `NO_MERGE` (the manual, "Index Hints",
+//! "Index-Level Optimizer Hints", "Table-Level Optimizer Hints"). A hint that has no effect is a warning.
 
 use mayfly_syntax::ast::{
     OptimizerHint, TableIndexHintForClause, TableIndexHintType, TableIndexHints,
@@ -36,19 +37,65 @@ const HINTS: &[(&str, &[HintPurpose], bool)] = &[
     ("NO_INDEX_MERGE", MERGE, true),
 ];
 
-/// What a hint comment says of indexes, and what it calls its query block.
+/// The hints that are applied before a statement is planned.
+const OF_STATEMENTS: &[&str] = &["SET_VAR", "MAX_EXECUTION_TIME"];
+
+/// MySQL's other hints: what they choose between is not a choice here.
+const WITHOUT_EFFECT: &[&str] = &[
+    "BKA",
+    "NO_BKA",
+    "BNL",
+    "NO_BNL",
+    "DERIVED_CONDITION_PUSHDOWN",
+    "NO_DERIVED_CONDITION_PUSHDOWN",
+    "HASH_JOIN",
+    "NO_HASH_JOIN",
+    "JOIN_FIXED_ORDER",
+    "JOIN_ORDER",
+    "JOIN_PREFIX",
+    "JOIN_SUFFIX",
+    "MRR",
+    "NO_MRR",
+    "NO_ICP",
+    "NO_RANGE_OPTIMIZATION",
+    "RESOURCE_GROUP",
+    "SEMIJOIN",
+    "NO_SEMIJOIN",
+    "SKIP_SCAN",
+    "NO_SKIP_SCAN",
+    "SUBQUERY",
+];
+
+/// What a hint comment says of indexes and of derived tables, and what it calls its query block.
 #[derive(Debug, Default, PartialEq)]
 struct Comment {
     hints: Vec<IndexHint>,
+    merges: Vec<MergeHint>,
     block: Option<String>,
+    /// Hints that have no effect.
+    ignored: Vec<&'static str>,
+    /// Where the first hint begins that is none.
+    unknown: Option<String>,
 }
 
-/// Reads the comment behind a SELECT. What is no index hint is left to others.
+/// Reads the comment behind a SELECT.
 fn read(text: &str) -> Comment {
     let mut comment = Comment::default();
     let mut words = Words(text);
-    while let Some(name) = words.next() {
+    loop {
+        let rest = words.0.trim_start();
+        let Some(name) = words.next() else {
+            break;
+        };
+        let is = |hint: &&&str| name.eq_ignore_ascii_case(hint);
         if !words.eat("(") {
+            // JOIN_FIXED_ORDER may stand alone.
+            match WITHOUT_EFFECT.iter().find(is) {
+                Some(name) => comment.ignored.push(name),
+                None => {
+                    comment.unknown.get_or_insert_with(|| rest.to_owned());
+                }
+            }
             continue;
         }
         let mut inside = Vec::new();
@@ -75,9 +122,56 @@ fn read(text: &str) -> Comment {
             comment
                 .hints
                 .extend(hint((name, purposes, *negated), &inside));
+        } else if let Some(merges) = MergeHint::by_name(&name) {
+            comment.merges.extend(MergeHint::read(merges, &inside));
+        } else if let Some(name) = WITHOUT_EFFECT.iter().find(is) {
+            comment.ignored.push(name);
+        } else if !OF_STATEMENTS.iter().any(|hint| is(&hint)) {
+            comment.unknown.get_or_insert_with(|| rest.to_owned());
         }
     }
     comment
+}
+
+/// `MERGE` or `NO_MERGE`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MergeHint {
+    merges: bool,
+    /// The derived table; none for all of the block.
+    table: Option<String>,
+    used: bool,
+}
+
+impl MergeHint {
+    fn by_name(name: &str) -> Option<bool> {
+        match () {
+            () if name.eq_ignore_ascii_case("MERGE") => Some(true),
+            () if name.eq_ignore_ascii_case("NO_MERGE") => Some(false),
+            () => None,
+        }
+    }
+
+    /// `[table [, table] …]`; what names another block is left out.
+    fn read(merges: bool, words: &[String]) -> Vec<Self> {
+        if words.is_empty() {
+            let (table, used) = (None, true);
+            return vec![Self {
+                merges,
+                table,
+                used,
+            }];
+        }
+        let tables = words.split(|word| word == ",");
+        let named = tables.filter_map(|words| match words {
+            [table] => Some(Self {
+                merges,
+                table: Some(table.clone()),
+                used: false,
+            }),
+            _ => None,
+        });
+        named.collect()
+    }
 }
 
 /// `[@block] table[@block] [index [, index] …]`
@@ -155,12 +249,22 @@ impl Binder<'_> {
         if comments.is_empty() && self.block_hints.is_empty() {
             return;
         }
-        let mut own = Vec::new();
+        let (mut own, mut merges) = (Vec::new(), Vec::new());
         let mut names = vec![format!("select#{select_id}")];
         for comment in comments {
             let read = read(&comment.text);
             names.extend(read.block);
             own.extend(read.hints);
+            merges.extend(read.merges);
+            for name in read.ignored {
+                let hint = format!("hint {name}");
+                self.catalog
+                    .warn(codes::ER_NOT_SUPPORTED_YET.with(&[&hint]));
+            }
+            if let Some(near) = read.unknown {
+                self.catalog
+                    .warn(codes::WARN_OPTIMIZER_HINT_SYNTAX_ERROR.with(&[&near.trim_end()]));
+            }
         }
         own.append(&mut self.block_hints);
         let is_own = |hint: &IndexHint| match &hint.block {
@@ -170,11 +274,32 @@ impl Binder<'_> {
         let (mut here, elsewhere): (Vec<_>, Vec<_>) = own.into_iter().partition(is_own);
         here.iter_mut().for_each(|hint| hint.block = None);
         self.block_hints = elsewhere;
-        self.scope().index_hints = here;
+        let scope = self.scope();
+        scope.index_hints = here;
+        scope.merge_hints = merges;
+    }
+
+    /// Whether hints of the query block say that a derived table is merged, or is not.
+    pub(super) fn merge_hint(&mut self, alias: &str) -> Option<bool> {
+        let mut hints = self.scopes.last_mut()?.merge_hints.iter_mut();
+        let hint = hints.find(|hint| match &hint.table {
+            Some(table) => same_name(table, alias),
+            None => true,
+        })?;
+        hint.used = true;
+        Some(hint.merges)
     }
 
     /// Warns of the hints for which there was no table.
     pub(super) fn end_index_hints(&mut self, select_id: usize) {
+        for hint in std::mem::take(&mut self.scope().merge_hints) {
+            if let (Some(table), false) = (&hint.table, hint.used) {
+                let table = format!("`{table}`@`select#{select_id}`");
+                let name = if hint.merges { "MERGE" } else { "NO_MERGE" };
+                self.catalog
+                    .warn(codes::ER_WARN_UNKNOWN_HINT_NAME.with(&[&table, &name]));
+            }
+        }
         for hint in std::mem::take(&mut self.scope().index_hints) {
             if hint.used {
                 continue;

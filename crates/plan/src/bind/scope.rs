@@ -8,6 +8,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use crate::bind::block::{BlockColumn, same_name};
+use crate::bind::index_hints::MergeHint;
 use crate::bind::scalar_names::ScalarColumn;
 use crate::catalog::{DefaultSource, TableId, TableSource};
 use crate::predicates::and;
@@ -301,6 +302,8 @@ pub(crate) struct Scope {
     pub(crate) lasting: Vec<(usize, String)>,
     /// The hints of its comment that are about indexes.
     pub(crate) index_hints: Vec<IndexHint>,
+    /// Those about derived tables.
+    pub(crate) merge_hints: Vec<MergeHint>,
 }
 
 /// What a name means in a scope.
@@ -381,6 +384,7 @@ impl Scope {
             views: Vec::new(),
             lasting: Vec::new(),
             index_hints: Vec::new(),
+            merge_hints: Vec::new(),
         }
     }
 

@@ -60,6 +60,7 @@ codes! {
     ER_DUP_KEYNAME = (1061, "42000", "Duplicate key name '{}'");
     ER_DUP_ENTRY = (1062, "23000", "Duplicate entry '{}' for key '{}'");
     ER_WRONG_FIELD_SPEC = (1063, "42000", "Incorrect column specifier for column '{}'");
+    WARN_OPTIMIZER_HINT_SYNTAX_ERROR = (1064, "42000", "Optimizer hint syntax error near '{} */' at line 1");
     ER_PARSE_ERROR = (1064, "42000", "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near '{}' at line {}");
     ER_EMPTY_QUERY = (1065, "42000", "Query was empty");
     ER_NONUNIQ_TABLE = (1066, "42000", "Not unique table/alias: '{}'");
