@@ -175,11 +175,12 @@ impl Database {
         let sizes = InstrumentationSizes {
             is_on: globals.get(typed::PERFORMANCE_SCHEMA),
             digests: size(typed::PERFORMANCE_SCHEMA_DIGESTS_SIZE),
+            digest_bytes: options.memory_limit.map_or(UNLIMITED, |limit| limit / 32),
             history: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE),
             history_long: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE),
             text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
         };
-        let instrumentation = Instrumentation::new(sizes, &budgets.memory);
+        let instrumentation = Instrumentation::new(sizes);
         let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),

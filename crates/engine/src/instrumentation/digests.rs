@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mayfly_memory::Budget;
-use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::{Budget, BudgetKind};
 use mayfly_syntax::ParseOptions;
 use parking_lot::RwLock;
 use xxhash_rust::xxh3::Xxh3;
@@ -27,8 +26,10 @@ pub(crate) struct Digests {
 }
 
 impl Digests {
-    pub(super) fn new(size: usize, memory: &Budget) -> Self {
-        let memory = memory.child("performance_schema_digests_size", UNLIMITED);
+    /// At most `size`, which take at most `bytes`.
+    pub(super) fn new(size: usize, bytes: u64) -> Self {
+        let setting = "performance_schema_digests_size";
+        let memory = Budget::root(BudgetKind::Memory, setting, bytes);
         Self {
             size,
             others: Arc::new(DigestSummary::new(None, None, memory.reservation())),

@@ -17,7 +17,6 @@ pub(crate) use digest_summary::DigestSummary;
 pub(crate) use digests::Digests;
 pub(crate) use event::{StatementError, StatementEvent, StatementIdentity};
 pub(crate) use history::History;
-use mayfly_memory::Budget;
 
 /// How much is kept: `performance_schema_…` at the start.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +25,8 @@ pub(crate) struct InstrumentationSizes {
     pub(crate) is_on: bool,
     /// `performance_schema_digests_size`
     pub(crate) digests: usize,
+    /// Bytes that they may take: a small part of all memory.
+    pub(crate) digest_bytes: u64,
     /// `performance_schema_events_statements_history_size`: of each session.
     pub(crate) history: usize,
     /// `performance_schema_events_statements_history_long_size`: of all sessions.
@@ -44,11 +45,11 @@ pub(crate) struct Instrumentation {
 }
 
 impl Instrumentation {
-    /// Nothing yet. Texts and summaries are charged below `memory`.
-    pub(crate) fn new(sizes: InstrumentationSizes, memory: &Budget) -> Self {
+    /// Nothing yet.
+    pub(crate) fn new(sizes: InstrumentationSizes) -> Self {
         Self {
             sizes,
-            digests: Digests::new(sizes.digests, memory),
+            digests: Digests::new(sizes.digests, sizes.digest_bytes),
             history_long: History::new(sizes.history_long),
             started: Instant::now(),
         }
