@@ -49,6 +49,7 @@ pub use partition_queue::join_pair::JoinPair;
 pub use partition_queue::{PartitionQueue, Taken};
 pub use queue::{MemoryQueue, QueueShare};
 pub use record::{LimitHit, OperatorNumber, RegistryEntry};
+pub(crate) use registry::Registration;
 pub use registry::{Registry, StatementCounters, StatementOwner};
 pub use scan::Scan;
 pub use sorted::SortedScan;
