@@ -172,6 +172,8 @@ fn orphans_are_removed_and_neighbours_left_alone() {
     let dead = scratch.0.join("mayfly-1-0");
     std::fs::create_dir(&dead).unwrap();
     std::fs::write(dead.join("lane-0.tmp"), b"left").unwrap();
+    std::fs::create_dir(dead.join("#innodb_temp")).unwrap();
+    std::fs::write(dead.join("#innodb_temp/temp_1.ibt"), b"left").unwrap();
     std::fs::write(scratch.0.join("mayfly-1-0.lock"), b"").unwrap();
     std::fs::write(scratch.0.join("mayfly-notes.lock"), b"not ours").unwrap();
     let neighbour = space(Arc::new(SystemIo), &scratch, 0);
