@@ -30,7 +30,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
         "statement_options result",
         "instrumentation",
         "prepared",
-        "budgets client persisted",
+        "budgets client persisted temp_space",
         "accounts",
         "connections",
         "locks",

@@ -49,9 +49,13 @@ pub(crate) struct EngineOptions {
     /// the process.
     #[arg(long, value_name = "DIRECTORY", global = true)]
     pub(crate) datadir: Option<PathBuf>,
-    /// Where temporary tables overflow to [default: the system's].
+    /// Where temporary tables overflow to; several directories, with colons between them, are used in
+    /// their order [default: the system's].
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) tmpdir: Option<PathBuf>,
+    /// A system variable's value at the start; may be given several times.
+    #[arg(long = "set", global = true, value_name = "NAME=VALUE")]
+    pub(crate) variables: Vec<String>,
 }
 
 /// Subcommands.
@@ -105,9 +109,6 @@ pub(crate) struct ServeOptions {
     /// File to write the process' number to.
     #[arg(long, value_name = "FILE")]
     pub(crate) pid_file: Option<PathBuf>,
-    /// A system variable's value at the start; may be given several times.
-    #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub(crate) variables: Vec<String>,
     /// What is logged on standard error: error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(crate) log_level: String,
@@ -171,10 +172,12 @@ impl Options {
         }
         options.datadir.clone_from(&self.engine.datadir);
         if let Some(tmpdir) = &self.engine.tmpdir {
-            if !tmpdir.is_dir() {
-                return Err(format!("--tmpdir {}: no such directory", tmpdir.display()));
-            }
             options.tmpdir.clone_from(tmpdir);
+        }
+        for variable in &self.engine.variables {
+            let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
+            let name = name.trim().replace('-', "_");
+            options.variables.push((name, value.trim().to_owned()));
         }
         Ok(options)
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::budget::UNLIMITED;
-use mayfly_memory::{BlockPool, PoolOptions, StableRanges, TempSpace, trim_allocator};
+use mayfly_memory::{BlockPool, PoolOptions, StableRanges, trim_allocator};
 use mayfly_storage::temptable::{MemoryQueue, Registry, Resources};
 use mayfly_storage::{
     ChangeStorage, Durability, DurableStore, StatementOwner, StoreLocation, StoreOptions,
@@ -36,7 +36,7 @@ use crate::status::{Counter, Counters};
 use crate::variable_checks::Check;
 use crate::variables::typed;
 use crate::variables::{self, Kind, Scope, Setting, Settings};
-use crate::{convert, temp_data_files};
+use crate::{convert, temp_space};
 
 /// How many bytes of unused blocks and of unused temporary files wait for reuse, when no memory
 /// limit says less.
@@ -152,15 +152,8 @@ impl Database {
         let idle_limit = options
             .memory_limit
             .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
-        let temp_space = TempSpace::new(
-            Arc::clone(&options.temp_io),
-            temp_data_files::options(
-                globals.text(typed::INNODB_TEMP_DATA_FILE_PATH),
-                &options.tmpdir,
-                options.threads.max(1),
-                IDLE_BYTES,
-            )?,
-        );
+        let working_memory = budgets.memory.child("none", UNLIMITED);
+        let temp_space = temp_space::open(&options, &globals, IDLE_BYTES, working_memory)?;
         let resources = Resources {
             pool: BlockPool::new(PoolOptions { idle_limit }),
             stable: StableRanges::new(),
@@ -168,9 +161,6 @@ impl Database {
             registry: Registry::new(),
             queue: MemoryQueue::default(),
         };
-        // What a dead process left in tmpdir is removed; a directory that cannot be read is found
-        // out by the first overflow, which says so.
-        let _ = resources.temp_space.remove_orphans();
         let size = |variable| usize::try_from(globals.get(variable)).unwrap_or(usize::MAX);
         let sizes = InstrumentationSizes {
             is_on: globals.get(typed::PERFORMANCE_SCHEMA),
@@ -397,6 +387,9 @@ impl Database {
             .write_buffer
             .set_limit(part(typed::WRITE_BUFFER_SIZE));
         let cached = part(typed::STATEMENT_CACHE_SIZE);
+        self.resources
+            .temp_space
+            .set_compression(temp_space::compression(&globals));
         let durability = durability(&globals);
         self.modes.set(&globals);
         if position == typed::MANDATORY_ROLES.position() {
@@ -523,15 +516,14 @@ fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
         Kind::Unsigned { .. } | Kind::Signed { .. } => whole_number(text),
         _ => text.parse().ok().map(Value::Int),
     };
-    let (value, ty) = match whole {
-        Some(number) => (number, SqlType::bigint()),
-        None => match text.parse::<f64>() {
-            Ok(number) => (Value::Float(number), SqlType::double()),
-            Err(_) => (
-                Value::from(text),
-                SqlType::varchar(1024, Default::default()),
-            ),
-        },
+    let is_text = matches!(variable.kind, Kind::Text(_));
+    let (value, ty) = match (whole, text.parse::<f64>()) {
+        (Some(number), _) if !is_text => (number, SqlType::bigint()),
+        (None, Ok(number)) if !is_text => (Value::Float(number), SqlType::double()),
+        _ => (
+            Value::from(text),
+            SqlType::varchar(1024, Default::default()),
+        ),
     };
     if variable.name == "secure_file_priv" && text.eq_ignore_ascii_case("NULL") {
         globals.set(position, Setting::Text(None));

@@ -46,7 +46,7 @@ impl FileRules {
 
     fn is_own(&self, path: &Path) -> bool {
         let own = self.own.lock();
-        let own = own.iter().cloned().chain(self.temp_space.directory());
+        let own = own.iter().cloned().chain(self.temp_space.directories());
         // One that does not exist has no files.
         let mut own = own.filter_map(|directory| directory.canonicalize().ok());
         own.any(|directory| path.starts_with(directory))

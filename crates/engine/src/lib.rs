@@ -43,6 +43,7 @@ mod storing;
 mod stream;
 mod system_schemas;
 mod temp_data_files;
+mod temp_space;
 mod time_zones;
 mod transaction;
 mod variable_checks;

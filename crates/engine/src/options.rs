@@ -83,7 +83,9 @@ pub struct DatabaseOptions {
     /// Where durable tables are: `datadir`. `None`: in a directory below `tmpdir`, without syncs,
     /// which is removed at the end.
     pub datadir: Option<PathBuf>,
-    /// Where temporary tables overflow to: `tmpdir`.
+    /// Where temporary tables overflow to: `tmpdir`. A directory, or several as
+    /// [`std::env::split_paths`] reads them, of which the first that has room is used; see
+    /// `tmpdir_capacity`.
     pub tmpdir: PathBuf,
     /// Inputs of fewer rows stay on the caller's thread.
     pub parallel_rows_min: u64,

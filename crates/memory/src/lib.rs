@@ -29,8 +29,13 @@ pub mod temp;
 
 pub use allocator::{tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
-pub use counters::TempCounters;
-pub use error::{IoFailure, LimitError, MemoryError, Result, corruption};
+pub use counters::{TempCounters, TempUsage};
+pub use error::{
+    DirectoryFull, IoFailure, LimitError, MemoryError, NoRoomError, Result, corruption,
+};
 pub use pool::{Block, BlockPool, PoolOptions, SizeClass};
 pub use stable::{StableRange, StableRanges};
-pub use temp::{Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions};
+pub use temp::{
+    Compression, EncryptionKey, Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions,
+    TierOptions, TierUsage,
+};

@@ -100,12 +100,10 @@ impl Settings {
         }
         // The process' own files are not the client's.
         database.local_infile = false;
+        // The command line's go before the file's.
+        let given = std::mem::take(&mut database.variables);
         database.variables = std::mem::take(&mut file.variables);
-        for variable in &serve.variables {
-            let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
-            let name = name.trim().replace('-', "_");
-            database.variables.push((name, value.trim().to_owned()));
-        }
+        database.variables.extend(given);
         let bind = serve
             .bind
             .as_ref()

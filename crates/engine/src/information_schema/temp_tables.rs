@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::{TempSpaceOptions, TierUsage};
 use mayfly_storage::Purpose;
 use mayfly_types::Value;
 
@@ -12,6 +13,7 @@ use super::relation::{IntoValue, Relation, Row, row, text};
 use super::standard;
 use crate::connections::SessionShared;
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("TEMP_TABLES", rows),
@@ -41,13 +43,14 @@ fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
 
 /// The temporary space that each session uses.
 fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
-    let directory = context.database().options.tmpdir.display().to_string();
+    let globals = context.database().globals();
+    let directory = globals.text(typed::TMPDIR);
     let row = |other: &Arc<SessionShared>| {
         let used = other.memory().temp_space.used();
         row![
             other.id,
             TEMPORARY_SPACE,
-            &directory,
+            directory,
             used,
             "ACTIVE",
             "INTRINSIC"
@@ -59,15 +62,25 @@ fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
 
 const EXTENT: u64 = 1 << 20;
 
-/// The files of temporary tables, all as one: what they take, and what of it is free. Nothing before
-/// the first table overflows.
+/// The files of temporary tables, those of a directory as one: what they take, and what of it is free. Nothing
+/// before the first table overflows there.
 fn files(context: &StatementContext<'_>) -> Vec<Row> {
     let space = &context.database().resources.temp_space;
     let options = space.options();
-    let (taken, limit) = space.disk_bytes();
-    let free = taken.saturating_sub(space.used_bytes());
+    let tiers = space.tiers().into_iter().enumerate();
+    let row = tiers.map(|(number, tier)| {
+        let initial = if number == 0 { options.initial } else { 0 };
+        directory_files(&tier, options, initial)
+    });
+    row.collect()
+}
+
+fn directory_files(tier: &TierUsage, options: &TempSpaceOptions, initial: u64) -> Row {
+    let taken = tier.disk_bytes;
+    let free = taken.saturating_sub(tier.used_bytes);
+    let limit = options.limit.min(tier.options.capacity);
     let name = options.names.first().map_or("", |name| name);
-    let path = space.directory().unwrap_or_else(|| options.tmpdir.clone());
+    let path = tier.directory.as_ref().unwrap_or(&tier.options.directory);
     let number = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
     let limit = (limit != UNLIMITED).then(|| number(limit)).into_value();
     let values = [
@@ -80,7 +93,7 @@ fn files(context: &StatementContext<'_>) -> Vec<Row> {
         ("FREE_EXTENTS", number(free / EXTENT)),
         ("TOTAL_EXTENTS", number(taken.div_ceil(EXTENT))),
         ("EXTENT_SIZE", number(EXTENT)),
-        ("INITIAL_SIZE", number(options.initial)),
+        ("INITIAL_SIZE", number(initial)),
         ("MAXIMUM_SIZE", limit),
         ("AUTOEXTEND_SIZE", number(0)),
         ("DATA_FREE", number(free)),
@@ -93,7 +106,7 @@ fn files(context: &StatementContext<'_>) -> Vec<Row> {
     let row = standard::columns("FILES")
         .iter()
         .map(|column| value(&column.name));
-    vec![row.collect()]
+    row.collect()
 }
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {

@@ -24,7 +24,10 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("temptable_use_mmap", switch(false), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
     both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "The most temporary disk space of one internal temporary table.").hintable();
     both("tmp_table_size", number(16 * MIB, 1024, u64::MAX), "The most memory of one internal temporary table before it overflows to disk.").hintable();
-    global("tmpdir", text("/tmp"), "Where temporary files are made.").read_only();
+    global("encrypt_tmp_files", switch(false), "Whether temporary files are encrypted, by a key that only this process knows.").read_only();
+    global("tmp_files_compression", choice(0, &["NONE", "LZ4"]), "How temporary files are compressed.");
+    global("tmpdir", text("/tmp"), "Where temporary files are made: a list of directories, of which the first that has room is used.").read_only();
+    global("tmpdir_capacity", text(""), "How much each directory of tmpdir may hold, a list of sizes; an empty one or 0 is no limit.").read_only();
     both("sort_buffer_size", number(256 * KIB, 32 * KIB, u64::MAX), "Accepted for compatibility: sorts use a temporary table like any other.").without_effect().hintable();
     both("join_buffer_size", blocks(256 * KIB, 128, u64::MAX - 127, 128), "Accepted for compatibility: joins use a temporary table like any other.").without_effect().hintable();
     both("read_buffer_size", blocks(128 * KIB, 8 * KIB, 2_147_479_552, 4 * KIB), "How much of a file is read at a time.").hintable();

@@ -160,6 +160,7 @@ typed! {
     DEFAULT_TMP_STORAGE_ENGINE: Text = "default_tmp_storage_engine";
     DEFAULT_WEEK_FORMAT: u64 = "default_week_format";
     DIV_PRECISION_INCREMENT: u64 = "div_precision_increment";
+    ENCRYPT_TMP_FILES: bool = "encrypt_tmp_files";
     EXPLAIN_FORMAT: u64 = "explain_format";
     FOREIGN_KEY_CHECKS: bool = "foreign_key_checks";
     GROUP_CONCAT_MAX_LEN: u64 = "group_concat_max_len";
@@ -232,6 +233,8 @@ typed! {
     TMPDIR: Text = "tmpdir";
     TMP_DISK_TABLE_SIZE: u64 = "tmp_disk_table_size";
     TMP_OVERFLOW_POLICY: u64 = "tmp_overflow_policy";
+    TMPDIR_CAPACITY: Text = "tmpdir_capacity";
+    TMP_FILES_COMPRESSION: u64 = "tmp_files_compression";
     TMP_TABLE_SIZE: u64 = "tmp_table_size";
     TRANSACTION_ISOLATION: u64 = "transaction_isolation";
     TRANSACTION_READ_ONLY: bool = "transaction_read_only";

@@ -5,6 +5,7 @@ mod data_directory;
 mod fault;
 mod mapped;
 mod scan;
+mod small_device;
 mod system;
 
 use std::fmt::Debug;
@@ -16,6 +17,7 @@ pub use data_directory::{DataDirectory, DirectoryFile, sync_entries};
 pub use fault::{Fault, FaultIo};
 pub use mapped::mapped_range;
 pub use scan::{DIRECT_ALIGNMENT, PageCache, ScanIo, ScannedFile};
+pub use small_device::SmallDevice;
 pub use system::SystemIo;
 
 /// What temporary files need of a file system.
