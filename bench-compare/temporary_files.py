@@ -39,11 +39,15 @@ TABLES = [
 ]
 GROUP = "SELECT count(*), sum(cnt), max(cnt), max(c) FROM (SELECT count(*) cnt, c FROM {table} GROUP BY c) g"
 SORT = "SELECT c, i FROM {table} ORDER BY c, i LIMIT 10 OFFSET {half}"
+# Written to a temporary table and read back.
+COPY = "CREATE TEMPORARY TABLE copy SELECT * FROM {table}; SELECT count(*), max(c) FROM copy; DROP TEMPORARY TABLE copy"
 STATEMENTS = {
     "GROUP BY, hexadecimal": GROUP.format(table="gtest"),
     "GROUP BY, words": GROUP.format(table="orders"),
     "ORDER BY, hexadecimal": SORT.format(table="gtest", half="{half}"),
     "ORDER BY, words": SORT.format(table="orders", half="{half}"),
+    "CREATE TEMPORARY, hex.": COPY.format(table="gtest"),
+    "CREATE TEMPORARY, words": COPY.format(table="orders"),
 }
 
 
@@ -82,10 +86,10 @@ class Server:
         self.run(f"SET SESSION tmp_table_size = {limit}")
         self.run("FLUSH STATUS")
         begun = time.monotonic()
-        result = self.run(sql)
+        results = [self.run(statement) for statement in sql.split("; ")]
         elapsed = time.monotonic() - begun
         status = dict(self.run("SHOW STATUS LIKE 'Max_tmp_space_used'"))
-        return elapsed, int(status["Max_tmp_space_used"]), result
+        return elapsed, int(status["Max_tmp_space_used"]), str(results)
 
 
 def main():
@@ -93,6 +97,7 @@ def main():
     parser.add_argument("--mayfly", default=ROOT / "target/release/mayfly")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--limits", default="9,1", help="MiB, with commas between them")
+    parser.add_argument("--only", default="", help="statements whose names begin so")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tmpdir")
     options = parser.parse_args()
@@ -105,6 +110,8 @@ def main():
                 servers[way].fill(options.rows)
             print(f"{'statement':24}{'limit':>8}  {'way':14}{'median':>10}{'spread':>18}{'ratio':>7}{'in files':>11}")
             for name, sql in STATEMENTS.items():
+                if not name.startswith(options.only):
+                    continue
                 for limit in limits:
                     compare(servers, name, sql.format(half=options.rows // 2), limit, options.rounds)
         finally:
