@@ -15,7 +15,7 @@
 //! more than [`TempSpaceOptions::limit`]: where a file would have to grow beyond, what waits is
 //! given back first.
 //!
-//! Extents may be compressed and encrypted ([`codec`]). Every extent has a checksum, or the tag of its
+//! Extents may be compressed and encrypted (`codec`). Every extent has a checksum, or the tag of its
 //! encryption, held in memory with its offset: a file that was changed or a device that lies gives a
 //! clear error, never a wrong result.
 //!
