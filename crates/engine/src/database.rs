@@ -26,6 +26,7 @@ use crate::connections::{Connections, SessionShared};
 use crate::database::server_modes::ServerModes;
 use crate::files::FileRules;
 use crate::instrumentation::{Instrumentation, InstrumentationSizes};
+use crate::legacy_engines::LegacyEngines;
 use crate::locks::user::UserLockTable;
 use crate::locks::waits::Waits;
 use crate::options::{DatabaseOptions, FileAccess};
@@ -46,13 +47,6 @@ const IDLE_BYTES: u64 = 512 << 20;
 /// long as it exists.
 const ALWAYS_ZERO: &[&str] = &[
     "Innodb_row_lock_waits",
-    "Key_blocks_not_flushed",
-    "Key_blocks_unused",
-    "Key_blocks_used",
-    "Key_read_requests",
-    "Key_reads",
-    "Key_write_requests",
-    "Key_writes",
     "Open_files",
     "Open_streams",
     "Opened_files",
@@ -78,6 +72,7 @@ pub struct Database {
     pub(crate) connections: Connections,
     ended: Counters,
     pub(crate) instrumentation: Instrumentation,
+    pub(crate) legacy_engines: LegacyEngines,
     /// How many prepared statements there are.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
@@ -171,6 +166,7 @@ impl Database {
             text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
         };
         let instrumentation = Instrumentation::new(sizes);
+        let legacy_engines = LegacyEngines::new(&options, &globals, &resources.temp_space);
         let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
@@ -198,6 +194,7 @@ impl Database {
             connections: Connections::default(),
             ended: Counters::new(),
             instrumentation,
+            legacy_engines,
             prepared_statements: Arc::default(),
             started: Instant::now(),
             store: Mutex::default(),
@@ -259,6 +256,7 @@ impl Database {
     pub(crate) fn session_ended(&self, id: u64, counters: &Counters) {
         self.connections.end(id);
         counters.move_into(&self.ended);
+        self.legacy_engines.flush_status();
     }
 
     /// The living sessions.
@@ -382,6 +380,7 @@ impl Database {
             globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE),
         ));
         budgets.set_user_limits(&globals);
+        self.legacy_engines.set(&self.options, &globals);
         let part = |variable| part_limit(&self.options, &globals, variable);
         budgets
             .write_buffer
@@ -444,7 +443,8 @@ impl Database {
             ("Write_buffer_used", self.budgets.write_buffer.used()),
         ];
         let zeros = ALWAYS_ZERO.iter().map(|name| (*name, 0));
-        let rows = computed.into_iter().chain(zeros);
+        let keys = self.legacy_engines.status();
+        let rows = computed.into_iter().chain(keys).chain(zeros);
         status.extend(rows.map(|(name, value)| (name, value.to_string())));
         status
     }

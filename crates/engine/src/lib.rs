@@ -24,6 +24,7 @@ mod error;
 mod files;
 mod information_schema;
 mod instrumentation;
+mod legacy_engines;
 mod locales;
 mod locks;
 mod names;

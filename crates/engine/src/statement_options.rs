@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mayfly_functions::BlockEncryption;
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
+use mayfly_storage::legacy::DiskEngine;
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
 use mayfly_types::{Charset, CollationId, SqlMode};
@@ -52,6 +53,10 @@ pub(crate) struct StatementOptions {
     pub(crate) min_examined_row_limit: u64,
     pub(crate) cte_max_recursion_depth: u64,
     pub(crate) tmp_table_size: u64,
+    pub(crate) max_heap_table_size: u64,
+    pub(crate) read_buffer_size: u64,
+    /// The engine on disk, where internal temporary tables are in the engines of old.
+    pub(crate) legacy_engine: Option<DiskEngine>,
     pub(crate) big_tables: bool,
     /// A statement names a temporary table once, or gets 1137.
     pub(crate) temporary_tables_once: bool,
@@ -149,6 +154,9 @@ impl StatementOptions {
             min_examined_row_limit: settings.get(typed::MIN_EXAMINED_ROW_LIMIT),
             cte_max_recursion_depth: settings.get(typed::CTE_MAX_RECURSION_DEPTH),
             tmp_table_size: settings.get(typed::TMP_TABLE_SIZE),
+            max_heap_table_size: settings.get(typed::MAX_HEAP_TABLE_SIZE),
+            read_buffer_size: settings.get(typed::READ_BUFFER_SIZE),
+            legacy_engine: legacy_engine(settings),
             big_tables: settings.get(typed::BIG_TABLES),
             temporary_tables_once: settings.get(typed::TEMPORARY_TABLE_REUSE) == 1,
             sql_notes: settings.get(typed::SQL_NOTES),
@@ -181,6 +189,18 @@ impl StatementOptions {
             explain_format: settings.get(typed::EXPLAIN_FORMAT),
         }
     }
+}
+
+/// The engine on disk, where the engines of old are asked for.
+fn legacy_engine(settings: &Settings) -> Option<DiskEngine> {
+    const MEMORY: u64 = 0;
+    let is_chosen = settings.get(typed::INTERNAL_TMP_MEM_STORAGE_ENGINE) == MEMORY;
+    is_chosen.then(
+        || match settings.get(typed::INTERNAL_TMP_DISK_STORAGE_ENGINE) {
+            0 => DiskEngine::MyIsam,
+            _ => DiskEngine::InnoDb,
+        },
+    )
 }
 
 /// How long to wait for a client, and how much to take from it.

@@ -18,6 +18,7 @@ use mayfly_storage::temptable::Resources;
 use mayfly_storage::{Table, TempTableContext};
 use mayfly_types::{Batch, Result, Value};
 
+use crate::legacy::LegacyTables;
 use crate::measure::Measures;
 use crate::state::QueryState;
 
@@ -71,6 +72,8 @@ pub struct ExecutionContext {
     pub counters: Arc<Counters>,
     /// How far the statement is, for the shell.
     pub progress: Arc<Progress>,
+    /// The engines that MySQL had before TempTable, where they are to be used.
+    pub legacy: Option<LegacyTables>,
     /// What each operator does, where somebody asks.
     pub measures: Option<Arc<Measures>>,
 }

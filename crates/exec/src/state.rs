@@ -9,6 +9,8 @@ use mayfly_plan::physical::{QueryPlan, SharedId, SharedResult};
 use mayfly_storage::TempTable;
 use mayfly_types::{Error, Result, Value};
 
+use crate::operators::tables::MadeTable;
+
 /// The state of one run of a plan.
 #[derive(Debug)]
 pub(crate) struct QueryState {
@@ -29,7 +31,7 @@ struct SharedSlot {
 #[derive(Debug)]
 struct Made {
     parameters: Box<[Value]>,
-    table: TempTable,
+    table: MadeTable,
 }
 
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -66,8 +68,8 @@ impl QueryState {
         &self,
         id: SharedId,
         parameter: impl Fn(usize) -> Value,
-        make: impl FnOnce(&SharedResult) -> Result<TempTable>,
-    ) -> Result<TempTable> {
+        make: impl FnOnce(&SharedResult) -> Result<MadeTable>,
+    ) -> Result<MadeTable> {
         let (result, slot) = self.shared_result(id)?;
         let parameters: Box<[Value]> = result.parameters.iter().map(|it| parameter(*it)).collect();
         let mut made = lock(&slot.made);

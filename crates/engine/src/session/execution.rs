@@ -156,6 +156,14 @@ impl StatementContext<'_> {
             tables,
             counters: Arc::default(),
             progress: Arc::clone(&self.session.progress),
+            legacy: self.database().legacy_engines.tables(options, || {
+                let new = || {
+                    self.database()
+                        .legacy_engines
+                        .session_disk(&self.session.memory.temp_space)
+                };
+                self.session.legacy_disk.get_or_init(new).clone()
+            }),
             measures: self.measures.clone(),
         })
     }

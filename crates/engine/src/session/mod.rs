@@ -24,10 +24,12 @@ mod temporary_tables;
 mod tracking;
 mod transaction;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use mayfly_exec::Progress;
 use mayfly_storage::UndoLog;
+use mayfly_storage::legacy::SessionDisk;
 use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::{Condition, Error, Value};
 
@@ -78,6 +80,8 @@ pub struct Session {
     pub(crate) row: Vec<Value>,
     /// None while a statement uses it.
     pub(crate) scratch: Option<Box<RowScratch>>,
+    /// Where its temporary tables are in the engines of old, once one was.
+    legacy_disk: OnceCell<SessionDisk>,
     progress: Arc<Progress>,
     statement_text: Arc<str>,
 }
@@ -147,6 +151,7 @@ impl Session {
             memory,
             row: Vec::new(),
             scratch: None,
+            legacy_disk: OnceCell::new(),
             progress: Arc::default(),
             statement_text: Arc::from(""),
             shared,

@@ -41,7 +41,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("hostname", text("localhost"), "The machine's name.").read_only();
     global("innodb_adaptive_hash_index", switch(false), "Accepted for compatibility.").without_effect();
     global("innodb_autoinc_lock_mode", number(2, 0, 2), "Accepted for compatibility.").without_effect().read_only();
-    global("innodb_buffer_pool_size", number(128 * MIB, 5 * MIB, i64::MAX as u64), "Accepted for compatibility.").without_effect();
+    global("innodb_buffer_pool_size", number(128 * MIB, 5 * MIB, i64::MAX as u64), "The memory for the pages of internal temporary tables in the InnoDB engine.");
     global("innodb_default_row_format", choice(2, &["redundant", "compact", "dynamic"]), "Accepted for compatibility.").without_effect();
     global("innodb_file_per_table", switch(true), "Accepted for compatibility.").without_effect();
     global("innodb_flush_log_at_trx_commit", number(1, 0, 2), "When commits are on disk: 1 before they are acknowledged, 0 and 2 about a second later.");

@@ -166,9 +166,16 @@ typed! {
     GROUP_CONCAT_MAX_LEN: u64 = "group_concat_max_len";
     INIT_CONNECT: Text = "init_connect";
     INNODB_FLUSH_LOG_AT_TRX_COMMIT: u64 = "innodb_flush_log_at_trx_commit";
+    INNODB_BUFFER_POOL_SIZE: u64 = "innodb_buffer_pool_size";
     INNODB_LOCK_WAIT_TIMEOUT: u64 = "innodb_lock_wait_timeout";
     INNODB_STRICT_MODE: bool = "innodb_strict_mode";
     INNODB_TEMP_DATA_FILE_PATH: Text = "innodb_temp_data_file_path";
+    INTERNAL_TMP_DISK_STORAGE_ENGINE: u64 = "internal_tmp_disk_storage_engine";
+    INTERNAL_TMP_MEM_STORAGE_ENGINE: u64 = "internal_tmp_mem_storage_engine";
+    KEY_BUFFER_SIZE: u64 = "key_buffer_size";
+    KEY_CACHE_AGE_THRESHOLD: u64 = "key_cache_age_threshold";
+    KEY_CACHE_BLOCK_SIZE: u64 = "key_cache_block_size";
+    KEY_CACHE_DIVISION_LIMIT: u64 = "key_cache_division_limit";
     INTERACTIVE_TIMEOUT: u64 = "interactive_timeout";
     LC_TIME_NAMES: Text = "lc_time_names";
     LOCAL_INFILE: bool = "local_infile";

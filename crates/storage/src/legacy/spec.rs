@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mayfly_types::PhysicalType;
 
-use crate::temptable::{KeyMode, Purpose};
+use crate::temptable::{KeyMode, OperatorNumber, Purpose};
 
 /// How a column is declared: the engines of old store rows by this, not by the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +88,8 @@ pub struct LegacyTableSpec {
     pub purpose: Purpose,
     /// Why the statement needs it, in words.
     pub cause: Arc<str>,
+    /// The operator of the statement's plan that makes it.
+    pub operator: Option<OperatorNumber>,
     /// The columns, those of the key first.
     pub columns: Vec<LegacyColumn>,
     /// How the columns of the unique key are compared, one for each; NULL is equal to NULL. Empty for a

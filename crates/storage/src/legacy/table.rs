@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use mayfly_memory::{Budget, MemoryError};
 use mayfly_types::{Batch, Error, Result};
@@ -14,7 +13,9 @@ use super::scan::misuse;
 use super::spec::{LegacyOptions, LegacyTableSpec, StoreForm};
 use super::store::{Store, StoreSource, copy};
 use crate::error::ANONYMOUS_TABLE;
-use crate::temptable::{Registration, RegistryEntry, TempTableContext};
+use crate::temptable::{
+    Ending, LimitHit, Registration, RegistryEntry, TableFacts, TempTableContext,
+};
 use crate::values::{ColumnValues, StoredValue};
 
 /// Rows after which a conversion asks whether the statement is to end.
@@ -38,7 +39,7 @@ pub struct LegacyTable {
     memory: Budget,
     space: Budget,
     context: TempTableContext,
-    registration: Registration,
+    registration: Arc<Registration>,
     key: Vec<u8>,
     images: Vec<u8>,
 }
@@ -49,17 +50,20 @@ fn register(
     spec: &LegacyTableSpec,
     memory: &Budget,
     space: &Budget,
-) -> Registration {
+) -> Arc<Registration> {
     let shared = context.shared();
-    let access = if spec.key.is_empty() { "NONE" } else { "HASH" };
-    shared.resources.registry.register(
-        shared.owner.clone(),
-        spec.purpose,
-        spec.cause.to_string(),
-        access,
-        Some(Arc::clone(&shared.counters)),
-        (memory.clone(), space.clone()),
-    )
+    let facts = TableFacts {
+        owner: shared.owner.clone(),
+        purpose: spec.purpose,
+        cause: Arc::clone(&spec.cause),
+        operator: spec.operator,
+        access: if spec.key.is_empty() { "NONE" } else { "HASH" },
+        engine: LegacyEngine::Memory.name(),
+        ending: Ending::Statement(shared.interrupt.clone()),
+    };
+    let counters = Some(Arc::clone(&shared.counters));
+    let registry = &shared.resources.registry;
+    registry.register(facts, counters, memory.clone(), space.clone())
 }
 
 impl LegacyTable {
@@ -71,6 +75,7 @@ impl LegacyTable {
         options: &LegacyOptions,
         spec: LegacyTableSpec,
     ) -> Result<Self> {
+        context.enter_queue()?;
         let (setting, limit) = options.memory_limit();
         let memory = context.memory().child(setting, limit);
         let space = context
@@ -98,6 +103,7 @@ impl LegacyTable {
         if spec.purpose.is_counted() {
             context.count(|counters| &counters.created_tmp_tables, 1);
         }
+        registration.set_engine(store.engine().name());
         if store.engine().is_on_disk() && spec.purpose.is_counted() {
             context.count_overflow(None);
         }
@@ -149,7 +155,7 @@ impl LegacyTable {
 
     /// What the registry says of it now.
     pub fn record(&self) -> RegistryEntry {
-        self.registration.record.snapshot()
+        self.registration.snapshot()
     }
 
     pub(super) fn context(&self) -> &TempTableContext {
@@ -166,8 +172,7 @@ impl LegacyTable {
     }
 
     fn count_rows(&self, written: u64) {
-        let rows = &self.registration.record.rows;
-        rows.store(self.store.row_count(), Ordering::Relaxed);
+        self.registration.set_rows(self.store.row_count());
         self.context
             .count(|counters| &counters.rows_written, written);
     }
@@ -348,6 +353,7 @@ impl LegacyTable {
         self.form = form;
         let to = self.store.engine();
         self.placement.engine = to;
+        self.registration.set_engine(to.name());
         self.placement.conversions.push(Conversion {
             from,
             to,
@@ -356,9 +362,12 @@ impl LegacyTable {
         });
         if !from.is_on_disk() && self.spec.purpose.is_counted() {
             let limit = match reason {
-                PlacementReason::Limit { setting, .. } if was_full => Some(setting),
+                PlacementReason::Limit { setting, bytes } if was_full => {
+                    Some(LimitHit { setting, bytes })
+                }
                 _ => None,
             };
+            self.registration.overflowed_at(limit);
             self.context.count_overflow(limit);
         }
         Ok(())

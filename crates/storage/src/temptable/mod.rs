@@ -48,6 +48,7 @@ pub use partition::join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
 pub use partition_queue::join_pair::JoinPair;
 pub use partition_queue::{PartitionQueue, Taken};
 pub use queue::{MemoryQueue, QueueShare};
+pub(crate) use record::{Ending, TableFacts};
 pub use record::{LimitHit, OperatorNumber, RegistryEntry};
 pub(crate) use registry::Registration;
 pub use registry::{Registry, StatementCounters, StatementOwner};
