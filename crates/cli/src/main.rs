@@ -15,6 +15,7 @@ mod shell;
 mod statements;
 mod tune;
 mod units;
+mod what_if;
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -46,6 +47,7 @@ fn start(options: &Options) -> Result<ExitCode, String> {
         Some(Command::Check) => return data_directory::check(options),
         Some(Command::Serve(serve)) => return serve::run(serve, options),
         Some(Command::Tune(tune)) => return tune::run(tune, options),
+        Some(Command::WhatIf(what_if)) => return what_if::run(what_if, options),
         None => {}
     }
     let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;

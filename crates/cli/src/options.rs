@@ -74,6 +74,8 @@ pub(crate) enum Command {
     Serve(ServeOptions),
     /// Measures which read_buffer_size is best on this machine.
     Tune(TuneOptions),
+    /// Runs a statement again under other limits and on other engines of temporary tables.
+    WhatIf(WhatIfOptions),
 }
 
 /// Options of `mayfly serve`.
@@ -155,6 +157,40 @@ pub(crate) struct TuneOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// Writes a page with tables and charts into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Writes all times into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// Options of `mayfly what-if`.
+#[derive(Debug, Args)]
+pub(crate) struct WhatIfOptions {
+    /// CSV files to open as tables, and scripts to run, before the statement.
+    pub(crate) inputs: Vec<String>,
+    /// Statements to run before it.
+    #[arg(short = 'e', long = "execute", value_name = "SQL")]
+    pub(crate) setup: Vec<String>,
+    /// The statement that is run again and again.
+    #[arg(short = 'q', long = "query", value_name = "SQL")]
+    pub(crate) statement: String,
+    /// Memory of a temporary table, such as 16M,1M [default: 16M, and a tenth of what the statement uses].
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = parse_size)]
+    pub(crate) limits: Vec<u64>,
+    /// Runs of each case; the median counts.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) runs: u16,
+    /// A case that has taken so long is not run again.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) seconds: u64,
+    /// Database to start in (made when missing).
+    #[arg(short = 'D', long, value_name = "NAME", default_value = "test")]
+    pub(crate) database: String,
+    /// Writes the chart into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Writes a page with the table and the chart into this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Writes all times into this file.

@@ -186,10 +186,13 @@ fn limit(session: &mut Session, bytes: Option<u64>) -> Result<(), Error> {
 }
 
 fn describe(table: &TemporaryTableRecord) -> String {
+    let (rows, what) = match table.groups {
+        0 => (table.rows, "rows"),
+        groups => (groups, "groups"),
+    };
     let mut text = format!(
-        "{}: {} rows, {} in memory at most",
+        "{}: {rows} {what}, {} in memory at most",
         table.purpose.name(),
-        table.rows,
         units::bytes(table.memory_peak)
     );
     if table.disk_peak > 0 {
