@@ -7,27 +7,32 @@
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Frames by what they hold: a hash table whose chains go through an array.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FrameIndex {
     /// The first frame of each chain. Its length is a power of two.
     heads: Vec<u32>,
     next: Vec<u32>,
     keys: Vec<(u64, u64)>,
+    len: usize,
 }
 
 /// Bytes of the index for each frame.
 pub(super) const INDEX_BYTES: usize = 8 + 4 + 16;
+/// Chains at first.
+const HEADS_MIN: usize = 64;
 
-impl FrameIndex {
-    /// For up to so many frames.
-    pub(super) fn new(frames: usize) -> Self {
+impl Default for FrameIndex {
+    fn default() -> Self {
         Self {
-            heads: vec![NONE; frames.next_power_of_two()],
+            heads: vec![NONE; HEADS_MIN],
             next: Vec::new(),
             keys: Vec::new(),
+            len: 0,
         }
     }
+}
 
+impl FrameIndex {
     #[inline]
     fn head(&self, (file, number): (u64, u64)) -> usize {
         let mixed = (number ^ file.rotate_left(40)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -57,15 +62,36 @@ impl FrameIndex {
             self.next.resize(at + 1, NONE);
             self.keys.resize(at + 1, (0, 0));
         }
-        let head = self.head(key);
         self.keys[at] = key;
-        self.next[at] = self.heads[head];
+        self.len += 1;
+        if self.len > self.heads.len() {
+            self.grow();
+        }
+        self.link(frame);
+    }
+
+    fn link(&mut self, frame: u32) {
+        let head = self.head(self.keys[frame as usize]);
+        self.next[frame as usize] = self.heads[head];
         self.heads[head] = frame;
+    }
+
+    /// Doubles the number of chains.
+    fn grow(&mut self) {
+        let doubled = vec![NONE; self.heads.len() * 2];
+        for mut frame in std::mem::replace(&mut self.heads, doubled) {
+            while frame != NONE {
+                let next = self.next[frame as usize];
+                self.link(frame);
+                frame = next;
+            }
+        }
     }
 
     pub(super) fn remove(&mut self, frame: u32) {
         let next = self.next[frame as usize];
         let head = self.head(self.keys[frame as usize]);
+        self.len -= 1;
         if self.heads[head] == frame {
             self.heads[head] = next;
             return;
@@ -171,14 +197,14 @@ mod tests {
 
     #[test]
     fn frames_are_found_until_they_are_removed() {
-        let mut index = FrameIndex::new(4);
-        for frame in 0..40 {
+        let mut index = FrameIndex::default();
+        for frame in 0..400 {
             index.insert((u64::from(frame) % 3, u64::from(frame)), frame);
         }
-        for frame in (0..40).step_by(2) {
+        for frame in (0..400).step_by(2) {
             index.remove(frame);
         }
-        for frame in 0..40_u32 {
+        for frame in 0..400_u32 {
             let found = index.find((u64::from(frame) % 3, u64::from(frame)));
             assert_eq!(found, (frame % 2 == 1).then_some(frame));
         }

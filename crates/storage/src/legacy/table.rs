@@ -21,6 +21,9 @@ use crate::values::{ColumnValues, StoredValue};
 /// Rows after which a conversion asks whether the statement is to end.
 const ROWS_PER_CHECK: u64 = 1024;
 
+/// Bytes of rows that are kept between two changes.
+const IMAGES_KEPT: usize = 1 << 20;
+
 /// An internal temporary table of an engine that MySQL had before TempTable.
 ///
 /// It has one writer. A table without a key is appended to and scanned. In a table with one, rows are found by
@@ -260,13 +263,19 @@ impl LegacyTable {
         let mut images = std::mem::take(&mut self.images);
         images.clear();
         let mut ends = Vec::with_capacity(positions.len());
+        let mut held = self.context.memory().reservation();
         for position in positions {
             let read = self.store.read(*position, &mut images, &mut sink);
             read.map_err(|refusal| self.error(refusal))?;
             ends.push(images.len());
+            let bytes = images.capacity() as u64;
+            if bytes > held.bytes() {
+                self.context.resize_working_set(&mut held, bytes)?;
+            }
         }
         let changed = change(sink.finish())?;
         self.write(positions, &changed, &mut images, &ends)?;
+        images.shrink_to(IMAGES_KEPT);
         self.images = images;
         let count = positions.len() as u64;
         self.context.count(|counters| &counters.rows_read, count);

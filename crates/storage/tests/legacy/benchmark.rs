@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
+use mayfly_storage::KeyMode;
 use mayfly_storage::legacy::{DiskEngine, LegacyColumn};
-use mayfly_storage::{HashFunction, KeyMode};
 use mayfly_types::{Batch, PhysicalType};
 
 use super::fixture::{Fixture, Setting};
@@ -91,11 +91,7 @@ fn run(name: &str, setting: &Setting) {
 #[test]
 #[ignore = "a measurement"]
 fn million_groups() {
-    let memory = Setting {
-        hash: HashFunction::Standard,
-        ..Setting::new(DiskEngine::MyIsam, 1 << 30)
-    };
-    let mut memory = memory;
+    let mut memory = Setting::new(DiskEngine::MyIsam, 1 << 30);
     memory.options.max_heap_table_size = 1 << 30;
     run("MEMORY", &memory);
     let my_isam = |key_buffer_size| {

@@ -13,8 +13,8 @@ use super::fixture::{Fixture, Setting, batch, scanned};
 /// Rows that do not fit into memory, are changed, grow, and are read.
 fn work(fixture: &Fixture, columns: &[LegacyColumn], has_key: bool) -> Result<Vec<Vec<Value>>> {
     let types: Vec<_> = columns.iter().map(|column| column.ty).collect();
-    let key = [KeyMode::Binary];
-    let mut table = fixture.table(columns, if has_key { &key } else { &[] })?;
+    let key = &[KeyMode::Binary][..usize::from(has_key)];
+    let mut table = fixture.table(columns, key)?;
     let (mut positions, mut is_new) = (Vec::new(), Vec::new());
     for round in 0..4_usize {
         let row = |n: usize| {
@@ -49,13 +49,14 @@ fn check(name: &str, setting: &Setting, columns: &[LegacyColumn], has_key: bool)
     };
     assert!(expected.len() >= 200);
     for fault in Fault::ALL {
-        let (mut fail_at, mut failures) = (1, 0);
+        let (mut fail_at, mut failures, mut is_struck) = (1, 0, false);
         loop {
             let io = Arc::new(FaultIo::new(Arc::new(SystemIo), fault, fail_at));
             let label = format!("{name} {fault:?} {fail_at}");
             let fixture = Fixture::with_io(setting, Arc::clone(&io) as Arc<dyn IoBackend>);
             let result = work(&fixture, columns, has_key);
             let calls = io.calls();
+            is_struck |= calls > 0 && !fault.is_harmless();
             match result {
                 Ok(found) => assert_eq!(found, expected, "{label}"),
                 Err(error) => {
@@ -80,9 +81,8 @@ fn check(name: &str, setting: &Setting, columns: &[LegacyColumn], has_key: bool)
                 break;
             }
             // Every call at first, then some of the many that are alike.
-            fail_at += 1 + fail_at / 20;
+            fail_at += 1 + fail_at / 8;
         }
-        let is_struck = !fault.is_harmless() && fail_at > 2;
         assert_eq!(failures > 0, is_struck, "{name} {fault:?}");
     }
 }

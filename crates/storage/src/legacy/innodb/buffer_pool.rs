@@ -116,7 +116,7 @@ impl State {
     fn empty(&mut self, bytes: u64) {
         self.max = ((bytes / FRAME_BYTES) as usize).clamp(1, u32::MAX as usize / 2);
         self.frames.clear();
-        self.index = FrameIndex::new(self.max);
+        self.index = FrameIndex::default();
         self.links = Links::default();
         self.used = FrameList::default();
         self.free = FrameList::default();

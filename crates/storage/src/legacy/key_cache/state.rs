@@ -65,7 +65,7 @@ impl Blocks {
             size,
             chunks: Vec::new(),
             blocks: Vec::new(),
-            index: FrameIndex::new(max),
+            index: FrameIndex::default(),
             links: Links::default(),
             warm: FrameList::default(),
             hot: FrameList::default(),

@@ -80,7 +80,6 @@ impl KeyTree {
         if offset >= self.space.length() {
             return Err(self.corrupt(number).into());
         }
-        page.bytes.clear();
         page.bytes.resize(self.page_length, 0);
         let is_from_file = self.file.read(&mut page.bytes, offset)?;
         page.open(is_from_file)

@@ -156,7 +156,6 @@ impl SequentialReader {
             self.memory.grow_forced((length - self.size) as u64)?;
             self.size = length;
         }
-        self.buffer.clear();
         self.buffer.resize(left.min(self.size as u64) as usize, 0);
         self.start = offset;
         let read = file.read(&mut self.buffer, offset);
