@@ -185,6 +185,7 @@ impl FrameList {
     }
 
     /// The frames in their order.
+    #[cfg(test)]
     pub(super) fn iter<'a>(&self, links: &'a Links) -> impl Iterator<Item = u32> + use<'a> {
         let next = |frame: &u32| Some(links.0[*frame as usize].1).filter(|next| *next != NONE);
         std::iter::successors(self.first(), next)

@@ -363,8 +363,10 @@ fn a_row_that_grows_again_and_again_stays_where_it_was() {
                     text.resize(text.len() + n * 97, round as u8);
                 }
             }
-            let changed: Vec<_> = texts.iter().map(|text| vec![Value::Bytes(text.clone())]);
-            let changed = changed.collect::<Vec<_>>();
+            let changed: Vec<_> = texts
+                .iter()
+                .map(|text| vec![Value::Bytes(text.clone())])
+                .collect();
             table
                 .modify(&positions, |_| Ok(batch(&types[1..], &changed)))
                 .unwrap();
