@@ -14,6 +14,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-memory", 0),
     ("mayfly-charts", 0),
     ("mayfly-tuning", 1),
+    ("mayfly-http", 0),
     ("mayfly-functions", 1),
     ("mayfly-storage", 1),
     ("mayfly-plan", 2),

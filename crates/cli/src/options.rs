@@ -1,8 +1,9 @@
 //! The command line.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use mayfly_engine::DatabaseOptions;
 
 use crate::advise::AdviseOptions;
@@ -117,6 +118,41 @@ pub(crate) struct ServeOptions {
     /// What is logged on standard error: error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(crate) log_level: String,
+    /// The live page.
+    #[command(flatten)]
+    pub(crate) page: HttpOptions,
+}
+
+/// Options of the live page.
+#[derive(Debug, Args)]
+pub(crate) struct HttpOptions {
+    /// Port of the live page and of /metrics; 0 for any free one [default: none is served].
+    #[arg(long, value_name = "PORT")]
+    pub(crate) http: Option<u16>,
+    /// Address that the page listens on.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", requires = "http")]
+    pub(crate) http_bind: IpAddr,
+    /// File with the page's token, made if it is not there [default: a new token at each start].
+    #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "http_without_token")]
+    pub(crate) http_token_file: Option<PathBuf>,
+    /// Asks for no token: on loopback addresses, or `anywhere`.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "loopback", requires = "http")]
+    pub(crate) http_without_token: Option<WithoutToken>,
+    /// A name by which browsers reach the page, besides its addresses; may be given several times.
+    #[arg(long = "http-name", value_name = "NAME", requires = "http")]
+    pub(crate) http_names: Vec<String>,
+    /// How many statements /metrics shows by their digest.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=100), requires = "http")]
+    pub(crate) http_metrics_digests: u16,
+}
+
+/// Where the page may be without a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WithoutToken {
+    /// On loopback addresses.
+    Loopback,
+    /// On any address.
+    Anywhere,
 }
 
 /// Options of `mayfly demo`.

@@ -7,6 +7,7 @@
 
 pub(crate) mod config_file;
 mod descriptors;
+mod http;
 mod settings;
 
 use std::io::Write;
@@ -49,6 +50,7 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     let wait = signals.handle();
     database.on_shutdown(move || wait.close());
     let mut server = Server::start(Arc::clone(&database), &settings.server)?;
+    let mut page = http::start(&database, &serve.page)?;
     announce(&server, &settings.server, settings.pid_file.as_deref())?;
     match signals.forever().next() {
         Some(signal) => tracing::info!("signal {signal}: shutting down"),
@@ -58,6 +60,12 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     if !server.stop(PATIENCE) {
         tracing::warn!("{} connections did not end", server.connections());
     }
+    if let Some(page) = &mut page
+        && !page.stop(PATIENCE)
+    {
+        tracing::warn!("the live page did not end");
+    }
+    drop(page);
     drop(server);
     drop(database);
     if let Some(path) = &settings.pid_file {
