@@ -130,10 +130,20 @@ pub(crate) struct HttpOptions {
     #[arg(long, value_name = "PORT")]
     pub(crate) http: Option<u16>,
     /// Address that the page listens on.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", requires = "http")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1",
+        requires = "http"
+    )]
     pub(crate) http_bind: IpAddr,
     /// File with the page's token, made if it is not there [default: a new token at each start].
-    #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "http_without_token")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "http",
+        conflicts_with = "http_without_token"
+    )]
     pub(crate) http_token_file: Option<PathBuf>,
     /// Asks for no token: on loopback addresses, or `anywhere`.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "loopback", requires = "http")]

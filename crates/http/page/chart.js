@@ -79,7 +79,11 @@ export class Chart {
     const totals = at.map((_, index) => (memory[index] ?? 0) + (disk[index] ?? 0));
     const most = Math.max(...totals, 0);
     this.element.setAttribute('aria-label', `${this.label}. Now ${bytes(memory.at(-1))} in memory and ${bytes(disk.at(-1))} on disk; at most ${bytes(most)} together. The arrow keys read other times.`);
-    if (width < 100 || at.length < 2) return;
+    if (width < 100) return;
+    if (at.length < 2) {
+      this.svg.append(draw('text', { x: width / 2, y: HEIGHT / 2, 'text-anchor': 'middle', text: 'The line begins with the second sample.' }));
+      return;
+    }
     const top = Math.max(most * 1.08, 4096);
     const x = (index) => LEFT + ((at[index] - at[0]) / (at.at(-1) - at[0] || 1)) * (width - LEFT);
     const y = (value) => 8 + (1 - value / top) * (HEIGHT - BOTTOM - 8);

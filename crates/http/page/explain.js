@@ -1,7 +1,7 @@
 // The plan of a statement that someone types.
 import { card, make } from './elements.js';
 import { bytes, seconds } from './format.js';
-import { PlanPicture, operatorFacts, planTree, spills, tablesOf } from './plan.js';
+import { PlanPicture, bytesOf, operatorFacts, planTree, spills, tablesOf } from './plan.js';
 import { server } from './server.js';
 
 export function createExplain(app) {
@@ -45,7 +45,7 @@ export function createExplain(app) {
     }
     const tables = tablesOf(tree);
     const large = tables.filter((it) => spills(it.table)).length;
-    const size = tables.reduce((total, it) => total + (Number(it.table.estimated_bytes) || 0), 0);
+    const size = tables.reduce((total, it) => total + (bytesOf(it.table) || 0), 0);
     const facts = make('section.stack', { 'aria-live': 'off' });
     const picture = new PlanPicture(tree, (chosen) => {
       facts.replaceChildren(make('h3', { text: chosen.title }), operatorFacts(chosen));
@@ -54,8 +54,8 @@ export function createExplain(app) {
     const shown = card('Plan', {
       id: 'plan-title',
       tools: [
-        tables.length ? make(large ? 'span.chip.disk' : 'span.chip.accent', { text: `${tables.length} temporary ${tables.length === 1 ? 'table' : 'tables'}${size ? `, about ${bytes(size)}` : ''}` }) : make('span.chip.good', { text: 'no temporary table' }),
-        large ? make('span.chip.disk', { text: `${large} will not fit in memory` }) : null,
+        tables.length ? make(large ? 'span.chip.disk' : 'span.chip.accent', { text: `${tables.length} temporary ${tables.length === 1 ? 'table' : 'tables'}${size ? `, ${tree.seconds === undefined ? 'about ' : ''}${bytes(size)}` : ''}` }) : make('span.chip.good', { text: 'no temporary table' }),
+        large ? make('span.chip.disk', { text: tree.seconds === undefined ? `${large} will not fit in memory` : `${large} went to disk` }) : null,
         tree.seconds === undefined ? make('span.muted.small', { text: 'expected, not run' }) : make('span.chip', { text: `ran ${seconds(tree.seconds)}` }),
         make('div.choice.push', { role: 'group', 'aria-label': 'Size' },
           make('button', { type: 'button', text: '−', 'aria-label': 'Smaller', onclick: zoom(0.8) }), make('button', { type: 'button', text: 'Fit', onclick: () => picture.fit() }), make('button', { type: 'button', text: '+', 'aria-label': 'Larger', onclick: zoom(1.25) })),

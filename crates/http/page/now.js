@@ -28,6 +28,24 @@ export async function kill(what, id, text, refresh) {
   }
 }
 
+/** All that is known of a temporary table. */
+function details(row) {
+  const facts = [
+    ['Purpose', row.purpose], ['Name', row.name === '(internal)' ? null : row.name], ['Engine', row.engine], ['Access', row.access], ['Session', row.session], ['Account', row.user],
+    ['Rows', wholeCount(row.rows)], ['Memory', bytes(row.memory)], ['Memory at most', bytes(row.memory_peak)], ['Disk', bytes(row.disk)], ['Disk at most', bytes(row.disk_peak)],
+    ['Written to disk', bytes(row.written)], ['Read from disk', bytes(row.read)], ['Partitions', count(row.partitions)], ['Age', seconds(row.age)], ['Limit that it has hit', row.limit_hit],
+  ].filter(([, value]) => value !== null && value !== undefined && value !== '–');
+  const dialog = make('dialog', { 'aria-labelledby': 'details-title' },
+    make('form', { method: 'dialog' }, make('h2', { id: 'details-title', text: `Temporary table ${row.id}` }),
+      row.cause ? make('p', { text: row.cause }) : null,
+      row.statement ? make('pre.block', { text: statementText(row.statement), tabindex: 0, 'aria-label': 'Statement' }) : null,
+      make('dl.facts', {}, facts.map(([name, value]) => make('div', {}, make('dt', { text: name }), make('dd', { text: String(value) })))),
+      make('div.row', {}, make('button.push', { text: 'Close', autofocus: true }))));
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
 class Tile {
   constructor(title, kind) {
     this.kind = kind;
@@ -76,7 +94,7 @@ export function createNow(app) {
       id: 'purpose', title: 'Temporary table', class: 'wide', value: (row) => row.purpose, state: (row) => [row.purpose, row.cause, row.disk > 0, row.limit_hit, row.name, row.engine],
       cell: (row) => [
         make('div.row', { style: { gap: '6px' } }, make(row.disk > 0 ? 'span.chip.disk' : 'span.chip', { text: row.name && row.name !== '(internal)' ? row.name : row.purpose ?? '–' }),
-          row.engine ? make('span.muted.small', { text: row.engine }) : null,
+          row.engine && row.engine !== 'TempTable' ? make('span.muted.small', { text: row.engine }) : null,
           row.limit_hit ? make('span.chip.bad', { text: row.limit_hit, title: 'The limit that it has hit' }) : null),
         make('span.sub', { text: short(row.cause, 90), title: row.cause }),
       ],
@@ -90,7 +108,7 @@ export function createNow(app) {
     rows: { id: 'rows', title: 'Rows', number: true, sort: true, value: (row) => row.rows, cell: (row) => make('span', { text: count(row.rows), title: wholeCount(row.rows) }) },
     memory: {
       id: 'memory', title: 'Memory', sort: true, value: (row) => row.memory, state: (row) => [row.memory, memoryLimit(), largest(shownRows, 'memory')],
-      cell: (row) => memoryMeter(row, shownRows, grouping === 'table' && row.session !== undefined ? memoryLimit() : null),
+      cell: (row) => memoryMeter(row, shownRows, grouping === 'table' && row.purpose !== 'user' ? memoryLimit() : null),
     },
     disk: { id: 'disk', title: 'Disk', sort: true, value: (row) => row.disk, state: (row) => [row.disk, largest(shownRows, 'disk')], cell: (row) => diskMeter(row, shownRows, grouping === 'table' ? diskLimit() : null) },
     age: { id: 'age', title: 'Age', number: true, sort: true, value: (row) => row.age, state: (row) => Math.round((row.age ?? 0) * 10), cell: (row) => seconds(row.age >= 10 ? Math.round(row.age) : row.age) },
@@ -116,7 +134,7 @@ export function createNow(app) {
   function buildTables() {
     tables = new DataTable({
       label: 'Temporary tables', columns: shapes[grouping].map((id) => columns[id]), order: 'memory',
-      key: (row) => (grouping === 'table' ? row.id : row[grouping]), empty: 'No temporary table is alive. One appears here while its statement runs, or until its session drops it.',
+      key: (row) => (grouping === 'table' ? row.id : row[grouping]), open: grouping === 'table' ? details : null, empty: 'No temporary table is alive. One appears here while its statement runs, or until its session drops it.',
     });
     tablesCard.card.replaceChildren(tablesCard.head, tables.element);
   }
@@ -151,6 +169,7 @@ export function createNow(app) {
       {
         id: 'kill', title: 'Kill', hiddenTitle: true, class: 'actions', value: () => '', state: (row) => [row.command === 'Sleep', row.statement],
         cell: (row) => [
+          row.statement ? make('button.quiet.small', { type: 'button', text: 'Explain', 'aria-label': `Explain the statement of session ${row.id}`, onclick: () => app.explain(row.statement, row.database) }) : null,
           row.command === 'Sleep' ? null : make('button.danger', { type: 'button', text: 'Kill statement', 'aria-label': `Kill the statement of session ${row.id}`, onclick: () => kill('statement', row.id, row.statement, app.refresh) }),
           make('button.danger', { type: 'button', text: 'Kill connection', 'aria-label': `Kill connection ${row.id}`, onclick: () => kill('connection', row.id, row.statement, app.refresh) }),
         ].filter(Boolean),

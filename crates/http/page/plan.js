@@ -40,8 +40,16 @@ function node(step) {
   };
 }
 
-/** Whether a temporary table goes to disk, as far as it is known. */
-export const spills = (table) => table.fits === false || number(table.disk_bytes) > 0 || number(table.actual_disk_bytes) > 0;
+/** Whether a temporary table was measured. */
+const isMeasured = (table) => table.actual_memory_bytes !== undefined || table.actual_disk_bytes !== undefined;
+
+/** Whether a temporary table goes to disk: whether it went there if it was measured, else whether it is expected to. */
+export const spills = (table) => (isMeasured(table) ? number(table.actual_disk_bytes) > 0 : table.fits === false);
+
+/** The bytes of a temporary table, measured or else expected. */
+export const bytesOf = (table) => (isMeasured(table) ? (number(table.actual_memory_bytes) ?? 0) + (number(table.actual_disk_bytes) ?? 0) : number(table.estimated_bytes));
+
+const nameOf = (limit) => (limit && typeof limit === 'object' ? limit.name : limit);
 
 /** Every operator that has a temporary table. */
 export function tablesOf(tree) {
@@ -74,12 +82,13 @@ function wrapped(text, size, most, weight = 400) {
 
 /** The lines of a temporary table in the picture. */
 function tableLines(table) {
-  const bytesOf = number(table.actual_bytes) ?? number(table.estimated_bytes);
   const rows = number(table.actual_rows) ?? number(table.estimated_rows);
   const lines = wrapped(`Temporary table${table.purpose ? `: ${table.purpose}` : ''}`, 11, 2, 600).map((text) => ({ text, strong: true }));
-  const size = [rows === undefined ? '' : `${count(rows)} rows`, bytesOf === undefined ? '' : bytes(bytesOf)].filter(Boolean).join(', ');
-  const limit = table.limit && typeof table.limit === 'object' ? table.limit.name : table.limit;
-  const fits = table.fits === true ? 'fits in memory' : table.fits === false ? `exceeds ${limit ?? 'its limit'}` : '';
+  const size = [rows === undefined ? '' : `${count(rows)} rows`, bytesOf(table) === undefined ? '' : bytes(bytesOf(table))].filter(Boolean).join(', ');
+  const limit = nameOf(table.actual_limit ?? table.limit) ?? 'its limit';
+  const fits = isMeasured(table)
+    ? (spills(table) ? `${bytes(number(table.actual_disk_bytes))} on disk at ${limit}` : 'stayed in memory')
+    : table.fits === true ? 'fits in memory' : table.fits === false ? `exceeds ${limit}` : '';
   for (const text of wrapped([size, fits].filter(Boolean).join(' · '), 11, 2)) if (text) lines.push({ text });
   if (table.cause) lines.push(...wrapped(table.cause, 11, 3).map((text) => ({ text })));
   if (table.removed_by) lines.push(...wrapped(`${table.removed_by} would remove it`, 11, 3, 600).map((text) => ({ text, strong: true })));
@@ -125,7 +134,7 @@ function label(tree) {
   const parts = [tree.title, tree.facts];
   if (tree.table) {
     parts.push('makes a temporary table', tree.table.purpose, tree.table.cause, tree.table.removed_by && `${tree.table.removed_by} would remove it`);
-    if (spills(tree.table)) parts.push('it goes to disk');
+    if (spills(tree.table)) parts.push(isMeasured(tree.table) ? 'it went to disk' : 'it will go to disk');
   }
   return parts.filter(Boolean).join(', ');
 }

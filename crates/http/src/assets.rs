@@ -53,7 +53,10 @@ mod tests {
                 let known = if address == "http://" { names } else { 0 };
                 assert_eq!(found.by_ref().count(), known, "{path}: {address}");
             }
-            for part in text.split(['"', '\'']).filter(|part| part.starts_with("/page/")) {
+            for part in text
+                .split(['"', '\''])
+                .filter(|part| part.starts_with("/page/"))
+            {
                 assert!(find(part).is_some(), "{path} uses {part}");
             }
         }

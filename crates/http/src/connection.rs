@@ -100,15 +100,21 @@ impl<T: Transport> Connection<'_, T> {
         // RFC 9112, 2.2: empty lines before a request are left out.
         let mut began = (!self.buffer.is_empty()).then(Instant::now);
         let (head, length) = loop {
-            let blank = self.buffer.iter().take_while(|it| matches!(it, b'\r' | b'\n'));
+            let blank = self
+                .buffer
+                .iter()
+                .take_while(|it| matches!(it, b'\r' | b'\n'));
             let blank = blank.count();
             self.buffer.drain(..blank);
-            match Head::parse(&self.buffer, self.limits.body_bytes)? {
-                Parsed::Head(head, length) if length <= self.limits.head_bytes => {
-                    break (head, length);
+            let most = self.buffer.len().min(self.limits.head_bytes);
+            let begin = self.buffer.get(..most).unwrap_or_default();
+            match Head::parse(begin, self.limits.body_bytes)? {
+                Parsed::Head(head, length) => break (head, length),
+                Parsed::Partial if most < self.limits.head_bytes => {}
+                Parsed::Partial => {
+                    let late = Response::error(Status::HeadTooLarge, "too long a head");
+                    return Err(late.into());
                 }
-                Parsed::Partial if self.buffer.len() < self.limits.head_bytes => {}
-                _ => return Err(Response::error(Status::HeadTooLarge, "too long a head").into()),
             }
             if self.read(began)? == 0 {
                 return Ok(None);
@@ -141,7 +147,8 @@ impl<T: Transport> Connection<'_, T> {
         let mut chunk = [0; 8192];
         match self.transport.read(&mut chunk) {
             Ok(count) => {
-                self.buffer.extend_from_slice(chunk.get(..count).unwrap_or_default());
+                self.buffer
+                    .extend_from_slice(chunk.get(..count).unwrap_or_default());
                 Ok(count)
             }
             Err(error) if is_late(&error) && began.is_some() => Err(late().into()),
@@ -154,7 +161,8 @@ impl<T: Transport> Connection<'_, T> {
         while !bytes.is_empty() {
             let left = self.limits.response_time.checked_sub(began.elapsed());
             let left = left.filter(|it| !it.is_zero());
-            self.transport.limit_write(left.ok_or(io::ErrorKind::TimedOut)?)?;
+            self.transport
+                .limit_write(left.ok_or(io::ErrorKind::TimedOut)?)?;
             match self.transport.write(bytes) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
@@ -171,7 +179,8 @@ impl<T: Transport> Connection<'_, T> {
         let (began, mut count) = (Instant::now(), 0_usize);
         let mut chunk = [0; 8192];
         while let Some(left) = LINGER_TIME.checked_sub(began.elapsed()) {
-            self.transport.limit_read(left.max(Duration::from_millis(1)))?;
+            self.transport
+                .limit_read(left.max(Duration::from_millis(1)))?;
             let length = self.transport.read(&mut chunk)?;
             count += length;
             if length == 0 || count > LINGER_BYTES {
@@ -183,7 +192,10 @@ impl<T: Transport> Connection<'_, T> {
 }
 
 fn is_late(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 /// Why there is no request.
@@ -276,7 +288,12 @@ mod tests {
         }
         let asked = std::cell::RefCell::new(Vec::new());
         serve(&mut client, &limits(), &|head, body| {
-            let text = format!("{:?} {} {}", head.method, head.path, String::from_utf8_lossy(body));
+            let text = format!(
+                "{:?} {} {}",
+                head.method,
+                head.path,
+                String::from_utf8_lossy(body)
+            );
             asked.borrow_mut().push(text.clone());
             Response::new("text/plain", text.into_bytes())
         });
@@ -294,7 +311,10 @@ mod tests {
                 httparse::Status::Partial => panic!("half an answer"),
             };
             let code = response.code.expect("a status");
-            let length = response.headers.iter().find(|it| it.name == "Content-Length");
+            let length = response
+                .headers
+                .iter()
+                .find(|it| it.name == "Content-Length");
             let length = length.map_or(0, |it| {
                 let text = std::str::from_utf8(it.value).expect("a text");
                 text.parse::<usize>().expect("a number")
@@ -326,11 +346,20 @@ mod tests {
 
     #[test]
     fn an_expectation_is_answered_before_the_body() {
-        let text = "POST /p HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
+        let text =
+            "POST /p HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
         let mut client = Pieces::default();
-        client.input.extend([text.as_bytes().to_vec(), b"ok".to_vec()]);
-        serve(&mut client, &limits(), &|_, _| Response::new("text/plain", Vec::new()));
-        assert!(client.output.starts_with(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"));
+        client
+            .input
+            .extend([text.as_bytes().to_vec(), b"ok".to_vec()]);
+        serve(&mut client, &limits(), &|_, _| {
+            Response::new("text/plain", Vec::new())
+        });
+        assert!(
+            client
+                .output
+                .starts_with(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+        );
     }
 
     #[test]
@@ -343,9 +372,26 @@ mod tests {
     /// Parts of requests, right and wrong.
     fn part() -> impl Strategy<Value = Vec<u8>> {
         let known = prop::sample::select(vec![
-            GET, POST, "GET ", "HEAD / HTTP/1.1\r\n", "POST /x HTTP/1.1\r\n", "Host: a\r\n", "Content-Length: 3\r\n",
-            "Content-Length: -1\r\n", "Content-Length: 18446744073709551615\r\n", "Transfer-Encoding: chunked\r\n",
-            "Connection: close\r\n", "Expect: 100-continue\r\n", "\r\n", "\n", "\r", "\0", ": ", "HTTP/1.0\r\n", "  x\r\n", "/../..",
+            GET,
+            POST,
+            "GET ",
+            "HEAD / HTTP/1.1\r\n",
+            "POST /x HTTP/1.1\r\n",
+            "Host: a\r\n",
+            "Content-Length: 3\r\n",
+            "Content-Length: -1\r\n",
+            "Content-Length: 18446744073709551615\r\n",
+            "Transfer-Encoding: chunked\r\n",
+            "Connection: close\r\n",
+            "Expect: 100-continue\r\n",
+            "\r\n",
+            "\n",
+            "\r",
+            "\0",
+            ": ",
+            "HTTP/1.0\r\n",
+            "  x\r\n",
+            "/../..",
         ]);
         prop_oneof![
             3 => known.prop_map(|text| text.as_bytes().to_vec()),

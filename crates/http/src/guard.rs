@@ -109,10 +109,22 @@ mod tests {
     #[test]
     fn a_foreign_name_or_page_is_refused() {
         let ok = |headers: &str| guard().admit(&head(headers)).is_ok();
-        for host in ["127.0.0.1", "localhost:8080", "[::1]:80", "10.1.2.3:9", "DB.example:80"] {
+        for host in [
+            "127.0.0.1",
+            "localhost:8080",
+            "[::1]:80",
+            "10.1.2.3:9",
+            "DB.example:80",
+        ] {
             assert!(ok(&format!("Host: {host}\r\n")), "{host}");
         }
-        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "[evil]", ""] {
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "[evil]",
+            "",
+        ] {
             assert!(!ok(&format!("Host: {host}\r\n")), "{host}");
         }
         let with = |more: &str| ok(&format!("Host: localhost:80\r\n{more}\r\n"));
@@ -129,7 +141,11 @@ mod tests {
 
     #[test]
     fn the_token_is_asked_for() {
-        let ok = |more: &str| guard().authorize(&head(&format!("Host: a\r\n{more}"))).is_ok();
+        let ok = |more: &str| {
+            guard()
+                .authorize(&head(&format!("Host: a\r\n{more}")))
+                .is_ok()
+        };
         assert!(ok("Authorization: Bearer 0123456789abcdef\r\n"));
         assert!(ok("authorization: bearer 0123456789abcdef\r\n"));
         assert!(!ok(""));

@@ -140,15 +140,22 @@ mod tests {
     #[test]
     fn counters_become_rates_and_gauges_keep_their_peak() {
         let mut history = History::default();
-        history.record(0, read(1.0, 100.0));
-        history.record(1_000, read(9.0, 110.0));
-        history.record(3_000, read(2.0, 150.0));
-        history.record(4_000, read(2.0, 3.0));
-        let rates: Vec<_> = history.last(60, 100).iter().map(|it| it.values[5]).collect();
+        history.record(1_000, read(1.0, 100.0));
+        history.record(2_000, read(9.0, 110.0));
+        history.record(4_000, read(2.0, 150.0));
+        history.record(5_000, read(2.0, 3.0));
+        let rates: Vec<_> = history
+            .last(60, 100)
+            .iter()
+            .map(|it| it.values[5])
+            .collect();
         assert_eq!(rates, [None, Some(10.0), Some(20.0), Some(0.0)]);
         let one = history.last(60, 1);
         assert_eq!(one.len(), 1);
-        assert_eq!((one[0].at, one[0].values[0], one[0].values[5]), (4_000, Some(9.0), Some(10.0)));
+        assert_eq!(
+            (one[0].at, one[0].values[0], one[0].values[5]),
+            (5_000, Some(9.0), Some(10.0))
+        );
         assert_eq!(one[0].values[1], None, "what is not known stays so");
     }
 
@@ -158,12 +165,18 @@ mod tests {
         for second in 0..2 * 86_400_u64 {
             history.record(second * 1_000, read((second % 60) as f64, second as f64));
         }
-        assert_eq!((history.seconds.len(), history.minutes.len()), (SECONDS, MINUTES));
+        assert_eq!(
+            (history.seconds.len(), history.minutes.len()),
+            (SECONDS, MINUTES)
+        );
         assert_eq!(history.last(300, 300).len(), 300);
         assert_eq!(history.last(3_600, 360).len(), 360);
         let day = history.last(86_400, 10_000);
         assert_eq!(day.len(), MINUTES);
-        assert!(day.iter().all(|it| it.values[0] == Some(59.0) && it.values[5] == Some(1.0)));
+        assert!(
+            day.iter()
+                .all(|it| it.values[0] == Some(59.0) && it.values[5] == Some(1.0))
+        );
     }
 
     proptest! {

@@ -21,23 +21,87 @@ const SERIES_MAX: usize = 64;
 
 /// Status variables that only grow: the variable, the metric without its prefix, what it counts.
 const COUNTERS: &[(&str, &str, &str)] = &[
-    ("questions", "statements_total", "Statements that clients have sent."),
-    ("slow_queries", "slow_statements_total", "Statements that took longer than long_query_time."),
-    ("created_tmp_tables", "created_temporary_tables_total", "Internal temporary tables, in memory or on disk."),
-    ("created_tmp_disk_tables", "created_disk_temporary_tables_total", "Internal temporary tables that went to disk."),
-    ("created_tmp_files", "created_temporary_files_total", "Temporary files."),
-    ("tmp_bytes_overflowed", "temporary_bytes_spilled_total", "Bytes that internal temporary tables wrote to disk."),
-    ("count_hit_tmp_table_size", "hit_tmp_table_size_total", "Internal temporary tables that overflowed at tmp_table_size."),
-    ("temptable_count_hit_max_ram", "hit_temptable_max_ram_total", "Internal temporary tables that overflowed at temptable_max_ram."),
-    ("sort_merge_passes", "sort_merge_passes_total", "Passes that merged runs of sorts."),
+    (
+        "questions",
+        "statements_total",
+        "Statements that clients have sent.",
+    ),
+    (
+        "slow_queries",
+        "slow_statements_total",
+        "Statements that took longer than long_query_time.",
+    ),
+    (
+        "created_tmp_tables",
+        "created_temporary_tables_total",
+        "Internal temporary tables, in memory or on disk.",
+    ),
+    (
+        "created_tmp_disk_tables",
+        "created_disk_temporary_tables_total",
+        "Internal temporary tables that went to disk.",
+    ),
+    (
+        "created_tmp_files",
+        "created_temporary_files_total",
+        "Temporary files.",
+    ),
+    (
+        "tmp_bytes_overflowed",
+        "temporary_bytes_spilled_total",
+        "Bytes that internal temporary tables wrote to disk.",
+    ),
+    (
+        "count_hit_tmp_table_size",
+        "hit_tmp_table_size_total",
+        "Internal temporary tables that overflowed at tmp_table_size.",
+    ),
+    (
+        "temptable_count_hit_max_ram",
+        "hit_temptable_max_ram_total",
+        "Internal temporary tables that overflowed at temptable_max_ram.",
+    ),
+    (
+        "sort_merge_passes",
+        "sort_merge_passes_total",
+        "Passes that merged runs of sorts.",
+    ),
     ("sort_rows", "sorted_rows_total", "Rows sorted."),
-    ("select_full_join", "full_joins_total", "Joins that read a table without an index."),
-    ("handler_write", "rows_written_total", "Rows written, those of internal temporary tables too."),
-    ("handler_read_rnd_next", "rows_scanned_total", "Rows read by scans."),
-    ("connections", "connections_total", "Connections that were tried."),
-    ("aborted_clients", "aborted_clients_total", "Clients that went away without saying so."),
-    ("aborted_connects", "aborted_connections_total", "Logins that failed."),
-    ("bytes_received", "received_bytes_total", "Bytes from clients."),
+    (
+        "select_full_join",
+        "full_joins_total",
+        "Joins that read a table without an index.",
+    ),
+    (
+        "handler_write",
+        "rows_written_total",
+        "Rows written, those of internal temporary tables too.",
+    ),
+    (
+        "handler_read_rnd_next",
+        "rows_scanned_total",
+        "Rows read by scans.",
+    ),
+    (
+        "connections",
+        "connections_total",
+        "Connections that were tried.",
+    ),
+    (
+        "aborted_clients",
+        "aborted_clients_total",
+        "Clients that went away without saying so.",
+    ),
+    (
+        "aborted_connects",
+        "aborted_connections_total",
+        "Logins that failed.",
+    ),
+    (
+        "bytes_received",
+        "received_bytes_total",
+        "Bytes from clients.",
+    ),
     ("bytes_sent", "sent_bytes_total", "Bytes to clients."),
 ];
 
@@ -45,30 +109,80 @@ const COUNTERS: &[(&str, &str, &str)] = &[
 const GAUGES: &[(&str, &str, &str)] = &[
     ("uptime", "uptime_seconds", "Seconds since the start."),
     ("threads_connected", "sessions", "Sessions."),
-    ("threads_running", "sessions_running", "Sessions that run a statement."),
+    (
+        "threads_running",
+        "sessions_running",
+        "Sessions that run a statement.",
+    ),
 ];
 
 /// Statements that are counted by their kind.
 const COMMANDS: [&str; 12] = [
-    "select", "insert", "insert_select", "replace", "update", "delete", "load", "create_table", "alter_table",
-    "create_index", "drop_table", "truncate",
+    "select",
+    "insert",
+    "insert_select",
+    "replace",
+    "update",
+    "delete",
+    "load",
+    "create_table",
+    "alter_table",
+    "create_index",
+    "drop_table",
+    "truncate",
 ];
 
 /// Columns of living temporary tables that are added up by purpose and engine.
 const TABLE_SUMS: &[(&str, &str, &str)] = &[
-    ("ROWS", "temporary_table_rows", "Rows of living temporary tables."),
-    ("MEMORY_BYTES", "temporary_table_memory_bytes", "Memory of living temporary tables."),
-    ("DISK_BYTES", "temporary_table_disk_bytes", "Disk space of living temporary tables."),
+    (
+        "ROWS",
+        "temporary_table_rows",
+        "Rows of living temporary tables.",
+    ),
+    (
+        "MEMORY_BYTES",
+        "temporary_table_memory_bytes",
+        "Memory of living temporary tables.",
+    ),
+    (
+        "DISK_BYTES",
+        "temporary_table_disk_bytes",
+        "Disk space of living temporary tables.",
+    ),
 ];
 
 /// Members of a statement that are shown by digest.
 const DIGEST_COUNTERS: &[(&str, &str, &str)] = &[
-    ("executions", "digest_executions_total", "Runs of a statement."),
-    ("seconds", "digest_seconds_total", "Seconds that a statement took in all."),
-    ("temporary_tables", "digest_temporary_tables_total", "Temporary tables of a statement."),
-    ("disk_tables", "digest_disk_temporary_tables_total", "Temporary tables of a statement that went to disk."),
-    ("temporary_bytes", "digest_temporary_bytes_total", "Bytes in the temporary tables of a statement."),
-    ("spilled_bytes", "digest_spilled_bytes_total", "Bytes that the temporary tables of a statement wrote to disk."),
+    (
+        "executions",
+        "digest_executions_total",
+        "Runs of a statement.",
+    ),
+    (
+        "seconds",
+        "digest_seconds_total",
+        "Seconds that a statement took in all.",
+    ),
+    (
+        "temporary_tables",
+        "digest_temporary_tables_total",
+        "Temporary tables of a statement.",
+    ),
+    (
+        "disk_tables",
+        "digest_disk_temporary_tables_total",
+        "Temporary tables of a statement that went to disk.",
+    ),
+    (
+        "temporary_bytes",
+        "digest_temporary_bytes_total",
+        "Bytes in the temporary tables of a statement.",
+    ),
+    (
+        "spilled_bytes",
+        "digest_spilled_bytes_total",
+        "Bytes that the temporary tables of a statement wrote to disk.",
+    ),
 ];
 
 const MEMORY: &str = "SELECT EVENT_NAME, CURRENT_NUMBER_OF_BYTES_USED, HIGH_NUMBER_OF_BYTES_USED \
@@ -95,13 +209,23 @@ fn text(source: &dyn Source, digests: usize) -> String {
     readable.insert("temp_tables", tables.is_ok());
     let tables = tables.unwrap_or_default();
     let rows: Vec<Row<'_>> = tables.rows().collect();
-    let is_foreign = |row: &&Row<'_>| !row.whole("SESSION_ID").is_some_and(|id| source.is_watching(id));
-    write_tables(&mut out, &rows.iter().filter(is_foreign).copied().collect::<Vec<_>>());
+    let is_foreign = |row: &&Row<'_>| {
+        !row.whole("SESSION_ID")
+            .is_some_and(|id| source.is_watching(id))
+    };
+    write_tables(
+        &mut out,
+        &rows.iter().filter(is_foreign).copied().collect::<Vec<_>>(),
+    );
 
     let mut notes = Vec::new();
     let limits = overview::limits(source, &mut notes);
     readable.insert("global_variables", notes.is_empty());
-    out.family("limit_bytes", "gauge", "Limits of temporary tables; one that is off is not there.");
+    out.family(
+        "limit_bytes",
+        "gauge",
+        "Limits of temporary tables; one that is off is not there.",
+    );
     for (name, value) in &limits {
         if let Some(bytes) = value.as_f64() {
             out.sample("limit_bytes", &[("limit", name)], bytes);
@@ -112,8 +236,16 @@ fn text(source: &dyn Source, digests: usize) -> String {
     readable.insert("memory_summary", memory.is_ok());
     let memory = memory.unwrap_or_default();
     for (name, column, help) in [
-        ("temptable_bytes", "CURRENT_NUMBER_OF_BYTES_USED", "What the engine of temporary tables holds."),
-        ("temptable_peak_bytes", "HIGH_NUMBER_OF_BYTES_USED", "The most that the engine of temporary tables has held."),
+        (
+            "temptable_bytes",
+            "CURRENT_NUMBER_OF_BYTES_USED",
+            "What the engine of temporary tables holds.",
+        ),
+        (
+            "temptable_peak_bytes",
+            "HIGH_NUMBER_OF_BYTES_USED",
+            "The most that the engine of temporary tables has held.",
+        ),
     ] {
         out.family(name, "gauge", help);
         for row in memory.rows().take(SERIES_MAX) {
@@ -129,9 +261,17 @@ fn text(source: &dyn Source, digests: usize) -> String {
         readable.insert("statements_summary", top.is_ok());
         write_digests(&mut out, &top.unwrap_or_default());
     }
-    out.family("relation_readable", "gauge", "Whether what these metrics are read from could be read.");
+    out.family(
+        "relation_readable",
+        "gauge",
+        "Whether what these metrics are read from could be read.",
+    );
     for (relation, is_readable) in readable {
-        out.sample("relation_readable", &[("relation", relation)], f64::from(is_readable));
+        out.sample(
+            "relation_readable",
+            &[("relation", relation)],
+            f64::from(is_readable),
+        );
     }
     out.text
 }
@@ -157,7 +297,10 @@ fn write_tables(out: &mut Exposition, rows: &[Row<'_>]) {
     let mut groups: BTreeMap<(&str, &str), Vec<&Row<'_>>> = BTreeMap::new();
     let mut hits: BTreeMap<&str, u32> = BTreeMap::new();
     for row in rows {
-        let labels = (row.text("PURPOSE").unwrap_or(""), row.text("ENGINE").unwrap_or(""));
+        let labels = (
+            row.text("PURPOSE").unwrap_or(""),
+            row.text("ENGINE").unwrap_or(""),
+        );
         groups.entry(labels).or_default().push(row);
         if let Some(limit) = row.text("LIMIT_HIT").filter(|limit| !limit.is_empty()) {
             *hits.entry(limit).or_default() += 1;
@@ -178,9 +321,17 @@ fn write_tables(out: &mut Exposition, rows: &[Row<'_>]) {
             out.sample(name, &labels, sum);
         }
     }
-    out.family("temporary_tables_at_limit", "gauge", "Living temporary tables that have hit a limit.");
+    out.family(
+        "temporary_tables_at_limit",
+        "gauge",
+        "Living temporary tables that have hit a limit.",
+    );
     for (limit, count) in hits.iter().take(SERIES_MAX) {
-        out.sample("temporary_tables_at_limit", &[("limit", limit)], f64::from(*count));
+        out.sample(
+            "temporary_tables_at_limit",
+            &[("limit", limit)],
+            f64::from(*count),
+        );
     }
 }
 
@@ -189,21 +340,29 @@ fn write_digests(out: &mut Exposition, statements: &[Map<String, Value>]) {
     let mut seen: BTreeMap<(&str, &str), &Map<String, Value>> = BTreeMap::new();
     for statement in statements {
         let text = |name: &str| statement.get(name).and_then(Value::as_str).unwrap_or("");
-        seen.entry((text("digest"), text("database"))).or_insert(statement);
+        seen.entry((text("digest"), text("database")))
+            .or_insert(statement);
     }
     for (member, name, help) in DIGEST_COUNTERS {
         out.family(name, "counter", help);
         for ((digest, database), statement) in &seen {
             if let Some(value) = statement.get(*member).and_then(Value::as_f64) {
-                out.sample(name, &[("digest", digest), ("database", database)], value);
+                out.sample(name, &[("digest", *digest), ("database", *database)], value);
             }
         }
     }
     out.family("digest_info", "gauge", "The text of a statement; always 1.");
     for ((digest, database), statement) in &seen {
-        let text = statement.get("statement").and_then(Value::as_str).unwrap_or("");
+        let text = statement
+            .get("statement")
+            .and_then(Value::as_str)
+            .unwrap_or("");
         let text: String = text.chars().take(120).collect();
-        let labels = [("digest", *digest), ("database", *database), ("statement", &*text)];
+        let labels = [
+            ("digest", *digest),
+            ("database", *database),
+            ("statement", &*text),
+        ];
         out.sample("digest_info", &labels, 1.0);
     }
 }
@@ -217,7 +376,10 @@ struct Exposition {
 impl Exposition {
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a string does not fail.
-        let _ = write!(self.text, "# HELP mayfly_{name} {help}\n# TYPE mayfly_{name} {kind}\n");
+        let _ = write!(
+            self.text,
+            "# HELP mayfly_{name} {help}\n# TYPE mayfly_{name} {kind}\n"
+        );
     }
 
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {

@@ -61,7 +61,12 @@ impl Head {
             Some("GET") => Method::Get,
             Some("HEAD") => Method::Head,
             Some("POST") => Method::Post,
-            _ => return Err(Response::error(Status::MethodNotAllowed, "GET, HEAD or POST")),
+            _ => {
+                return Err(Response::error(
+                    Status::MethodNotAllowed,
+                    "GET, HEAD or POST",
+                ));
+            }
         };
         let target = request.path.unwrap_or_default();
         if !target.starts_with('/') {
@@ -139,7 +144,10 @@ impl Head {
 
     /// The value of a name of the query, as it stands there.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
-        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        let mut pairs = self
+            .query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='));
         pairs.find(|(it, _)| *it == name).map(|(_, value)| value)
     }
 }
@@ -179,9 +187,18 @@ mod tests {
     fn what_two_readers_could_read_differently_is_refused() {
         for (text, status) in [
             ("GET / HTTP/1.1\r\n\r\n", Status::BadRequest),
-            ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", Status::BadRequest),
-            ("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", Status::BadRequest),
-            ("PUT / HTTP/1.1\r\nHost: a\r\n\r\n", Status::MethodNotAllowed),
+            (
+                "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+                Status::BadRequest,
+            ),
+            (
+                "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n",
+                Status::BadRequest,
+            ),
+            (
+                "PUT / HTTP/1.1\r\nHost: a\r\n\r\n",
+                Status::MethodNotAllowed,
+            ),
             ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", Status::BadRequest),
             (
                 "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
@@ -217,11 +234,21 @@ mod tests {
     fn connections_are_kept_as_the_version_says() {
         for (text, keeps) in [
             ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
-            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n\r\n", false),
+            (
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n\r\n",
+                false,
+            ),
             ("GET / HTTP/1.0\r\nHost: a\r\n\r\n", false),
-            ("GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n", true),
+            (
+                "GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n",
+                true,
+            ),
         ] {
-            assert_eq!(parsed(text).expect("a request").keeps_alive, keeps, "{text:?}");
+            assert_eq!(
+                parsed(text).expect("a request").keeps_alive,
+                keeps,
+                "{text:?}"
+            );
         }
     }
 }

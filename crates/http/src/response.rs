@@ -91,13 +91,15 @@ impl Response {
         Self::new("application/json", value.to_string().into_bytes())
     }
 
+    pub(crate) fn with_status(mut self, status: Status) -> Self {
+        self.status = status;
+        self
+    }
+
     /// An error as JSON, with a text for people.
     pub(crate) fn error(status: Status, message: &str) -> Self {
         let body = json!({ "error": { "message": message } });
-        Self {
-            status,
-            ..Self::json(&body)
-        }
+        Self::json(&body).with_status(status)
     }
 
     /// The bytes to send.

@@ -28,7 +28,8 @@ pub(crate) struct Routes {
 impl Routes {
     /// The answer to a request.
     pub(crate) fn answer(&self, head: &Head, body: &[u8]) -> Response {
-        self.try_answer(head, body).unwrap_or_else(|refused| refused)
+        self.try_answer(head, body)
+            .unwrap_or_else(|refused| refused)
     }
 
     fn try_answer(&self, head: &Head, body: &[u8]) -> Result<Response, Response> {
@@ -53,9 +54,7 @@ impl Routes {
             ("/api/statements", true) => {
                 json(statements::statements(source, head.parameter("order")))
             }
-            ("/api/statement", true) => {
-                Ok(statements::statement(source, head.parameter("digest")))
-            }
+            ("/api/statement", true) => Ok(statements::statement(source, head.parameter("digest"))),
             ("/api/settings", true) => json(settings::settings(source)),
             ("/api/findings", true) => Ok(match source.findings() {
                 Ok(report) => Response::json(&json!({ "report": report })),

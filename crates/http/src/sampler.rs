@@ -24,7 +24,9 @@ impl Sampler {
             let values = read(&**source);
             self.history().record(now(), values);
             let ended = lock(&self.is_ended);
-            let waited = self.end.wait_timeout_while(ended, INTERVAL, |ended| !*ended);
+            let waited = self
+                .end
+                .wait_timeout_while(ended, INTERVAL, |ended| !*ended);
             let (ended, _) = waited.unwrap_or_else(PoisonError::into_inner);
             if *ended {
                 return;
@@ -56,7 +58,10 @@ pub(crate) fn now() -> u64 {
 fn read(source: &dyn Source) -> Values {
     let tables = watch(source, TABLES).ok();
     let rows = tables.as_ref().map(|tables| {
-        let is_foreign = |row: &Row<'_>| !row.whole("SESSION_ID").is_some_and(|id| source.is_watching(id));
+        let is_foreign = |row: &Row<'_>| {
+            !row.whole("SESSION_ID")
+                .is_some_and(|id| source.is_watching(id))
+        };
         tables.rows().filter(is_foreign).collect::<Vec<_>>()
     });
     let sum = |column: &str| {

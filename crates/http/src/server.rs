@@ -131,7 +131,10 @@ impl Server {
         // The listener looks at the flag when somebody comes.
         let woken = TcpStream::connect_timeout(&reachable(self.address), Duration::from_secs(1));
         let living = self.shared.living();
-        let wait = self.shared.ended.wait_timeout_while(living, patience, |it| !it.is_empty());
+        let wait = self
+            .shared
+            .ended
+            .wait_timeout_while(living, patience, |it| !it.is_empty());
         let (living, _) = wait.unwrap_or_else(PoisonError::into_inner);
         let are_ended = living.is_empty();
         drop(living);
@@ -163,7 +166,9 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(work)
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
 }
 
 /// How long the listener rests after an error, which may last (no more descriptors).
@@ -218,7 +223,9 @@ fn begin(
     let (routes, limits) = (Arc::clone(routes), limits.clone());
     let serve = move || {
         let entry = entry;
-        connection::serve(&mut socket, &limits, &|head, body| routes.answer(head, body));
+        connection::serve(&mut socket, &limits, &|head, body| {
+            routes.answer(head, body)
+        });
         // What the thread holds of the source goes before it is counted as ended.
         drop(routes);
         drop(entry);

@@ -49,7 +49,12 @@ mod tests {
     fn only_the_text_itself_is_the_token() {
         let token = Token::new("0123456789abcdef").expect("long enough");
         assert!(token.is(b"0123456789abcdef"));
-        for other in ["", "0123456789abcdeF", "0123456789abcde", "0123456789abcdef "] {
+        for other in [
+            "",
+            "0123456789abcdeF",
+            "0123456789abcde",
+            "0123456789abcdef ",
+        ] {
             assert!(!token.is(other.as_bytes()), "{other}");
         }
         for bad in ["", "short", "0123456789 abcdef", "0123456789abcdé"] {

@@ -36,7 +36,9 @@ impl Page {
 
     fn connect(&self) -> TcpStream {
         let socket = TcpStream::connect(self.server.address()).expect("a connection");
-        socket.set_read_timeout(Some(Duration::from_secs(30))).expect("a limit");
+        socket
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .expect("a limit");
         socket
     }
 
@@ -56,7 +58,10 @@ impl Page {
             "{first} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n{body}",
             self.server.address(), body.len()
         ));
-        (code, serde_json::from_str(&answer).unwrap_or(Value::String(answer)))
+        (
+            code,
+            serde_json::from_str(&answer).unwrap_or(Value::String(answer)),
+        )
     }
 
     fn get(&self, path: &str) -> Value {
@@ -88,14 +93,30 @@ fn without_the_token_there_are_only_the_pages_own_files() {
     let (code, head, body) = page.raw("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n");
     assert_eq!(code, 200);
     assert!(body.starts_with("<!doctype html>"));
-    for header in ["Content-Security-Policy: default-src 'none'; script-src 'self';", "frame-ancestors 'none'", "X-Content-Type-Options: nosniff", "Cache-Control: no-store"] {
+    for header in [
+        "Content-Security-Policy: default-src 'none'; script-src 'self';",
+        "frame-ancestors 'none'",
+        "X-Content-Type-Options: nosniff",
+        "Cache-Control: no-store",
+    ] {
         assert!(head.contains(header), "{header} in {head}");
     }
-    for path in ["/api/overview", "/api/history", "/api/statements", "/api/settings", "/api/findings", "/metrics", "/nothing"] {
+    for path in [
+        "/api/overview",
+        "/api/history",
+        "/api/statements",
+        "/api/settings",
+        "/api/findings",
+        "/metrics",
+        "/nothing",
+    ] {
         for token in ["", "Authorization: Bearer a-token-for-tests-onlY\r\n"] {
             let (code, body) = page.send(&format!("GET {path}"), token, "");
             assert_eq!(code, 401, "{path}");
-            assert!(body.to_string().contains("the token is missing or wrong"), "{body}");
+            assert!(
+                body.to_string().contains("the token is missing or wrong"),
+                "{body}"
+            );
         }
     }
     let json = "Content-Type: application/json\r\n";
@@ -103,12 +124,18 @@ fn without_the_token_there_are_only_the_pages_own_files() {
     assert_eq!(page.send("POST /api/kill", json, &kill).0, 401);
     assert_eq!(page.asked(), [""; 0]);
     assert_eq!(page.send("GET /nothing", &bearer(), "").0, 404);
-    assert_eq!(page.send("POST /api/overview", &format!("{json}{}", bearer()), "").0, 404);
+    assert_eq!(
+        page.send("POST /api/overview", &format!("{json}{}", bearer()), "")
+            .0,
+        404
+    );
 }
 
 #[test]
 fn another_sites_page_is_refused_even_with_the_token() {
-    let page = Page::of(Fake::default(), |options| options.names = vec!["db.example".to_owned()]);
+    let page = Page::of(Fake::default(), |options| {
+        options.names = vec!["db.example".to_owned()]
+    });
     let kill = json!({"what": "connection", "id": 12}).to_string();
     let post = |host: &str, more: &str| {
         let (code, ..) = page.raw(&format!(
@@ -119,13 +146,31 @@ fn another_sites_page_is_refused_even_with_the_token() {
     };
     let json = "Content-Type: application/json\r\n";
     assert_eq!(post("evil.example", json), 403);
-    assert_eq!(post("localhost", &format!("{json}Origin: http://evil.example\r\n")), 403);
-    assert_eq!(post("localhost", &format!("{json}Sec-Fetch-Site: cross-site\r\n")), 403);
+    assert_eq!(
+        post(
+            "localhost",
+            &format!("{json}Origin: http://evil.example\r\n")
+        ),
+        403
+    );
+    assert_eq!(
+        post(
+            "localhost",
+            &format!("{json}Sec-Fetch-Site: cross-site\r\n")
+        ),
+        403
+    );
     // What a form can send without asking.
     assert_eq!(post("localhost", "Content-Type: text/plain\r\n"), 415);
     assert_eq!(post("localhost", ""), 415);
     assert_eq!(page.asked(), [""; 0]);
-    assert_eq!(post("db.example:80", &format!("{json}Origin: http://db.example:80\r\n")), 200);
+    assert_eq!(
+        post(
+            "db.example:80",
+            &format!("{json}Origin: http://db.example:80\r\n")
+        ),
+        200
+    );
     assert_eq!(page.asked(), ["KILL 12"]);
 }
 
@@ -133,7 +178,12 @@ fn another_sites_page_is_refused_even_with_the_token() {
 fn the_overview_has_what_is_now_without_the_page_itself() {
     let page = Page::new();
     let overview = page.get("/api/overview");
-    let ids: Vec<_> = overview["tables"].as_array().expect("a list").iter().map(|it| it["id"].clone()).collect();
+    let ids: Vec<_> = overview["tables"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| it["id"].clone())
+        .collect();
     assert_eq!(ids, [101, 102, 103, 104, 105, 106]);
     assert_eq!(overview["tables"][0]["session"], 12);
     assert_eq!(overview["tables"][0]["digest"], digest("9f2c41d7a0"));
@@ -143,8 +193,16 @@ fn the_overview_has_what_is_now_without_the_page_itself() {
     assert!(sessions.iter().all(|it| it["id"] != fake::WATCHER));
     assert_eq!(sessions[0]["database"], "shop");
     assert_eq!(overview["limits"]["tmp_table_size"], 16 << 20);
-    assert_eq!(overview["limits"]["max_tmp_session_space_usage"], Value::Null, "0 is no limit");
-    assert_eq!(overview["limits"]["tmp_disk_table_size"], Value::Null, "the largest number is no limit");
+    assert_eq!(
+        overview["limits"]["max_tmp_session_space_usage"],
+        Value::Null,
+        "0 is no limit"
+    );
+    assert_eq!(
+        overview["limits"]["tmp_disk_table_size"],
+        Value::Null,
+        "the largest number is no limit"
+    );
     assert_eq!(overview["server"]["account"], "root@localhost");
     assert_eq!(overview["notes"], json!([]));
 }
@@ -152,7 +210,11 @@ fn the_overview_has_what_is_now_without_the_page_itself() {
 #[test]
 fn the_history_grows() {
     let page = Page::new();
-    let samples = || page.get("/api/history?seconds=60&points=60")["at"].as_array().map_or(0, Vec::len);
+    let samples = || {
+        page.get("/api/history?seconds=60&points=60")["at"]
+            .as_array()
+            .map_or(0, Vec::len)
+    };
     for _ in 0..1000 {
         if samples() >= 2 {
             break;
@@ -168,7 +230,11 @@ fn the_history_grows() {
     // The page's own table of 104857 bytes is not counted.
     assert!(history["series"]["memory"][0].as_f64().expect("bytes") > 0.0);
     assert_eq!(history["series"]["tables"][0], 6.0);
-    assert_eq!(history["series"]["statements"][0], Value::Null, "a rate needs two");
+    assert_eq!(
+        history["series"]["statements"][0],
+        Value::Null,
+        "a rate needs two"
+    );
 }
 
 #[test]
@@ -176,48 +242,102 @@ fn statements_come_in_the_order_that_is_asked_for() {
     let page = Page::new();
     let first = |order: &str| {
         let answer = page.get(&format!("/api/statements?order={order}"));
-        (answer["order"].clone(), answer["statements"][0]["digest"].clone())
+        (
+            answer["order"].clone(),
+            answer["statements"][0]["digest"].clone(),
+        )
     };
-    assert_eq!(first("seconds"), (json!("seconds"), json!(digest("9f2c41d7a0"))));
-    assert_eq!(first("executions"), (json!("executions"), json!(digest("e83b2a6f14"))));
-    assert_eq!(first("disk_tables"), (json!("disk_tables"), json!(digest("9f2c41d7a0"))));
-    assert_eq!(first("1;DROP"), (json!("seconds"), json!(digest("9f2c41d7a0"))));
+    assert_eq!(
+        first("seconds"),
+        (json!("seconds"), json!(digest("9f2c41d7a0")))
+    );
+    assert_eq!(
+        first("executions"),
+        (json!("executions"), json!(digest("e83b2a6f14")))
+    );
+    assert_eq!(
+        first("disk_tables"),
+        (json!("disk_tables"), json!(digest("9f2c41d7a0")))
+    );
+    assert_eq!(
+        first("1;DROP"),
+        (json!("seconds"), json!(digest("9f2c41d7a0")))
+    );
     let one = page.get(&format!("/api/statement?digest={}", digest("c60a7752ee")));
     assert_eq!(one["statement"]["seconds"], 601.0);
     assert_eq!(one["statement"]["executions"], 9120);
-    assert!(one["statement"]["sample"].as_str().is_some_and(|it| it.starts_with("SELECT DISTINCT")));
+    assert!(
+        one["statement"]["sample"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("SELECT DISTINCT"))
+    );
     let (code, _) = page.send("GET /api/statement?digest=00", &bearer(), "");
     assert_eq!(code, 404);
     for bad in ["", "?digest=", "?digest='--", "?digest=0%27"] {
-        assert_eq!(page.send(&format!("GET /api/statement{bad}"), &bearer(), "").0, 400, "{bad}");
+        assert_eq!(
+            page.send(&format!("GET /api/statement{bad}"), &bearer(), "")
+                .0,
+            400,
+            "{bad}"
+        );
     }
 }
 
 #[test]
 fn what_the_server_lacks_is_left_out_with_a_note() {
     let mut fake = Fake::default();
-    fake.lacks = vec!["SUM_TMP_DISK_BYTES_WRITTEN", "performance_schema.processlist", "advisor"];
+    fake.lacks = vec![
+        "SUM_TMP_DISK_BYTES_WRITTEN",
+        "performance_schema.processlist",
+        "advisor",
+    ];
     let page = Page::of(fake, |_| {});
     let answer = page.get("/api/statements?order=spilled_bytes");
     assert_eq!(answer["order"], "seconds");
     assert_eq!(answer["statements"].as_array().map(Vec::len), Some(8));
-    assert!(answer["notes"][0].as_str().is_some_and(|it| it.contains("SUM_TMP_DISK_BYTES_WRITTEN")));
+    assert!(
+        answer["notes"][0]
+            .as_str()
+            .is_some_and(|it| it.contains("SUM_TMP_DISK_BYTES_WRITTEN"))
+    );
     let overview = page.get("/api/overview");
     assert_eq!(overview["sessions"], json!([]));
     assert_eq!(overview["tables"].as_array().map(Vec::len), Some(6));
-    assert!(overview["notes"][0].as_str().is_some_and(|it| it.contains("processlist")));
+    assert!(
+        overview["notes"][0]
+            .as_str()
+            .is_some_and(|it| it.contains("processlist"))
+    );
     assert_eq!(page.get("/api/findings"), json!({ "report": null }));
 
     let mut fake = Fake::default();
     fake.lacks = vec!["performance_schema.", "information_schema."];
     let page = Page::of(fake, |options| options.metrics_digests = 3);
     let answer = page.get("/api/statements");
-    assert_eq!((answer["statements"].clone(), answer["notes"].as_array().map(Vec::len)), (json!([]), Some(1)));
-    assert_eq!(page.get("/api/settings")["notes"].as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        (
+            answer["statements"].clone(),
+            answer["notes"].as_array().map(Vec::len)
+        ),
+        (json!([]), Some(1))
+    );
+    assert_eq!(
+        page.get("/api/settings")["notes"].as_array().map(Vec::len),
+        Some(2)
+    );
     let metrics = page.get("/metrics");
-    for relation in ["global_status", "temp_tables", "global_variables", "memory_summary", "statements_summary"] {
+    for relation in [
+        "global_status",
+        "temp_tables",
+        "global_variables",
+        "memory_summary",
+        "statements_summary",
+    ] {
         let line = format!("mayfly_relation_readable{{relation=\"{relation}\"}} 0\n");
-        assert!(metrics.as_str().is_some_and(|text| text.contains(&line)), "{line}");
+        assert!(
+            metrics.as_str().is_some_and(|text| text.contains(&line)),
+            "{line}"
+        );
     }
 }
 
@@ -230,26 +350,62 @@ fn settings_have_their_meaning() {
     assert_eq!(memory["settings"][0]["name"], "tmp_table_size");
     assert_eq!(memory["settings"][0]["value"], "16777216");
     assert_eq!(memory["settings"][0]["unit"], "bytes");
-    assert!(memory["settings"][0]["meaning"].as_str().is_some_and(|it| it.starts_with("The most memory")));
-    let none = memory["settings"].as_array().expect("a list").iter().find(|it| it["name"] == "max_tmp_statement_memory_usage");
+    assert!(
+        memory["settings"][0]["meaning"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("The most memory"))
+    );
+    let none = memory["settings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|it| it["name"] == "max_tmp_statement_memory_usage");
     assert_eq!(none.expect("the setting")["unit"], "none");
 }
 
 #[test]
 fn a_plan_is_asked_for_in_one_session() {
     let page = Page::new();
-    let (code, answer) = page.post("/api/explain", &json!({"sql": " SELECT 1 ;\n", "database": "a`b"}));
-    assert_eq!((code, &answer["plan"]["json_schema_version"]), (200, &json!("2.0")));
+    let (code, answer) = page.post(
+        "/api/explain",
+        &json!({"sql": " SELECT 1 ;\n", "database": "a`b"}),
+    );
+    assert_eq!(
+        (code, &answer["plan"]["json_schema_version"]),
+        (200, &json!("2.0"))
+    );
     let before = "SET SESSION explain_json_format_version = 2";
-    assert_eq!(page.asked(), [before, "USE `a``b`", "EXPLAIN FORMAT=JSON SELECT 1"]);
+    assert_eq!(
+        page.asked(),
+        [before, "USE `a``b`", "EXPLAIN FORMAT=JSON SELECT 1"]
+    );
     let page = Page::new();
     let (code, answer) = page.post("/api/explain", &json!({"sql": "SELECT 1", "analyze": true}));
-    assert_eq!((code, &answer["plan"]["query_plan"]["actual_rows"]), (200, &json!(310_000.0)));
-    let limits = ["SET SESSION max_execution_time = 60000", "START TRANSACTION READ ONLY"];
-    assert_eq!(page.asked(), [before, limits[0], limits[1], "EXPLAIN ANALYZE FORMAT=JSON SELECT 1"]);
+    assert_eq!(
+        (code, &answer["plan"]["query_plan"]["actual_rows"]),
+        (200, &json!(310_000.0))
+    );
+    let limits = [
+        "SET SESSION max_execution_time = 60000",
+        "START TRANSACTION READ ONLY",
+    ];
+    assert_eq!(
+        page.asked(),
+        [
+            before,
+            limits[0],
+            limits[1],
+            "EXPLAIN ANALYZE FORMAT=JSON SELECT 1"
+        ]
+    );
     let (code, answer) = page.post("/api/explain", &json!({"sql": "SELEC 1"}));
     assert_eq!((code, &answer["error"]["code"]), (422, &json!(1064)));
-    for bad in [json!({}), json!({"sql": "  ; "}), json!({"sql": 1}), json!([])] {
+    for bad in [
+        json!({}),
+        json!({"sql": "  ; "}),
+        json!({"sql": 1}),
+        json!([]),
+    ] {
         assert_eq!(page.post("/api/explain", &bad).0, 400, "{bad}");
     }
 }
@@ -257,14 +413,26 @@ fn a_plan_is_asked_for_in_one_session() {
 #[test]
 fn each_kill_is_its_statement() {
     let page = Page::new();
-    for (what, statement) in [("statement", "KILL QUERY 12"), ("connection", "KILL 12"), ("temporary_table", "KILL TEMPORARY TABLE 12")] {
+    for (what, statement) in [
+        ("statement", "KILL QUERY 12"),
+        ("connection", "KILL 12"),
+        ("temporary_table", "KILL TEMPORARY TABLE 12"),
+    ] {
         let (code, answer) = page.post("/api/kill", &json!({"what": what, "id": 12}));
         assert_eq!((code, answer), (200, json!({"done": statement})));
     }
-    assert_eq!(page.asked(), ["KILL QUERY 12", "KILL 12", "KILL TEMPORARY TABLE 12"]);
+    assert_eq!(
+        page.asked(),
+        ["KILL QUERY 12", "KILL 12", "KILL TEMPORARY TABLE 12"]
+    );
     let (code, answer) = page.post("/api/kill", &json!({"what": "statement", "id": 999}));
     assert_eq!((code, &answer["error"]["code"]), (422, &json!(1094)));
-    for bad in [json!({"what": "all", "id": 1}), json!({"what": "statement", "id": "1; DROP"}), json!({"what": "statement", "id": -1}), json!(7)] {
+    for bad in [
+        json!({"what": "all", "id": 1}),
+        json!({"what": "statement", "id": "1; DROP"}),
+        json!({"what": "statement", "id": -1}),
+        json!(7),
+    ] {
         assert_eq!(page.post("/api/kill", &bad).0, 400, "{bad}");
     }
     assert_eq!(page.asked().len(), 4);
@@ -282,19 +450,21 @@ fn slow_numerous_and_leaving_clients_harm_nobody() {
     // Half a request.
     let (code, ..) = page.raw("GET / HTTP/1.1\r\nHost: loc");
     assert_eq!(code, 408);
-    let (code, ..) = page.raw("POST /api/kill HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n123");
+    let (code, ..) =
+        page.raw("POST /api/kill HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n123");
     assert_eq!(code, 408);
     // Nothing at all: the connection ends without an answer.
     let mut text = String::new();
     page.connect().read_to_string(&mut text).expect("the end");
     assert_eq!(text, "");
     // One more than there may be.
-    let held = [page.connect(), page.connect()];
-    let mut third = page.connect();
-    let mut answer = String::new();
-    let _ = third.read_to_string(&mut answer);
-    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
-    drop(held);
+    let mut refused = (0..200).map(|_| {
+        let _held = [page.connect(), page.connect()];
+        let mut answer = String::new();
+        let _ = page.connect().read_to_string(&mut answer);
+        answer.starts_with("HTTP/1.1 503 ")
+    });
+    assert!(refused.any(|is_refused| is_refused));
     // They go, and others come.
     let mut codes = (0..1000).map(|_| {
         std::thread::sleep(Duration::from_millis(5));
@@ -316,7 +486,11 @@ fn a_stop_ends_connections_and_listening() {
     let _ = idle.read_to_string(&mut text);
     assert_eq!(text, "");
     assert!(TcpStream::connect(page.server.address()).is_err());
-    assert_eq!(Arc::strong_count(&page.fake), 1, "no thread holds the source");
+    assert_eq!(
+        Arc::strong_count(&page.fake),
+        1,
+        "no thread holds the source"
+    );
 }
 
 /// The names of a text of Prometheus, after the rules of its format are checked: one HELP and TYPE before a family's
@@ -326,19 +500,33 @@ fn families(text: &str) -> Vec<String> {
     let (mut families, mut seen) = (Vec::<String>::new(), std::collections::HashSet::new());
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
-        let help = line.strip_prefix("# HELP ").unwrap_or_else(|| panic!("{line}"));
+        let help = line
+            .strip_prefix("# HELP ")
+            .unwrap_or_else(|| panic!("{line}"));
         let (name, help) = help.split_once(' ').expect("a text");
         assert!(help.ends_with('.') && help.len() > 8, "{line}");
-        assert!(name.starts_with("mayfly_") && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_'), "{name}");
+        assert!(
+            name.starts_with("mayfly_")
+                && name
+                    .bytes()
+                    .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_'),
+            "{name}"
+        );
         assert!(!families.contains(&name.to_owned()), "{name} twice");
-        let kind = lines.next().and_then(|line| line.strip_prefix(&format!("# TYPE {name} "))).expect("a type");
+        let kind = lines
+            .next()
+            .and_then(|line| line.strip_prefix(&format!("# TYPE {name} ")))
+            .expect("a type");
         assert_eq!(kind == "counter", name.ends_with("_total"), "{name} {kind}");
         while let Some(sample) = lines.next_if(|line| !line.starts_with('#')) {
             let (series, value) = sample.rsplit_once(' ').expect("a value");
             let end = series.find('{').unwrap_or(series.len());
             assert_eq!(&series[..end], name);
             assert!(end == series.len() || series.ends_with("\"}"), "{series}");
-            assert!(value.parse::<f64>().expect("a number").is_finite(), "{sample}");
+            assert!(
+                value.parse::<f64>().expect("a number").is_finite(),
+                "{sample}"
+            );
             assert!(seen.insert(series.to_owned()), "{series} twice");
         }
         families.push(name.to_owned());
@@ -364,12 +552,21 @@ fn metrics_are_what_prometheus_reads() {
     ] {
         assert!(text.contains(line), "{line} in {text}");
     }
-    assert!(!text.contains("purpose=\"information_schema\""), "the page's own table");
-    assert!(!text.contains("limit=\"tmp_disk_table_size\""), "no limit is set");
+    assert!(
+        !text.contains("purpose=\"information_schema\""),
+        "the page's own table"
+    );
+    assert!(
+        !text.contains("limit=\"tmp_disk_table_size\""),
+        "no limit is set"
+    );
     assert_eq!(text.matches("mayfly_digest_seconds_total{").count(), 3);
     assert!(names.contains(&"mayfly_digest_spilled_bytes_total".to_owned()));
     let page = Page::new();
-    assert!(!page.get("/metrics").to_string().contains("digest"), "only where it is asked for");
+    assert!(
+        !page.get("/metrics").to_string().contains("digest"),
+        "only where it is asked for"
+    );
 }
 
 #[test]
@@ -379,32 +576,50 @@ fn the_dashboard_and_the_documentation_use_metrics_that_exist() {
     let names = families(metrics.as_str().expect("no JSON"));
     let words = |text: &str| -> Vec<String> {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let words = text.split(|letter| !is_part(letter)).filter(|word| word.starts_with("mayfly_"));
+        let words = text
+            .split(|letter| !is_part(letter))
+            .filter(|word| word.starts_with("mayfly_"));
         words.map(str::to_owned).collect()
     };
     let dashboard = include_str!("../../../contrib/grafana/mayfly.json");
     let parsed: Value = serde_json::from_str(dashboard).expect("JSON");
     let panels = parsed["panels"].as_array().expect("panels");
-    let expressions: Vec<&str> = panels.iter().flat_map(|panel| panel["targets"].as_array().into_iter().flatten()).filter_map(|target| target["expr"].as_str()).collect();
+    let expressions: Vec<&str> = panels
+        .iter()
+        .flat_map(|panel| panel["targets"].as_array().into_iter().flatten())
+        .filter_map(|target| target["expr"].as_str())
+        .collect();
     assert!(expressions.len() >= 12);
     for expression in &expressions {
         let used = words(expression);
         assert!(!used.is_empty(), "{expression}");
         for name in used {
-            assert!(names.contains(&name), "{expression}: no metric is called {name}");
+            assert!(
+                names.contains(&name),
+                "{expression}: no metric is called {name}"
+            );
         }
         for rate in ["rate(", "increase("] {
             for part in expression.split(rate).skip(1) {
                 let name = words(part).into_iter().next().expect("a metric");
-                assert!(name.ends_with("_total"), "{expression}: the rate of a gauge");
+                assert!(
+                    name.ends_with("_total"),
+                    "{expression}: the rate of a gauge"
+                );
             }
         }
     }
     let documented = words(include_str!("../../../docs/live-page.md"));
     for name in &names {
-        assert!(documented.contains(name), "docs/live-page.md says nothing of {name}");
+        assert!(
+            documented.contains(name),
+            "docs/live-page.md says nothing of {name}"
+        );
     }
     for name in documented {
-        assert!(names.contains(&name) || name == "mayfly_http", "docs/live-page.md: no metric is called {name}");
+        assert!(
+            names.contains(&name),
+            "docs/live-page.md: no metric is called {name}"
+        );
     }
 }

@@ -174,6 +174,11 @@ def grouped(browser, page):
     browser.click("button", "1 h")
     browser.until("return document.querySelectorAll('.chart polyline').length > 0")
     browser.click("button", "5 min")
+    browser.click("table[aria-label='Temporary tables'] tbody tr td.sql")
+    browser.seen("dialog h2", "Temporary table ")
+    browser.seen("dialog dt", "Memory at most")
+    browser.press("Enter")
+    browser.until("return !document.querySelector('dialog')")
     browser.click("th button", "Rows")
     equal(browser.run("return document.querySelector('th[data-column=rows]').ariaSort"), "descending")
     numbers = "return [...document.querySelectorAll(`table[aria-label='Temporary tables'] td[data-title=Rows] span`)].map((it) => Number(it.title.replaceAll(',', '')))"
@@ -257,7 +262,7 @@ def measured(browser, page):
     text = REPORT
     if page.is_real:
         from workload import REPORT as text
-    browser.run("const it = document.querySelector('#explain-sql'); it.value = arguments[0]", text)
+    browser.run("document.querySelector('.note.bad')?.remove(); document.querySelector('#explain-sql').value = arguments[0]", text)
     browser.click("label.check")
     browser.click("form button", "Explain")
     browser.until("return document.querySelector('.plan') || document.querySelector('.note.bad')", seconds=60)

@@ -38,7 +38,9 @@ pub(super) fn start(
     let server = Server::start(Arc::new(source), page)
         .map_err(|error| format!("--http: {address}: {error}"))?;
     if !options.http_bind.is_loopback() {
-        tracing::warn!("the live page is reached from other machines, and HTTP hides nothing on the way");
+        tracing::warn!(
+            "the live page is reached from other machines, and HTTP hides nothing on the way"
+        );
     }
     let place = server.url();
     // Not through the log, which may be stored.
@@ -86,12 +88,14 @@ fn token_of_file(path: &Path) -> Result<Token, String> {
             options.write(true).create_new(true);
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let mut file = options.open(path).map_err(failed)?;
-            file.write_all(format!("{text}\n").as_bytes()).map_err(failed)?;
+            file.write_all(format!("{text}\n").as_bytes())
+                .map_err(failed)?;
             text
         }
         Err(error) => return Err(failed(error)),
     };
-    Token::new(text.trim()).map_err(|error| format!("--http-token-file {}: {error}", path.display()))
+    Token::new(text.trim())
+        .map_err(|error| format!("--http-token-file {}: {error}", path.display()))
 }
 
 /// The engine as the page sees it.
@@ -204,7 +208,10 @@ mod tests {
         let path = directory.path().join("token");
         token_of_file(&path).expect("made");
         let text = std::fs::read_to_string(&path).expect("written");
-        let mode = std::fs::metadata(&path).expect("written").permissions().mode();
+        let mode = std::fs::metadata(&path)
+            .expect("written")
+            .permissions()
+            .mode();
         assert_eq!((text.trim().len(), mode & 0o777), (32, 0o600));
         token_of_file(&path).expect("read");
         assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);

@@ -22,8 +22,6 @@ pub(crate) enum Kind {
     Number,
     /// Picoseconds, as performance_schema has times; seconds in JSON.
     Picoseconds,
-    /// Bytes of a limit: the largest number is no limit, which is null in JSON.
-    Limit,
 }
 
 /// A member of an object, the column that it comes from, and its kind.
@@ -45,7 +43,6 @@ fn value(row: &Row<'_>, column: &str, kind: Kind) -> Value {
         Kind::Picoseconds => row
             .number(column)
             .map_or(Value::Null, |it| Value::from(it / 1e12)),
-        Kind::Limit => limit(row.whole(column)),
     }
 }
 
@@ -81,8 +78,5 @@ pub(crate) fn list(
 /// The answer to a statement that has failed.
 pub(crate) fn failed(error: &SourceError) -> Response {
     let body = json!({ "error": { "message": error.message, "code": error.code } });
-    Response {
-        status: Status::StatementFailed,
-        ..Response::json(&body)
-    }
+    Response::json(&body).with_status(Status::StatementFailed)
 }

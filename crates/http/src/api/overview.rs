@@ -113,7 +113,10 @@ pub(crate) fn limits(source: &dyn Source, notes: &mut Vec<String>) -> Map<String
 fn latest(sampler: &Sampler) -> Value {
     let history = sampler.history();
     let sample = history.latest();
-    sample.map_or(Value::Null, |it| json!({ "at": it.at, "values": it.values }))
+    sample.map_or(
+        Value::Null,
+        |it| json!({ "at": it.at, "values": it.values }),
+    )
 }
 
 /// `GET /api/history`: the samples of the last seconds, a list a series.

@@ -72,8 +72,10 @@ const GROUPS: &[(&str, &[(&str, Unit)])] = &[
     ),
 ];
 
-const VALUES: &str = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables";
-const MEANINGS: &str = "SELECT VARIABLE_NAME, DOCUMENTATION FROM performance_schema.variables_metadata";
+const VALUES: &str =
+    "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables";
+const MEANINGS: &str =
+    "SELECT VARIABLE_NAME, DOCUMENTATION FROM performance_schema.variables_metadata";
 
 /// `GET /api/settings`
 pub(crate) fn settings(source: &dyn Source) -> Value {

@@ -60,7 +60,7 @@ const DEFAULT_ORDER: &str = "seconds";
 fn column_of(order: &str) -> &'static str {
     let is_it = |member: &&Member| member.0 == order && ORDERS.contains(&order);
     let found = STATEMENT.iter().find(is_it);
-    found.map_or("SUM_TIMER_WAIT", |(_, column, _)| column)
+    found.map_or("SUM_TIMER_WAIT", |member| member.1)
 }
 
 /// `GET /api/statements?order=…`
@@ -111,11 +111,16 @@ const EVENTS: &[Member] = &[
 
 /// `GET /api/statement?digest=…`: one digest with a sample of its text, and its last runs.
 pub(crate) fn statement(source: &dyn Source, digest: Option<&str>) -> Response {
-    let is_hex = |digest: &&str| digest.len() <= 64 && digest.bytes().all(|it| it.is_ascii_hexdigit());
+    let is_hex =
+        |digest: &&str| digest.len() <= 64 && digest.bytes().all(|it| it.is_ascii_hexdigit());
     let Some(digest) = digest.filter(is_hex).filter(|digest| !digest.is_empty()) else {
-        return Response::error(Status::BadRequest, "digest is a number in hexadecimal digits");
+        return Response::error(
+            Status::BadRequest,
+            "digest is a number in hexadecimal digits",
+        );
     };
-    let sql = format!("SELECT * FROM {RELATION} WHERE DIGEST = '{digest}' ORDER BY SUM_TIMER_WAIT DESC");
+    let sql =
+        format!("SELECT * FROM {RELATION} WHERE DIGEST = '{digest}' ORDER BY SUM_TIMER_WAIT DESC");
     let table = match watch(source, &sql) {
         Ok(table) => table,
         Err(error) => return failed(&error),
