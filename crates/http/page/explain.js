@@ -48,7 +48,7 @@ export function createExplain(app) {
     const size = tables.reduce((total, it) => total + (bytesOf(it.table) || 0), 0);
     const facts = make('section.stack', { 'aria-live': 'off' });
     const picture = new PlanPicture(tree, (chosen) => {
-      facts.replaceChildren(make('h3', { text: chosen.title }), operatorFacts(chosen));
+      facts.replaceChildren(make('h3', { text: chosen.title }), ...operatorFacts(chosen));
     });
     const zoom = (by) => () => picture.zoom(picture.scale * by);
     const shown = card('Plan', {

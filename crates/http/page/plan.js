@@ -5,7 +5,7 @@ import { bytes, count, seconds, short, wholeCount } from './format.js';
 
 const WIDTH = 232;
 const GAP = 26;
-const LEVEL = 52;
+const LEVEL = 44;
 const PADDING = 22;
 const LINE = 15;
 
@@ -225,15 +225,18 @@ const all = (tree) => [tree, ...tree.inputs.flatMap(all)];
 
 const NAMES = { estimated_total_cost: 'cost', estimated_first_row_cost: 'cost of the first row', actual_last_row_ms: 'last row after', actual_first_row_ms: 'first row after' };
 
-/** All that is known of an operator. */
+function factText(name, value) {
+  if (value && typeof value === 'object') return value.name && value.bytes !== undefined ? `${value.name}, ${bytes(value.bytes)}` : Array.isArray(value) ? value.map((it) => (typeof it === 'object' ? JSON.stringify(it) : it)).join(', ') : JSON.stringify(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (name.includes('_bytes')) return bytes(value);
+  if (name.endsWith('_ms')) return seconds(value / 1e3);
+  if (typeof value === 'number') return name.endsWith('rows') || value >= 1000 ? wholeCount(Math.round(value)) : String(value);
+  return short(value, 300);
+}
+
+const factList = (members) => make('dl.facts', {}, Object.entries(members).map(([name, value]) => make('div', {}, make('dt', { text: (NAMES[name] ?? name).replaceAll('_', ' ') }), make('dd', { text: factText(name, value) }))));
+
+/** All that is known of an operator, and of its temporary table. */
 export function operatorFacts(tree) {
-  const known = { ...tree.members, ...Object.fromEntries(Object.entries(tree.table ?? {}).map(([name, value]) => [`table: ${name}`, value])) };
-  const pairs = Object.entries(known).map(([name, value]) => {
-    const text = typeof value === 'object' ? JSON.stringify(value)
-      : name.endsWith('_bytes') ? bytes(value)
-        : name.endsWith('_ms') ? seconds(value / 1e3)
-          : typeof value === 'number' && name.endsWith('rows') ? wholeCount(Math.round(value)) : short(value, 300);
-    return [make('dt', { text: (NAMES[name] ?? name).replaceAll('_', ' ') }), make('dd', { text })];
-  });
-  return make('dl.facts', {}, pairs.map((pair) => make('div', {}, pair)));
+  return [factList(tree.members), ...(tree.table ? [make('h3', { text: 'Its temporary table' }), factList(tree.table)] : [])];
 }

@@ -250,8 +250,10 @@ def explain(browser, page):
             "operators lie on each other")  # fmt: skip
     is_true(browser.run("return [...document.querySelectorAll('.plan [role=treeitem]')].every((item) => { const box = item.querySelector('.box').getBoundingClientRect(); return [...item.querySelectorAll('text')].every((it) => { const own = it.getBoundingClientRect(); return own.left >= box.left && own.right <= box.right + 1 && own.bottom <= box.bottom + 1; }); })"),
             "a text is outside of its operator")  # fmt: skip
-    browser.seen("aside dt", "")
+    browser.seen("aside h3", "Its temporary table")
+    browser.size(1440, 1120)
     picture(browser, "explain")
+    browser.size(1440, 900)
     browser.run("const it = document.querySelector('#explain-sql'); it.value = 'SELEC 1'")
     browser.click("form button", "Explain")
     browser.seen(".note.bad", "1064")
@@ -269,7 +271,9 @@ def measured(browser, page):
     if browser.run("return document.querySelector('.note.bad')?.textContent"):
         raise Skip(browser.run("return document.querySelector('.note.bad').textContent"))
     browser.seen(".chip", "ran ")
+    browser.size(1440, 1120)
     picture(browser, "explain-measured")
+    browser.size(1440, 900)
 
 
 @check("settings: values and what they mean")
