@@ -132,7 +132,7 @@ function toggleTheme() {
 }
 
 function pressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
   if (event.target.closest('input, textarea, select')) {
     if (event.key === 'Escape') event.target.blur();
     return;
