@@ -29,6 +29,7 @@ use crate::instrumentation::{Instrumentation, InstrumentationSizes};
 use crate::legacy_engines::LegacyEngines;
 use crate::locks::user::UserLockTable;
 use crate::locks::waits::Waits;
+use crate::logs::Logs;
 use crate::options::{DatabaseOptions, FileAccess};
 use crate::persisted::PersistedVariables;
 use crate::statement_cache::StatementCache;
@@ -73,6 +74,8 @@ pub struct Database {
     ended: Counters,
     pub(crate) instrumentation: Instrumentation,
     pub(crate) legacy_engines: LegacyEngines,
+    /// The slow log and the general log.
+    pub(crate) logs: Logs,
     /// How many prepared statements there are.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
@@ -135,6 +138,7 @@ impl Database {
                 set => set?,
             }
         }
+        Logs::name_files(&options, &mut globals);
         if let Some(limit) = options.memory_limit {
             let most = usize::try_from(limit / MEMORY_OF_THREAD).unwrap_or(usize::MAX);
             options.threads = options.threads.min(most).max(1);
@@ -167,6 +171,8 @@ impl Database {
         };
         let instrumentation = Instrumentation::new(sizes);
         let legacy_engines = LegacyEngines::new(&options, &globals, &resources.temp_space);
+        let logs = Logs::new(&options, &globals, &budgets.memory);
+        logs.start(&globals);
         let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
@@ -195,6 +201,7 @@ impl Database {
             ended: Counters::new(),
             instrumentation,
             legacy_engines,
+            logs,
             prepared_statements: Arc::default(),
             started: Instant::now(),
             store: Mutex::default(),
@@ -315,7 +322,8 @@ impl Database {
     /// Bytes of memory under a reservation: base tables and temporary tables, without the cache of
     /// statements and the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        let caches = self.statement_cache.bytes() + self.budgets.write_buffer.used();
+        let caches =
+            self.statement_cache.bytes() + self.budgets.write_buffer.used() + self.logs.bytes();
         self.budgets.memory.used().saturating_sub(caches)
     }
 
@@ -391,6 +399,7 @@ impl Database {
             .set_compression(temp_space::compression(&globals));
         let durability = durability(&globals);
         self.modes.set(&globals);
+        self.logs.set(&globals);
         if position == typed::MANDATORY_ROLES.position() {
             self.accounts
                 .set_mandatory(globals.text(typed::MANDATORY_ROLES));
