@@ -167,6 +167,8 @@ impl Database {
             digest_bytes: options.memory_limit.map_or(UNLIMITED, |limit| limit / 32),
             history: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE),
             history_long: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE),
+            stages: size(typed::PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_SIZE),
+            stages_long: size(typed::PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_LONG_SIZE),
             text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
         };
         let instrumentation = Instrumentation::new(sizes);

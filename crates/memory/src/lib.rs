@@ -26,6 +26,7 @@ pub mod pool;
 pub mod stable;
 pub mod sync;
 pub mod temp;
+pub mod usage;
 
 pub use allocator::{tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
@@ -39,3 +40,4 @@ pub use temp::{
     Compression, EncryptionKey, Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions,
     TierOptions, TierUsage,
 };
+pub use usage::process_usage;

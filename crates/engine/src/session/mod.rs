@@ -3,7 +3,7 @@
 //! A session consists of parts, each with a purpose of its own: what it may do ([`SessionPrivileges`]), what it has
 //! set ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
 //! ([`TemporaryTables`]), what statements leave for the next one ([`SessionDiagnostics`]), what its client has
-//! asked for ([`ClientState`]), and its budgets ([`SessionMemory`]). What belongs to the running statement alone is
+//! asked for ([`ClientState`]), its budgets ([`SessionMemory`]), and its profiles ([`SessionProfiles`]). What belongs to the running statement alone is
 //! in its [`StatementContext`].
 
 mod client;
@@ -15,6 +15,7 @@ mod logging;
 mod memory;
 mod opening;
 mod privileges;
+mod profiles;
 mod read_view;
 mod settings;
 mod statement;
@@ -41,6 +42,7 @@ pub(crate) use self::logging::{ExplainedPlan, SessionLog};
 pub(crate) use self::memory::{ParseError, TreeMemory};
 pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
+pub(crate) use self::profiles::SessionProfiles;
 pub(crate) use self::settings::SessionSettings;
 pub(crate) use self::statement::StatementContext;
 use self::status::SessionStatus;
@@ -79,6 +81,7 @@ pub struct Session {
     pub(crate) client: ClientState,
     pub(crate) memory: SessionMemory,
     pub(crate) log: SessionLog,
+    pub(crate) profiles: SessionProfiles,
     /// The row of a statement that gives one at most.
     pub(crate) row: Vec<Value>,
     /// None while a statement uses it.
@@ -108,7 +111,7 @@ impl Session {
             slot.port(),
             Arc::clone(&identity),
             memory,
-            database.instrumentation.history_size(),
+            database.instrumentation.history_sizes(),
         );
         let shared = Arc::new(shared);
         database.connections.begin(&shared);
@@ -126,7 +129,9 @@ impl Session {
         let mut variables = database.globals();
         client::begin_settings(&mut variables, &options);
         let memory = SessionMemory::new(&database.budgets, &options.user);
-        shared.change(Arc::clone(&identity), memory.clone());
+        let accounts = &database.instrumentation.accounts;
+        let account = accounts.enter(&identity.user, &identity.host);
+        shared.change(Arc::clone(&identity), memory.clone(), account);
         let current_database: Option<Arc<str>> = options.database.as_deref().map(Arc::from);
         shared.activity.use_database(current_database.clone());
         let clock = &database.options.clock;
@@ -153,6 +158,7 @@ impl Session {
             settings,
             memory,
             log: SessionLog::default(),
+            profiles: SessionProfiles::default(),
             row: Vec::new(),
             scratch: None,
             legacy_disk: OnceCell::new(),
@@ -312,6 +318,7 @@ impl Drop for Session {
         self.leave();
         self.write_pending();
         if self.slot.is_some() {
+            self.shared.leave_account();
             self.database
                 .session_ended(self.shared.id, &self.shared.counters);
         }
