@@ -7,6 +7,7 @@
 //! when somebody asks. `setup` says what is seen at all.
 
 mod accounts;
+mod actors;
 mod digest_summary;
 mod digests;
 mod event;
@@ -21,11 +22,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) use accounts::{AccountActivity, ConnectedAccounts};
+pub(crate) use actors::{Actor, Actors};
 pub(crate) use digest_summary::{DigestSummary, TimeBucket};
 pub(crate) use digests::Digests;
 pub(crate) use event::{StatementError, StatementEvent, StatementIdentity, picoseconds};
 pub(crate) use history::History;
 pub(crate) use kinds::TotalsByKind;
+use mayfly_memory::Budget;
 pub(crate) use setup::{CONSUMERS, Consumer, Instrument, Setup, event_name, stage_event_name};
 pub(crate) use stages::{StageEvent, StageSummary, StageSums};
 pub(crate) use sums::StatementSums;
@@ -62,6 +65,7 @@ pub(crate) struct Instrumentation {
     pub(crate) stages: StageSummary,
     pub(crate) setup: Setup,
     pub(crate) accounts: ConnectedAccounts,
+    pub(crate) actors: Actors,
     started: Instant,
 }
 
@@ -76,6 +80,7 @@ impl Instrumentation {
             stages: StageSummary::default(),
             setup: Setup::new(),
             accounts: ConnectedAccounts::default(),
+            actors: Actors::default(),
             started: Instant::now(),
         }
     }

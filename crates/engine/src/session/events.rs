@@ -31,11 +31,16 @@ impl StatementContext<'_> {
     #[inline]
     pub(crate) fn is_of(&mut self, prepared: &Prepared, command: Option<Counter>) {
         self.identity.command = command;
+        self.session.shared.activity.is_of(command);
         let database = self.database();
         if !database.instrumentation.sizes.is_on {
             return;
         }
-        if !database.instrumentation.setup.consumes(Consumer::StatementsDigest) {
+        if !database
+            .instrumentation
+            .setup
+            .consumes(Consumer::StatementsDigest)
+        {
             self.identity.command = command;
             return;
         }

@@ -183,6 +183,12 @@ impl StatementContext<'_> {
             (Counter::HandlerReadRnd, &done.handler_read_rnd),
             (Counter::HandlerReadKey, &done.handler_read_key),
             (Counter::HandlerWrite, &done.handler_write),
+            (
+                Counter::SortPriorityQueueSorts,
+                &done.sort_priority_queue_sorts,
+            ),
+            (Counter::HandlerTmpWrite, &temp.rows_written),
+            (Counter::RowsTmpRead, &temp.rows_read),
             (Counter::SortRows, &done.sort_rows),
             (Counter::SortScan, &done.sort_scan),
             (Counter::SortRange, &done.sort_range),
@@ -215,7 +221,7 @@ impl StatementContext<'_> {
         summary.sort_merge_passes += get(&temp.sort_merge_passes);
         summary.sort_range += get(&done.sort_range);
         summary.sort_rows += get(&done.sort_rows);
-        summary.sort_priority_queue += get(&done.sort_priority_queue);
+        summary.sort_priority_queue += get(&done.sort_priority_queue_sorts);
         summary.sort_scan += get(&done.sort_scan);
         summary.disk_tables += get(&temp.created_tmp_disk_tables);
         summary.bytes_overflowed += get(&temp.bytes_overflowed);

@@ -53,6 +53,9 @@ pub(super) fn run(
         if context.wants_explain() {
             logging::explain(context, &ready.plan);
         }
+        // Where INSERT puts its rows is not among the tables that its plan reads.
+        let written = matches!(&**statement, Statement::Insert(_));
+        context.use_tables(ready.tables.stored() + usize::from(written));
         context.stages().enter(match &**statement {
             Statement::Insert(_) => Stage::Update,
             Statement::Update(_) | Statement::Delete(_) => Stage::Updating,
