@@ -117,7 +117,7 @@ def picture(browser, name, full=False):
 
     path = pathlib.Path(PICTURES) / f"live-page-{name}.png"
     browser.picture(path, full)
-    Image.open(path).convert("RGB").quantize(255, dither=Image.Dither.NONE).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
     is_true(path.stat().st_size < PICTURE_BYTES, f"{path.name} has {path.stat().st_size} bytes")
 
 
