@@ -84,7 +84,7 @@ fn run(name: &str, setting: &Setting) {
         pool.reads,
         pool.writes,
     );
-    drop(table);
+    drop((scan, table));
     fixture.assert_clean();
 }
 
