@@ -46,10 +46,7 @@ impl LegacyDirectory {
             let name = |extension| format!("{}{number}.{extension}", self.prefix);
             let mut files = Vec::with_capacity(N);
             let made = extensions.iter().try_for_each(|extension| {
-                files.push(TableFile::create(
-                    &self.io,
-                    self.path.join(name(extension)),
-                )?);
+                files.push(TableFile::make(&self.io, self.path.join(name(extension)))?);
                 Ok(())
             });
             tries += 1;
@@ -75,7 +72,7 @@ pub(super) struct TableFile {
 }
 
 impl TableFile {
-    pub(super) fn create(
+    pub(super) fn make(
         io: &Arc<dyn IoBackend>,
         path: PathBuf,
     ) -> std::result::Result<Self, IoFailure> {

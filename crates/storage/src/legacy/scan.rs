@@ -1,6 +1,6 @@
 //! Scans of a legacy table: its rows in the order in which they were inserted, in batches.
 
-use mayfly_types::{Batch, Error, Result};
+use mayfly_types::{Batch, Result};
 
 use super::store::StoreCursor;
 use super::table::LegacyTable;
@@ -51,9 +51,4 @@ impl LegacyScan {
         context.count(|counters| &counters.rows_read, sink.rows() as u64);
         Ok(Some(sink.finish()))
     }
-}
-
-/// The error of a table that is used as its owner is told not to.
-pub(super) fn misuse() -> Error {
-    Error::internal("a legacy temporary table was converted while it was read")
 }

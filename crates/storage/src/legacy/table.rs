@@ -9,7 +9,6 @@ use mayfly_types::{Batch, Error, Result};
 use super::environment::{LegacyEnvironment, SessionDisk};
 use super::placement::{Conversion, LegacyEngine, Placement, PlacementReason, starts_on_disk};
 use super::refusal::{Outcome, Refusal};
-use super::scan::misuse;
 use super::spec::{LegacyOptions, LegacyTableSpec, StoreForm};
 use super::store::{Store, StoreSource, copy};
 use crate::error::ANONYMOUS_TABLE;
@@ -429,6 +428,9 @@ fn error_of(context: &TempTableContext, refusal: Refusal) -> Error {
     match refusal {
         Refusal::Full(limit) => context.error(&MemoryError::Limit(limit), ANONYMOUS_TABLE),
         Refusal::Failed(error) => context.error(&error, ANONYMOUS_TABLE),
-        Refusal::LongValue | Refusal::LongKey => misuse(),
+        // Every form that may refuse has another one behind it: the table was converted under a scan.
+        Refusal::LongValue | Refusal::LongKey => {
+            Error::internal("a legacy temporary table was converted while it was read")
+        }
     }
 }

@@ -61,7 +61,7 @@ impl TemporaryTablespaces {
                 self.make_directory(&mut idle)?;
                 let number = idle.next + 1;
                 let path = self.0.directory.join(format!("temp_{number}.ibt"));
-                let file = TableFile::create(&self.0.io, path)?;
+                let file = TableFile::make(&self.0.io, path)?;
                 idle.next = number;
                 (number, Arc::new(file))
             }

@@ -29,7 +29,7 @@ fn options(blocks: usize, division_limit: u32, age_threshold: u32) -> KeyCacheOp
 fn fixture(options: KeyCacheOptions) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     let io: Arc<dyn IoBackend> = Arc::new(SystemIo);
-    let file = TableFile::create(&io, directory.path().join("#sql_1_0.MYI")).unwrap();
+    let file = TableFile::make(&io, directory.path().join("#sql_1_0.MYI")).unwrap();
     for block in 0..32 {
         file.write_at(&[block as u8; SIZE], block * SIZE as u64)
             .unwrap();
@@ -253,7 +253,7 @@ fn memory_that_is_refused_makes_the_cache_smaller() {
     drop(cache);
     let directory = tempfile::tempdir().unwrap();
     let io: Arc<dyn IoBackend> = Arc::new(SystemIo);
-    let file = TableFile::create(&io, directory.path().join("#sql_1_0.MYI")).unwrap();
+    let file = TableFile::make(&io, directory.path().join("#sql_1_0.MYI")).unwrap();
     file.write_at(&[5; 4 * SIZE], 0).unwrap();
     let memory = Budget::root(BudgetKind::Memory, "memory_limit", 1000);
     let cache = KeyCache::new(options(1000, 100, 300), &memory);

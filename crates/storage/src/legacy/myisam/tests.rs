@@ -14,7 +14,7 @@ use crate::legacy::refusal::Refusal;
 fn cached_file(key_buffer_size: u64) -> (CachedFile, KeyCache, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let io: Arc<dyn IoBackend> = Arc::new(SystemIo);
-    let file = TableFile::create(&io, directory.path().join("#sql_1_0.MYI")).unwrap();
+    let file = TableFile::make(&io, directory.path().join("#sql_1_0.MYI")).unwrap();
     let options = KeyCacheOptions {
         key_buffer_size,
         ..KeyCacheOptions::default()
