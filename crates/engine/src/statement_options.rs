@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use mayfly_functions::BlockEncryption;
+use mayfly_plan::explain::JsonVersion;
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
@@ -72,6 +73,7 @@ pub(crate) struct StatementOptions {
     pub(crate) examined_rows_max: Option<u64>,
     pub(crate) quote_show_create: bool,
     pub(crate) explain_format: u64,
+    pub(crate) explain_json: JsonVersion,
 }
 
 impl StatementOptions {
@@ -171,6 +173,12 @@ impl StatementOptions {
             max_tmp_session_space_usage: settings.get(typed::MAX_TMP_SESSION_SPACE_USAGE),
             quote_show_create: settings.get(typed::SQL_QUOTE_SHOW_CREATE),
             explain_format: settings.get(typed::EXPLAIN_FORMAT),
+            explain_json: match settings.get(typed::EXPLAIN_JSON_FORMAT_VERSION) {
+                1 => JsonVersion::Blocks {
+                    end_markers: settings.get(typed::END_MARKERS_IN_JSON),
+                },
+                _ => JsonVersion::Steps,
+            },
         }
     }
 }

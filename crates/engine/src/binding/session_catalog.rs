@@ -6,6 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::explain::Explanation;
 use mayfly_plan::physical::OutputColumn;
 use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
@@ -46,6 +47,8 @@ pub(crate) struct SessionCatalog<'s> {
     explains: bool,
     /// One of these is missing.
     is_hidden: Cell<bool>,
+    /// The statement is the one that EXPLAIN explains.
+    tells: bool,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -63,6 +66,7 @@ impl<'s> SessionCatalog<'s> {
             below_views: RefCell::default(),
             explains: context.explains && !context.privileges().is_unrestricted(),
             is_hidden: Cell::new(false),
+            tells: context.explains,
         }
     }
 
@@ -79,6 +83,7 @@ impl<'s> SessionCatalog<'s> {
         let rights = Rights::unrestricted(context.privileges().user(), context.privileges().host());
         Self {
             rights: RefCell::new(vec![Arc::new(rights)]),
+            tells: false,
             ..Self::new(context, &[])
         }
     }
@@ -381,6 +386,14 @@ impl Catalog for SessionCatalog<'_> {
     fn warn(&self, warning: Error) {
         self.is_uncacheable.set(true);
         self.context.warn(warning);
+    }
+
+    fn explains(&self) -> bool {
+        self.tells
+    }
+
+    fn explain(&self, explanation: Explanation) {
+        self.context.explanation.replace(Some(explanation));
     }
 
     fn user_variable_type(&self, name: &str) -> SqlType {

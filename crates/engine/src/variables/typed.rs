@@ -161,6 +161,8 @@ typed! {
     DEFAULT_WEEK_FORMAT: u64 = "default_week_format";
     DIV_PRECISION_INCREMENT: u64 = "div_precision_increment";
     EXPLAIN_FORMAT: u64 = "explain_format";
+    EXPLAIN_JSON_FORMAT_VERSION: u64 = "explain_json_format_version";
+    END_MARKERS_IN_JSON: bool = "end_markers_in_json";
     FOREIGN_KEY_CHECKS: bool = "foreign_key_checks";
     GROUP_CONCAT_MAX_LEN: u64 = "group_concat_max_len";
     INIT_CONNECT: Text = "init_connect";
