@@ -3,7 +3,6 @@
 //! This is the only crate that prints. It talks to the engine as any embedder would: a database,
 //! a session, statements.
 
-mod advise;
 mod csv_table;
 mod data_directory;
 mod demo;
@@ -14,9 +13,7 @@ mod run;
 mod serve;
 mod shell;
 mod statements;
-mod tune;
 mod units;
-mod what_if;
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -43,13 +40,10 @@ fn main() -> ExitCode {
 /// printed where they happen.
 fn start(options: &Options) -> Result<ExitCode, String> {
     match &options.command {
-        Some(Command::Advise(advise)) => return advise::run(advise),
         Some(Command::Demo(demo)) => return demo::run(demo, options),
         Some(Command::Backup { target }) => return data_directory::backup(options, target),
         Some(Command::Check) => return data_directory::check(options),
         Some(Command::Serve(serve)) => return serve::run(serve, options),
-        Some(Command::Tune(tune)) => return tune::run(tune, options),
-        Some(Command::WhatIf(what_if)) => return what_if::run(what_if, options),
         None => {}
     }
     let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;

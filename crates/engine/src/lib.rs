@@ -24,10 +24,8 @@ mod error;
 mod files;
 mod information_schema;
 mod instrumentation;
-mod legacy_engines;
 mod locales;
 mod locks;
-mod logs;
 mod names;
 mod opening;
 mod options;
@@ -45,7 +43,6 @@ mod storing;
 mod stream;
 mod system_schemas;
 mod temp_data_files;
-mod temp_space;
 mod time_zones;
 mod transaction;
 mod variable_checks;
@@ -60,8 +57,8 @@ pub use self::client::{
 pub use self::connections::ConnectionError;
 pub use self::database::Database;
 pub use self::options::{
-    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, LogFiles, Randomness,
-    SystemClock, SystemLogFiles, SystemRandomness,
+    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, Randomness, SystemClock,
+    SystemRandomness,
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
 pub use self::session::{Command, LocalFiles, Session, SessionState, StateChanges};
@@ -78,8 +75,7 @@ pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;
 pub use mayfly_types::{
-    Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, Stage, TypeKind,
-    Value,
+    Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, TypeKind, Value,
 };
 
 /// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.

@@ -149,6 +149,7 @@ impl World {
             tables: Arc::new(Tables(Arc::clone(&self.table))),
             counters: Arc::new(Counters::default()),
             progress: Arc::new(Progress::default()),
+            measures: None,
         })
     }
 

@@ -11,7 +11,6 @@ pub mod context;
 mod driver;
 mod error;
 pub mod expression;
-mod legacy;
 pub mod measure;
 mod operators;
 mod parameters;
@@ -26,7 +25,6 @@ pub use context::{
     Counters, ExecutionContext, ExecutionOptions, Progress, ResultMemory, RunContext, TableOpener,
 };
 pub use expression::{Program, Selection, evaluate};
-pub use legacy::LegacyTables;
 pub use measure::{Measure, Measures};
 pub use stream::{ResultStream, execute};
 

@@ -9,8 +9,6 @@ use mayfly_plan::physical::{QueryPlan, SharedId, SharedResult};
 use mayfly_storage::TempTable;
 use mayfly_types::{Error, Result, Value};
 
-use crate::operators::tables::MadeTable;
-
 /// The state of one run of a plan.
 #[derive(Debug)]
 pub(crate) struct QueryState {
@@ -31,7 +29,7 @@ struct SharedSlot {
 #[derive(Debug)]
 struct Made {
     parameters: Box<[Value]>,
-    table: MadeTable,
+    table: TempTable,
 }
 
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -68,8 +66,8 @@ impl QueryState {
         &self,
         id: SharedId,
         parameter: impl Fn(usize) -> Value,
-        make: impl FnOnce(&SharedResult) -> Result<MadeTable>,
-    ) -> Result<MadeTable> {
+        make: impl FnOnce(&SharedResult) -> Result<TempTable>,
+    ) -> Result<TempTable> {
         let (result, slot) = self.shared_result(id)?;
         let parameters: Box<[Value]> = result.parameters.iter().map(|it| parameter(*it)).collect();
         let mut made = lock(&slot.made);

@@ -131,6 +131,7 @@ impl World {
                 batch_rows: config.batch_rows,
                 hash: config.hash,
                 force_overflow: config.force_overflow,
+                ..TempTableOptions::default()
             },
             Interrupt::default(),
         );
@@ -148,7 +149,6 @@ impl World {
             tables: Arc::new(Tables(self.tables.clone())),
             counters: Arc::new(Counters::default()),
             progress: Arc::new(Progress::default()),
-            legacy: None,
             measures: Some(Arc::new(Measures::new(2))),
         })
     }

@@ -96,6 +96,7 @@ fn a_case(columns: std::ops::Range<usize>) -> impl Strategy<Value = Case> {
             batch_rows,
             hash,
             force_overflow,
+            ..Default::default()
         },
     );
     (

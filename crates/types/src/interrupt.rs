@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::error::{Result, codes};
-use crate::stage::Stages;
 
 /// Observes every point at which a statement could end early.
 pub trait Checkpoint: Send + Sync + Debug {
@@ -18,14 +17,12 @@ pub trait Checkpoint: Send + Sync + Debug {
     fn reached(&self);
 }
 
-/// What may end one statement, and where the statement says what it is busy with: whatever can take long
-/// needs both. Cloning gives another handle.
+/// What may end one statement. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     killed: Arc<AtomicBool>,
     deadline: Option<Instant>,
     checkpoint: Option<Arc<dyn Checkpoint>>,
-    stages: Stages,
 }
 
 impl Interrupt {
@@ -35,7 +32,6 @@ impl Interrupt {
             killed,
             deadline: None,
             checkpoint: None,
-            stages: Stages::default(),
         }
     }
 
@@ -49,17 +45,6 @@ impl Interrupt {
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: Option<Arc<dyn Checkpoint>>) -> Self {
         Self { checkpoint, ..self }
-    }
-
-    /// The statement enters its stages here.
-    #[must_use]
-    pub fn with_stages(self, stages: Stages) -> Self {
-        Self { stages, ..self }
-    }
-
-    /// Where the statement says what it is busy with.
-    pub fn stages(&self) -> &Stages {
-        &self.stages
     }
 
     /// Ends the statement at its next check.

@@ -11,18 +11,18 @@ const DEPTH_MAX: usize = 10;
 
 /// One setting of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Setting {
+pub(super) struct Setting {
     /// The group it stands in.
-    pub(crate) group: String,
+    pub(super) group: String,
     /// With underscores.
-    pub(crate) name: String,
-    pub(crate) value: Option<String>,
+    pub(super) name: String,
+    pub(super) value: Option<String>,
     /// `file:line`
-    pub(crate) location: String,
+    pub(super) location: String,
 }
 
 /// The settings of a file, in its order, of these groups.
-pub(crate) fn read(path: &Path, groups: &[&str]) -> Result<Vec<Setting>, String> {
+pub(super) fn read(path: &Path, groups: &[&str]) -> Result<Vec<Setting>, String> {
     let mut settings = Vec::new();
     read_into(&mut settings, path, groups, 0)?;
     Ok(settings)

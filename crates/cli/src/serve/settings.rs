@@ -100,10 +100,12 @@ impl Settings {
         }
         // The process' own files are not the client's.
         database.local_infile = false;
-        // The command line's go before the file's.
-        let given = std::mem::take(&mut database.variables);
         database.variables = std::mem::take(&mut file.variables);
-        database.variables.extend(given);
+        for variable in &serve.variables {
+            let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
+            let name = name.trim().replace('-', "_");
+            database.variables.push((name, value.trim().to_owned()));
+        }
         let bind = serve
             .bind
             .as_ref()
@@ -128,10 +130,7 @@ impl Settings {
             return Err("with skip_networking the server needs a --socket".to_owned());
         }
         let pid_file = path(&serve.pid_file, "pid_file");
-        let mut variables = vec![
-            ("port".to_owned(), port.to_string()),
-            ("hostname".to_owned(), host_name()),
-        ];
+        let mut variables = vec![("port".to_owned(), port.to_string())];
         for (name, path) in [
             ("socket", &socket),
             ("pid_file", &pid_file),
@@ -225,12 +224,6 @@ impl FileSettings {
         }
         Ok(())
     }
-}
-
-/// The machine's name, by which logs are named.
-fn host_name() -> String {
-    let name = rustix::system::uname();
-    name.nodename().to_string_lossy().into_owned()
 }
 
 /// Where to listen: `bind_address`, a list, or everywhere. Without passwords only on this machine.

@@ -15,13 +15,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+pub(crate) use self::activity::Stage;
 pub(crate) use self::activity::Work;
 pub(crate) use self::attributes::ConnectAttributes;
 pub use self::shared::{
     ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
     Transport,
 };
-pub(crate) use self::shared::{Identity, SessionShared, TemporaryTable};
+pub(crate) use self::shared::{Identity, SessionShared};
 
 /// Why a connection came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

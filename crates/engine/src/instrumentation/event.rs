@@ -42,31 +42,10 @@ pub(crate) struct StatementEvent {
     /// The same in picoseconds since the engine was started.
     pub(crate) timer_start: u64,
     pub(crate) summary: StatementSummary,
-    /// It gives rows, perhaps none.
-    pub(crate) gives_rows: bool,
     pub(crate) error: Option<StatementError>,
 }
 
 impl StatementEvent {
-    /// Of a statement of which nothing else is known.
-    #[cfg(test)]
-    pub(super) fn of_summary(text: Arc<str>, summary: StatementSummary) -> Self {
-        Self {
-            id: 1,
-            session_id: 1,
-            account: Arc::from(""),
-            database: None,
-            text,
-            command: None,
-            digest: None,
-            began_at: 0,
-            timer_start: 0,
-            summary,
-            gives_rows: true,
-            error: None,
-        }
-    }
-
     /// When it ended, in picoseconds since the engine was started.
     pub(crate) fn timer_end(&self) -> u64 {
         self.timer_start

@@ -1,17 +1,19 @@
-//! The last events: a ring.
+//! The last statements that have ended: a ring of events.
 
 use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 
+use super::event::StatementEvent;
+
 /// See the module. A ring of no events costs nothing.
 #[derive(Debug)]
-pub(crate) struct History<E> {
+pub(crate) struct History {
     size: usize,
-    events: Mutex<VecDeque<E>>,
+    events: Mutex<VecDeque<StatementEvent>>,
 }
 
-impl<E: Clone> History<E> {
+impl History {
     /// A ring of at most so many events.
     pub(crate) fn new(size: usize) -> Self {
         Self {
@@ -20,8 +22,13 @@ impl<E: Clone> History<E> {
         }
     }
 
+    /// Whether it remembers any.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.size > 0
+    }
+
     /// Remembers an event, in place of the oldest where there are as many as may be.
-    pub(crate) fn add(&self, event: E) {
+    pub(crate) fn add(&self, event: StatementEvent) {
         if self.size == 0 {
             return;
         }
@@ -33,12 +40,12 @@ impl<E: Clone> History<E> {
     }
 
     /// The events, the oldest first.
-    pub(crate) fn events(&self) -> Vec<E> {
+    pub(crate) fn events(&self) -> Vec<StatementEvent> {
         self.events.lock().iter().cloned().collect()
     }
 
     /// The last event.
-    pub(crate) fn last(&self) -> Option<E> {
+    pub(crate) fn last(&self) -> Option<StatementEvent> {
         self.events.lock().back().cloned()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::catalog::BaseTable;
-use crate::connections::{SessionShared, TemporaryTable};
+use crate::connections::SessionShared;
 
 /// See the module.
 #[derive(Debug)]
@@ -57,18 +57,10 @@ impl TemporaryTables {
         let replaced = self.tables.insert(key, Arc::clone(&table));
         let mut shown = self.shared.temporary_tables.lock();
         if let Some(replaced) = replaced {
-            shown.retain(|shown| shown.id != replaced.id.0);
+            shown.retain(|(id, _)| *id != replaced.id.0);
         }
-        if let Some(rows) = table.session_rows() {
-            shown.push(TemporaryTable {
-                id: table.id.0,
-                database: definition.database.clone(),
-                name: definition.name.clone(),
-                engine: definition.engine.clone(),
-                columns: definition.named_columns().count(),
-                created: definition.created,
-                table: rows.clone(),
-            });
+        if table.definition.engine == "InnoDB" {
+            shown.push((table.id.0, table.definition.named_columns().count()));
         }
     }
 
@@ -79,7 +71,7 @@ impl TemporaryTables {
         let dropped = self.tables.remove(&key);
         if let Some(dropped) = &dropped {
             let mut shown = self.shared.temporary_tables.lock();
-            shown.retain(|shown| shown.id != dropped.id.0);
+            shown.retain(|(id, _)| *id != dropped.id.0);
         }
         dropped.is_some()
     }

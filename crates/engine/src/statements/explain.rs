@@ -71,7 +71,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
             }
             Ok(())
         })?;
-        let summary = context.session.diagnostics.summary.clone();
+        let summary = context.session.diagnostics.summary;
         let elapsed = context.session.shared.activity.duration().as_secs_f64() * 1e3;
         let text = format!(
             "{}\n-- {rows} rows in {elapsed:.3} ms; {}",

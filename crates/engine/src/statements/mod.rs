@@ -21,7 +21,6 @@ mod load_data;
 mod lock_tables;
 mod locking_read;
 pub(crate) mod locking_subqueries;
-mod logging;
 mod maintenance;
 mod planning;
 pub(crate) mod point;
@@ -39,7 +38,6 @@ mod set;
 mod show;
 mod simple;
 mod stored_programs;
-mod system_tables;
 mod table_change;
 mod table_names;
 mod table_references;
@@ -53,7 +51,7 @@ mod writers;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::Statement;
-use mayfly_types::{Result, SqlType, Stage, Value};
+use mayfly_types::{Result, SqlType, Value};
 
 use self::properties::properties;
 use crate::prepared::{PlanSlot, Prepared};
@@ -95,7 +93,6 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
     if properties.commits_implicitly {
         transactions::commit_open(context)?;
     }
-    context.stages().enter(Stage::CheckingPermissions);
     admission::statement(context, statement)?;
     if properties.changes_definitions {
         table_names::refuse_read_only(context)?;
@@ -112,13 +109,9 @@ pub(crate) fn run(
     statement: &Arc<Statement>,
     slot: Option<&PlanSlot>,
 ) -> Result<Outcome> {
-    if let Some(outcome) = system_tables::run(context, statement)? {
-        return Ok(outcome);
-    }
     if properties(statement).has_plan {
         planning::run(context, statement, slot)
     } else {
-        context.stages().enter(Stage::Executing);
         utility(context, statement)
     }
 }

@@ -19,6 +19,7 @@ mod index_scan;
 mod keys;
 mod limit;
 mod materialize;
+mod measured;
 mod nested_loop;
 mod partition_groups;
 mod project;
@@ -38,9 +39,9 @@ use std::sync::Arc;
 use mayfly_plan::physical::{Operator, Plan};
 use mayfly_types::Result;
 
+use self::measured::measured;
 use self::wanted::Wanted;
 use crate::context::{Node, RunContext};
-use crate::measure::measured;
 
 /// Makes the operators of a plan.
 pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {

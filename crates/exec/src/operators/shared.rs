@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use mayfly_plan::physical::{SharedId, SharedResult, SharedSource};
+use mayfly_storage::TempTable;
 use mayfly_types::Result;
 
-use super::tables::MadeTable;
 use super::{materialize, recursive, tables};
 use crate::context::{Node, RunContext};
 
@@ -21,10 +21,10 @@ pub(super) fn scan(id: SharedId) -> Arc<dyn Node> {
 
 /// The rows that the round before added to a recursive result.
 pub(super) fn working_table(id: SharedId) -> Arc<dyn Node> {
-    tables::read(move |run| run.state.working(id).map(MadeTable::TempTable))
+    tables::read(move |run| run.state.working(id))
 }
 
-fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<MadeTable> {
+fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<TempTable> {
     match &result.source {
         SharedSource::Plan(plan) => {
             let input = run.build(plan)?;
@@ -35,9 +35,6 @@ fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<MadeTab
             step,
             distinct,
             enough,
-        } => {
-            let table = recursive::run(id, result, (seed, step), *distinct, *enough, run)?;
-            Ok(MadeTable::TempTable(table))
-        }
+        } => recursive::run(id, result, (seed, step), *distinct, *enough, run),
     }
 }

@@ -3,16 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use mayfly_plan::physical::{Purpose, TemporaryTable};
-use mayfly_storage::legacy::{LegacyScan, LegacyTable};
 use mayfly_storage::{Access, KeyColumn, KeyMode, Scan, TempTable, TempTableSpec, TempTableWriter};
-use mayfly_types::{Batch, Error, PhysicalType, Result, Stage};
+use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::driver::{Sink, drain_from};
 use crate::state::lock;
 
 /// The storage crate's name of a purpose.
-pub(crate) fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
+fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
     use mayfly_storage::Purpose as Storage;
     match purpose {
         Purpose::GroupBy => Storage::GroupBy,
@@ -74,11 +73,6 @@ pub(super) fn fill(
     run: &RunContext,
     change: impl Fn(Batch, &RunContext) -> Result<Batch> + Sync,
 ) -> Result<()> {
-    let _stage = run.within(if table.is_ordered() {
-        Stage::SortingResult
-    } else {
-        Stage::CreatingTmpTable
-    });
     let sinks = drain_from(input, None, run, threads_max, || {
         Ok(TableSink {
             change: &change,
@@ -102,57 +96,9 @@ where
     }
 }
 
-/// A table with all of its rows, to be read any number of times.
-#[derive(Debug, Clone)]
-pub(crate) enum MadeTable {
-    TempTable(TempTable),
-    Legacy(Arc<LegacyTable>),
-}
-
-impl MadeTable {
-    fn row_count(&self) -> u64 {
-        match self {
-            Self::TempTable(table) => table.row_count(),
-            Self::Legacy(table) => table.row_count(),
-        }
-    }
-
-    /// A scan that workers share.
-    fn scan(&self) -> Result<MadeScan> {
-        Ok(match self {
-            Self::TempTable(table) => MadeScan::TempTable(table.scan(None)),
-            Self::Legacy(table) => {
-                let scan = Arc::new(Mutex::new(table.scan(None)?));
-                MadeScan::Legacy(Arc::clone(table), scan)
-            }
-        })
-    }
-}
-
-enum MadeScan {
-    TempTable(Scan),
-    Legacy(Arc<LegacyTable>, Arc<Mutex<LegacyScan>>),
-}
-
-impl MadeScan {
-    fn for_another_worker(&self) -> Self {
-        match self {
-            Self::TempTable(scan) => Self::TempTable(scan.for_another_worker()),
-            Self::Legacy(table, scan) => Self::Legacy(Arc::clone(table), Arc::clone(scan)),
-        }
-    }
-
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        match self {
-            Self::TempTable(scan) => scan.next_batch(),
-            Self::Legacy(table, scan) => lock(scan).next_batch(table),
-        }
-    }
-}
-
 /// An operator that gives the rows of a table, which `make` makes when the operator is prepared.
 pub(super) fn read(
-    make: impl Fn(&RunContext) -> Result<MadeTable> + Send + Sync + 'static,
+    make: impl Fn(&RunContext) -> Result<TempTable> + Send + Sync + 'static,
 ) -> Arc<dyn Node> {
     Arc::new(TableNode {
         make,
@@ -163,13 +109,13 @@ pub(super) fn read(
 struct TableNode<F> {
     make: F,
     /// The table, under a scan that workers share.
-    made: Mutex<Option<(MadeTable, MadeScan)>>,
+    made: Mutex<Option<(TempTable, Scan)>>,
 }
 
-impl<F: Fn(&RunContext) -> Result<MadeTable> + Send + Sync> Node for TableNode<F> {
+impl<F: Fn(&RunContext) -> Result<TempTable> + Send + Sync> Node for TableNode<F> {
     fn prepare(&self, run: &RunContext) -> Result<()> {
         let table = (self.make)(run)?;
-        let scan = table.scan()?;
+        let scan = table.scan(None);
         *lock(&self.made) = Some((table, scan));
         Ok(())
     }
@@ -187,7 +133,7 @@ impl<F: Fn(&RunContext) -> Result<MadeTable> + Send + Sync> Node for TableNode<F
     }
 }
 
-struct TableCursor(MadeScan);
+struct TableCursor(Scan);
 
 impl Cursor for TableCursor {
     fn next(&mut self, _run: &RunContext) -> Result<Option<Batch>> {

@@ -9,7 +9,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::scope::IndexHint;
+use super::scope::{IndexHint, MergeHint};
 use crate::bind::binder::Binder;
 use crate::bind::block::same_name;
 use crate::catalog::TableSource;
@@ -122,8 +122,8 @@ fn read(text: &str) -> Comment {
             comment
                 .hints
                 .extend(hint((name, purposes, *negated), &inside));
-        } else if let Some(merges) = MergeHint::by_name(&name) {
-            comment.merges.extend(MergeHint::read(merges, &inside));
+        } else if let Some(merges) = merges(&name) {
+            comment.merges.extend(merge_hints(merges, &inside));
         } else if let Some(name) = WITHOUT_EFFECT.iter().find(is) {
             comment.ignored.push(name);
         } else if !OF_STATEMENTS.iter().any(|hint| is(&hint)) {
@@ -133,45 +133,34 @@ fn read(text: &str) -> Comment {
     comment
 }
 
-/// `MERGE` or `NO_MERGE`.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct MergeHint {
-    merges: bool,
-    /// The derived table; none for all of the block.
-    table: Option<String>,
-    used: bool,
+/// What a hint of this name says: whether derived tables are merged.
+fn merges(name: &str) -> Option<bool> {
+    match () {
+        () if name.eq_ignore_ascii_case("MERGE") => Some(true),
+        () if name.eq_ignore_ascii_case("NO_MERGE") => Some(false),
+        () => None,
+    }
 }
 
-impl MergeHint {
-    fn by_name(name: &str) -> Option<bool> {
-        match () {
-            () if name.eq_ignore_ascii_case("MERGE") => Some(true),
-            () if name.eq_ignore_ascii_case("NO_MERGE") => Some(false),
-            () => None,
-        }
+/// `[table [, table] …]`; what names another block is left out.
+fn merge_hints(merges: bool, words: &[String]) -> Vec<MergeHint> {
+    if words.is_empty() {
+        return vec![MergeHint {
+            merges,
+            table: None,
+            used: true,
+        }];
     }
-
-    /// `[table [, table] …]`; what names another block is left out.
-    fn read(merges: bool, words: &[String]) -> Vec<Self> {
-        if words.is_empty() {
-            let (table, used) = (None, true);
-            return vec![Self {
-                merges,
-                table,
-                used,
-            }];
-        }
-        let tables = words.split(|word| word == ",");
-        let named = tables.filter_map(|words| match words {
-            [table] => Some(Self {
-                merges,
-                table: Some(table.clone()),
-                used: false,
-            }),
-            _ => None,
-        });
-        named.collect()
-    }
+    let tables = words.split(|word| word == ",");
+    let named = tables.filter_map(|words| match words {
+        [table] => Some(MergeHint {
+            merges,
+            table: Some(table.clone()),
+            used: false,
+        }),
+        _ => None,
+    });
+    named.collect()
 }
 
 /// `[@block] table[@block] [index [, index] …]`

@@ -8,7 +8,6 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use crate::bind::block::{BlockColumn, same_name};
-use crate::bind::index_hints::MergeHint;
 use crate::bind::scalar_names::ScalarColumn;
 use crate::catalog::{DefaultSource, TableId, TableSource};
 use crate::predicates::and;
@@ -42,6 +41,17 @@ impl ViewParts {
     pub(super) fn check(&self) -> Option<Expression> {
         (!self.checks.is_empty()).then(|| and(self.checks.clone()))
     }
+}
+
+/// `MERGE` or `NO_MERGE`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MergeHint {
+    /// Whether derived tables are merged.
+    pub(crate) merges: bool,
+    /// The derived table; none for all of the block.
+    pub(crate) table: Option<String>,
+    /// A table of the name was there.
+    pub(crate) used: bool,
 }
 
 /// An index hint in a comment.

@@ -13,17 +13,6 @@ use mayfly_memory::sync::lock;
 use super::reclaim::Holders;
 use super::record::{RegistryEntry, TableFacts, TempTableRecord};
 
-/// Whose statement a table belongs to.
-#[derive(Debug, Clone, Default)]
-pub struct StatementOwner {
-    /// The connection.
-    pub session_id: u64,
-    /// `user@host`
-    pub user: Arc<str>,
-    /// The statement's text, of which its digest is made when it is shown.
-    pub statement: Arc<str>,
-}
-
 /// Counters of one statement, added to the session's and global status when it ends.
 #[derive(Debug, Default)]
 pub struct StatementCounters {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mayfly_types::{CollationId, PhysicalType};
 
-use super::record::OperatorNumber;
+/// The operator of a plan that a table belongs to: the plan's number for it.
+pub type OperatorNumber = u32;
 
 /// What a temporary table is for, as SHOW TEMPORARY TABLES names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

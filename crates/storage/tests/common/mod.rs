@@ -63,6 +63,7 @@ impl Fixture {
             stable: StableRanges::new(),
             temp_space: TempSpace::new(io, options),
             registry: Registry::new(),
+            queue: Default::default(),
         };
         Self {
             directory,

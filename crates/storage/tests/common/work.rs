@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{Float64Array, Int64Array};
 use mayfly_storage::{
-    Access, GroupIndex, JoinIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, TempTable,
+    Access, GroupIndex, JoinIndex, JoinMatches, KeyColumn, PartitionQueue, TempTable,
     TempTableContext, TempTableWriter,
 };
 use mayfly_types::{Batch, PhysicalType, Result, Value};

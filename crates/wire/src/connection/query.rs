@@ -49,9 +49,6 @@ impl Connection {
         };
         let next = self.session.has_statement(after).then_some(after);
         self.end_of_result(&result, next.is_some());
-        if next.is_some() {
-            self.answered();
-        }
         Ok(next)
     }
 

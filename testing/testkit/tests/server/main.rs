@@ -8,6 +8,5 @@ mod administration;
 mod hostile_bytes;
 mod lives;
 mod logins;
-mod logs;
 mod modes;
 mod raw;

@@ -1,0 +1,127 @@
+//! Operators whose statement asks what each of them does: a node around the operator looks at the clock and counts
+//! rows, a batch at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use mayfly_plan::physical::OperatorNumber;
+use mayfly_types::{Batch, Result};
+
+use crate::context::{Cursor, Node, RunContext};
+use crate::measure::Measures;
+
+/// The same operator, measured if its statement asks for it.
+pub(super) fn measured(
+    node: Arc<dyn Node>,
+    operator: OperatorNumber,
+    run: &RunContext,
+) -> Arc<dyn Node> {
+    match &run.statement.measures {
+        None => node,
+        Some(measures) => Arc::new(MeasuredNode {
+            node,
+            operator,
+            measures: Arc::clone(measures),
+            prepared: AtomicU64::new(0),
+            first_row: AtomicU64::new(u64::MAX),
+            last_row: AtomicU64::new(0),
+        }),
+    }
+}
+
+/// An operator and its clock. It counts as one loop, that ends when it is dropped or prepared anew.
+struct MeasuredNode {
+    node: Arc<dyn Node>,
+    operator: OperatorNumber,
+    measures: Arc<Measures>,
+    /// Nanoseconds that preparing took.
+    prepared: AtomicU64,
+    /// Nanoseconds of the worker that had the first row first, and of the one that was busy longest.
+    first_row: AtomicU64,
+    last_row: AtomicU64,
+}
+
+impl MeasuredNode {
+    fn end_loop(&self) {
+        let prepared = self.prepared.swap(0, Ordering::Relaxed);
+        let first = self.first_row.swap(u64::MAX, Ordering::Relaxed);
+        let last = self.last_row.swap(0, Ordering::Relaxed);
+        let first = if first == u64::MAX { last } else { first };
+        self.measures
+            .end_loop(self.operator, prepared + first, prepared + last);
+    }
+}
+
+impl Drop for MeasuredNode {
+    fn drop(&mut self) {
+        self.end_loop();
+    }
+}
+
+fn nanoseconds_since(begin: Instant) -> u64 {
+    u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Node for MeasuredNode {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.end_loop();
+        self.measures.begin_loop(self.operator);
+        let begin = Instant::now();
+        let result = self.node.prepare(run);
+        self.prepared
+            .store(nanoseconds_since(begin), Ordering::Relaxed);
+        result
+    }
+
+    fn rows_hint(&self) -> u64 {
+        self.node.rows_hint()
+    }
+
+    fn first_rows(&self, rows: u64) {
+        self.node.first_rows(rows);
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let begin = Instant::now();
+        let cursor = Arc::clone(&self.node).open(run)?;
+        Ok(Box::new(MeasuredCursor {
+            spent: nanoseconds_since(begin),
+            rows: 0,
+            cursor,
+            node: self,
+        }))
+    }
+}
+
+struct MeasuredCursor {
+    // Before `node`: what it holds of the operator goes first.
+    cursor: Box<dyn Cursor>,
+    /// Nanoseconds.
+    spent: u64,
+    rows: u64,
+    node: Arc<MeasuredNode>,
+}
+
+impl Cursor for MeasuredCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        let begin = Instant::now();
+        let result = self.cursor.next(run);
+        self.spent += nanoseconds_since(begin);
+        if let Ok(Some(batch)) = &result {
+            if self.rows == 0 && !batch.is_empty() {
+                self.node.first_row.fetch_min(self.spent, Ordering::Relaxed);
+            }
+            self.rows += batch.row_count() as u64;
+        }
+        result
+    }
+}
+
+impl Drop for MeasuredCursor {
+    fn drop(&mut self) {
+        self.node.last_row.fetch_max(self.spent, Ordering::Relaxed);
+        let node = &self.node;
+        node.measures.add_rows(node.operator, self.rows);
+    }
+}
