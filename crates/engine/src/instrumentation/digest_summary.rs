@@ -85,7 +85,7 @@ impl Histogram {
     /// The least time above all of a bucket.
     fn upper(bucket: usize) -> u64 {
         let (power, part) = ((bucket / PARTS) as u32, (bucket % PARTS) as u128 + 1);
-        let upper = (1_u128 << power) + (part << power >> PARTS_BITS);
+        let upper = (1_u128 << power) + (part << power).div_ceil(PARTS as u128);
         u64::try_from(upper).unwrap_or(u64::MAX)
     }
 
