@@ -28,7 +28,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
          temp_data_files time_zones transaction",
         "delimited status spool variables",
         "statement_options result",
-        "instrumentation",
+        "instrumentation logs",
         "prepared",
         "budgets client persisted",
         "accounts",

@@ -28,6 +28,7 @@ use crate::files::FileRules;
 use crate::instrumentation::{Instrumentation, InstrumentationSizes};
 use crate::locks::user::UserLockTable;
 use crate::locks::waits::Waits;
+use crate::logs::Logs;
 use crate::options::{DatabaseOptions, FileAccess};
 use crate::persisted::PersistedVariables;
 use crate::statement_cache::StatementCache;
@@ -78,6 +79,8 @@ pub struct Database {
     pub(crate) connections: Connections,
     ended: Counters,
     pub(crate) instrumentation: Instrumentation,
+    /// The slow log and the general log.
+    pub(crate) logs: Logs,
     /// How many prepared statements there are.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
@@ -140,6 +143,7 @@ impl Database {
                 set => set?,
             }
         }
+        Logs::name_files(&options, &mut globals);
         if let Some(limit) = options.memory_limit {
             let most = usize::try_from(limit / MEMORY_OF_THREAD).unwrap_or(usize::MAX);
             options.threads = options.threads.min(most).max(1);
@@ -179,6 +183,8 @@ impl Database {
             text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
         };
         let instrumentation = Instrumentation::new(sizes, &budgets.memory);
+        let logs = Logs::new(&options, &globals, &budgets.memory);
+        logs.start(&globals);
         let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
@@ -206,6 +212,7 @@ impl Database {
             connections: Connections::default(),
             ended: Counters::new(),
             instrumentation,
+            logs,
             prepared_statements: Arc::default(),
             started: Instant::now(),
             store: Mutex::default(),
@@ -325,7 +332,8 @@ impl Database {
     /// Bytes of memory under a reservation: base tables and temporary tables, without the cache of
     /// statements and the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        let caches = self.statement_cache.bytes() + self.budgets.write_buffer.used();
+        let caches =
+            self.statement_cache.bytes() + self.budgets.write_buffer.used() + self.logs.bytes();
         self.budgets.memory.used().saturating_sub(caches)
     }
 
@@ -396,6 +404,7 @@ impl Database {
         let cached = part(typed::STATEMENT_CACHE_SIZE);
         let durability = durability(&globals);
         self.modes.set(&globals);
+        self.logs.set(&globals);
         if position == typed::MANDATORY_ROLES.position() {
             self.accounts
                 .set_mandatory(globals.text(typed::MANDATORY_ROLES));

@@ -26,6 +26,7 @@ mod information_schema;
 mod instrumentation;
 mod locales;
 mod locks;
+mod logs;
 mod names;
 mod opening;
 mod options;
@@ -57,8 +58,8 @@ pub use self::client::{
 pub use self::connections::ConnectionError;
 pub use self::database::Database;
 pub use self::options::{
-    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, Randomness, SystemClock,
-    SystemRandomness,
+    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, LogFiles, Randomness, SystemClock,
+    SystemLogFiles, SystemRandomness,
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
 pub use self::session::{Command, LocalFiles, Session, SessionState, StateChanges};

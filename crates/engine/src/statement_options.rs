@@ -12,6 +12,7 @@ use mayfly_types::{Charset, CollationId, SqlMode};
 use crate::character_sets;
 use crate::options::DatabaseOptions;
 use crate::transaction::{Characteristics, Isolation};
+use crate::variables::logs::SessionLogOptions;
 use crate::variables::optimizer::OPTIMIZER_SWITCHES;
 use crate::variables::typed;
 use crate::variables::{Settings, sql_mode};
@@ -48,8 +49,7 @@ pub(crate) struct StatementOptions {
     /// The collation that `character_set_results` means; none when it is NULL.
     pub(crate) results: Option<CollationId>,
     pub(crate) client: ClientLimits,
-    pub(crate) long_query_time: f64,
-    pub(crate) min_examined_row_limit: u64,
+    pub(crate) log: SessionLogOptions,
     pub(crate) cte_max_recursion_depth: u64,
     pub(crate) tmp_table_size: u64,
     pub(crate) big_tables: bool,
@@ -141,8 +141,7 @@ impl StatementOptions {
                 .get(typed::CHARACTER_SET_RESULTS)
                 .and_then(|name| character_sets::results_collation(name)),
             client: ClientLimits::read(settings),
-            long_query_time: settings.get(typed::LONG_QUERY_TIME),
-            min_examined_row_limit: settings.get(typed::MIN_EXAMINED_ROW_LIMIT),
+            log: SessionLogOptions::read(settings),
             cte_max_recursion_depth: settings.get(typed::CTE_MAX_RECURSION_DEPTH),
             tmp_table_size: settings.get(typed::TMP_TABLE_SIZE),
             big_tables: settings.get(typed::BIG_TABLES),

@@ -153,6 +153,8 @@ pub struct Counters {
     pub handler_write: AtomicU64,
     /// `Sort_rows`: rows that sorts gave.
     pub sort_rows: AtomicU64,
+    /// Sorts that kept no more rows than LIMIT asks for.
+    pub sort_priority_queue: AtomicU64,
     /// `Sort_scan`: sorts over scans.
     pub sort_scan: AtomicU64,
     /// `Sort_range`: sorts over ranges.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use mayfly_engine::{BackgroundErrors, Database, RootPassword, VERSION};
 use mayfly_wire::{Server, ServerOptions};
 use sd_notify::NotifyState;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tracing_subscriber::EnvFilter;
 
@@ -33,7 +33,7 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     let mut settings = Settings::gather(serve, options)?;
     start_log(&settings.log_level)?;
     // From here on signals wait until they are read.
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
@@ -50,10 +50,7 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     database.on_shutdown(move || wait.close());
     let mut server = Server::start(Arc::clone(&database), &settings.server)?;
     announce(&server, &settings.server, settings.pid_file.as_deref())?;
-    match signals.forever().next() {
-        Some(signal) => tracing::info!("signal {signal}: shutting down"),
-        None => tracing::info!("SHUTDOWN: shutting down"),
-    }
+    wait_for_the_end(&mut signals, &database);
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     if !server.stop(PATIENCE) {
         tracing::warn!("{} connections did not end", server.connections());
@@ -68,6 +65,21 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     Ok(ExitCode::SUCCESS)
 }
 
+/// Waits for a signal that ends the server, or for SHUTDOWN. SIGHUP opens the logs anew, as FLUSH LOGS does.
+fn wait_for_the_end(signals: &mut Signals, database: &Database) {
+    for signal in signals.forever() {
+        if signal != SIGHUP {
+            tracing::info!("signal {signal}: shutting down");
+            return;
+        }
+        match database.flush_logs() {
+            Ok(()) => tracing::info!("signal {signal}: the logs are opened anew"),
+            Err(error) => tracing::error!("signal {signal}: {error}"),
+        }
+    }
+    tracing::info!("SHUTDOWN: shutting down");
+}
+
 /// Errors that are reported to no client are in the log.
 #[derive(Debug)]
 struct ServerLog;
@@ -79,6 +91,16 @@ impl BackgroundErrors for ServerLog {
                 "the data directory cannot be brought to disk, which is tried every second: {error}"
             ),
             None => tracing::info!("the data directory is on disk again"),
+        }
+    }
+
+    fn log_file(&self, file: &Path, error: Option<&std::io::Error>) {
+        let file = file.display();
+        match error {
+            Some(error) => tracing::error!(
+                "the log {file} cannot be written, so that entries are lost: {error}"
+            ),
+            None => tracing::info!("the log {file} is written again"),
         }
     }
 }

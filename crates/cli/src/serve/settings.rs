@@ -130,7 +130,10 @@ impl Settings {
             return Err("with skip_networking the server needs a --socket".to_owned());
         }
         let pid_file = path(&serve.pid_file, "pid_file");
-        let mut variables = vec![("port".to_owned(), port.to_string())];
+        let mut variables = vec![
+            ("port".to_owned(), port.to_string()),
+            ("hostname".to_owned(), host_name()),
+        ];
         for (name, path) in [
             ("socket", &socket),
             ("pid_file", &pid_file),
@@ -224,6 +227,12 @@ impl FileSettings {
         }
         Ok(())
     }
+}
+
+/// The machine's name, by which logs are named.
+fn host_name() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
 }
 
 /// Where to listen: `bind_address`, a list, or everywhere. Without passwords only on this machine.

@@ -52,6 +52,7 @@ const RELATIONS: &[&[Relation]] = &[
     extensions::RELATIONS,
     privileges::RELATIONS,
     mysql::RELATIONS,
+    logs::RELATIONS,
 ];
 
 /// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.

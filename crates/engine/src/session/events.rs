@@ -6,7 +6,7 @@ use std::time::Instant;
 use mayfly_types::Error;
 
 use super::StatementContext;
-use crate::instrumentation::{StatementError, StatementEvent, StatementIdentity};
+use crate::instrumentation::{StatementError, StatementEvent};
 use crate::prepared::Prepared;
 use crate::status::Counter;
 
@@ -14,6 +14,7 @@ impl StatementContext<'_> {
     /// The statement is this one. Its digest is found the first time that it runs.
     #[inline]
     pub(crate) fn is_of(&mut self, prepared: &Prepared, command: Option<Counter>) {
+        self.identity.command = command;
         let database = self.database();
         if !database.instrumentation.sizes.is_on {
             return;
@@ -23,10 +24,7 @@ impl StatementContext<'_> {
             let digests = &database.instrumentation.digests;
             digests.of(schema, &prepared.text, options)
         });
-        self.identity = StatementIdentity {
-            command,
-            digest: Some(Arc::clone(digest)),
-        };
+        self.identity.digest = Some(Arc::clone(digest));
     }
 
     pub(super) fn note_error(&mut self, error: &Error) {
@@ -42,6 +40,9 @@ impl StatementContext<'_> {
         self.session.diagnostics.summary.warnings = self.session.diagnostics.own_conditions();
         let summary = self.session.diagnostics.summary;
         self.count_slow();
+        if self.database().logs.slow_is_on() {
+            self.log_end();
+        }
         let (identity, error) = (std::mem::take(&mut self.identity), self.error.take());
         let database = self.database();
         let instrumentation = &database.instrumentation;
@@ -73,12 +74,13 @@ impl StatementContext<'_> {
         shared.history.add(event);
     }
 
-    /// A statement is slow that took longer than `long_query_time`, and read at least as many rows as
-    /// `min_examined_row_limit` says.
+    /// A statement is slow that took longer than `long_query_time`, or used no index where that is asked for, and
+    /// read at least as many rows as `min_examined_row_limit` says.
     fn count_slow(&self) {
-        let (summary, options) = (&self.session.diagnostics.summary, self.options());
-        if summary.elapsed.as_secs_f64() > options.long_query_time
-            && summary.rows_examined >= options.min_examined_row_limit
+        let (summary, options) = (&self.session.diagnostics.summary, &self.options().log);
+        let lacks_index = || summary.no_index_used && self.database().logs.counts_without_index();
+        if summary.rows_examined >= options.rows_examined_min
+            && (summary.elapsed.as_secs_f64() > options.long_query_time || lacks_index())
         {
             self.count(Counter::SlowQueries);
         }

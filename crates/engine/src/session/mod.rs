@@ -11,6 +11,7 @@ mod diagnostics;
 mod events;
 mod execution;
 pub(crate) mod locked_rows;
+mod logging;
 mod memory;
 mod opening;
 mod privileges;
@@ -34,6 +35,7 @@ use mayfly_types::{Condition, Error, Value};
 pub(crate) use self::client::ClientState;
 pub use self::client::{Command, LocalFiles, SessionState};
 pub(crate) use self::diagnostics::SessionDiagnostics;
+pub(crate) use self::logging::{ExplainedPlan, SessionLog};
 pub(crate) use self::memory::{ParseError, TreeMemory};
 pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
@@ -74,6 +76,7 @@ pub struct Session {
     pub(crate) diagnostics: SessionDiagnostics,
     pub(crate) client: ClientState,
     pub(crate) memory: SessionMemory,
+    pub(crate) log: SessionLog,
     /// The row of a statement that gives one at most.
     pub(crate) row: Vec<Value>,
     /// None while a statement uses it.
@@ -145,6 +148,7 @@ impl Session {
             client: ClientState::new(&options),
             settings,
             memory,
+            log: SessionLog::default(),
             row: Vec::new(),
             scratch: None,
             progress: Arc::default(),
@@ -301,6 +305,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.leave();
+        self.write_pending();
         if self.slot.is_some() {
             self.database
                 .session_ended(self.shared.id, &self.shared.counters);

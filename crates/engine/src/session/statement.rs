@@ -56,7 +56,7 @@ struct OwnSettings {
 
 /// What is learnt of a statement that is planned, and not run.
 #[derive(Debug)]
-struct PlanningAhead {
+pub(super) struct PlanningAhead {
     /// Where its conditions go, and not into the session's.
     diagnostics: Arc<Diagnostics>,
     /// The types that its `?` are inferred to have from where they stand.
@@ -72,7 +72,7 @@ pub(crate) struct StatementContext<'s> {
     /// The memory of the statement's tree, until the statement ends.
     pub(crate) tree: TreeMemory,
     /// Of a statement that is only planned.
-    ahead: Option<Box<PlanningAhead>>,
+    pub(super) ahead: Option<Box<PlanningAhead>>,
     /// Settings that are the statement's own, in place of the session's: those of SET_VAR in a hint.
     own_settings: Option<Box<OwnSettings>>,
     /// The database of its unqualified names, where that is not the session's.
@@ -172,6 +172,9 @@ impl<'s> StatementContext<'s> {
             session.shared.counters.add(Counter::Questions, 1);
         }
         session.shared.counters.add(Counter::Queries, 1);
+        if session.database.logs.any_is_on() {
+            session.begin_log();
+        }
         let mut context = Self::internal(session);
         context.has_ended = false;
         context

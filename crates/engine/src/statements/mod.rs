@@ -21,6 +21,7 @@ mod load_data;
 mod lock_tables;
 mod locking_read;
 pub(crate) mod locking_subqueries;
+mod logging;
 mod maintenance;
 mod planning;
 pub(crate) mod point;

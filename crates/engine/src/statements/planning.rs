@@ -9,7 +9,7 @@ use mayfly_types::{Error, Result, SqlType, Value};
 
 use super::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies, ReadyPlan};
 use super::select::{self, Planned};
-use super::{change, insert, locking_read, point, returning};
+use super::{change, insert, locking_read, logging, point, returning};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn};
@@ -25,6 +25,9 @@ pub(super) fn run_point(
     let Some(plan) = prepared.plan().and_then(PlanSlot::look::<CachedPlan>) else {
         return Ok(None);
     };
+    if context.wants_explain() {
+        return Ok(None);
+    }
     match plan.point_for(context, parameters) {
         Some(point) => point.run(context, parameters, |context| plan.is_in(context)),
         None => Ok(None),
@@ -44,6 +47,9 @@ pub(super) fn run(
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
         let ready = plan(context, statement, slot)?;
+        if context.wants_explain() {
+            logging::explain(context, &ready.plan);
+        }
         if let Some(outcome) = run_plan(context, &ready)? {
             return Ok(outcome);
         }

@@ -23,8 +23,6 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("enforce_gtid_consistency", choice(0, &["OFF", "ON", "WARN"]), "Accepted for compatibility.").without_effect();
     global("flush", switch(false), "Accepted for compatibility.").without_effect();
     global("flush_time", number(0, 0, YEAR), "Accepted for compatibility.").without_effect();
-    global("general_log", switch(false), "Accepted for compatibility.").without_effect();
-    global("general_log_file", text("mayfly.log"), "Accepted for compatibility.").without_effect();
     global("gtid_executed", text(""), "Always empty: there is no binary log.").read_only();
     global("gtid_mode", choice(0, &["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]), "Accepted for compatibility.").without_effect();
     session("gtid_next", text("AUTOMATIC"), "Accepted for compatibility.").without_effect();
@@ -66,14 +64,6 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("log_bin_trust_function_creators", switch(false), "Accepted for compatibility.").without_effect();
     global("log_error", text("stderr"), "Where errors of the engine go.").read_only();
     global("log_error_verbosity", number(2, 1, 3), "Accepted for compatibility.").without_effect();
-    global("log_output", Kind::Flags { default: 2, words: &["NONE", "FILE", "TABLE"] }, "Accepted for compatibility.").without_effect();
-    global("log_queries_not_using_indexes", switch(false), "Accepted for compatibility.").without_effect();
-    global("log_raw", switch(false), "Accepted for compatibility.").without_effect();
-    global("log_slow_admin_statements", switch(false), "Accepted for compatibility.").without_effect();
-    global("log_slow_extra", switch(false), "Accepted for compatibility.").without_effect();
-    global("log_throttle_queries_not_using_indexes", number(0, 0, u64::MAX), "Accepted for compatibility.").without_effect();
-    global("log_timestamps", choice(0, &["UTC", "SYSTEM"]), "Accepted for compatibility.").without_effect();
-    both("long_query_time", Kind::Double { default: 10.0, min: 0.0, max: 31_536_000.0 }, "From how many seconds on a statement is slow.");
     both("myisam_sort_buffer_size", number(8 * MIB, 4096, u64::MAX), "Accepted for compatibility.").without_effect();
     both("old_alter_table", switch(false), "Accepted for compatibility.").without_effect();
     global("open_files_limit", number(5000, 0, U32_MAX), "Accepted for compatibility.").without_effect().read_only();
@@ -96,8 +86,6 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("server_uuid", text("00000000-0000-0000-0000-000000000000"), "Accepted for compatibility.").without_effect().read_only();
     global("skip_external_locking", switch(true), "Accepted for compatibility.").without_effect().read_only();
     global("slow_launch_time", number(2, 0, YEAR), "Accepted for compatibility.").without_effect();
-    global("slow_query_log", switch(false), "Accepted for compatibility.").without_effect();
-    global("slow_query_log_file", text("mayfly-slow.log"), "Accepted for compatibility.").without_effect();
     global("socket", text(""), "The path of local connections.").read_only();
     global("stored_program_cache", number(256, 16, 524_288), "Accepted for compatibility.").without_effect();
     global("sync_binlog", number(1, 0, U32_MAX), "Accepted for compatibility: there is no binary log.").without_effect();
