@@ -48,15 +48,22 @@ impl ExplainedPlan {
             mut readers,
             measures,
         } = self;
-        let line = |row: ExplainRow| {
-            let table = row.table.as_deref();
+        let line = |mut row: ExplainRow| {
+            if row.select_type.ends_with(" RESULT") {
+                row.extra = None;
+            }
+            // MariaDB reads these before it runs the statement, or reads nothing.
+            let is_measured = row.access != Some("const");
+            let filtered = (row.select_type == "INSERT").then_some(100.0);
+            let table = row.table.as_deref().filter(|_| is_measured);
             let found = readers
                 .iter()
                 .position(|reader| Some(&*reader.table) == table);
             let Some(reader) = found.map(|found| readers.remove(found)) else {
                 return ExplainLine {
                     row,
-                    ..ExplainLine::default()
+                    rows_read: None,
+                    filtered,
                 };
             };
             let measure = measures.of(reader.operator);

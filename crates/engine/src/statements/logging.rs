@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_exec::Measures;
-use mayfly_plan::explain::{self, Change, ChangeKind, Subject};
+use mayfly_plan::explain::{self, ExplainRow, Subject};
 use mayfly_syntax::ast::Statement;
 use mayfly_types::{SqlType, Value};
 
@@ -81,37 +81,32 @@ fn append_literal(value: &Value, ty: &SqlType, out: &mut String) {
     }
 }
 
-/// The statement runs by a plan, which the slow log shows with what its operators do.
+/// The statement runs by a plan, which the slow log shows with what its operators do, in MariaDB's rows: those of
+/// the query that finds what is changed, or that of the table to which values are added.
 pub(super) fn explain(context: &mut StatementContext<'_>, plan: &CachedPlan) {
-    let (query, change) = match (&plan.plan, &*plan.statement) {
-        (ExecutablePlan::Query(query), _) => (Some(query), None),
-        (ExecutablePlan::LockingRead(locking), _) => (Some(&locking.query), None),
-        (ExecutablePlan::Insert(insert), Statement::Insert(statement)) => {
-            let kind = match statement.replace {
-                true => ChangeKind::Replace,
-                false => ChangeKind::Insert,
-            };
-            let table = insert.table().map(|table| table.definition.name.clone());
-            (insert.query(), Some((kind, Vec::from_iter(table))))
-        }
-        (ExecutablePlan::Change(change), statement) => {
-            let kind = match statement {
-                Statement::Update(_) => ChangeKind::Update,
-                _ => ChangeKind::Delete,
-            };
-            let targets = change.change.targets.iter();
-            let tables = targets.map(|target| target.alias.clone()).collect();
-            (Some(&change.change.query), Some((kind, tables)))
-        }
-        _ => return,
+    let query = match &plan.plan {
+        ExecutablePlan::Query(query) => Some(query),
+        ExecutablePlan::LockingRead(locking) => Some(&locking.query),
+        ExecutablePlan::Insert(insert) => insert.query(),
+        ExecutablePlan::Change(change) => Some(&change.change.query),
+        ExecutablePlan::Utility => return,
     };
-    let subject = Subject {
-        query: query.map(|query| &**query),
-        change: change.map(|(kind, tables)| Change { kind, tables }),
+    let rows = match (query, &plan.plan) {
+        (Some(query), _) => explain::traditional(&Subject::from(&**query)),
+        (None, ExecutablePlan::Insert(insert)) => vec![ExplainRow {
+            id: 1,
+            select_type: "INSERT",
+            table: insert.table().map(|table| table.definition.name.clone()),
+            access: Some("ALL"),
+            filtered: Some(100.0),
+            extra: Some("NULL".to_owned()),
+            ..ExplainRow::default()
+        }],
+        (None, _) => return,
     };
     let operators = query.map_or(0, |query| query.operator_count);
     context.is_explained(ExplainedPlan {
-        rows: explain::traditional(&subject),
+        rows,
         readers: query.map_or_else(Vec::new, |query| explain::table_readers(query)),
         measures: Arc::new(Measures::new(operators)),
     });

@@ -245,7 +245,6 @@ codes! {
     ER_WRONG_VALUE = (1525, "HY000", "Incorrect {} value: '{}'");
     ER_EVENT_DOES_NOT_EXIST = (1539, "HY000", "Unknown event '{}'");
     ER_DROP_INDEX_FK = (1553, "HY000", "Cannot drop index '{}': needed in a foreign key constraint");
-    ER_CANT_LOCK_LOG_TABLE = (1556, "HY000", "You can't use locks with log tables.");
     ER_PARTITION_NO_TEMPORARY = (1562, "HY000", "Cannot create temporary table with partitions");
     ER_CANT_CHANGE_TX_CHARACTERISTICS = (1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress");
     ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT = (1582, "42000", "Incorrect parameter count in the call to native function '{}'");

@@ -89,6 +89,8 @@ impl Connection {
         };
         connection.session_began()?;
         connection.welcome()?;
+        // The login is no part of the first statement.
+        connection.channel.get().take_replied();
         Ok(connection)
     }
 
