@@ -26,6 +26,8 @@ pub(crate) struct SessionLog {
     user_host: OnceCell<Arc<str>>,
     /// What the running statement is in the logs, where that is not its text: one with values for its `?`.
     pub(crate) text: Option<Arc<str>>,
+    /// It is a command that is no statement.
+    is_command: bool,
     /// Counters as they were when it began.
     before: Option<Box<HandlerCounts>>,
     explained: Option<Box<ExplainedPlan>>,
@@ -108,6 +110,14 @@ impl StatementContext<'_> {
         session.log.text = text;
     }
 
+    /// A client prepares a statement, which is a command of its own in the slow log.
+    pub(crate) fn log_prepare(&mut self) {
+        if self.database().logs.slow_is_on() {
+            self.session.log.text = Some(Arc::from("Prepare"));
+            self.session.log.is_command = true;
+        }
+    }
+
     /// The slow log has the statement, if it was slow.
     pub(super) fn log_end(&mut self) {
         let options = Arc::clone(self.options());
@@ -117,6 +127,7 @@ impl StatementContext<'_> {
         let summary = session.diagnostics.summary;
         let text = session.log.text.take();
         let mut entry = SlowEntry {
+            is_command: session.log.is_command,
             kind: kind(self.identity.command),
             tmp_table_sizes: sizes(&session.diagnostics.finished_temporary_tables),
             errno: self.error.as_ref().map_or(0, |error| error.code),
@@ -158,6 +169,7 @@ impl Session {
         self.write_pending();
         let log = &mut self.log;
         (log.text, log.explained, log.before) = (None, None, None);
+        log.is_command = false;
         let logs = &self.database.logs;
         if logs.slow_is_on() && logs.options().extra {
             let counts = HandlerCounts::of(&self.shared.counters);

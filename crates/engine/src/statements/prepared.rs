@@ -297,6 +297,7 @@ impl Session {
         let text = Arc::from(&*text);
         let context = StatementContext::begin(self, Work::Prepare, &text, false);
         let stream = ResultStream::run(context, |context| {
+            context.log_prepare();
             let prepared = make(context, sql)?;
             context.session.log_general("Prepare", &prepared.text);
             made = Some(prepared);
