@@ -78,7 +78,7 @@ impl FileRules {
             return false;
         }
         // Whether it can be written is asked of the system, by opening it as a log is.
-        let is_there = real.exists();
+        let is_there = real.symlink_metadata().is_ok();
         let opened = OpenOptions::new().create(true).append(true).open(&real);
         if opened.is_ok() && !is_there {
             // Nothing was written to it. It is made again once it is.

@@ -1,5 +1,7 @@
 //! The logs of clients: what they send and get in bytes, and what they ask for besides statements.
 
+use std::path::Path;
+
 use crate::raw::{Host, Raw};
 
 const COM_QUIT: u8 = 1;
@@ -7,9 +9,12 @@ const COM_INIT_DB: u8 = 2;
 const COM_PING: u8 = 14;
 const COM_RESET_CONNECTION: u8 = 31;
 
-/// A server that logs everything into tables, and its directory.
-fn logged() -> Host {
+/// A server that logs everything, into tables and into files of a directory.
+fn logged(directory: &Path) -> Host {
+    let path = |name: &str| directory.join(name).to_string_lossy().into_owned();
     Host::with(&[
+        ("slow_query_log_file", &path("slow.log")),
+        ("general_log_file", &path("general.log")),
         ("log_output", "TABLE,FILE"),
         ("slow_query_log", "1"),
         ("general_log", "1"),
@@ -26,17 +31,12 @@ fn rows(host: &Host, sql: &str) -> Vec<Vec<String>> {
     rows.map(|row| row.into_iter().flatten().collect()).collect()
 }
 
-fn file(host: &Host, variable: &str) -> String {
-    let path = host.database.variable(variable).expect("a variable");
-    let text = std::fs::read_to_string(&path).expect("a log");
-    // It is in the system's directory of temporary files, and of no use to others.
-    let _ = std::fs::remove_file(path);
-    text
-}
 
 #[test]
 fn commands_and_bytes_are_mysqls() {
-    let host = logged();
+    let directory = tempfile::tempdir().expect("a directory");
+    let host = logged(directory.path());
+    let file = |name: &str| std::fs::read_to_string(directory.path().join(name)).expect("a log");
     let mut client = host.root();
     client.query("CREATE DATABASE logs_of_clients");
     client.command(COM_INIT_DB, b"logs_of_clients");
@@ -84,7 +84,7 @@ fn commands_and_bytes_are_mysqls() {
             "Quit"
         ]
     );
-    let log = file(&host, "slow_query_log_file");
+    let log = file("slow.log");
     assert!(log.contains("\n# administrator command: Ping;\n"));
     let line_of = |statement: &str| {
         let before = &log[..log.find(&format!("\n{statement};\n")).expect("it is there")];
@@ -96,7 +96,7 @@ fn commands_and_bytes_are_mysqls() {
     assert!(select.contains(" Errno: 0 Killed: 0 Bytes_received: 13 Bytes_sent: 56 "), "{select}");
     let error = line_of("SELECT * FROM nosuch");
     assert!(error.contains(" Errno: 1146 Killed: 0 Bytes_received: 25 "), "{error}");
-    let general = file(&host, "general_log_file");
+    let general = file("general.log");
     assert!(general.contains(" Connect\troot@127.0.0.1 on  using TCP/IP\n"));
     assert!(general.contains(" Quit\t\n"));
 }
