@@ -57,7 +57,9 @@ impl FileRules {
 
     /// Whether a log may be written to a file: to one that is none of the engine's own, and no option file.
     pub(crate) fn may_be_log(&self, path: &Path) -> bool {
-        let is_option_file = path.extension().is_some_and(|end| end == "cnf" || end == "ini");
+        let is_option_file = path
+            .extension()
+            .is_some_and(|end| end == "cnf" || end == "ini");
         let Some(real) = real_path(path) else {
             return false;
         };

@@ -58,8 +58,8 @@ pub use self::client::{
 pub use self::connections::ConnectionError;
 pub use self::database::Database;
 pub use self::options::{
-    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, LogFiles, Randomness, SystemClock,
-    SystemLogFiles, SystemRandomness,
+    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, LogFiles, Randomness,
+    SystemClock, SystemLogFiles, SystemRandomness,
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
 pub use self::session::{Command, LocalFiles, Session, SessionState, StateChanges};

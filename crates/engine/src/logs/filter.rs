@@ -222,8 +222,14 @@ mod tests {
         for (entry, words) in [
             (&scan, &["full_scan", "query_cache_miss"][..]),
             (&temporary, &["tmp_table", "query_cache_miss"]),
-            (&on_disk, &["tmp_table", "tmp_table_on_disk", "query_cache_miss"]),
-            (&sorted, &["filesort", "filesort_priority_queue", "query_cache_miss"]),
+            (
+                &on_disk,
+                &["tmp_table", "tmp_table_on_disk", "query_cache_miss"],
+            ),
+            (
+                &sorted,
+                &["filesort", "filesort_priority_queue", "query_cache_miss"],
+            ),
         ] {
             for word in [
                 "admin",

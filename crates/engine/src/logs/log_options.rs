@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::variables::Settings;
 use crate::variables::logs::{FILE, NONE, SessionLogOptions, TABLE, Verbosity};
 use crate::variables::typed;
-use crate::variables::Settings;
 
 /// Whose format the file of the slow log has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

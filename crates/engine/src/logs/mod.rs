@@ -141,7 +141,11 @@ impl Logs {
 
     /// Settings are about to change: opens the file that is written from then on, so that SET fails if that
     /// cannot be done.
-    pub(crate) fn will_be(&self, globals: &Settings, change: (usize, &Setting)) -> Result<(), Error> {
+    pub(crate) fn will_be(
+        &self,
+        globals: &Settings,
+        change: (usize, &Setting),
+    ) -> Result<(), Error> {
         let mut globals = globals.clone();
         globals.set(change.0, change.1.clone());
         self.open(&LogOptions::read(&globals, &self.directory), change.0)

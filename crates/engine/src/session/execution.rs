@@ -197,7 +197,9 @@ impl StatementContext<'_> {
 /// statement reads. MySQL counts no groups, which it gives as it finds them, and keys of lookups neither.
 fn rows_read_again(table: &RegistryEntry) -> u64 {
     match table.purpose {
-        Purpose::SetOperation | Purpose::DerivedTable | Purpose::CommonTableExpression => table.rows,
+        Purpose::SetOperation | Purpose::DerivedTable | Purpose::CommonTableExpression => {
+            table.rows
+        }
         _ => 0,
     }
 }

@@ -65,7 +65,10 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("log_slow_query_file", "slow_query_log_file"),
     ("log_slow_query_time", "long_query_time"),
     ("log_slow_min_examined_row_limit", "min_examined_row_limit"),
-    ("log_slow_always_query_time", "slow_query_log_always_write_time"),
+    (
+        "log_slow_always_query_time",
+        "slow_query_log_always_write_time",
+    ),
 ];
 
 /// All variables, by name.

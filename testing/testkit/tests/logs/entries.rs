@@ -28,7 +28,11 @@ const EXAMINED: &[(&str, u64, u64)] = &[
     ("SELECT * FROM t ORDER BY c", 6, 12),
     ("SELECT * FROM t ORDER BY c LIMIT 2", 2, 8),
     ("SELECT c, count(*) FROM g GROUP BY c", 5, 6),
-    ("SELECT c, count(*) cnt FROM g GROUP BY c ORDER BY cnt LIMIT 10", 5, 11),
+    (
+        "SELECT c, count(*) cnt FROM g GROUP BY c ORDER BY cnt LIMIT 10",
+        5,
+        11,
+    ),
     ("SELECT DISTINCT c FROM g", 5, 6),
     ("SELECT count(*) FROM t x JOIN g y ON x.c=y.c", 1, 12),
     ("SELECT * FROM t x JOIN t y ON x.a=y.b", 6, 12),
@@ -64,7 +68,10 @@ fn the_plan_is_what_ran() {
         assert_eq!(entry.statement, sql);
         entry
     };
-    let group = fields(&mut session, "SELECT c, count(*) n FROM g GROUP BY c ORDER BY n LIMIT 2");
+    let group = fields(
+        &mut session,
+        "SELECT c, count(*) n FROM g GROUP BY c ORDER BY n LIMIT 2",
+    );
     for (field, value) in [
         ("Tmp_tables", "1"),
         ("Tmp_disk_tables", "0"),
@@ -78,7 +85,11 @@ fn the_plan_is_what_ran() {
         ("Priority_queue", "Yes"),
         ("Rows_affected", "0"),
     ] {
-        assert_eq!(group.fields.get(field).map(String::as_str), Some(value), "{field}");
+        assert_eq!(
+            group.fields.get(field).map(String::as_str),
+            Some(value),
+            "{field}"
+        );
     }
     assert!(group.number("Tmp_table_sizes") > 0);
     assert!(!group.fields.contains_key("Tmp_disk_bytes_written"));
@@ -97,7 +108,10 @@ fn the_plan_is_what_ran() {
         ]
     );
     // MariaDB gives a row of what values are added to, and of what is changed that of the query which finds it.
-    let insert = fields(&mut session, "INSERT INTO t VALUES (7, 7, 'q'), (8, 8, 'q')");
+    let insert = fields(
+        &mut session,
+        "INSERT INTO t VALUES (7, 7, 'q'), (8, 8, 'q')",
+    );
     assert_eq!(
         lines(&insert)[1],
         "1\tINSERT\tt\tALL\tNULL\tNULL\tNULL\tNULL\tNULL\tNULL\t100.00\t100.00\tNULL"
@@ -118,7 +132,10 @@ fn the_plan_is_what_ran() {
     let row: Vec<&str> = explained[1].split('\t').collect();
     // Six rows were read, and conditions left a third of them.
     assert_eq!((row[2], row[9], row[11]), ("g", "6.00", "33.33"));
-    let join = fields(&mut session, "SELECT count(y.a) FROM t x JOIN t y ON y.a = x.b");
+    let join = fields(
+        &mut session,
+        "SELECT count(y.a) FROM t x JOIN t y ON y.a = x.b",
+    );
     let explained = lines(&join);
     let row: Vec<&str> = explained[2].split('\t').collect();
     assert_eq!((row[3], row[9]), ("eq_ref", "1.00"), "{explained:?}");
@@ -130,13 +147,20 @@ fn the_plan_is_what_ran() {
     session.must("SET sql_mode = ''");
     session.must("CREATE TABLE n (a INT)");
     let warned = fields(&mut session, "INSERT INTO n VALUES ('x')");
-    let warning = warned.comments.iter().find(|line| line.starts_with("# Warning "));
-    assert!(warning.is_some_and(|line| line.starts_with("# Warning 1366 Incorrect integer value: 'x'")));
+    let warning = warned
+        .comments
+        .iter()
+        .find(|line| line.starts_with("# Warning "));
+    assert!(
+        warning.is_some_and(|line| line.starts_with("# Warning 1366 Incorrect integer value: 'x'"))
+    );
 }
 
 #[test]
 fn what_goes_to_disk_is_told() {
-    let logged = Logged::with(&[("log_slow_verbosity", "2")], |options| options.force_overflow = true);
+    let logged = Logged::with(&[("log_slow_verbosity", "2")], |options| {
+        options.force_overflow = true
+    });
     let mut session = logged.fixture.session();
     session.must_all(TABLES);
     session.must("SELECT c, count(*) FROM g GROUP BY c");
@@ -144,10 +168,16 @@ fn what_goes_to_disk_is_told() {
     assert_eq!(entry.fields["Tmp_table_on_disk"], "Yes");
     assert_eq!(entry.number("Tmp_disk_tables"), 1);
     assert!(entry.number("Tmp_disk_bytes_written") > 0);
-    let line = entry.comments.iter().find(|line| line.contains("Tmp_tables"));
+    let line = entry
+        .comments
+        .iter()
+        .find(|line| line.contains("Tmp_tables"));
     // Programs that know the line's beginning find it as it was.
     let line = line.unwrap().as_str();
-    assert!(line.starts_with("# Tmp_tables: 1  Tmp_disk_tables: 1  Tmp_table_sizes: "), "{line}");
+    assert!(
+        line.starts_with("# Tmp_tables: 1  Tmp_disk_tables: 1  Tmp_table_sizes: "),
+        "{line}"
+    );
 }
 
 #[test]
@@ -158,7 +188,12 @@ fn extra_counters_are_those_of_the_statement() {
     session.must("SELECT * FROM t ORDER BY c");
     session.must("SELECT * FROM t ORDER BY c");
     let entry = last(&logged);
-    for (field, value) in [("Read_rnd_next", 7), ("Sort_rows", 6), ("Sort_scan_count", 1), ("Errno", 0)] {
+    for (field, value) in [
+        ("Read_rnd_next", 7),
+        ("Sort_rows", 6),
+        ("Sort_scan_count", 1),
+        ("Errno", 0),
+    ] {
         assert_eq!(entry.number(field), value, "{field}");
     }
     session.execute("SELECT * FROM nosuch").unwrap_err();
@@ -175,13 +210,24 @@ fn filters_leave_statements_out() {
     session.must_all(TABLES);
     session.must("SELECT * FROM g");
     assert_eq!(logged.statements(), [""; 0]);
-    session.must_all(["SET GLOBAL log_queries_not_using_indexes = 1", "SELECT * FROM g", "SHOW TABLES"]);
+    session.must_all([
+        "SET GLOBAL log_queries_not_using_indexes = 1",
+        "SELECT * FROM g",
+        "SHOW TABLES",
+    ]);
     session.must("SELECT * FROM t WHERE a = 1");
     assert_eq!(logged.statements(), ["SELECT * FROM g"]);
     session.must_all(["SET min_examined_row_limit = 7", "SELECT * FROM g"]);
     assert_eq!(logged.statements().len(), 1);
-    session.must_all(["SET min_examined_row_limit = 0, long_query_time = 0", "SET log_slow_filter = 'filesort'"]);
-    session.must_all(["SELECT * FROM t ORDER BY c", "SELECT * FROM t", "SET log_slow_filter = 'tmp_table,full_join'"]);
+    session.must_all([
+        "SET min_examined_row_limit = 0, long_query_time = 0",
+        "SET log_slow_filter = 'filesort'",
+    ]);
+    session.must_all([
+        "SELECT * FROM t ORDER BY c",
+        "SELECT * FROM t",
+        "SET log_slow_filter = 'tmp_table,full_join'",
+    ]);
     session.must_all(["SELECT DISTINCT c FROM g", "SELECT * FROM t ORDER BY c"]);
     session.must("SELECT count(*) FROM t x JOIN g y ON x.a < y.i");
     let statements = logged.statements();
@@ -198,7 +244,11 @@ fn filters_leave_statements_out() {
     let before = logged.statements().len();
     session.must_all(["ALTER TABLE g ADD KEY (i)", "ANALYZE TABLE g"]);
     session.must("SET GLOBAL log_slow_admin_statements = 1");
-    session.must_all(["ANALYZE TABLE g", "SET log_slow_disabled_statements = 'admin'", "ANALYZE TABLE g"]);
+    session.must_all([
+        "ANALYZE TABLE g",
+        "SET log_slow_disabled_statements = 'admin'",
+        "ANALYZE TABLE g",
+    ]);
     assert_eq!(
         logged.statements()[before..],
         [
@@ -211,7 +261,10 @@ fn filters_leave_statements_out() {
 
 #[test]
 fn rates_and_global_control() {
-    let logged = Logged::open(&[("log_slow_rate_limit", "5"), ("log_slow_rate_type", "query")]);
+    let logged = Logged::open(&[
+        ("log_slow_rate_limit", "5"),
+        ("log_slow_rate_type", "query"),
+    ]);
     let mut session = logged.fixture.session();
     for number in 0..50 {
         session.must(&format!("SELECT {number}"));
@@ -261,7 +314,8 @@ struct Hours(std::sync::atomic::AtomicI64);
 impl Hours {
     fn pass(&self, seconds: i64) {
         let micros = seconds * 1_000_000;
-        self.0.fetch_add(micros, std::sync::atomic::Ordering::SeqCst);
+        self.0
+            .fetch_add(micros, std::sync::atomic::Ordering::SeqCst);
     }
 }
 
@@ -287,14 +341,21 @@ fn passwords_and_parameters() {
     let literal = r#"SELECT 'it\'s \"\\\n', 5, NULL"#;
     assert!(slow.iter().any(|text| text == literal), "{slow:?}");
     assert!(slow.iter().any(|text| text == "PREPARE s FROM ..."));
-    assert!(general.contains(&format!(" Execute\t{literal}\n")), "{general}");
+    assert!(
+        general.contains(&format!(" Execute\t{literal}\n")),
+        "{general}"
+    );
     assert!(general.contains(" Prepare\tSELECT ?, ?, ?\n"));
     assert!(general.contains(" Query\tPREPARE s FROM ...\n"));
     assert!(general.contains(" Query\tEXECUTE s USING @a, @b, @c\n"));
     session.must("SET GLOBAL log_raw = 1");
     session.must("CREATE USER bob@localhost IDENTIFIED BY 'S3cret'");
     session.must("DROP USER bob@localhost");
-    assert!(logged.text("general.log").contains("IDENTIFIED BY 'S3cret'\n"));
+    assert!(
+        logged
+            .text("general.log")
+            .contains("IDENTIFIED BY 'S3cret'\n")
+    );
     assert!(!logged.slow().contains("S3cret"));
     session.must_all(["SET sql_log_off = 1", "SELECT 'quiet'"]);
     assert!(!logged.text("general.log").contains("quiet"));

@@ -73,7 +73,10 @@ fn a_full_disk_costs_entries_and_nothing_else() {
         disk.room.store(room, Ordering::SeqCst);
         disk.is_full.store(true, Ordering::SeqCst);
         for number in 0..5 {
-            assert_eq!(session.value(&format!("SELECT {number}")), number.to_string());
+            assert_eq!(
+                session.value(&format!("SELECT {number}")),
+                number.to_string()
+            );
         }
         let full = Some(ErrorKind::StorageFull);
         assert_eq!(*reported.0.lock().unwrap(), [full], "once");

@@ -7,7 +7,11 @@ use crate::{Logged, read};
 
 #[test]
 fn a_file_begins_as_mysqls_and_is_rotated_by_flush() {
-    let logged = Logged::open(&[("general_log", "1"), ("port", "3307"), ("socket", "/tmp/x.sock")]);
+    let logged = Logged::open(&[
+        ("general_log", "1"),
+        ("port", "3307"),
+        ("socket", "/tmp/x.sock"),
+    ]);
     let mut session = logged.fixture.session();
     session.must("SELECT 'before'");
     let header = format!(
@@ -79,7 +83,7 @@ fn variables_are_checked_as_mysqls() {
         ("'all'", "innodb,query_plan,explain,engine,warnings,full"),
         ("63", "innodb,query_plan,explain,engine,warnings,full"),
         ("'microtime,query_plan'", "query_plan,microtime"),
-        ("''", ""),
+        ("''", "(empty)"),
     ] {
         session.must(&format!("SET GLOBAL log_slow_verbosity = {set}"));
         assert_eq!(session.value("SELECT @@GLOBAL.log_slow_verbosity"), shown);
@@ -102,7 +106,9 @@ fn a_log_whose_file_cannot_be_opened_stays_off() {
     let file = file.to_string_lossy();
     session.must(&format!("SET GLOBAL slow_query_log_file = '{file}'"));
     std::fs::remove_dir(&gone).unwrap();
-    let error = session.execute("SET GLOBAL slow_query_log = 1").unwrap_err();
+    let error = session
+        .execute("SET GLOBAL slow_query_log = 1")
+        .unwrap_err();
     assert_eq!(error.errno(), 29);
     let text = format!("File '{file}' not found (OS errno 2 - No such file or directory)");
     assert_eq!(error.message(), text);
@@ -113,7 +119,10 @@ fn a_log_whose_file_cannot_be_opened_stays_off() {
     assert!(read(&gone.join("x.log")).contains("SELECT 1;"));
     // A file of another name is written at once.
     let other = logged.path("other.log");
-    session.must(&format!("SET GLOBAL slow_query_log_file = '{}'", other.to_string_lossy()));
+    session.must(&format!(
+        "SET GLOBAL slow_query_log_file = '{}'",
+        other.to_string_lossy()
+    ));
     session.must("SELECT 2");
     assert!(read(&other).contains("SELECT 2;") && !read(&gone.join("x.log")).contains("SELECT 2;"));
     session.must("SET GLOBAL slow_query_log = 0");
@@ -131,17 +140,26 @@ fn the_engines_own_files_are_no_logs() {
     session.must("INSERT INTO t VALUES (1)");
     for file in std::fs::read_dir(&datadir).unwrap() {
         let file = file.unwrap().path();
-        let set = format!("SET GLOBAL slow_query_log_file = '{}'", file.to_string_lossy());
+        let set = format!(
+            "SET GLOBAL slow_query_log_file = '{}'",
+            file.to_string_lossy()
+        );
         let error = session.execute(&set).unwrap_err();
         assert_eq!(error.errno(), 1231, "{set}");
     }
-    let error = session.execute("SET GLOBAL slow_query_log_file = 'data.txt'").unwrap_err();
+    let error = session
+        .execute("SET GLOBAL slow_query_log_file = 'data.txt'")
+        .unwrap_err();
     assert_eq!(error.errno(), 1231);
     session.must("SET GLOBAL slow_query_log_file = 'mine.log'");
     session.must("SELECT 1");
     assert!(read(&datadir.join("mine.log")).contains("SELECT 1;"));
     session.must("SET GLOBAL slow_query_log_file = DEFAULT");
-    assert!(session.value("SELECT @@slow_query_log_file").ends_with("-slow.log"));
+    assert!(
+        session
+            .value("SELECT @@slow_query_log_file")
+            .ends_with("-slow.log")
+    );
     session.must("SET GLOBAL slow_query_log_file = 'mine.log'");
     session.must("SET GLOBAL slow_query_log = 0");
     session.must("DROP TABLE t");

@@ -8,8 +8,25 @@ use crate::reader::entries;
 
 /// What statements are made of: all that a reader of logs may stumble over.
 const PARTS: &[&str] = &[
-    "'a'", "'a;b'", "'it''s'", "'line\nline'", "'\n# not a time\n'", "\"x\"", "1", "NULL", "'# Time: 5'", "'use x;'",
-    "'SET timestamp=1;'", "'\\\\'", "'\u{1f980} é'", "/* ;\n */ 2", "'tab\there'", "''", "'\r'", "x'00ff'", "1.5e3",
+    "'a'",
+    "'a;b'",
+    "'it''s'",
+    "'line\nline'",
+    "'\n# not a time\n'",
+    "\"x\"",
+    "1",
+    "NULL",
+    "'# Time: 5'",
+    "'use x;'",
+    "'SET timestamp=1;'",
+    "'\\\\'",
+    "'\u{1f980} é'",
+    "/* ;\n */ 2",
+    "'tab\there'",
+    "''",
+    "'\r'",
+    "x'00ff'",
+    "1.5e3",
 ];
 
 #[test]
@@ -43,7 +60,10 @@ fn every_statement_is_read_back() {
             let read: Vec<String> = logged.statements();
             assert_eq!(read, sent, "{format} {verbosity}, seed {seed}");
             let of = entries(&logged.slow());
-            assert!(of.iter().all(|entry| entry.fields.contains_key("Query_time")));
+            assert!(
+                of.iter()
+                    .all(|entry| entry.fields.contains_key("Query_time"))
+            );
         }
     }
 }

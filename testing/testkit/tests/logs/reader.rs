@@ -59,7 +59,9 @@ pub(crate) fn entries(log: &str) -> Vec<Entry> {
         let timestamp = next.and_then(|line| line.strip_prefix("SET timestamp="));
         let timestamp = timestamp.unwrap_or_else(|| panic!("no timestamp behind {entry:?}"));
         entry.timestamp = Some(timestamp.trim_end().trim_end_matches(';').parse().unwrap());
-        while let Some(line) = lines.next_if(|line| !begins_entry(line) && !line.contains(", Version: ")) {
+        while let Some(line) =
+            lines.next_if(|line| !begins_entry(line) && !line.contains(", Version: "))
+        {
             entry.statement.push_str(line);
         }
         let statement = entry.statement.strip_suffix(";\n");

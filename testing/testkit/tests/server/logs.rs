@@ -25,12 +25,14 @@ fn logged(directory: &Path) -> Host {
 
 fn rows(host: &Host, sql: &str) -> Vec<Vec<String>> {
     let mut session = host.database.session();
-    session.execute("SET sql_log_off = 1, long_query_time = 100").expect("runs");
+    session
+        .execute("SET sql_log_off = 1, long_query_time = 100")
+        .expect("runs");
     let results = session.execute(sql).expect("the tables of logs are there");
     let rows = results[0].rows_text().into_iter();
-    rows.map(|row| row.into_iter().flatten().collect()).collect()
+    rows.map(|row| row.into_iter().flatten().collect())
+        .collect()
 }
-
 
 #[test]
 fn commands_and_bytes_are_mysqls() {
@@ -53,16 +55,27 @@ fn commands_and_bytes_are_mysqls() {
     let mut nobody = host.greeted();
     nobody.packet(&Raw::response("nobody"));
     assert_eq!(nobody.errno(), Some(1045));
-    let general = rows(&host, "SELECT command_type, argument, user_host FROM mysql.general_log ORDER BY event_time");
+    let general = rows(
+        &host,
+        "SELECT command_type, argument, user_host FROM mysql.general_log ORDER BY event_time",
+    );
     let known = "root[root] @  [127.0.0.1]";
     let expected = [
-        ["Connect", "root@127.0.0.1 on  using TCP/IP", "[root] @  [127.0.0.1]"],
+        [
+            "Connect",
+            "root@127.0.0.1 on  using TCP/IP",
+            "[root] @  [127.0.0.1]",
+        ],
         ["Query", "CREATE DATABASE logs_of_clients", known],
         ["Init DB", "logs_of_clients", known],
         ["Query", "SELECT 1", known],
         ["Query", "SELECT * FROM nosuch", known],
         ["Quit", "", known],
-        ["Connect", "nobody@127.0.0.1 on  using TCP/IP", "[nobody] @  [127.0.0.1]"],
+        [
+            "Connect",
+            "nobody@127.0.0.1 on  using TCP/IP",
+            "[nobody] @  [127.0.0.1]",
+        ],
         [
             "Connect",
             "Access denied for user 'nobody'@'127.0.0.1' (using password: NO)",
@@ -70,7 +83,10 @@ fn commands_and_bytes_are_mysqls() {
         ],
     ];
     assert_eq!(general, expected.map(|row| row.map(str::to_owned).to_vec()));
-    let slow = rows(&host, "SELECT sql_text FROM mysql.slow_log ORDER BY start_time");
+    let slow = rows(
+        &host,
+        "SELECT sql_text FROM mysql.slow_log ORDER BY start_time",
+    );
     let slow: Vec<&str> = slow.iter().map(|row| row[0].as_str()).collect();
     assert_eq!(
         slow,
@@ -93,9 +109,15 @@ fn commands_and_bytes_are_mysqls() {
     // As MySQL 9.7 counts for a client with these capabilities: two packets that end columns and rows are of nine
     // bytes each, where a client that knows better gets one of eleven.
     let select = line_of("SELECT 1");
-    assert!(select.contains(" Errno: 0 Killed: 0 Bytes_received: 13 Bytes_sent: 56 "), "{select}");
+    assert!(
+        select.contains(" Errno: 0 Killed: 0 Bytes_received: 13 Bytes_sent: 56 "),
+        "{select}"
+    );
     let error = line_of("SELECT * FROM nosuch");
-    assert!(error.contains(" Errno: 1146 Killed: 0 Bytes_received: 25 "), "{error}");
+    assert!(
+        error.contains(" Errno: 1146 Killed: 0 Bytes_received: 25 "),
+        "{error}"
+    );
     let general = file("general.log");
     assert!(general.contains(" Connect\troot@127.0.0.1 on  using TCP/IP\n"));
     assert!(general.contains(" Quit\t\n"));

@@ -137,7 +137,11 @@ fn mariadb_with_everything() {
     entry.tmp_table_sizes = 1_572_800;
     let summary = &mut entry.summary;
     (summary.rows_sent, summary.rows_examined) = (5, 16);
-    (summary.temporary_tables, summary.select_scan, summary.sort_scan) = (1, 1, 1);
+    (
+        summary.temporary_tables,
+        summary.select_scan,
+        summary.sort_scan,
+    ) = (1, 1, 1);
     entry.explain = vec![ExplainLine {
         row: ExplainRow {
             id: 1,
