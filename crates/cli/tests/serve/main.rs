@@ -129,8 +129,16 @@ fn a_signal_opens_the_logs_anew() {
         std::thread::sleep(Duration::from_millis(5));
     }
     run("SELECT 'after'");
-    assert!(fs::read_to_string(&log).unwrap().contains("SELECT 'after';"));
-    assert!(!fs::read_to_string(&old).unwrap().contains("SELECT 'after';"));
+    assert!(
+        fs::read_to_string(&log)
+            .unwrap()
+            .contains("SELECT 'after';")
+    );
+    assert!(
+        !fs::read_to_string(&old)
+            .unwrap()
+            .contains("SELECT 'after';")
+    );
 }
 
 #[test]
