@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::definition::{
-    Kind, SystemVariable, U32_MAX, YEAR, both, choice, global, number, session, switch, text,
+    Kind, SystemVariable, U32_MAX, YEAR, both, choice, global, number, switch, text,
 };
 use super::typed;
 
@@ -29,7 +29,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("slow_query_log_file", text("mayfly-slow.log"), "The file of the slow log; by default the machine's name and -slow.log in the data directory.");
     global("slow_query_log_format", choice(0, &["AUTO", "MYSQL", "MARIADB", "MARIADB_5_3", "PERCONA"]), "Whose format the file of the slow log has. AUTO: MySQL's, until log_slow_verbosity has words of MariaDB or Percona.");
     global("slow_query_log_use_global_control", Kind::Flags { default: 0, words: GLOBAL_CONTROL_WORDS }, "Variables of the slow log whose global value holds for all sessions.");
-    session("sql_log_off", switch(false), "Whether what the session asks for is left out of the general log.");
+    both("sql_log_off", switch(false), "Whether what the session asks for is left out of the general log.");
 };
 
 /// `log_output`

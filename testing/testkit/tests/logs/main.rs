@@ -34,6 +34,8 @@ impl Logged {
             ("general_log_file", general.as_str()),
             ("slow_query_log", "1"),
             ("long_query_time", "0"),
+            // The logs need none of it.
+            ("performance_schema", "0"),
         ];
         all.extend_from_slice(more);
         let fixture = Fixture::open(|options| {
