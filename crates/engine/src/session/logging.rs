@@ -273,7 +273,7 @@ impl Session {
             identity.user,
             identity.host,
             self.current_database().unwrap_or_default(),
-            transport_name(encryption, &identity.host)
+            transport_name(encryption, self.shared.port.is_none())
         );
         self.database.logs.write_general(&GeneralEntry {
             at: self.database.options.clock.now_utc_microseconds(),
@@ -287,12 +287,13 @@ impl Session {
 }
 
 impl Database {
-    /// The general log has a login that came to nothing, of the connection with this number.
+    /// The general log has a login that came to nothing, of the connection with this number, which is encrypted
+    /// or not, and through a socket of this machine or not.
     pub fn log_refused_login(
         &self,
         connection: u64,
         options: &SessionOptions,
-        encryption: Option<&Encryption>,
+        (encryption, is_socket): (Option<&Encryption>, bool),
         error: &Error,
     ) {
         if !self.logs.general_is_on() {
@@ -302,7 +303,7 @@ impl Database {
         let asked = format!(
             "{user}@{host} on {} using {}",
             options.database.as_deref().unwrap_or_default(),
-            transport_name(encryption, host)
+            transport_name(encryption, is_socket)
         );
         let (name, address) = name_and_address(host);
         let user_host: Arc<str> = Arc::from(format!("[{user}] @ {name} [{address}]"));
@@ -325,11 +326,11 @@ impl Database {
 }
 
 /// How MySQL names the kinds of connections.
-fn transport_name(encryption: Option<&Encryption>, host: &str) -> &'static str {
-    match (encryption, host) {
+fn transport_name(encryption: Option<&Encryption>, is_socket: bool) -> &'static str {
+    match (encryption, is_socket) {
         (Some(_), _) => "SSL/TLS",
-        (None, "localhost") => "Socket",
-        (None, _) => "TCP/IP",
+        (None, true) => "Socket",
+        (None, false) => "TCP/IP",
     }
 }
 

@@ -137,7 +137,8 @@ impl Admission<'_> {
         });
         let mut session = logged_in.inspect_err(|failure| {
             if let Failure::Wrong(error) | Failure::Refused(error) = failure {
-                database.log_refused_login(connection, &options, encryption.as_ref(), error);
+                let transport = (encryption.as_ref(), self.accepted.is_private);
+                database.log_refused_login(connection, &options, transport, error);
             }
         })?;
         let compression = algorithm(capabilities, response.zstd_level);

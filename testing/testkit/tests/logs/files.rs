@@ -30,9 +30,14 @@ fn a_file_begins_as_mysqls_and_is_rotated_by_flush() {
         session.must(&format!("FLUSH {flush}"));
         session.must(&format!("SELECT '{flush} after'"));
         let (old, new) = (read(&old), logged.text(file));
-        let in_old = ["before", "between", "after"].map(|when| old.contains(&format!("'{flush} {when}'")));
-        let in_new = ["before", "between", "after"].map(|when| new.contains(&format!("'{flush} {when}'")));
-        assert_eq!((in_old, in_new), ([true, true, false], [false, false, true]));
+        let in_old =
+            ["before", "between", "after"].map(|when| old.contains(&format!("'{flush} {when}'")));
+        let in_new =
+            ["before", "between", "after"].map(|when| new.contains(&format!("'{flush} {when}'")));
+        assert_eq!(
+            (in_old, in_new),
+            ([true, true, false], [false, false, true])
+        );
         assert!(new.starts_with(&header));
         // A new file tells the time and the database again.
         if file == "slow.log" {
@@ -94,10 +99,7 @@ fn variables_are_checked_as_mysqls() {
     // MariaDB's names.
     session.must("SET GLOBAL log_slow_query = 0, GLOBAL log_slow_query_time = 2");
     assert_eq!(session.value("SELECT @@GLOBAL.slow_query_log"), "0");
-    assert_eq!(
-        session.value("SELECT @@GLOBAL.long_query_time"),
-        "2.000000"
-    );
+    assert_eq!(session.value("SELECT @@GLOBAL.long_query_time"), "2.000000");
 }
 
 #[test]

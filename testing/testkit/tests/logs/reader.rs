@@ -47,7 +47,7 @@ pub(crate) fn entries(log: &str) -> Vec<Entry> {
             if line.starts_with("# administrator command: ") {
                 break;
             }
-            entry.comments.push(line.trim_end().to_owned());
+            entry.comments.push(line.trim_end_matches('\n').to_owned());
             add_fields(&mut entry.fields, line);
             next = lines.next();
         }
