@@ -1,6 +1,5 @@
 //! Random statements are read back from the log, in each of its formats, with the text that was sent.
 
-use mayfly_testkit::fixture::SessionExt;
 use mayfly_testkit::random::{Random, setting};
 
 use crate::Logged;
