@@ -176,6 +176,8 @@ impl Database {
             digests: size(typed::PERFORMANCE_SCHEMA_DIGESTS_SIZE),
             history: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE),
             history_long: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE),
+            stages: size(typed::PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_SIZE),
+            stages_long: size(typed::PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_LONG_SIZE),
             text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
         };
         let instrumentation = Instrumentation::new(sizes, &budgets.memory);

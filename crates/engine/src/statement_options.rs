@@ -72,6 +72,8 @@ pub(crate) struct StatementOptions {
     pub(crate) examined_rows_max: Option<u64>,
     pub(crate) quote_show_create: bool,
     pub(crate) explain_format: u64,
+    pub(crate) profiling: bool,
+    pub(crate) profiling_history_size: usize,
 }
 
 impl StatementOptions {
@@ -171,6 +173,9 @@ impl StatementOptions {
             max_tmp_session_space_usage: settings.get(typed::MAX_TMP_SESSION_SPACE_USAGE),
             quote_show_create: settings.get(typed::SQL_QUOTE_SHOW_CREATE),
             explain_format: settings.get(typed::EXPLAIN_FORMAT),
+            profiling: settings.get(typed::PROFILING),
+            profiling_history_size: usize::try_from(settings.get(typed::PROFILING_HISTORY_SIZE))
+                .unwrap_or(usize::MAX),
         }
     }
 }

@@ -16,7 +16,8 @@ use mayfly_plan::TableId;
 use mayfly_plan::physical::{OperatorNumber, Plan};
 use mayfly_storage::temptable::Resources;
 use mayfly_storage::{Table, TempTableContext};
-use mayfly_types::{Batch, Result, Value};
+use mayfly_types::stage::StageGuard;
+use mayfly_types::{Batch, Result, Stage, Value};
 
 use crate::measure::Measures;
 use crate::state::QueryState;
@@ -228,6 +229,13 @@ impl RunContext {
             values[parameter] = value;
         }
         self.with_parameters(values.into())
+    }
+
+    /// The statement is in a stage until the guard is dropped. What workers do is part of the stage that
+    /// waits for them.
+    pub(crate) fn within(&self, stage: Stage) -> Option<StageGuard<'_>> {
+        let stages = self.evaluation().interrupt.stages();
+        (!self.serial).then(|| stages.within(stage))
     }
 
     /// The value of a parameter; one that was never set is NULL.

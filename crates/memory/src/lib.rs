@@ -26,6 +26,7 @@ pub mod pool;
 pub mod stable;
 pub mod sync;
 pub mod temp;
+pub mod usage;
 
 pub use allocator::{tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
@@ -34,3 +35,4 @@ pub use error::{IoFailure, LimitError, MemoryError, Result, corruption};
 pub use pool::{Block, BlockPool, PoolOptions, SizeClass};
 pub use stable::{StableRange, StableRanges};
 pub use temp::{Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions};
+pub use usage::process_usage;

@@ -11,7 +11,7 @@ use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRa
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
@@ -176,7 +176,7 @@ impl<'s> SessionCatalog<'s> {
     /// EXPLAIN: the session itself must have a privilege on a table below a view, or on a column of it.
     fn note_explained(&self, database: &str, name: &str, wanted: Privilege) {
         let held = self.rights(0).on_any_column(database, name);
-        if self.explains && !rights::is_open(database) && !held.has(PrivilegeSet::of(&[wanted])) {
+        if self.explains && !rights::is_open(database, name) && !held.has(PrivilegeSet::of(&[wanted])) {
             self.is_hidden.set(true);
         }
     }
@@ -231,6 +231,10 @@ impl TableStatistics for StoredStatistics {
 }
 
 impl Catalog for SessionCatalog<'_> {
+    fn enters(&self, stage: Stage) {
+        self.context.stages().enter(stage);
+    }
+
     fn current_database(&self) -> Option<&str> {
         self.context.current_database()
     }
@@ -305,7 +309,7 @@ impl Catalog for SessionCatalog<'_> {
         let database = self.context.database_or_current(database)?;
         let is_own = self.below_views.borrow().is_empty()
             && self.context.temporary_table(database, name).is_some();
-        if is_own || rights::is_open(database) {
+        if is_own || rights::is_open(database, name) {
             return Ok(());
         }
         let instead = match usage {
@@ -335,7 +339,7 @@ impl Catalog for SessionCatalog<'_> {
         column: &str,
         usage: Usage,
     ) -> Result<()> {
-        if rights::is_open(database) {
+        if rights::is_open(database, table) {
             return Ok(());
         }
         let rights = self.rights(rights);

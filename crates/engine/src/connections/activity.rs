@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use mayfly_types::Stages;
+
 /// What a client asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -34,26 +36,6 @@ impl Work {
     }
 }
 
-/// What a running statement is busy with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Stage {
-    /// Nothing in particular.
-    Executing,
-    /// It waits for a lock of GET_LOCK().
-    UserLock,
-}
-
-impl Stage {
-    /// As SHOW PROCESSLIST names it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Executing => "executing",
-            Self::UserLock => "User lock",
-        }
-    }
-}
-
 #[derive(Debug)]
 struct Texts {
     database: Option<Arc<str>>,
@@ -67,8 +49,8 @@ pub(crate) struct Activity {
     texts: Mutex<Texts>,
     /// A [`Work`].
     work: AtomicU8,
-    /// A [`Stage`].
-    stage: AtomicU8,
+    /// What the running statement is busy with.
+    pub(crate) stages: Stages,
     created: Instant,
     /// Nanoseconds after `created` when the work began, or ended.
     since: AtomicU64,
@@ -83,7 +65,7 @@ impl Activity {
                 statement: None,
             }),
             work: AtomicU8::new(Work::Nothing as u8),
-            stage: AtomicU8::new(Stage::Executing as u8),
+            stages: Stages::default(),
             created: Instant::now(),
             since: AtomicU64::new(0),
         }
@@ -129,17 +111,11 @@ impl Activity {
         all[usize::from(work)]
     }
 
-    /// The running statement enters a stage.
-    pub(crate) fn enter(&self, stage: Stage) {
-        self.stage.store(stage as u8, Ordering::Relaxed);
-    }
-
     /// What the running statement is busy with, as SHOW PROCESSLIST names it; empty for none.
     pub(crate) fn state(&self) -> &'static str {
-        let stage = self.stage.load(Ordering::Relaxed);
         match self.work() {
             Work::Nothing => "",
-            _ => [Stage::Executing, Stage::UserLock][usize::from(stage)].name(),
+            _ => self.stages.current().name(),
         }
     }
 
@@ -160,6 +136,8 @@ impl Activity {
 
 #[cfg(test)]
 mod tests {
+    use mayfly_types::Stage;
+
     use super::*;
 
     #[test]
@@ -170,10 +148,10 @@ mod tests {
         activity.begin(Work::Query, Some(&text), Instant::now());
         assert_eq!(activity.statement(), Some(Arc::clone(&text)));
         assert_eq!(activity.work().name(), "Query");
-        assert_eq!(activity.state(), "executing");
-        activity.enter(Stage::UserLock);
+        assert_eq!(activity.state(), "starting");
+        let waits = activity.stages.within(Stage::UserLock);
         assert_eq!(activity.state(), "User lock");
-        activity.enter(Stage::Executing);
+        drop(waits);
         activity.end(Instant::now());
         assert_eq!((activity.statement(), activity.state()), (None, ""));
         assert_eq!(activity.work().name(), "Sleep");

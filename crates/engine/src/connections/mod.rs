@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-pub(crate) use self::activity::Stage;
 pub(crate) use self::activity::Work;
 pub(crate) use self::attributes::ConnectAttributes;
 pub use self::shared::{

@@ -12,7 +12,7 @@ use crate::accounts::account::AccountName;
 use crate::budgets::SessionMemory;
 use crate::connections::ConnectAttributes;
 use crate::connections::activity::Activity;
-use crate::instrumentation::History;
+use crate::instrumentation::{AccountActivity, History, StageEvent, StatementEvent, TotalsByKind};
 use crate::status::Counters;
 
 /// The account of a session, and what the client says of itself.
@@ -166,6 +166,8 @@ impl ProgressHandle {
 struct Owner {
     identity: Arc<Identity>,
     memory: SessionMemory,
+    /// What the account's sessions do; none before the session begins, and after it has ended.
+    account: Option<Arc<AccountActivity>>,
 }
 
 /// What other sessions may see of a session: SHOW PROCESSLIST, KILL, global status. It stays the same
@@ -184,8 +186,18 @@ pub(crate) struct SessionShared {
     /// How its client is connected, if it is another process.
     pub(crate) transport: OnceLock<Transport>,
     /// The last statements.
-    pub(crate) history: History,
+    pub(crate) history: History<StatementEvent>,
+    /// The last stages.
+    pub(crate) stages: History<StageEvent>,
+    /// What its statements did, by their kind.
+    pub(crate) statements: TotalsByKind,
+    /// Its statements are seen: `INSTRUMENTED` of performance_schema's `threads`.
+    pub(crate) is_instrumented: AtomicBool,
+    /// They are remembered: `HISTORY`.
+    pub(crate) has_history: AtomicBool,
     events: AtomicU64,
+    /// The number of the last statement that `events_statements_current` has forgotten.
+    forgotten: AtomicU64,
 }
 
 /// How a connection carries its packets, as SHOW STATUS shows it.
@@ -232,14 +244,23 @@ impl SessionShared {
         port: Option<u16>,
         identity: Arc<Identity>,
         memory: SessionMemory,
-        history: usize,
+        (statements, stages): (usize, usize),
     ) -> Self {
         Self {
-            history: History::new(history),
+            history: History::new(statements),
+            stages: History::new(stages),
+            statements: TotalsByKind::default(),
+            is_instrumented: AtomicBool::new(true),
+            has_history: AtomicBool::new(true),
             events: AtomicU64::new(0),
+            forgotten: AtomicU64::new(0),
             id,
             port,
-            owner: RwLock::new(Owner { identity, memory }),
+            owner: RwLock::new(Owner {
+                identity,
+                memory,
+                account: None,
+            }),
             counters: Counters::new(),
             kill: KillHandle::default(),
             activity: Activity::new(None),
@@ -249,14 +270,61 @@ impl SessionShared {
     }
 
     /// The session goes on with another account.
-    pub(crate) fn change(&self, identity: Arc<Identity>, memory: SessionMemory) {
+    pub(crate) fn change(
+        &self,
+        identity: Arc<Identity>,
+        memory: SessionMemory,
+        account: Arc<AccountActivity>,
+    ) {
+        self.leave_account();
         let mut owner = self.owner.write();
-        *owner = Owner { identity, memory };
+        *owner = Owner {
+            identity,
+            memory,
+            account: Some(account),
+        };
+    }
+
+    /// What its statements did is its account's.
+    pub(crate) fn leave_account(&self) {
+        let mut owner = self.owner.write();
+        if let Some(account) = owner.account.take() {
+            account.leave(&self.statements, owner.memory.rows.peak());
+        }
+    }
+
+    /// What its statements did so far is its account's from here on.
+    pub(crate) fn give_to_account(&self) {
+        if let Some(account) = &self.owner.read().account {
+            self.statements.move_into(&account.ended);
+        }
+    }
+
+    /// The last statement that has ended is shown no more as the current one.
+    pub(crate) fn forget_current(&self) {
+        let last = self.events.load(Ordering::Relaxed);
+        self.forgotten.store(last, Ordering::Relaxed);
+    }
+
+    /// The last statement that has ended, if it is remembered.
+    pub(crate) fn last_statement(&self) -> Option<StatementEvent> {
+        let forgotten = self.forgotten.load(Ordering::Relaxed);
+        self.history.last().filter(|event| event.id > forgotten)
+    }
+
+    /// Whether its statements are seen.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.is_instrumented.load(Ordering::Relaxed)
     }
 
     /// The number of a statement that has ended, from 1.
     pub(crate) fn next_event(&self) -> u64 {
         self.events.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The number of the last statement that has ended.
+    pub(crate) fn last_event(&self) -> u64 {
+        self.events.load(Ordering::Relaxed)
     }
 
     /// Its account.

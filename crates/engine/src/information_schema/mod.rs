@@ -9,8 +9,10 @@ mod constraints;
 mod extensions;
 pub(crate) mod logs;
 mod mysql;
+pub(crate) mod performance;
 mod privileges;
 mod processlist;
+mod profiling;
 mod relation;
 mod schemata;
 mod server;
@@ -47,6 +49,7 @@ const RELATIONS: &[&[Relation]] = &[
     variables::RELATIONS,
     views::RELATIONS,
     processlist::RELATIONS,
+    profiling::RELATIONS,
     connect_attributes::RELATIONS,
     temp_tables::RELATIONS,
     extensions::RELATIONS,
@@ -63,7 +66,7 @@ struct Relations {
 }
 
 static ALL: LazyLock<Relations> = LazyLock::new(|| {
-    let mut relations: Vec<Relation> = RELATIONS.concat();
+    let mut relations: Vec<Relation> = [RELATIONS, performance::RELATIONS].concat().concat();
     // Of what Mayfly does not have, such as routines and events, there are no rows.
     for name in standard::names() {
         if !relations.iter().any(|relation| relation.name == name) {

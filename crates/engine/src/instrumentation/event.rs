@@ -46,6 +46,24 @@ pub(crate) struct StatementEvent {
 }
 
 impl StatementEvent {
+    /// Of a statement of which nothing else is known.
+    #[cfg(test)]
+    pub(super) fn of_summary(text: Arc<str>, summary: StatementSummary) -> Self {
+        Self {
+            id: 1,
+            session_id: 1,
+            account: Arc::from(""),
+            database: None,
+            text,
+            command: None,
+            digest: None,
+            began_at: 0,
+            timer_start: 0,
+            summary,
+            error: None,
+        }
+    }
+
     /// When it ended, in picoseconds since the engine was started.
     pub(crate) fn timer_end(&self) -> u64 {
         self.timer_start

@@ -32,6 +32,7 @@ impl StatementContext<'_> {
             };
             Interrupt::new(self.session.shared.kill.killed())
                 .with_deadline(deadline)
+                .with_stages(self.stages().clone())
                 .with_checkpoint(self.database().options.checkpoint.clone())
         })
     }

@@ -3,7 +3,7 @@
 //! A session consists of parts, each with a purpose of its own: what it may do ([`SessionPrivileges`]), what it has
 //! set ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
 //! ([`TemporaryTables`]), what statements leave for the next one ([`SessionDiagnostics`]), what its client has
-//! asked for ([`ClientState`]), and its budgets ([`SessionMemory`]). What belongs to the running statement alone is
+//! asked for ([`ClientState`]), its budgets ([`SessionMemory`]), and its profiles ([`SessionProfiles`]). What belongs to the running statement alone is
 //! in its [`StatementContext`].
 
 mod client;
@@ -14,6 +14,7 @@ pub(crate) mod locked_rows;
 mod memory;
 mod opening;
 mod privileges;
+mod profiles;
 mod read_view;
 mod settings;
 mod statement;
@@ -37,6 +38,7 @@ pub(crate) use self::diagnostics::SessionDiagnostics;
 pub(crate) use self::memory::{ParseError, TreeMemory};
 pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
+pub(crate) use self::profiles::SessionProfiles;
 pub(crate) use self::settings::SessionSettings;
 pub(crate) use self::statement::StatementContext;
 use self::status::SessionStatus;
@@ -74,6 +76,7 @@ pub struct Session {
     pub(crate) diagnostics: SessionDiagnostics,
     pub(crate) client: ClientState,
     pub(crate) memory: SessionMemory,
+    pub(crate) profiles: SessionProfiles,
     /// The row of a statement that gives one at most.
     pub(crate) row: Vec<Value>,
     /// None while a statement uses it.
@@ -101,7 +104,7 @@ impl Session {
             slot.port(),
             Arc::clone(&identity),
             memory,
-            database.instrumentation.history_size(),
+            database.instrumentation.history_sizes(),
         );
         let shared = Arc::new(shared);
         database.connections.begin(&shared);
@@ -119,7 +122,9 @@ impl Session {
         let mut variables = database.globals();
         client::begin_settings(&mut variables, &options);
         let memory = SessionMemory::new(&database.budgets, &options.user);
-        shared.change(Arc::clone(&identity), memory.clone());
+        let accounts = &database.instrumentation.accounts;
+        let account = accounts.enter(&identity.user, &identity.host);
+        shared.change(Arc::clone(&identity), memory.clone(), account);
         let current_database: Option<Arc<str>> = options.database.as_deref().map(Arc::from);
         shared.activity.use_database(current_database.clone());
         let clock = &database.options.clock;
@@ -145,6 +150,7 @@ impl Session {
             client: ClientState::new(&options),
             settings,
             memory,
+            profiles: SessionProfiles::default(),
             row: Vec::new(),
             scratch: None,
             progress: Arc::default(),
@@ -302,6 +308,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.leave();
         if self.slot.is_some() {
+            self.shared.leave_account();
             self.database
                 .session_ended(self.shared.id, &self.shared.counters);
         }

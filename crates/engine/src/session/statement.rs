@@ -15,7 +15,7 @@ use mayfly_plan::catalog::VariableScope;
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
 use mayfly_types::error::codes;
-use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
+use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage, Stages, Value};
 
 use super::{Session, SessionPrivileges, TreeMemory};
 use crate::accounts::rights::Rights;
@@ -166,6 +166,7 @@ impl<'s> StatementContext<'s> {
         }
         let text = is_other.then_some(text);
         session.shared.activity.begin(work, text, now);
+        session.begin_stages();
         session.diagnostics.summary = StatementSummary::default();
         session.diagnostics.finished_temporary_tables.clear();
         if work != Work::Prepare {
@@ -203,15 +204,18 @@ impl<'s> StatementContext<'s> {
 
     /// The statement is done: alone, it is a transaction that ends here.
     pub(crate) fn commit(&mut self) -> Result<()> {
+        self.stages().enter(Stage::QueryEnd);
         self.end_reading()?;
         if self.is_in_transaction() {
             return Ok(());
         }
+        self.stages().enter(Stage::WaitingForHandlerCommit);
         self.transaction_mut().commit()
     }
 
     /// The statement reads no more: a session that waits for the next one holds no snapshot.
     fn end_reading(&mut self) -> Result<()> {
+        self.stages().enter(Stage::ClosingTables);
         self.close_views();
         self.transaction_mut().end_statement()
     }
@@ -247,7 +251,9 @@ impl<'s> StatementContext<'s> {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
+        self.stages().enter(Stage::FreeingItems);
         self.tree.free();
+        self.stages().enter(Stage::CleaningUp);
         let now = Instant::now();
         let elapsed = self.session.shared.activity.end(now);
         self.session.diagnostics.summary.elapsed = elapsed;
@@ -343,6 +349,12 @@ impl<'s> StatementContext<'s> {
     #[inline]
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.session.is_in_transaction()
+    }
+
+    /// Where the statement says what it is busy with.
+    #[inline]
+    pub(crate) fn stages(&self) -> &Stages {
+        &self.session.shared.activity.stages
     }
 
     /// What the session has counted.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mayfly_plan::PlanOptions;
 use mayfly_syntax::ast::Statement;
-use mayfly_types::{Error, Result, SqlType, Value};
+use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
 use super::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies, ReadyPlan};
 use super::select::{self, Planned};
@@ -26,7 +26,10 @@ pub(super) fn run_point(
         return Ok(None);
     };
     match plan.point_for(context, parameters) {
-        Some(point) => point.run(context, parameters, |context| plan.is_in(context)),
+        Some(point) => {
+            context.stages().enter(Stage::Executing);
+            point.run(context, parameters, |context| plan.is_in(context))
+        }
         None => Ok(None),
     }
 }
@@ -44,6 +47,11 @@ pub(super) fn run(
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
         let ready = plan(context, statement, slot)?;
+        context.stages().enter(match &**statement {
+            Statement::Insert(_) => Stage::Update,
+            Statement::Update(_) | Statement::Delete(_) => Stage::Updating,
+            _ => Stage::Executing,
+        });
         if let Some(outcome) = run_plan(context, &ready)? {
             return Ok(outcome);
         }
@@ -82,6 +90,7 @@ pub(crate) fn plan(
     statement: &Arc<Statement>,
     slot: Option<&PlanSlot>,
 ) -> Result<ReadyPlan> {
+    context.stages().enter(Stage::OpeningTables);
     if let Some(cached) = slot.and_then(PlanSlot::get::<CachedPlan>) {
         if let Some(ready) = Arc::clone(&cached).ready(context)? {
             return Ok(ready);

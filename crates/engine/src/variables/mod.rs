@@ -104,8 +104,12 @@ pub fn variables_without_effect() -> impl Iterator<Item = &'static str> {
 }
 
 impl SystemVariable {
-    /// The warning that a setting has no effect; none for the default, which says how things are.
+    /// The warning that a setting has no effect, unless it is the default, which says how things are; or that
+    /// the variable is deprecated.
     pub(crate) fn warning_of(&self, setting: &Setting) -> Option<Error> {
+        if self.deprecated {
+            return Some(codes::ER_WARN_DEPRECATED_VARIABLE.with(&[&self.name]));
+        }
         let is_in_vain = self.without_effect && *setting != self.default_setting();
         is_in_vain.then(|| codes::ER_VARIABLE_WITHOUT_EFFECT.with(&[&self.name]))
     }

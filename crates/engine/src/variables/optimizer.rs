@@ -107,8 +107,8 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("optimizer_trace_max_mem_size", number(MIB, 0, u64::MAX), "Accepted for compatibility.").without_effect();
     both("optimizer_trace_offset", Kind::Signed { default: -1, min: i64::MIN, max: i64::MAX }, "Accepted for compatibility.").without_effect();
     both("parser_max_mem_size", number(u64::MAX, 10_000_000, u64::MAX), "Bytes of memory that the tree of a statement and its plan may take.");
-    both("profiling", switch(false), "Accepted for compatibility.").without_effect();
-    both("profiling_history_size", number(15, 0, 100), "Accepted for compatibility.").without_effect();
+    both("profiling", switch(false), "Whether the stages of statements are timed, for SHOW PROFILE.").deprecated();
+    both("profiling_history_size", number(15, 0, 100), "How many of its last profiles are kept of a session.").deprecated();
     both("query_alloc_block_size", blocks_of(8 * KIB), "Accepted for compatibility.").without_effect();
     both("query_prealloc_size", blocks_of(8 * KIB), "Accepted for compatibility.").without_effect();
     global("regexp_stack_limit", number(8_000_000, 0, 2_147_483_647), "Accepted for compatibility.").without_effect();

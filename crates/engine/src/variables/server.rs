@@ -32,7 +32,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("have_compress", text("YES"), "Whether COMPRESS() works.").read_only();
     global("have_dynamic_loading", text("NO"), "Whether plugins can be loaded.").read_only();
     global("have_geometry", text("NO"), "Whether spatial types are stored.").read_only();
-    global("have_profiling", text("NO"), "Whether SHOW PROFILE works.").read_only();
+    global("have_profiling", text("YES"), "Whether SHOW PROFILE works.").read_only();
     global("have_query_cache", text("NO"), "Whether there is a query cache.").read_only();
     global("have_rtree_keys", text("NO"), "Whether there are spatial keys.").read_only();
     global("have_statement_timeout", text("YES"), "Whether max_execution_time works.").read_only();
@@ -80,7 +80,9 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("partial_revokes", switch(false), "Accepted for compatibility.").without_effect();
     global("performance_schema", switch(true), "Whether statements that have ended are remembered and added up.").read_only();
     global("performance_schema_digests_size", number(10_000, 0, MIB), "How many digests statements are added up by.").read_only();
-    global("performance_schema_events_statements_history_long_size", number(0, 0, MIB), "How many of the last statements of all sessions are remembered.").read_only();
+    global("performance_schema_events_stages_history_long_size", number(10_000, 0, MIB), "How many of the last stages of all sessions are remembered, where setup_consumers says so.").read_only();
+    global("performance_schema_events_stages_history_size", number(10, 0, 1024), "How many of its last stages are remembered of a session, where setup_consumers says so.").read_only();
+    global("performance_schema_events_statements_history_long_size", number(10_000, 0, MIB), "How many of the last statements of all sessions are remembered.").read_only();
     global("performance_schema_events_statements_history_size", number(10, 0, 1024), "How many of its last statements are remembered of a session.").read_only();
     global("performance_schema_max_sql_text_length", number(1024, 0, MIB), "Bytes of a statement's text that are remembered.").read_only();
     global("performance_schema_session_connect_attrs_size", number(512, 0, MIB), "Bytes of connection attributes that are kept of a session.").read_only();

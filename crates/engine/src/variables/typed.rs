@@ -196,11 +196,15 @@ typed! {
     PASSWORD_REUSE_INTERVAL: u64 = "password_reuse_interval";
     PERFORMANCE_SCHEMA: bool = "performance_schema";
     PERFORMANCE_SCHEMA_DIGESTS_SIZE: u64 = "performance_schema_digests_size";
+    PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_LONG_SIZE: u64 = "performance_schema_events_stages_history_long_size";
+    PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_SIZE: u64 = "performance_schema_events_stages_history_size";
     PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE: u64 = "performance_schema_events_statements_history_long_size";
     PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE: u64 = "performance_schema_events_statements_history_size";
     PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH: u64 = "performance_schema_max_sql_text_length";
     PERFORMANCE_SCHEMA_SESSION_CONNECT_ATTRS_SIZE: u64 = "performance_schema_session_connect_attrs_size";
     PRINT_IDENTIFIED_WITH_AS_HEX: bool = "print_identified_with_as_hex";
+    PROFILING: bool = "profiling";
+    PROFILING_HISTORY_SIZE: u64 = "profiling_history_size";
     READ_BUFFER_SIZE: u64 = "read_buffer_size";
     READ_ONLY: bool = "read_only";
     RESTRICT_FK_ON_NON_STANDARD_KEY: bool = "restrict_fk_on_non_standard_key";

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use mayfly_plan::physical::{Purpose, TemporaryTable};
 use mayfly_storage::{Access, KeyColumn, KeyMode, Scan, TempTable, TempTableSpec, TempTableWriter};
-use mayfly_types::{Batch, Error, PhysicalType, Result};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Stage};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::driver::{Sink, drain_from};
@@ -73,6 +73,11 @@ pub(super) fn fill(
     run: &RunContext,
     change: impl Fn(Batch, &RunContext) -> Result<Batch> + Sync,
 ) -> Result<()> {
+    let _stage = run.within(if table.is_ordered() {
+        Stage::SortingResult
+    } else {
+        Stage::CreatingTmpTable
+    });
     let sinks = drain_from(input, None, run, threads_max, || {
         Ok(TableSink {
             change: &change,
