@@ -45,7 +45,9 @@ const IDLE_BYTES: u64 = 512 << 20;
 /// Status variables of mechanisms that Mayfly does not have. Tables are never opened: each is open as
 /// long as it exists.
 const ALWAYS_ZERO: &[&str] = &[
-    "Innodb_row_lock_waits",
+    // Rows of internal temporary tables are neither changed nor removed one by one.
+    "Handler_tmp_delete",
+    "Handler_tmp_update",
     "Key_blocks_not_flushed",
     "Key_blocks_unused",
     "Key_blocks_used",
@@ -325,9 +327,10 @@ impl Database {
     }
 
     /// Bytes of memory under a reservation: base tables and temporary tables, without the cache of
-    /// statements and the write buffer. Zero once every session and table is dropped.
+    /// statements, their summaries and the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        let caches = self.statement_cache.bytes() + self.budgets.write_buffer.used();
+        let digests = self.instrumentation.digests.memory().used();
+        let caches = self.statement_cache.bytes() + self.budgets.write_buffer.used() + digests;
         self.budgets.memory.used().saturating_sub(caches)
     }
 
@@ -437,7 +440,21 @@ impl Database {
         };
         let mut status = self.connections.status(datetime);
         let prepared = self.prepared_statements.load(Ordering::Relaxed);
+        let store = self.store.lock();
+        let locks = store.as_ref().map(|(store, _)| store.row_lock_waits());
+        drop(store);
+        let locks = locks.unwrap_or_default();
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let time = milliseconds(locks.time);
         let computed = [
+            ("Innodb_row_lock_current_waits", locks.waiting),
+            ("Innodb_row_lock_time", time),
+            (
+                "Innodb_row_lock_time_avg",
+                time.checked_div(locks.waits).unwrap_or(0),
+            ),
+            ("Innodb_row_lock_time_max", milliseconds(locks.longest)),
+            ("Innodb_row_lock_waits", locks.waits),
             ("Created_tmp_files", temp.created_files()),
             ("Memory_used", self.memory_used()),
             ("Open_table_definitions", open_tables),

@@ -75,7 +75,8 @@ pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;
 pub use mayfly_types::{
-    Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, Stage, TypeKind, Value,
+    Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, Stage, TypeKind,
+    Value,
 };
 
 /// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.

@@ -154,6 +154,8 @@ pub struct Counters {
     pub handler_write: AtomicU64,
     /// `Sort_rows`: rows that sorts gave.
     pub sort_rows: AtomicU64,
+    /// `Sort_priority_queue_sorts`: sorts that keep no more rows than their LIMIT asks for.
+    pub sort_priority_queue_sorts: AtomicU64,
     /// `Sort_scan`: sorts over scans.
     pub sort_scan: AtomicU64,
     /// `Sort_range`: sorts over ranges.

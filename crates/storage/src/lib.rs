@@ -19,7 +19,9 @@ pub mod transaction;
 mod values;
 
 pub use base::{
-    ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView, RowLockWaits, Statement, StatementOptions, StoreLocation, StoreOptions, SyncThread, TableDefinition, TreeId,
+    ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,
+    RowLockWaits, Statement, StatementOptions, StoreLocation, StoreOptions, SyncThread,
+    TableDefinition, TreeId,
 };
 pub use batch_table::BatchTable;
 pub use error::user_error;

@@ -144,7 +144,9 @@ struct Timeline {
 
 impl Timeline {
     fn note(&mut self, stage: Stage) {
-        let usage = self.measure.map_or_else(Default::default, |measure| measure());
+        let usage = self
+            .measure
+            .map_or_else(Default::default, |measure| measure());
         if self.begun.len() < SPANS_MAX {
             self.begun.push((stage, Instant::now(), usage));
         }
@@ -235,7 +237,10 @@ impl Stages {
             return None;
         }
         let timeline = self.timeline();
-        timeline.begun.last().map(|(stage, began, _)| (*stage, *began))
+        timeline
+            .begun
+            .last()
+            .map(|(stage, began, _)| (*stage, *began))
     }
 
     /// The statement has ended: its stages, if it was timed.
@@ -351,7 +356,10 @@ mod tests {
         let stages = Stages::default();
         stages.begin(true, Some(measure));
         stages.enter(Stage::End);
-        let faults = stages.finish().into_iter().map(|span| span.usage.minor_faults);
+        let faults = stages
+            .finish()
+            .into_iter()
+            .map(|span| span.usage.minor_faults);
         assert_eq!(faults.collect::<Vec<_>>(), [3, 3]);
     }
 

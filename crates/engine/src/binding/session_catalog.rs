@@ -176,7 +176,10 @@ impl<'s> SessionCatalog<'s> {
     /// EXPLAIN: the session itself must have a privilege on a table below a view, or on a column of it.
     fn note_explained(&self, database: &str, name: &str, wanted: Privilege) {
         let held = self.rights(0).on_any_column(database, name);
-        if self.explains && !rights::is_open(database, name) && !held.has(PrivilegeSet::of(&[wanted])) {
+        if self.explains
+            && !rights::is_open(database, name)
+            && !held.has(PrivilegeSet::of(&[wanted]))
+        {
             self.is_hidden.set(true);
         }
     }

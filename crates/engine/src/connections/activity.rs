@@ -5,10 +5,12 @@
 
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use mayfly_types::Stages;
+
+use crate::status::{COUNTERS, Counter};
 
 /// What a client asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub(crate) struct Activity {
     texts: Mutex<Texts>,
     /// A [`Work`].
     work: AtomicU8,
+    /// One more than the counter of the running statement's kind.
+    kind: AtomicUsize,
     /// What the running statement is busy with.
     pub(crate) stages: Stages,
     created: Instant,
@@ -65,6 +69,7 @@ impl Activity {
                 statement: None,
             }),
             work: AtomicU8::new(Work::Nothing as u8),
+            kind: AtomicUsize::new(0),
             stages: Stages::default(),
             created: Instant::now(),
             since: AtomicU64::new(0),
@@ -92,6 +97,18 @@ impl Activity {
     /// It has ended. Gives how long it took.
     pub(crate) fn end(&self, now: Instant) -> Duration {
         self.set(Work::Nothing, now)
+    }
+
+    /// The running statement is of a kind; none is that of a text that is no statement.
+    pub(crate) fn is_of(&self, kind: Option<Counter>) {
+        let number = kind.map_or(0, |counter| counter as usize + 1);
+        self.kind.store(number, Ordering::Relaxed);
+    }
+
+    /// The kind of the running statement, or of the last one.
+    pub(crate) fn kind(&self) -> Option<Counter> {
+        let position = self.kind.load(Ordering::Relaxed).checked_sub(1)?;
+        COUNTERS.get(position).map(|(counter, _)| *counter)
     }
 
     /// Another database is in use.

@@ -21,7 +21,7 @@ pub use self::shared::{
     ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
     Transport,
 };
-pub(crate) use self::shared::{Identity, SessionShared};
+pub(crate) use self::shared::{Identity, SessionShared, TemporaryTable};
 
 /// Why a connection came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use mayfly_exec::Progress;
+use mayfly_storage::UserTable;
 use mayfly_types::CollationId;
 
 use crate::accounts::account::AccountName;
@@ -181,8 +182,8 @@ pub(crate) struct SessionShared {
     pub(crate) counters: Counters,
     pub(crate) kill: KillHandle,
     pub(crate) activity: Activity,
-    /// Its temporary tables that have transactions: number and columns.
-    pub(crate) temporary_tables: Mutex<Vec<(u64, usize)>>,
+    /// Its temporary tables.
+    pub(crate) temporary_tables: Mutex<Vec<TemporaryTable>>,
     /// How its client is connected, if it is another process.
     pub(crate) transport: OnceLock<Transport>,
     /// The last statements.
@@ -236,6 +237,21 @@ pub struct ClientCertificate {
     pub subject: String,
     /// The authority that has signed it, in the same form.
     pub issuer: String,
+}
+
+/// A table that a session has made with CREATE TEMPORARY TABLE, as others see it.
+#[derive(Debug, Clone)]
+pub(crate) struct TemporaryTable {
+    /// Distinct for the life of the process.
+    pub(crate) id: u64,
+    pub(crate) database: String,
+    pub(crate) name: String,
+    pub(crate) engine: String,
+    pub(crate) columns: usize,
+    /// Microseconds since 1970 UTC.
+    pub(crate) created: i64,
+    /// Its rows.
+    pub(crate) table: UserTable,
 }
 
 impl SessionShared {
@@ -310,6 +326,12 @@ impl SessionShared {
     pub(crate) fn last_statement(&self) -> Option<StatementEvent> {
         let forgotten = self.forgotten.load(Ordering::Relaxed);
         self.history.last().filter(|event| event.id > forgotten)
+    }
+
+    /// Its statements are seen and remembered, or not.
+    pub(crate) fn set_seen(&self, (is_seen, has_history): (bool, bool)) {
+        self.is_instrumented.store(is_seen, Ordering::Relaxed);
+        self.has_history.store(has_history, Ordering::Relaxed);
     }
 
     /// Whether its statements are seen.

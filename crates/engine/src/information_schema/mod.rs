@@ -33,7 +33,7 @@ use mayfly_types::SqlType;
 use self::relation::{Relation, Rows, ViewColumns};
 use crate::builder;
 use crate::session::StatementContext;
-use crate::system_schemas::is_schema;
+use crate::system_schemas::{FIRST_SYSTEM_ID, is_schema};
 
 /// The database whose tables of accounts are made here, beside those that statements make in it.
 const MYSQL: &str = "mysql";
@@ -57,9 +57,6 @@ const RELATIONS: &[&[Relation]] = &[
     mysql::RELATIONS,
 ];
 
-/// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.
-const FIRST_ID: u64 = 1 << 62;
-
 struct Relations {
     all: Vec<(Relation, Arc<TableSource>)>,
     by_name: HashMap<(String, String), usize>,
@@ -76,7 +73,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     let source = |(position, relation): (u64, Relation)| {
         let (schema, name) = relation.full_name();
         let source = TableSource {
-            id: TableId(FIRST_ID + position),
+            id: TableId(FIRST_SYSTEM_ID + position),
             database: schema.to_owned(),
             name: name.to_owned(),
             columns: standard::columns(relation.name).to_vec(),
@@ -117,7 +114,7 @@ pub(crate) fn open(
     id: TableId,
     views: &ViewColumns<'_>,
 ) -> Option<Arc<dyn Table>> {
-    let position = usize::try_from(id.0.checked_sub(FIRST_ID)?).ok()?;
+    let position = usize::try_from(id.0.checked_sub(FIRST_SYSTEM_ID)?).ok()?;
     let (relation, source) = ALL.all.get(position)?;
     let rows = match relation.rows {
         Rows::OfState(rows) => rows(context),

@@ -32,10 +32,10 @@ fn number(number: u64) -> Value {
 }
 
 fn shown(context: &StatementContext<'_>) -> Vec<Row> {
-    context.warn(codes::ER_WARN_DEPRECATED_SYNTAX.with(&[
-        &"INFORMATION_SCHEMA.PROFILING",
-        &"Performance Schema",
-    ]));
+    context.warn(
+        codes::ER_WARN_DEPRECATED_SYNTAX
+            .with(&[&"INFORMATION_SCHEMA.PROFILING", &"Performance Schema"]),
+    );
     rows(context)
 }
 

@@ -65,7 +65,10 @@ impl ConnectedAccounts {
 
     /// Forgets what was counted of statements (TRUNCATE).
     pub(crate) fn clear_statements(&self) {
-        self.0.lock().values().for_each(|account| account.ended.clear());
+        self.0
+            .lock()
+            .values()
+            .for_each(|account| account.ended.clear());
     }
 
     /// Forgets the accounts that are not connected, and the connections that have ended of the others

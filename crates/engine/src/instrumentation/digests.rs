@@ -102,7 +102,9 @@ impl Digests {
     pub(crate) fn clear_histograms(&self) {
         self.keep_times(1);
         let by_hash = self.by_hash.read();
-        by_hash.values().for_each(|summary| summary.clear_histogram());
+        by_hash
+            .values()
+            .for_each(|summary| summary.clear_histogram());
         self.others.clear_histogram();
     }
 

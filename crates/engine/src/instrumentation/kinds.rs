@@ -52,6 +52,9 @@ impl TotalsByKind {
 
     /// Forgets all.
     pub(crate) fn clear(&self) {
-        self.0.iter().filter_map(OnceLock::get).for_each(|totals| totals.clear());
+        self.0
+            .iter()
+            .filter_map(OnceLock::get)
+            .for_each(|totals| totals.clear());
     }
 }

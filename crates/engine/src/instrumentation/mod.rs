@@ -7,6 +7,7 @@
 //! when somebody asks. `setup` says what is seen at all.
 
 mod accounts;
+mod actors;
 mod digest_summary;
 mod digests;
 mod event;
@@ -21,16 +22,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) use accounts::{AccountActivity, ConnectedAccounts};
+pub(crate) use actors::{Actor, Actors};
 pub(crate) use digest_summary::{DigestSummary, TimeBucket};
 pub(crate) use digests::Digests;
 pub(crate) use event::{StatementError, StatementEvent, StatementIdentity, picoseconds};
 pub(crate) use history::History;
 pub(crate) use kinds::TotalsByKind;
+use mayfly_memory::Budget;
 pub(crate) use setup::{CONSUMERS, Consumer, Instrument, Setup, event_name, stage_event_name};
 pub(crate) use stages::{StageEvent, StageSummary, StageSums};
 pub(crate) use sums::StatementSums;
 pub(crate) use usage::measure_usage;
-use mayfly_memory::Budget;
 
 /// How much is kept: `performance_schema_…` at the start.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +63,7 @@ pub(crate) struct Instrumentation {
     pub(crate) stages: StageSummary,
     pub(crate) setup: Setup,
     pub(crate) accounts: ConnectedAccounts,
+    pub(crate) actors: Actors,
     started: Instant,
 }
 
@@ -75,6 +78,7 @@ impl Instrumentation {
             stages: StageSummary::default(),
             setup: Setup::new(),
             accounts: ConnectedAccounts::default(),
+            actors: Actors::default(),
             started: Instant::now(),
         }
     }

@@ -203,7 +203,11 @@ mod tests {
     fn each_switch_is_one_of_its_own() {
         let setup = Setup::new();
         for (position, (consumer, name, is_on)) in CONSUMERS.iter().enumerate() {
-            assert_eq!((*consumer as usize, setup.consumes(*consumer)), (position, *is_on), "{name}");
+            assert_eq!(
+                (*consumer as usize, setup.consumes(*consumer)),
+                (position, *is_on),
+                "{name}"
+            );
         }
         let mut names: Vec<String> = Instrument::all().map(Instrument::name).collect();
         let count = names.len();

@@ -57,7 +57,10 @@ impl TableLock {
     /// The sessions that hold the table, and those that wait for it: how, and whether they hold it.
     pub(crate) fn users(&self) -> Vec<(u64, TableUse, bool)> {
         let state = self.state.lock();
-        let holders = state.holders.iter().map(|(session, how)| (*session, *how, true));
+        let holders = state
+            .holders
+            .iter()
+            .map(|(session, how)| (*session, *how, true));
         let waiting = state.waiting.iter();
         let waiting = waiting.map(|waiter| (waiter.session, waiter.how, false));
         holders.chain(waiting).collect()

@@ -195,7 +195,7 @@ impl Session {
     }
 
     /// Whether the open transaction has used a table.
-    pub(super) fn holds_tables(&self) -> bool {
+    pub(crate) fn holds_tables(&self) -> bool {
         self.transaction.tables.is_any() || self.transaction.has_durable_changes()
     }
 

@@ -30,11 +30,16 @@ impl StatementContext<'_> {
     /// The statement is this one. Its digest is found the first time that it runs.
     #[inline]
     pub(crate) fn is_of(&mut self, prepared: &Prepared, command: Option<Counter>) {
+        self.session.shared.activity.is_of(command);
         let database = self.database();
         if !database.instrumentation.sizes.is_on {
             return;
         }
-        if !database.instrumentation.setup.consumes(Consumer::StatementsDigest) {
+        if !database
+            .instrumentation
+            .setup
+            .consumes(Consumer::StatementsDigest)
+        {
             self.identity.command = command;
             return;
         }

@@ -148,6 +148,12 @@ impl StatementContext<'_> {
             (Counter::HandlerReadRnd, &done.handler_read_rnd),
             (Counter::HandlerReadKey, &done.handler_read_key),
             (Counter::HandlerWrite, &done.handler_write),
+            (
+                Counter::SortPriorityQueueSorts,
+                &done.sort_priority_queue_sorts,
+            ),
+            (Counter::HandlerTmpWrite, &temp.rows_written),
+            (Counter::RowsTmpRead, &temp.rows_read),
             (Counter::SortRows, &done.sort_rows),
             (Counter::SortScan, &done.sort_scan),
             (Counter::SortRange, &done.sort_range),

@@ -125,6 +125,8 @@ impl Session {
         let accounts = &database.instrumentation.accounts;
         let account = accounts.enter(&identity.user, &identity.host);
         shared.change(Arc::clone(&identity), memory.clone(), account);
+        let actors = &database.instrumentation.actors;
+        shared.set_seen(actors.sees(&identity.user, &identity.host));
         let current_database: Option<Arc<str>> = options.database.as_deref().map(Arc::from);
         shared.activity.use_database(current_database.clone());
         let clock = &database.options.clock;

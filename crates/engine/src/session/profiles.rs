@@ -82,7 +82,8 @@ mod tests {
         profiles.add(&Arc::from("SHOW PROFILE"), Vec::new(), 2);
         let texts = |profiles: &SessionProfiles| -> Vec<(u64, String)> {
             let all = profiles.all();
-            all.map(|profile| (profile.id, profile.text.to_string())).collect()
+            all.map(|profile| (profile.id, profile.text.to_string()))
+                .collect()
         };
         assert_eq!(texts(&profiles), [(2, "b".to_owned()), (3, "c".to_owned())]);
         profiles.add(&Arc::from("é".repeat(200)), Vec::new(), 1);

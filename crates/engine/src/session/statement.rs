@@ -107,6 +107,8 @@ pub(crate) struct StatementContext<'s> {
     pub(super) read_lock: ReadLock,
     /// Rows of queries in it that have locked them.
     pub(crate) locked_rows: Vec<LockedRows>,
+    /// It uses tables: its end counts as one of a transaction, as in MySQL.
+    has_used_tables: bool,
     has_ended: bool,
 }
 
@@ -141,6 +143,7 @@ impl<'s> StatementContext<'s> {
             reads_newest: false,
             read_lock: ReadLock::None,
             locked_rows: Vec::new(),
+            has_used_tables: false,
             has_ended: true,
         }
     }
@@ -202,10 +205,23 @@ impl<'s> StatementContext<'s> {
         outcome
     }
 
+    /// The statement uses so many tables, which are locked for it and unlocked when it has ended.
+    #[inline]
+    pub(crate) fn use_tables(&mut self, tables: usize) {
+        if tables > 0 {
+            self.has_used_tables = true;
+            let locks = 2 * tables as u64;
+            self.counters().add(Counter::HandlerExternalLock, locks);
+        }
+    }
+
     /// The statement is done: alone, it is a transaction that ends here.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.stages().enter(Stage::QueryEnd);
         self.end_reading()?;
+        if std::mem::take(&mut self.has_used_tables) {
+            self.count(Counter::HandlerCommit);
+        }
         if self.is_in_transaction() {
             return Ok(());
         }
@@ -224,6 +240,9 @@ impl<'s> StatementContext<'s> {
     fn roll_back(&mut self, error: &Error) {
         // It has failed already.
         let _ = self.end_reading();
+        if std::mem::take(&mut self.has_used_tables) {
+            self.count(Counter::HandlerRollback);
+        }
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction_mut().roll_back();
         } else {

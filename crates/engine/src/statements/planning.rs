@@ -47,6 +47,9 @@ pub(super) fn run(
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
         let ready = plan(context, statement, slot)?;
+        // Where INSERT puts its rows is not among the tables that its plan reads.
+        let written = matches!(&**statement, Statement::Insert(_));
+        context.use_tables(ready.tables.stored() + usize::from(written));
         context.stages().enter(match &**statement {
             Statement::Insert(_) => Stage::Update,
             Statement::Update(_) | Statement::Delete(_) => Stage::Updating,

@@ -243,7 +243,11 @@ fn profiles(context: &mut StatementContext<'_>) -> Outcome {
         .map(|profile| {
             let id = i64::try_from(profile.id).unwrap_or(i64::MAX);
             let duration = profile.duration().as_secs_f64();
-            [Value::Int(id), Value::Float(duration), Value::from(&*profile.text)]
+            [
+                Value::Int(id),
+                Value::Float(duration),
+                Value::from(&*profile.text),
+            ]
         })
         .collect();
     let duration = SqlType {

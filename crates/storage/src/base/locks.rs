@@ -515,7 +515,10 @@ impl Locks {
         }
         drop(state);
         let start = Instant::now();
-        let _stage = request.interrupt.stages().wait_for_lock(Stage::WaitingForRow);
+        let _stage = request
+            .interrupt
+            .stages()
+            .wait_for_lock(Stage::WaitingForRow);
         let _counted = self.waits.begin(true);
         let error = loop {
             let left = patience.saturating_sub(start.elapsed());

@@ -35,6 +35,7 @@ codes! {
     ER_DB_DROP_EXISTS = (1008, "HY000", "Can't drop database '{}'; database doesn't exist");
     ER_FILE_NOT_FOUND = (1017, "HY000", "Can't find file: '{}' (errno: {})");
     ER_DISK_FULL = (1021, "HY000", "Disk full ({}); {}");
+    ER_DUP_KEY = (1022, "23000", "Can't write; duplicate key in table '{}'");
     ER_ERROR_ON_READ = (1024, "HY000", "Error reading file '{}' (errno: {})");
     ER_ERROR_ON_WRITE = (1026, "HY000", "Error writing file '{}' (errno: {})");
     ER_ILLEGAL_HA = (1031, "HY000", "Table storage engine for '{}' doesn't have this option");

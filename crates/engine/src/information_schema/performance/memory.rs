@@ -22,8 +22,14 @@ pub(super) const RELATIONS: &[Relation] = &[
         "performance_schema.memory_summary_by_account_by_event_name",
         by_account,
     ),
-    Relation::new("performance_schema.memory_summary_by_user_by_event_name", by_user),
-    Relation::new("performance_schema.memory_summary_by_host_by_event_name", by_host),
+    Relation::new(
+        "performance_schema.memory_summary_by_user_by_event_name",
+        by_user,
+    ),
+    Relation::new(
+        "performance_schema.memory_summary_by_host_by_event_name",
+        by_host,
+    ),
 ];
 
 /// Temporary tables in memory.
@@ -55,7 +61,10 @@ fn global(context: &StatementContext<'_>) -> Vec<Row> {
         (PHYSICAL_RAM, (temporary.used(), temporary.peak())),
         (PHYSICAL_DISK, (space.used(), space.peak())),
         ("memory/mayfly/base_tables", (base.used(), base.peak())),
-        ("memory/mayfly/write_buffer", (written.used(), written.peak())),
+        (
+            "memory/mayfly/write_buffer",
+            (written.used(), written.peak()),
+        ),
         ("memory/mayfly/statement_cache", (cached, cached)),
         (
             "memory/performance_schema/events_statements_summary_by_digest",

@@ -12,7 +12,7 @@ mod threads;
 
 use super::relation::Relation;
 
-pub(crate) use self::setup::change;
+pub(crate) use self::setup::{ACTOR, add_actor, change, remove_actors};
 
 pub(super) const RELATIONS: &[&[Relation]] = &[
     accounts::RELATIONS,

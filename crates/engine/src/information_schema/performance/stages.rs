@@ -5,13 +5,18 @@ use std::time::Instant;
 use mayfly_types::{Stage, Value};
 
 use crate::information_schema::relation::{Relation, Row, row};
-use crate::instrumentation::{Consumer, Instrument, StageEvent, StageSums, picoseconds, stage_event_name};
+use crate::instrumentation::{
+    Consumer, Instrument, StageEvent, StageSums, picoseconds, stage_event_name,
+};
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.events_stages_current", current),
     Relation::new("performance_schema.events_stages_history", history),
-    Relation::new("performance_schema.events_stages_history_long", history_long),
+    Relation::new(
+        "performance_schema.events_stages_history_long",
+        history_long,
+    ),
     Relation::new(
         "performance_schema.events_stages_summary_global_by_event_name",
         summary,

@@ -107,7 +107,7 @@ fn running_row(context: &StatementContext<'_>, session: &Arc<SessionShared>) -> 
         session.id,
         id,
         Value::Null,
-        "statement/abstract/Query",
+        event_name(activity.kind()),
         Value::Null,
         start,
         start.saturating_add(wait),

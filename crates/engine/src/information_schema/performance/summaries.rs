@@ -166,7 +166,10 @@ fn by_key<K: Ord>(
     let mut all: BTreeMap<K, ByKind> = BTreeMap::new();
     let database = context.database();
     for ((user, host), account) in database.instrumentation.accounts.all() {
-        add_kinds(all.entry(key(&user, &host)).or_default(), account.ended.get());
+        add_kinds(
+            all.entry(key(&user, &host)).or_default(),
+            account.ended.get(),
+        );
     }
     for session in database.living_sessions() {
         let identity = session.identity();
