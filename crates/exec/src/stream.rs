@@ -117,10 +117,16 @@ impl ResultStream {
         self.run.statement.check_interrupt()?;
         if let State::New(plan) = &self.state {
             let stages = self.run.evaluation().interrupt.stages().clone();
+            let stage = stages.current();
             stages.enter(Stage::Preparing);
             let root: Arc<dyn Node> = build(&plan.root, &self.run)?;
             tally(plan, &self.run.statement.counters);
-            stages.enter(Stage::Executing);
+            // A statement that copies or changes what is read does that meanwhile.
+            let changes = matches!(
+                stage,
+                Stage::CopyToTmpTable | Stage::Update | Stage::Updating
+            );
+            stages.enter(if changes { stage } else { Stage::Executing });
             root.prepare(&self.run)?;
             self.state = State::Running(root.open(&self.run)?);
         }

@@ -46,6 +46,11 @@ pub(crate) struct SessionCatalog<'s> {
     explains: bool,
     /// One of these is missing.
     is_hidden: Cell<bool>,
+    /// What is planned is described, and never run: the rows of system tables, among which may be the
+    /// description itself, are not made.
+    describes: bool,
+    /// The engine itself asks: what it plans is a part of the stage that the statement is in.
+    is_own: bool,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -63,6 +68,8 @@ impl<'s> SessionCatalog<'s> {
             below_views: RefCell::default(),
             explains: context.explains && !context.privileges().is_unrestricted(),
             is_hidden: Cell::new(false),
+            describes: false,
+            is_own: false,
         }
     }
 
@@ -79,6 +86,7 @@ impl<'s> SessionCatalog<'s> {
         let rights = Rights::unrestricted(context.privileges().user(), context.privileges().host());
         Self {
             rights: RefCell::new(vec![Arc::new(rights)]),
+            is_own: true,
             ..Self::new(context, &[])
         }
     }
@@ -145,6 +153,9 @@ impl<'s> SessionCatalog<'s> {
         }
         if let Some(source) = information_schema::table(database, name) {
             self.is_uncacheable.set(true);
+            if self.describes {
+                return Ok(source);
+            }
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
             self.remember(source.id, || {
                 let columns = |view: &ViewDefinition| view_columns(self.context, view);
@@ -235,7 +246,9 @@ impl TableStatistics for StoredStatistics {
 
 impl Catalog for SessionCatalog<'_> {
     fn enters(&self, stage: Stage) {
-        self.context.stages().enter(stage);
+        if !self.is_own {
+            self.context.stages().enter(stage);
+        }
     }
 
     fn current_database(&self) -> Option<&str> {
@@ -414,7 +427,10 @@ fn view_columns(
     context: &StatementContext<'_>,
     view: &ViewDefinition,
 ) -> Option<Vec<OutputColumn>> {
-    let catalog = SessionCatalog::trusting(context);
+    let catalog = SessionCatalog {
+        describes: true,
+        ..SessionCatalog::trusting(context)
+    };
     let plan = mayfly_plan::bind_query(&view.source.query, &catalog, &context.options().plan);
     plan.ok().map(|plan| plan.columns)
 }

@@ -263,7 +263,7 @@ FROM (SELECT holder.TABLE_SCHEMA, holder.TABLE_NAME, part.COLUMN_NAME, part.DATA
         holder.AUTO_INCREMENT,
         CASE part.DATA_TYPE WHEN 'tinyint' THEN 255 WHEN 'smallint' THEN 65535 WHEN 'mediumint' THEN 16777215
             WHEN 'int' THEN 4294967295 WHEN 'bigint' THEN 18446744073709551615 END
-            >> (LOCATE('unsigned', part.COLUMN_TYPE) = 0) AS max_value
+            DIV IF(LOCATE('unsigned', part.COLUMN_TYPE) > 0, 1, 2) AS max_value
     FROM information_schema.COLUMNS AS part
         JOIN information_schema.TABLES AS holder
             ON holder.TABLE_SCHEMA = part.TABLE_SCHEMA AND holder.TABLE_NAME = part.TABLE_NAME

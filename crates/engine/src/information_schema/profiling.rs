@@ -42,7 +42,8 @@ fn shown(context: &StatementContext<'_>) -> Vec<Row> {
 /// Which function of the program a stage is in is not shown.
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for profile in context.session.profiles.all() {
+    let most = context.options().profiling_history_size;
+    for profile in context.session.profiles.last(most) {
         for (span, position) in profile.stages.iter().zip(FIRST..) {
             let usage = &span.usage;
             rows.push(row![

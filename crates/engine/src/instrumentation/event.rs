@@ -42,6 +42,8 @@ pub(crate) struct StatementEvent {
     /// The same in picoseconds since the engine was started.
     pub(crate) timer_start: u64,
     pub(crate) summary: StatementSummary,
+    /// It gives rows, perhaps none.
+    pub(crate) gives_rows: bool,
     pub(crate) error: Option<StatementError>,
 }
 
@@ -60,6 +62,7 @@ impl StatementEvent {
             began_at: 0,
             timer_start: 0,
             summary,
+            gives_rows: true,
             error: None,
         }
     }

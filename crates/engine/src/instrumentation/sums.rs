@@ -61,7 +61,7 @@ sums! {
         nanoseconds: "The time that they took.";
         nanoseconds_locked: "The time of it that they waited for locks.";
         errors: "Those that ended with an error.";
-        warnings: "Warnings, notes and errors that they raised.";
+        warnings: "Warnings and notes that they raised.";
         rows_affected: "Rows that they changed.";
         rows_sent: "Rows that they gave.";
         rows_examined: "Rows that they read.";

@@ -64,7 +64,10 @@ impl StatementContext<'_> {
 
     /// The statement has ended now.
     pub(super) fn report(&mut self, now: Instant) {
-        self.session.diagnostics.summary.warnings = self.session.diagnostics.own_conditions();
+        // An error is counted as such alone.
+        let errors = u64::from(self.error.is_some());
+        let conditions = self.session.diagnostics.own_conditions();
+        self.session.diagnostics.summary.warnings = conditions.saturating_sub(errors);
         self.session.diagnostics.summary.lock_time = self.stages().locked();
         let summary = self.session.diagnostics.summary;
         self.count_slow();
@@ -93,6 +96,7 @@ impl StatementContext<'_> {
             began_at: ended_at - i64::try_from(elapsed.as_micros()).unwrap_or(0),
             timer_start: instrumentation.timer(now.checked_sub(elapsed).unwrap_or(now)),
             summary,
+            gives_rows: self.session.diagnostics.row_count < 0,
             error,
         };
         if let Some(digest) = &event.digest {

@@ -52,14 +52,14 @@ impl SessionProfiles {
     }
 
     /// No more than so many are kept.
-    pub(super) fn keep(&mut self, most: usize) {
+    fn keep(&mut self, most: usize) {
         let surplus = self.kept.len().saturating_sub(most);
         self.kept.drain(..surplus);
     }
 
-    /// The profiles, the oldest first.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Profile> {
-        self.kept.iter()
+    /// The last profiles, at most so many, the oldest first.
+    pub(crate) fn last(&self, most: usize) -> impl Iterator<Item = &Profile> {
+        self.kept.iter().skip(self.kept.len().saturating_sub(most))
     }
 
     /// The number of the last statement that has a profile.
@@ -81,7 +81,7 @@ mod tests {
         profiles.is_discarded = true;
         profiles.add(&Arc::from("SHOW PROFILE"), Vec::new(), 2);
         let texts = |profiles: &SessionProfiles| -> Vec<(u64, String)> {
-            let all = profiles.all();
+            let all = profiles.last(usize::MAX);
             all.map(|profile| (profile.id, profile.text.to_string()))
                 .collect()
         };

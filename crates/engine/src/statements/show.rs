@@ -239,7 +239,7 @@ fn profiles(context: &mut StatementContext<'_>) -> Outcome {
     let rows: Vec<[Value; 3]> = context
         .session
         .profiles
-        .all()
+        .last(context.options().profiling_history_size)
         .map(|profile| {
             let id = i64::try_from(profile.id).unwrap_or(i64::MAX);
             let duration = profile.duration().as_secs_f64();

@@ -34,6 +34,11 @@ fn event_row(event: &StatementEvent) -> Row {
         let end = error.message.floor_char_boundary(MESSAGE_BYTES);
         error.message[..end].to_owned()
     });
+    // A statement that gives rows has no state when it ends well.
+    let state = match error {
+        Some(error) => Some(error.sqlstate),
+        None => (!event.gives_rows).then_some("00000"),
+    };
     let code = error.map_or(0, |error| i64::from(error.code));
     row![
         event.session_id,
@@ -54,7 +59,7 @@ fn event_row(event: &StatementEvent) -> Row {
         Value::Null,
         Value::Null,
         Value::Int(code),
-        error.map_or("00000", |error| error.sqlstate),
+        state,
         message,
         u64::from(error.is_some()),
         summary.warnings,
