@@ -27,10 +27,19 @@ pub(super) fn run_point(
     };
     match plan.point_for(context, parameters) {
         Some(point) => {
-            context.stages().enter(Stage::Executing);
+            context.stages().enter(stage_of(prepared.statement()));
             point.run(context, parameters, |context| plan.is_in(context))
         }
         None => Ok(None),
+    }
+}
+
+/// What a statement is busy with while its plan runs.
+fn stage_of(statement: &Statement) -> Stage {
+    match statement {
+        Statement::Insert(_) => Stage::Update,
+        Statement::Update(_) | Statement::Delete(_) => Stage::Updating,
+        _ => Stage::Executing,
     }
 }
 
@@ -50,11 +59,7 @@ pub(super) fn run(
         // Where INSERT puts its rows is not among the tables that its plan reads.
         let written = matches!(&**statement, Statement::Insert(_));
         context.use_tables(ready.tables.stored() + usize::from(written));
-        context.stages().enter(match &**statement {
-            Statement::Insert(_) => Stage::Update,
-            Statement::Update(_) | Statement::Delete(_) => Stage::Updating,
-            _ => Stage::Executing,
-        });
+        context.stages().enter(stage_of(statement));
         if let Some(outcome) = run_plan(context, &ready)? {
             return Ok(outcome);
         }
