@@ -12,6 +12,8 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-types", 0),
     ("mayfly-syntax", 0),
     ("mayfly-memory", 0),
+    ("mayfly-charts", 0),
+    ("mayfly-tuning", 1),
     ("mayfly-functions", 1),
     ("mayfly-storage", 1),
     ("mayfly-plan", 2),

@@ -13,6 +13,7 @@ mod run;
 mod serve;
 mod shell;
 mod statements;
+mod tune;
 mod units;
 
 use std::io::IsTerminal;
@@ -44,6 +45,7 @@ fn start(options: &Options) -> Result<ExitCode, String> {
         Some(Command::Backup { target }) => return data_directory::backup(options, target),
         Some(Command::Check) => return data_directory::check(options),
         Some(Command::Serve(serve)) => return serve::run(serve, options),
+        Some(Command::Tune(tune)) => return tune::run(tune, options),
         None => {}
     }
     let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;

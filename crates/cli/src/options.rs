@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Check,
     /// Serves MySQL clients.
     Serve(ServeOptions),
+    /// Measures which read_buffer_size is best on this machine.
+    Tune(TuneOptions),
 }
 
 /// Options of `mayfly serve`.
@@ -117,6 +119,46 @@ pub(crate) struct DemoOptions {
     /// Rows of the table.
     #[arg(long, default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) rows: u64,
+}
+
+/// Options of `mayfly tune`.
+#[derive(Debug, Args)]
+pub(crate) struct TuneOptions {
+    /// Data file to scan, such as a MyISAM table's .MYD; it is only read [default: one that is made and removed again].
+    pub(crate) file: Option<PathBuf>,
+    /// Bytes of a row of the data file.
+    #[arg(long, value_name = "BYTES", requires = "file", default_value_t = mayfly_tuning::ROW_BYTES as u64, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub(crate) row_bytes: u64,
+    /// Where a data file is made [default: --tmpdir].
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "file")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Size of the data file that is made [default: 1G, but a quarter of the free space at most].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, conflicts_with = "file")]
+    pub(crate) size: Option<u64>,
+    /// Time for all measurements, without that for making the data file [default: 60, or 10 with --quick].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) seconds: Option<u64>,
+    /// Measures only what says most, in a sixth of the time.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The most rounds of each case.
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) rounds: u16,
+    /// Scanners where there are many at once [default: all cores, 2 at least].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub(crate) scanners: Option<u16>,
+    /// Measures only these cases, such as cached,disk.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) cases: Vec<String>,
+    /// Writes the charts into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Writes a page with tables and charts into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Writes all times into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 impl Options {

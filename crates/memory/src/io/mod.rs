@@ -4,6 +4,7 @@ mod bus_error;
 mod data_directory;
 mod fault;
 mod mapped;
+mod scan;
 mod system;
 
 use std::fmt::Debug;
@@ -14,6 +15,7 @@ pub use bus_error::MappedFile;
 pub use data_directory::{DataDirectory, DirectoryFile, sync_entries};
 pub use fault::{Fault, FaultIo};
 pub use mapped::mapped_range;
+pub use scan::{DIRECT_ALIGNMENT, PageCache, ScanIo, ScannedFile};
 pub use system::SystemIo;
 
 /// What temporary files need of a file system.
