@@ -167,7 +167,7 @@ fn a_file_of_the_users_is_scanned_and_stays_as_it_is() {
         "{printed}"
     );
     assert!(printed.contains("2 complete rounds"), "{printed}");
-    assert_eq!(printed.matches("MiB a scan").count(), 2, "{printed}");
+    assert_eq!(printed.matches("KiB a scan").count(), 2, "{printed}");
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
 }
 

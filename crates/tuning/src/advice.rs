@@ -139,7 +139,7 @@ mod tests {
                 case: case.expect("there is such a case"),
                 outcome: Outcome::Measured(Measured {
                     bytes: 1,
-                    choice: Choice::of(&rounds),
+                    choice: Choice::of(&rounds).expect("it is measured"),
                     rounds,
                 }),
             }

@@ -185,4 +185,13 @@ impl Case {
     pub fn is_sequential(&self) -> bool {
         self.order != RowOrder::Positions
     }
+
+    /// The variable whose size it is.
+    pub fn variable(&self) -> &'static str {
+        if self.is_sequential() {
+            "read_buffer_size"
+        } else {
+            "read_rnd_buffer_size"
+        }
+    }
 }

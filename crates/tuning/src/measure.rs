@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::Clock;
-use crate::case::{Access, Case, Scanners};
+use crate::case::{Access, Case};
 use crate::choice::Choice;
 use crate::random::Random;
 use crate::scan::{Failure, Scan, Scans, TableShape, Window};
@@ -67,12 +67,12 @@ pub enum Outcome {
 /// The times of a case.
 #[derive(Debug)]
 pub struct Measured {
-    /// Bytes that the scanners of a scan went over together.
+    /// Bytes of the rows that the scanners of a scan saw together.
     pub bytes: u64,
     /// The seconds of each size in each round; `None` for what was not reached.
     pub rounds: Vec<Vec<Option<f64>>>,
-    /// What they say; `None` if no size has a time.
-    pub choice: Option<Choice>,
+    /// What they say.
+    pub choice: Choice,
 }
 
 impl Measured {
@@ -90,7 +90,7 @@ impl CaseReport {
     /// The times, if there are any.
     pub fn measured(&self) -> Option<(&Measured, &Choice)> {
         match &self.outcome {
-            Outcome::Measured(measured) => Some((measured, measured.choice.as_ref()?)),
+            Outcome::Measured(measured) => Some((measured, &measured.choice)),
             Outcome::Skipped(_) => None,
         }
     }
@@ -126,19 +126,15 @@ pub fn measure(
             case,
             random: Random::new(plan.seed.wrapping_add(index as u64)),
             longest: Duration::ZERO,
+            bytes: 0,
         };
         begin(case);
         let mut rounds = Vec::new();
-        let (outcome, bytes) = match run.window(share) {
-            Ok(window) => {
-                let ends = (clock.now() + share.saturating_sub(run.longest)).min(end);
-                (
-                    run.rounds(window, ends, end, &mut rounds),
-                    run.scanned_bytes(window),
-                )
-            }
-            Err(failure) => (Err(failure), 0),
-        };
+        let outcome = run.window(share).and_then(|window| {
+            let ends = (clock.now() + share.saturating_sub(run.longest)).min(end);
+            run.rounds(window, ends, end, &mut rounds)
+        });
+        let bytes = run.bytes;
         let outcome = match outcome {
             Ok(()) => None,
             Err(Failure::Skipped(why)) => Some(Outcome::Skipped(why)),
@@ -152,7 +148,7 @@ pub fn measure(
             Some(choice) => Outcome::Measured(Measured {
                 bytes,
                 rounds,
-                choice: Some(choice),
+                choice,
             }),
             None if report.was_stopped => Outcome::Skipped("it was interrupted before".into()),
             None => Outcome::Skipped("there was no time left".into()),
@@ -179,6 +175,8 @@ struct CaseRun<'a> {
     random: Random,
     /// The longest scan so far, with what had to be done before it.
     longest: Duration,
+    /// Bytes of the rows that the last scan gave.
+    bytes: u64,
 }
 
 impl CaseRun<'_> {
@@ -193,14 +191,6 @@ impl CaseRun<'_> {
             Access::Cached => self.rows(self.plan.cached_bytes).min(self.shape.rows),
             Access::Disk | Access::Direct => self.shape.rows,
         }
-    }
-
-    fn scanned_bytes(&self, window: Window) -> u64 {
-        let times = match self.case.scanners {
-            Scanners::Whole(count) => count as u64,
-            Scanners::One | Scanners::Parts(_) => 1,
-        };
-        window.rows * self.shape.row_bytes as u64 * times
     }
 
     /// So many rows that the rounds fit into the time, found by a first scan.
@@ -242,6 +232,7 @@ impl CaseRun<'_> {
         let start = self.clock.now();
         let scan = self.scans.scan(self.case, window, size)?;
         self.longest = self.longest.max(self.clock.now().saturating_sub(start));
+        self.bytes = scan.rows * self.shape.row_bytes as u64;
         Ok(scan)
     }
 

@@ -3,6 +3,8 @@
 use mayfly_charts::{Axis, LineChart, Point, Scale, Series, Unit};
 use mayfly_tuning::{CaseReport, Report, published, size_text};
 
+use crate::units;
+
 /// One line of a case's table.
 pub(super) struct Row {
     pub(super) size: String,
@@ -21,15 +23,18 @@ pub(super) struct Row {
 }
 
 /// The names of the columns of [`Row::cells`].
-pub(super) const COLUMNS: [&str; 7] = [
-    "read_buffer_size",
-    "median",
-    "spread",
-    "MB/s",
-    "to the best",
-    "article",
-    "",
-];
+pub(super) fn columns(case: &CaseReport) -> [&'static str; 7] {
+    let variable = case.case.variable();
+    [
+        variable,
+        "median",
+        "spread",
+        "MB/s",
+        "to the best",
+        "article",
+        "",
+    ]
+}
 
 impl Row {
     pub(super) fn cells(&self) -> [&str; 7] {
@@ -109,11 +114,9 @@ pub(super) fn extent(case: &CaseReport) -> Option<String> {
         .iter()
         .filter(|round| round.iter().all(Option::is_some))
         .count();
-    let mebibytes = measured.bytes as f64 / f64::from(1 << 20);
+    let bytes = units::bytes(measured.bytes);
     let rounds = if complete == 1 { "round" } else { "rounds" };
-    Some(format!(
-        "{mebibytes:.0} MiB a scan, {complete} complete {rounds}"
-    ))
+    Some(format!("{bytes} a scan, {complete} complete {rounds}"))
 }
 
 /// The chart of a case: how much longer each size takes than the best; the article's line beside it.
@@ -149,11 +152,7 @@ pub(super) fn chart(report: &Report, case: &CaseReport) -> Option<LineChart> {
             is_reference: true,
         });
     }
-    let variable = if case.case.is_sequential() {
-        "read_buffer_size"
-    } else {
-        "read_rnd_buffer_size"
-    };
+    let variable = case.case.variable();
     let size = |index: usize| size_text(report.sizes[index]);
     Some(LineChart {
         title: capitalized(&case.case.title),

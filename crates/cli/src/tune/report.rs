@@ -7,7 +7,7 @@ use mayfly_tuning::{Advice, CaseReport, Outcome, Report, published, read_bytes};
 use serde_json::{Value, json};
 
 use super::conclusion;
-use super::figures::{self, COLUMNS, Row, capitalized};
+use super::figures::{self, Row, capitalized};
 
 const TITLE: &str = "Which read_buffer_size is best?";
 /// Characters of the longest bar in a table.
@@ -52,7 +52,7 @@ impl Told<'_> {
                 }
                 (_, extent) => {
                     let _ = writeln!(out, ": {}", extent.unwrap_or_default());
-                    out += &table(&figures::rows(self.report, case));
+                    out += &table(figures::columns(case), &figures::rows(self.report, case));
                 }
             }
         }
@@ -132,7 +132,9 @@ impl Told<'_> {
                 .map(|row| row.cells().map(str::to_owned).to_vec())
                 .collect();
             let extent = figures::extent(case).unwrap_or_default();
-            page.table(&extent, &COLUMNS, &cells, |row| rows[row].is_chosen);
+            page.table(&extent, &figures::columns(case), &cells, |row| {
+                rows[row].is_chosen
+            });
         }
         page.finish()
     }
@@ -202,17 +204,17 @@ impl Told<'_> {
 }
 
 /// A table of a case for the terminal.
-fn table(rows: &[Row]) -> String {
+fn table(columns: [&str; 7], rows: &[Row]) -> String {
     let has_article = rows.iter().any(|row| !row.article.is_empty());
     let is_shown = |column: usize| column != 5 || has_article;
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row.cells()[column].chars().count());
         cells
-            .chain([COLUMNS[column].chars().count()])
+            .chain([columns[column].chars().count()])
             .max()
             .unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..COLUMNS.len()).map(width).collect();
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
     let line = |cells: [&str; 7], bar: &str| {
         let mut line = format!("  {:<1$}", cells[0], widths[0]);
         for column in (1..6).filter(|column| is_shown(*column)) {
@@ -221,7 +223,7 @@ fn table(rows: &[Row]) -> String {
         let _ = write!(line, "  {bar:BAR_WIDTH$}  {}", cells[6]);
         line.trim_end().to_owned() + "\n"
     };
-    let mut out = line(COLUMNS, "");
+    let mut out = line(columns, "");
     for row in rows {
         out += &line(row.cells(), &terminal::bar(row.share, BAR_WIDTH));
     }
