@@ -24,6 +24,9 @@ pub struct Choice {
     pub relative: Vec<Option<Summary>>,
     /// For each size whether it cannot be told from the best.
     pub is_as_good: Vec<bool>,
+    /// Two standard errors of such a multiple, in the middle over the sizes: what may be chance. `None` with fewer than three
+    /// rounds. Above [`MOST_DIFFERENCE`] the machine was too restless for the choice to be sure.
+    pub noise: Option<f64>,
 }
 
 impl Choice {
@@ -50,12 +53,15 @@ impl Choice {
         let best = middles.min_by(|a, b| a.1.total_cmp(&b.1))?.0;
         let mut relative = Vec::with_capacity(sizes);
         let mut is_as_good = Vec::with_capacity(sizes);
+        let mut errors = Vec::new();
         for size in 0..sizes {
             let ratios = used
                 .iter()
                 .filter_map(|round| ratio(time(round, size)?, time(round, best)?));
             let ratios: Vec<f64> = ratios.collect();
-            let error = error_of_median(&ratios).map_or(MOST_DIFFERENCE, |error| 2.0 * error);
+            let error = error_of_median(&ratios).map(|error| 2.0 * error);
+            errors.extend(error.filter(|_| size != best));
+            let error = error.unwrap_or(MOST_DIFFERENCE);
             let allowed = error.clamp(LEAST_DIFFERENCE, MOST_DIFFERENCE);
             let summary = Summary::of(&ratios);
             let is_near = summary.is_some_and(|it| it.median <= 1.0 + allowed);
@@ -68,6 +74,7 @@ impl Choice {
             chosen,
             relative,
             is_as_good,
+            noise: median(&errors),
         })
     }
 
@@ -100,6 +107,7 @@ mod tests {
         let choice = Choice::of(&rounds(&[[2.0, 1.0, 1.0, 1.5]; 5])).expect("it is measured");
         assert_eq!((choice.best, choice.chosen), (1, 1));
         assert_eq!(choice.is_as_good, [false, true, true, false]);
+        assert_eq!(choice.noise, Some(0.0));
         let excess: Vec<_> = (0..5).map(|size| choice.excess(size)).collect();
         assert_eq!(excess, [Some(1.0), Some(0.0), Some(0.0), Some(0.5), None]);
     }
@@ -118,11 +126,16 @@ mod tests {
         ]);
         let choice = Choice::of(&noisy).expect("it is measured");
         assert_eq!(choice.is_as_good, [true, true, false]);
+        assert!(
+            choice.noise.is_some_and(|noise| noise > MOST_DIFFERENCE),
+            "{choice:?}"
+        );
     }
 
     #[test]
     fn one_round_is_taken_for_rough() {
         let choice = Choice::of(&rounds(&[[1.04, 1.0, 1.06]])).expect("it is measured");
+        assert_eq!(choice.noise, None);
         assert_eq!((choice.best, choice.chosen), (1, 0));
         assert_eq!(choice.is_as_good, [true, true, false]);
     }

@@ -1,7 +1,7 @@
 //! The figures of a case, as rows of a table and as a chart: the same for the terminal, the page and the pictures.
 
 use mayfly_charts::{Axis, LineChart, Point, Scale, Series, Unit};
-use mayfly_tuning::{CaseReport, Report, published, size_text};
+use mayfly_tuning::{CaseReport, MOST_DIFFERENCE, Report, published, size_text};
 
 use crate::units;
 
@@ -117,6 +117,21 @@ pub(super) fn extent(case: &CaseReport) -> Option<String> {
     let bytes = units::bytes(measured.bytes);
     let rounds = if complete == 1 { "round" } else { "rounds" };
     Some(format!("{bytes} a scan, {complete} complete {rounds}"))
+}
+
+/// A warning where chance is larger than the differences that the rule trusts.
+pub(super) fn warning(case: &CaseReport) -> Option<String> {
+    let (_, choice) = case.measured()?;
+    match choice.noise {
+        Some(noise) if noise <= MOST_DIFFERENCE => None,
+        Some(noise) => Some(format!(
+            "restless machine: differences below {:.0} % may be chance; measure again when nothing else runs",
+            noise * 100.0
+        )),
+        None => {
+            Some("too few rounds to tell chance from difference; give it more --seconds".to_owned())
+        }
+    }
 }
 
 /// The chart of a case: how much longer each size takes than the best; the article's line beside it.

@@ -53,6 +53,9 @@ impl Told<'_> {
                 (_, extent) => {
                     let _ = writeln!(out, ": {}", extent.unwrap_or_default());
                     out += &table(figures::columns(case), &figures::rows(self.report, case));
+                    if let Some(warning) = figures::warning(case) {
+                        let _ = writeln!(out, "  ({warning})");
+                    }
                 }
             }
         }
@@ -131,6 +134,9 @@ impl Told<'_> {
                 .iter()
                 .map(|row| row.cells().map(str::to_owned).to_vec())
                 .collect();
+            if let Some(warning) = figures::warning(case) {
+                page.paragraph(&format!("{}.", capitalized(&warning)));
+            }
             let extent = figures::extent(case).unwrap_or_default();
             page.table(&extent, &figures::columns(case), &cells, |row| {
                 rows[row].is_chosen
@@ -198,6 +204,7 @@ impl Told<'_> {
         object["bytes"] = json!(measured.bytes);
         object["best"] = json!(self.report.sizes[choice.best]);
         object["chosen"] = json!(self.report.sizes[choice.chosen]);
+        object["noise"] = json!(choice.noise);
         object["sizes"] = sizes.collect();
         object
     }
