@@ -76,6 +76,9 @@ impl Told<'_> {
         } else {
             let _ = writeln!(out, "\nFor my.cnf:\n\n{lines}");
         }
+        if let Some(doubt) = self.doubt() {
+            let _ = writeln!(out, "{doubt}");
+        }
         for reason in conclusion::reasons(self.advice) {
             let _ = writeln!(out, "{reason}");
         }
@@ -83,6 +86,25 @@ impl Told<'_> {
             out += "It was interrupted: these are the times that were measured until then.\n";
         }
         out
+    }
+
+    /// How far the advice may be trusted; `None` if every case was calm.
+    fn doubt(&self) -> Option<String> {
+        let measured = self
+            .report
+            .cases
+            .iter()
+            .filter(|case| case.measured().is_some());
+        let all = measured.clone().count();
+        let restless = measured
+            .filter(|case| figures::warning(case).is_some())
+            .count();
+        (restless > 0).then(|| {
+            format!(
+                "{restless} of {all} cases have differences that may be chance (a restless machine, or too few rounds), so \
+                 these values may be, too."
+            )
+        })
     }
 
     fn charts(&self) -> Vec<LineChart> {
@@ -116,7 +138,11 @@ impl Told<'_> {
         } else {
             &lines
         });
-        for reason in conclusion::reasons(self.advice) {
+        for reason in self
+            .doubt()
+            .into_iter()
+            .chain(conclusion::reasons(self.advice))
+        {
             page.paragraph(&reason);
         }
         page.paragraph(RULE);
