@@ -16,6 +16,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-storage", 1),
     ("mayfly-plan", 2),
     ("mayfly-exec", 3),
+    ("mayfly-advisor", 3),
     ("mayfly-engine", 4),
     ("mayfly-wire", 5),
     ("mayfly-cli", 6),

@@ -3,6 +3,7 @@
 //! This is the only crate that prints. It talks to the engine as any embedder would: a database,
 //! a session, statements.
 
+mod advise;
 mod csv_table;
 mod data_directory;
 mod demo;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
 /// printed where they happen.
 fn start(options: &Options) -> Result<ExitCode, String> {
     match &options.command {
+        Some(Command::Advise(advise)) => return advise::run(advise),
         Some(Command::Demo(demo)) => return demo::run(demo, options),
         Some(Command::Backup { target }) => return data_directory::backup(options, target),
         Some(Command::Check) => return data_directory::check(options),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use mayfly_engine::DatabaseOptions;
 
+use crate::advise::AdviseOptions;
 use crate::output::Format;
 
 /// A MySQL-compatible SQL engine whose temporary tables never fall off a cliff.
@@ -57,6 +58,8 @@ pub(crate) struct EngineOptions {
 /// Subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Finds what makes temporary tables in slow logs or on a server that runs, and what would remove them.
+    Advise(AdviseOptions),
     /// Shows what temporary tables cost at three memory limits.
     Demo(DemoOptions),
     /// Copies the data directory of --datadir, with nothing unused in it.

@@ -5,7 +5,7 @@
 //! to standard error. Exit codes: 0 after a shutdown, 1 when it could not start, 2 for a wrong command
 //! line.
 
-mod config_file;
+pub(crate) mod config_file;
 mod descriptors;
 mod settings;
 
