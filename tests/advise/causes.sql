@@ -38,11 +38,11 @@ SELECT page, referrer, count(*) FROM visit GROUP BY page, referrer;
 SELECT page, max(agent) FROM visit GROUP BY page;
 
 -- mariadb: order_differs_from_group
--- mysql: order_differs_from_group
+-- mysql: -
 SELECT customer_id, sum(amount) AS total FROM purchase GROUP BY customer_id ORDER BY total DESC LIMIT 10;
 
 -- mariadb: order_differs_from_group
--- mysql: order_differs_from_group
+-- mysql: -
 SELECT country, count(*) AS customers FROM customer GROUP BY country ORDER BY customers;
 
 -- mariadb: group_by_without_index
@@ -176,3 +176,7 @@ UPDATE customer c JOIN purchase p ON p.customer_id = c.id SET c.city = 'moved', 
 -- mariadb: join_without_index
 -- mysql: join_without_index
 SELECT count(*) FROM customer a JOIN customer b ON a.city = b.city;
+
+-- mariadb: subquery_cache
+-- mysql: -
+SELECT name, (SELECT count(*) FROM purchase p WHERE p.customer_id = c.id) AS n FROM customer c WHERE c.id < 20;

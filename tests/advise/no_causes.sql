@@ -26,7 +26,7 @@ SELECT id, email FROM customer WHERE country = 'DE' ORDER BY name LIMIT 10;
 SELECT * FROM customer WHERE id < 200 ORDER BY city;
 SELECT count(*) FROM purchase p JOIN customer c ON c.id = p.customer_id WHERE c.country = 'FR';
 SELECT p.id, l.price FROM purchase p LEFT JOIN line l ON l.purchase_id = p.id WHERE p.id < 30;
-SELECT name, (SELECT count(*) FROM purchase p WHERE p.customer_id = c.id) AS n FROM customer c WHERE c.id < 20;
+SELECT name FROM customer WHERE id = (SELECT max(customer_id) FROM purchase);
 SELECT customer_id, max(bought) FROM purchase WHERE customer_id < 50 GROUP BY customer_id HAVING count(*) > 2;
 SELECT SQL_BIG_RESULT seconds, count(*) FROM visit WHERE id < 500 GROUP BY seconds;
 SELECT sum(quantity * price) FROM line WHERE product_id = 17;

@@ -33,7 +33,10 @@ impl Explain {
         let places = ["id", "select_type", "table", "type", "key", "rows", "Extra"].map(place);
         let rows = rows.iter().map(|row| {
             let value = |at: usize| {
-                let value = places[at].and_then(|place| row.get(place)).cloned().flatten();
+                let value = places[at]
+                    .and_then(|place| row.get(place))
+                    .cloned()
+                    .flatten();
                 value.filter(|value| value != "NULL").unwrap_or_default()
             };
             ExplainRow {
@@ -46,15 +49,23 @@ impl Explain {
                 extra: value(6),
             }
         });
-        Self { rows: rows.collect() }
+        Self {
+            rows: rows.collect(),
+        }
     }
 
     /// Lines of values with tabs between them, the first line the names, as slow logs have them.
     pub fn of_lines(lines: &[String]) -> Option<Self> {
-        let values = |line: &String| line.split('\t').map(|value| value.trim().to_owned()).collect::<Vec<_>>();
+        let values = |line: &String| {
+            line.split('\t')
+                .map(|value| value.trim().to_owned())
+                .collect::<Vec<_>>()
+        };
         let (names, rows) = lines.split_first()?;
-        let rows: Vec<Vec<Option<String>>> =
-            rows.iter().map(|row| values(row).into_iter().map(Some).collect()).collect();
+        let rows: Vec<Vec<Option<String>>> = rows
+            .iter()
+            .map(|row| values(row).into_iter().map(Some).collect())
+            .collect();
         let explain = Self::of_rows(&values(names), &rows);
         (!explain.rows.is_empty()).then_some(explain)
     }
@@ -66,7 +77,9 @@ impl Explain {
 
     /// Whether a row is of one of these kinds of SELECT.
     pub fn has_select_type(&self, kinds: &[&str]) -> bool {
-        self.rows.iter().any(|row| kinds.iter().any(|kind| row.select_type.contains(kind)))
+        self.rows
+            .iter()
+            .any(|row| kinds.iter().any(|kind| row.select_type.contains(kind)))
     }
 
     /// The table that is read first of the outermost query block.

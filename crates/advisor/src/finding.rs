@@ -36,6 +36,8 @@ pub enum Cause {
     SetOperation,
     /// A subquery's rows are kept to be looked up.
     SubqueryMaterialization,
+    /// MariaDB keeps the results of a correlated subquery.
+    SubqueryCache,
     /// SQL_BUFFER_RESULT asks for it.
     BufferedResult,
     /// INSERT … SELECT reads the table that it fills.
@@ -161,6 +163,7 @@ impl Cause {
             Self::UnionDistinct => "UNION removes duplicates",
             Self::SetOperation => "a set operation keeps its rows",
             Self::SubqueryMaterialization => "a subquery is made into a table",
+            Self::SubqueryCache => "results of a subquery are kept",
             Self::BufferedResult => "SQL_BUFFER_RESULT",
             Self::InsertFromSameTable => "INSERT … SELECT reads the table that it fills",
             Self::MultiTableUpdate => "UPDATE of several tables",
@@ -174,12 +177,21 @@ impl Cause {
     /// Its name in JSON.
     pub fn name(self) -> String {
         let value = serde_json::to_value(self).ok();
-        value.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+        value
+            .and_then(|value| value.as_str().map(str::to_owned))
+            .unwrap_or_default()
     }
 
     /// It says why a table is on disk, and not why it is there.
     pub fn is_of_disk(self) -> bool {
-        matches!(self, Self::BlobColumn | Self::LongString | Self::SizeLimit | Self::BigTables | Self::SortOnDisk)
+        matches!(
+            self,
+            Self::BlobColumn
+                | Self::LongString
+                | Self::SizeLimit
+                | Self::BigTables
+                | Self::SortOnDisk
+        )
     }
 }
 

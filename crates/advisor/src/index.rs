@@ -30,7 +30,10 @@ pub(crate) struct IndexAdvice {
 /// the order.
 fn ordered_columns(table: &Table, index: &Index) -> Vec<usize> {
     let whole = |index: &Index| -> Vec<usize> {
-        let parts = index.parts.iter().map_while(|(column, prefix)| column.filter(|_| prefix.is_none()));
+        let parts = index
+            .parts
+            .iter()
+            .map_while(|(column, prefix)| column.filter(|_| prefix.is_none()));
         parts.collect()
     };
     let mut columns = whole(index);
@@ -64,26 +67,38 @@ pub(crate) fn key_columns(block: &Block, keys: &[&Expr]) -> Option<(usize, Vec<u
 }
 
 /// The index of a table that gives rows in the order of some columns, after the columns that conditions fix.
-pub(crate) fn ordering_index<'t>(block: &Block, table: usize, columns: &[usize], source: &'t Table) -> Option<&'t Index> {
+pub(crate) fn ordering_index<'t>(
+    block: &Block,
+    table: usize,
+    columns: &[usize],
+    source: &'t Table,
+) -> Option<&'t Index> {
     let fixed: Vec<usize> = fixed_of(block, table);
-    source.indexes.iter().filter(|index| index.ordered).find(|index| {
-        let mut wanted = columns.iter();
-        let mut next = wanted.next();
-        for column in ordered_columns(source, index) {
-            match next {
-                None => break,
-                Some(key) if *key == column => next = wanted.next(),
-                Some(_) if fixed.contains(&column) => {}
-                Some(_) => return false,
+    source
+        .indexes
+        .iter()
+        .filter(|index| index.ordered)
+        .find(|index| {
+            let mut wanted = columns.iter();
+            let mut next = wanted.next();
+            for column in ordered_columns(source, index) {
+                match next {
+                    None => break,
+                    Some(key) if *key == column => next = wanted.next(),
+                    Some(_) if fixed.contains(&column) => {}
+                    Some(_) => return false,
+                }
             }
-        }
-        next.is_none()
-    })
+            next.is_none()
+        })
 }
 
 fn fixed_of(block: &Block, table: usize) -> Vec<usize> {
     let fixed = block.fixed_columns().into_iter();
-    fixed.filter(|place| place.table == table).map(|place| place.column).collect()
+    fixed
+        .filter(|place| place.table == table)
+        .map(|place| place.column)
+        .collect()
 }
 
 /// Whether conditions find at most one row of a table.
@@ -92,10 +107,15 @@ pub(crate) fn is_one_row(block: &Block, table: usize) -> bool {
         return false;
     };
     let fixed = fixed_of(block, table);
-    source.indexes.iter().filter(|index| index.unique).any(|index| {
-        let mut parts = index.parts.iter();
-        !index.parts.is_empty() && parts.all(|(column, _)| column.is_some_and(|column| fixed.contains(&column)))
-    })
+    source
+        .indexes
+        .iter()
+        .filter(|index| index.unique)
+        .any(|index| {
+            let mut parts = index.parts.iter();
+            !index.parts.is_empty()
+                && parts.all(|(column, _)| column.is_some_and(|column| fixed.contains(&column)))
+        })
 }
 
 /// An index for reading a table by the columns that conditions fix, then in the order of `columns`.
@@ -113,7 +133,10 @@ pub(crate) fn advise(block: &Block, table: usize, columns: &[usize]) -> Option<I
     }
     let key_parts = parts.len();
     let covering = cover(block, table, source, &mut parts, bytes);
-    let names: Vec<&str> = parts.iter().map(|column| source.columns[*column].name.as_str()).collect();
+    let names: Vec<&str> = parts
+        .iter()
+        .map(|column| source.columns[*column].name.as_str())
+        .collect();
     let list: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     let width: Option<u64> = parts.iter().map(declared).sum();
     let superfluous = source.indexes.iter().find(|index| {
@@ -131,7 +154,10 @@ pub(crate) fn advise(block: &Block, table: usize, columns: &[usize]) -> Option<I
         covering,
         replaces: superfluous.map(|index| index.name.clone()),
         // Strings are seldom as long as they may be.
-        bytes: source.rows.zip(width).map(|(rows, width)| rows * (width.min(120) + 12)),
+        bytes: source
+            .rows
+            .zip(width)
+            .map(|(rows, width)| rows * (width.min(120) + 12)),
     })
 }
 
@@ -141,17 +167,32 @@ fn cover(block: &Block, table: usize, source: &Table, parts: &mut Vec<usize>, by
         return false;
     }
     let order = block.order_by.iter().map(|key| &key.expr);
-    let read = block.columns_of(block.items().chain(&block.conditions).chain(&block.group_by).chain(order).chain(&block.select.having));
-    let primary: Vec<usize> = source.indexes.iter().filter(|index| index.primary)
-        .flat_map(|index| index.parts.iter().filter_map(|(column, _)| *column)).collect();
+    let read = block.columns_of(
+        block
+            .items()
+            .chain(&block.conditions)
+            .chain(&block.group_by)
+            .chain(order)
+            .chain(&block.select.having),
+    );
+    let primary: Vec<usize> = source
+        .indexes
+        .iter()
+        .filter(|index| index.primary)
+        .flat_map(|index| index.parts.iter().filter_map(|(column, _)| *column))
+        .collect();
     let more: Vec<usize> = read
         .into_iter()
         .filter(|place: &ColumnPlace| place.table == table)
         .map(|place| place.column)
         .filter(|column| !parts.contains(column) && !primary.contains(column))
         .collect();
-    let width: Option<u64> = more.iter().map(|column| Value::of(&source.columns[*column].ty).declared_bytes()).sum();
-    let fits = width.is_some_and(|width| width <= COVERING_BYTES_MAX && bytes + width <= KEY_BYTES_MAX);
+    let width: Option<u64> = more
+        .iter()
+        .map(|column| Value::of(&source.columns[*column].ty).declared_bytes())
+        .sum();
+    let fits =
+        width.is_some_and(|width| width <= COVERING_BYTES_MAX && bytes + width <= KEY_BYTES_MAX);
     if fits && more.len() <= COVERING_COLUMNS_MAX && parts.len() + more.len() <= KEY_COLUMNS_MAX {
         parts.extend(more);
         return true;
@@ -161,10 +202,21 @@ fn cover(block: &Block, table: usize, source: &Table, parts: &mut Vec<usize>, by
 
 /// A name that no index of the table has.
 fn free_name(table: &Table, columns: &[&str]) -> String {
-    let base: String = format!("by_{}", columns.join("_")).chars().take(58).collect();
-    let is_taken = |name: &str| table.indexes.iter().any(|index| index.name.eq_ignore_ascii_case(name));
+    let base: String = format!("by_{}", columns.join("_"))
+        .chars()
+        .take(58)
+        .collect();
+    let is_taken = |name: &str| {
+        table
+            .indexes
+            .iter()
+            .any(|index| index.name.eq_ignore_ascii_case(name))
+    };
     let numbered = (2..100).map(|number| format!("{base}_{number}"));
-    std::iter::once(base.clone()).chain(numbered).find(|name| !is_taken(name)).unwrap_or(base)
+    std::iter::once(base.clone())
+        .chain(numbered)
+        .find(|name| !is_taken(name))
+        .unwrap_or(base)
 }
 
 /// A table's name with its database.

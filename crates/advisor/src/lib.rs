@@ -62,8 +62,15 @@ pub fn findings(input: &Input<'_>, digest: &Digest, explain: Option<Explain>) ->
         }
     };
     let explain = explain.or_else(|| Explain::of_lines(&digest.explain));
-    let default = if input.server.family == Family::MariaDb { 1 << 20 } else { 1024 };
-    let length = input.server.number("group_concat_max_len").unwrap_or(default);
+    let default = if input.server.family == Family::MariaDb {
+        1 << 20
+    } else {
+        1024
+    };
+    let length = input
+        .server
+        .number("group_concat_max_len")
+        .unwrap_or(default);
     let types = ValueTypes::new(input.schema, database, length);
     let finder = temp_tables::Finder {
         statement: &statement,

@@ -56,15 +56,27 @@ struct Client(Conn);
 impl Connection for Client {
     fn query(&mut self, sql: &str) -> Result<Rows, String> {
         let result = self.0.query_iter(sql).map_err(|error| error.to_string())?;
-        let names = result.columns().as_ref().iter().map(|column| column.name_str().into_owned()).collect();
+        let names = result
+            .columns()
+            .as_ref()
+            .iter()
+            .map(|column| column.name_str().into_owned())
+            .collect();
         let mut rows = Vec::new();
         for row in result {
             let row = row.map_err(|error| error.to_string())?;
-            rows.push(row.unwrap().into_iter().map(|value| match value {
-                mysql::Value::NULL => None,
-                mysql::Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-                other => Some(other.as_sql(true).trim_matches('\'').to_owned()),
-            }).collect());
+            rows.push(
+                row.unwrap()
+                    .into_iter()
+                    .map(|value| match value {
+                        mysql::Value::NULL => None,
+                        mysql::Value::Bytes(bytes) => {
+                            Some(String::from_utf8_lossy(&bytes).into_owned())
+                        }
+                        other => Some(other.as_sql(true).trim_matches('\'').to_owned()),
+                    })
+                    .collect(),
+            );
         }
         Ok(Rows { names, rows })
     }
@@ -83,7 +95,12 @@ pub fn connect(address: &Address) -> Result<Box<dyn Connection>, String> {
     let options = match &address.socket {
         Some(socket) => options.socket(Some(socket.clone())),
         None => options
-            .ip_or_hostname(Some(address.host.clone().unwrap_or_else(|| "127.0.0.1".to_owned())))
+            .ip_or_hostname(Some(
+                address
+                    .host
+                    .clone()
+                    .unwrap_or_else(|| "127.0.0.1".to_owned()),
+            ))
             .tcp_port(address.port.unwrap_or(3306)),
     };
     let client = Conn::new(options).map_err(|error| error.to_string())?;
@@ -100,7 +117,9 @@ pub struct Live {
 
 impl std::fmt::Debug for Live {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Live").field("server", &self.server).finish_non_exhaustive()
+        f.debug_struct("Live")
+            .field("server", &self.server)
+            .finish_non_exhaustive()
     }
 }
 
@@ -120,7 +139,13 @@ impl Live {
     /// When the connection is lost or refuses to be READ ONLY.
     pub fn new(mut connection: Box<dyn Connection>) -> Result<Self, String> {
         let version = connection.query("SELECT VERSION()")?;
-        let version = version.rows.into_iter().flatten().flatten().next().unwrap_or_default();
+        let version = version
+            .rows
+            .into_iter()
+            .flatten()
+            .flatten()
+            .next()
+            .unwrap_or_default();
         let mut server = Server::of_version(&version, true);
         // So that neither a statement nor a function that EXPLAIN evaluates could write.
         connection.query("SET SESSION TRANSACTION READ ONLY")?;
@@ -130,16 +155,25 @@ impl Live {
         };
         // Older servers have no limit of time.
         let _ = connection.query(limit);
-        let settings = connection.query(&format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({SETTINGS})"))?;
+        let settings = connection.query(&format!(
+            "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({SETTINGS})"
+        ))?;
         for row in settings.rows {
             if let [Some(name), Some(value)] = row.as_slice() {
                 server.variables.insert(name.to_lowercase(), value.clone());
             }
         }
-        if server.variable("version_comment").is_some_and(|comment| comment.contains("Percona")) {
+        if server
+            .variable("version_comment")
+            .is_some_and(|comment| comment.contains("Percona"))
+        {
             server.name = server.name.replace("MySQL", "Percona Server");
         }
-        Ok(Self { connection, server, notes: Vec::new() })
+        Ok(Self {
+            connection,
+            server,
+            notes: Vec::new(),
+        })
     }
 
     /// The server.
@@ -160,7 +194,9 @@ impl Live {
         let from = "FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT IS NOT NULL \
                     AND (SCHEMA_NAME IS NULL OR SCHEMA_NAME NOT IN ('mysql', 'performance_schema', 'sys', 'information_schema')) \
                     ORDER BY SUM_CREATED_TMP_DISK_TABLES DESC, SUM_TIMER_WAIT DESC LIMIT 5000";
-        let with_sample = self.connection.query(&format!("SELECT {SUMS}, QUERY_SAMPLE_TEXT {from}"));
+        let with_sample = self
+            .connection
+            .query(&format!("SELECT {SUMS}, QUERY_SAMPLE_TEXT {from}"));
         let rows = match with_sample {
             Ok(rows) => rows,
             Err(_) => self.connection.query(&format!("SELECT {SUMS} {from}"))?,
@@ -181,8 +217,13 @@ impl Live {
     /// Statements as they ran, by digest, where the server keeps a history of them.
     fn samples(&mut self) -> std::collections::HashMap<String, String> {
         let mut samples = std::collections::HashMap::new();
-        for table in ["events_statements_history_long", "events_statements_history"] {
-            let sql = format!("SELECT DIGEST, SQL_TEXT FROM performance_schema.{table} WHERE DIGEST IS NOT NULL AND SQL_TEXT IS NOT NULL LIMIT 20000");
+        for table in [
+            "events_statements_history_long",
+            "events_statements_history",
+        ] {
+            let sql = format!(
+                "SELECT DIGEST, SQL_TEXT FROM performance_schema.{table} WHERE DIGEST IS NOT NULL AND SQL_TEXT IS NOT NULL LIMIT 20000"
+            );
             for row in self.connection.query(&sql).unwrap_or_default().rows {
                 if let [Some(digest), Some(text)] = row.as_slice() {
                     samples.insert(digest.clone(), text.clone());
@@ -205,7 +246,8 @@ impl Live {
             }
             if let Some(text) = self.definition(&database, &name) {
                 let failed = schema.read_dump(&text, &database);
-                self.notes.extend(failed.iter().map(|what| format!("not understood: {what}")));
+                self.notes
+                    .extend(failed.iter().map(|what| format!("not understood: {what}")));
                 if let Some(view) = schema.view(&database, &name) {
                     open.extend(tables_of(&view.text, Some(&database)));
                 }
@@ -213,7 +255,11 @@ impl Live {
         }
         let databases: BTreeSet<&String> = seen.iter().map(|(database, _)| database).collect();
         for database in databases {
-            let names: Vec<&str> = seen.iter().filter(|(own, _)| own == database).map(|(_, name)| name.as_str()).collect();
+            let names: Vec<&str> = seen
+                .iter()
+                .filter(|(own, _)| own == database)
+                .map(|(_, name)| name.as_str())
+                .collect();
             self.read_statistics(database, &names, schema);
         }
     }
@@ -233,9 +279,18 @@ impl Live {
     fn read_statistics(&mut self, database: &str, names: &[&str], schema: &mut Schema) {
         let text = |text: &str| mayfly_syntax::printer::quoted_string(text);
         for names in names.chunks(200) {
-            let list = names.iter().map(|name| text(name)).collect::<Vec<_>>().join(", ");
-            let of = format!("WHERE TABLE_SCHEMA = {} AND TABLE_NAME IN ({list})", text(database));
-            let sizes = format!("SELECT TABLE_NAME, TABLE_ROWS, AVG_ROW_LENGTH FROM information_schema.TABLES {of}");
+            let list = names
+                .iter()
+                .map(|name| text(name))
+                .collect::<Vec<_>>()
+                .join(", ");
+            let of = format!(
+                "WHERE TABLE_SCHEMA = {} AND TABLE_NAME IN ({list})",
+                text(database)
+            );
+            let sizes = format!(
+                "SELECT TABLE_NAME, TABLE_ROWS, AVG_ROW_LENGTH FROM information_schema.TABLES {of}"
+            );
             for row in self.connection.query(&sizes).unwrap_or_default().rows {
                 if let [Some(name), rows, bytes] = row.as_slice() {
                     let number = |value: &Option<String>| value.as_ref()?.parse().ok();
@@ -252,11 +307,15 @@ impl Live {
         }
         let sql = match self.server.family {
             // A setting may ask for another form.
-            Family::MySql if self.server.version >= (5, 6, 0) => format!("EXPLAIN FORMAT=TRADITIONAL {}", digest.example),
+            Family::MySql if self.server.version >= (5, 6, 0) => {
+                format!("EXPLAIN FORMAT=TRADITIONAL {}", digest.example)
+            }
             _ => format!("EXPLAIN {}", digest.example),
         };
         if let Some(database) = &digest.database {
-            self.connection.query(&format!("USE {}", quoted(database))).ok()?;
+            self.connection
+                .query(&format!("USE {}", quoted(database)))
+                .ok()?;
         }
         self.connection.query("START TRANSACTION READ ONLY").ok()?;
         let rows = self.connection.query(&sql);
@@ -269,19 +328,39 @@ impl Live {
 /// Whether a text is one SELECT that writes nowhere.
 fn is_plain_select(sql: &str) -> bool {
     let mut list = tokens(sql);
-    let begins = list.next().is_some_and(|first| first.is(sql, "select") || first.is(sql, "with") || first.is_symbol(sql, '('));
+    let begins = list.next().is_some_and(|first| {
+        first.is(sql, "select") || first.is(sql, "with") || first.is_symbol(sql, '(')
+    });
     begins && !list.any(|token| token.is_symbol(sql, ';') || token.is(sql, "into"))
 }
 
 fn summary(row: &[Option<String>], samples: &std::collections::HashMap<String, String>) -> Digest {
     let text = |at: usize| row.get(at).cloned().flatten();
-    let number = |at: usize| text(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0).max(0.0) as u64;
+    let number = |at: usize| {
+        text(at)
+            .and_then(|text| text.parse::<f64>().ok())
+            .unwrap_or(0.0)
+            .max(0.0) as u64
+    };
     // performance_schema counts picoseconds.
-    let seconds = |at: usize| text(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0) / 1e12;
-    let time = |at: usize| text(at).and_then(|text| text.parse::<f64>().ok()).map(|seconds| (seconds * 1e6) as i64);
-    let sample = text(14).filter(|text| !text.is_empty()).or_else(|| text(1).and_then(|digest| samples.get(&digest).cloned()));
+    let seconds = |at: usize| {
+        text(at)
+            .and_then(|text| text.parse::<f64>().ok())
+            .unwrap_or(0.0)
+            / 1e12
+    };
+    let time = |at: usize| {
+        text(at)
+            .and_then(|text| text.parse::<f64>().ok())
+            .map(|seconds| (seconds * 1e6) as i64)
+    };
+    let sample = text(14)
+        .filter(|text| !text.is_empty())
+        .or_else(|| text(1).and_then(|digest| samples.get(&digest).cloned()));
     // Both are cut at a length, and say so by their last characters or not at all.
-    let whole = sample.as_ref().is_some_and(|sample| !sample.ends_with("...") && sample.len() < 1000);
+    let whole = sample
+        .as_ref()
+        .is_some_and(|sample| !sample.ends_with("...") && sample.len() < 1000);
     let runs = number(3);
     let per_run = |sum: u64| sum.div_ceil(runs.max(1));
     let (tables, disk) = (number(8), number(9));
@@ -313,7 +392,10 @@ fn summary(row: &[Option<String>], samples: &std::collections::HashMap<String, S
 
 /// The tables that a statement names, with their databases.
 fn tables_of(sql: &str, database: Option<&str>) -> Vec<(String, String)> {
-    let options = ParseOptions { ignore_space: true, ..ParseOptions::MYSQL_DEFAULT };
+    let options = ParseOptions {
+        ignore_space: true,
+        ..ParseOptions::MYSQL_DEFAULT
+    };
     let readable = sql.replace("(...)", "(?)").replace("?, ...", "?");
     let Ok(parsed) = parse_one(&readable, &options) else {
         return Vec::new();
@@ -337,7 +419,12 @@ fn tables_of(sql: &str, database: Option<&str>) -> Vec<(String, String)> {
     let system = ["information_schema", "performance_schema", "sys", "mysql"];
     names
         .into_iter()
-        .filter_map(|name| Some((name.database.or_else(|| database.map(str::to_owned))?, name.name)))
+        .filter_map(|name| {
+            Some((
+                name.database.or_else(|| database.map(str::to_owned))?,
+                name.name,
+            ))
+        })
         .filter(|(database, _)| !system.contains(&database.to_lowercase().as_str()))
         .collect()
 }
@@ -364,8 +451,14 @@ mod tests {
     #[test]
     fn tables_are_found_with_their_databases() {
         assert_eq!(
-            tables_of("SELECT a FROM t JOIN o.u USING (a) WHERE b IN (...)", Some("d")),
-            [("d".to_owned(), "t".to_owned()), ("o".to_owned(), "u".to_owned())]
+            tables_of(
+                "SELECT a FROM t JOIN o.u USING (a) WHERE b IN (...)",
+                Some("d")
+            ),
+            [
+                ("d".to_owned(), "t".to_owned()),
+                ("o".to_owned(), "u".to_owned())
+            ]
         );
     }
 }

@@ -27,19 +27,31 @@ pub(crate) fn without_word(sql: &str, word: &str) -> Option<String> {
     let list: Vec<Token> = tokens(sql).collect();
     let at = list.iter().position(|token| token.is(sql, word))?;
     let next = list.get(at + 1)?;
-    Some(format!("{}{}", sql.get(..list[at].start)?, sql.get(next.start..)?))
+    Some(format!(
+        "{}{}",
+        sql.get(..list[at].start)?,
+        sql.get(next.start..)?
+    ))
 }
 
 /// The tokens of a text, and the places in them of its SELECTs, in order.
 fn selects(sql: &str) -> (Vec<Token>, Vec<usize>) {
     let list: Vec<Token> = tokens(sql).collect();
-    let places = list.iter().enumerate().filter(|(_, token)| token.is(sql, "select"));
+    let places = list
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| token.is(sql, "select"));
     let places = places.map(|(place, _)| place).collect();
     (list, places)
 }
 
 /// The text without some items of the select list of its `block`-th SELECT. `items` is how many it has.
-pub(crate) fn without_items(sql: &str, block: usize, items: usize, remove: &[usize]) -> Option<String> {
+pub(crate) fn without_items(
+    sql: &str,
+    block: usize,
+    items: usize,
+    remove: &[usize],
+) -> Option<String> {
     let (list, places) = selects(sql);
     let select = *places.get(block)?;
     let mut depth = 0_i32;
@@ -63,10 +75,18 @@ pub(crate) fn without_items(sql: &str, block: usize, items: usize, remove: &[usi
             if spans.len() != items || remove.len() >= items {
                 return None;
             }
-            let kept: Vec<&str> = spans.iter().enumerate()
-                .filter(|(number, _)| !remove.contains(number)).map(|(_, span)| *span).collect();
+            let kept: Vec<&str> = spans
+                .iter()
+                .enumerate()
+                .filter(|(number, _)| !remove.contains(number))
+                .map(|(_, span)| *span)
+                .collect();
             let before = sql.get(..list[select].end)?;
-            return Some(format!("{before} {} {}", kept.join(", "), sql.get(token.start..)?));
+            return Some(format!(
+                "{before} {} {}",
+                kept.join(", "),
+                sql.get(token.start..)?
+            ));
         }
     }
     None
@@ -100,15 +120,28 @@ pub(crate) fn with_group_keys(sql: &str, block: usize, keys: &[String]) -> Optio
         } else if token.is_symbol(sql, ')') {
             depth -= 1;
         }
-        let ends = ["having", "order", "limit", "with", "union", "for", "into", "window"];
-        if depth < 0 || depth == 0 && (ends.iter().any(|word| token.is(sql, word)) || token.is_symbol(sql, ';')) {
+        let ends = [
+            "having", "order", "limit", "with", "union", "for", "into", "window",
+        ];
+        if depth < 0
+            || depth == 0
+                && (ends.iter().any(|word| token.is(sql, word)) || token.is_symbol(sql, ';'))
+        {
             end = token.start;
             break;
         }
     }
     let rest = sql.get(end..)?;
-    let space = if rest.is_empty() || rest.starts_with(')') { "" } else { " " };
-    Some(format!("{}{}{space}{rest}", sql.get(..first.start)?, keys.join(", ")))
+    let space = if rest.is_empty() || rest.starts_with(')') {
+        ""
+    } else {
+        " "
+    };
+    Some(format!(
+        "{}{}{space}{rest}",
+        sql.get(..first.start)?,
+        keys.join(", ")
+    ))
 }
 
 /// The text with another expression in place of each occurrence of one, compared token by token.
@@ -118,13 +151,22 @@ pub(crate) fn with_expression(sql: &str, old: &str, new: &str) -> Option<String>
     if wanted.is_empty() {
         return None;
     }
-    let same = |token: &Token, text: &str| token.of(sql).trim_matches('`').eq_ignore_ascii_case(text.trim_matches('`'));
+    let same = |token: &Token, text: &str| {
+        token
+            .of(sql)
+            .trim_matches('`')
+            .eq_ignore_ascii_case(text.trim_matches('`'))
+    };
     let mut text = String::new();
     let mut behind = 0;
     let mut at = 0;
     while at < list.len() {
         let end = at + wanted.len();
-        let found = end <= list.len() && list[at..end].iter().zip(&wanted).all(|(token, text)| same(token, text));
+        let found = end <= list.len()
+            && list[at..end]
+                .iter()
+                .zip(&wanted)
+                .all(|(token, text)| same(token, text));
         if found {
             text.push_str(sql.get(behind..list[at].start)?);
             text.push_str(new);
@@ -154,20 +196,41 @@ mod tests {
             Some("SELECT a FROM t")
         );
         assert_eq!(
-            without_items("SELECT d.a FROM (SELECT a, f(b, c) AS x, d FROM t) d", 1, 3, &[1]).as_deref(),
+            without_items(
+                "SELECT d.a FROM (SELECT a, f(b, c) AS x, d FROM t) d",
+                1,
+                3,
+                &[1]
+            )
+            .as_deref(),
             Some("SELECT d.a FROM (SELECT a, d FROM t) d")
         );
         assert_eq!(without_items("SELECT a, b FROM t", 0, 3, &[1]), None);
         assert_eq!(
-            with_group_keys("SELECT a FROM t GROUP BY a, f(b) ORDER BY b", 0, &["b".into(), "a".into()]).as_deref(),
+            with_group_keys(
+                "SELECT a FROM t GROUP BY a, f(b) ORDER BY b",
+                0,
+                &["b".into(), "a".into()]
+            )
+            .as_deref(),
             Some("SELECT a FROM t GROUP BY b, a ORDER BY b")
         );
         assert_eq!(
-            with_group_keys("SELECT (SELECT 1) FROM (SELECT a FROM t GROUP BY a, b) d", 2, &["b".into()]).as_deref(),
+            with_group_keys(
+                "SELECT (SELECT 1) FROM (SELECT a FROM t GROUP BY a, b) d",
+                2,
+                &["b".into()]
+            )
+            .as_deref(),
             Some("SELECT (SELECT 1) FROM (SELECT a FROM t GROUP BY b) d")
         );
         assert_eq!(
-            with_expression("SELECT concat(a,b) k FROM t GROUP BY CONCAT(a, `b`)", "concat(a, b)", "x").as_deref(),
+            with_expression(
+                "SELECT concat(a,b) k FROM t GROUP BY CONCAT(a, `b`)",
+                "concat(a, b)",
+                "x"
+            )
+            .as_deref(),
             Some("SELECT x k FROM t GROUP BY x")
         );
         assert_eq!(with_expression("SELECT 1", "a", "b"), None);

@@ -106,7 +106,9 @@ impl Server {
     pub fn switch(&self, name: &str) -> Option<bool> {
         let flags = self.variable("optimizer_switch")?;
         let mut flags = flags.split(',').filter_map(|flag| flag.split_once('='));
-        flags.find(|(flag, _)| *flag == name).map(|(_, value)| value == "on")
+        flags
+            .find(|(flag, _)| *flag == name)
+            .map(|(_, value)| value == "on")
     }
 
     /// The bytes at which a temporary table goes to disk.
@@ -150,8 +152,8 @@ impl Server {
         self.blobs_on_disk()
     }
 
-    /// ORDER BY over a join goes through a temporary table, not straight into the sort.
-    pub fn sorts_joins_in_tables(&self) -> bool {
+    /// Joined rows and groups go through a temporary table into the sort of ORDER BY, and not straight.
+    pub fn sorts_in_tables(&self) -> bool {
         !(self.family == Family::MySql && self.version >= (8, 0, 20))
     }
 
@@ -182,7 +184,12 @@ mod tests {
     #[test]
     fn servers_by_their_version() {
         for (version, family, numbers, blobs_on_disk) in [
-            ("10.11.19-MariaDB-0+deb12u1-log", Family::MariaDb, (10, 11, 19), true),
+            (
+                "10.11.19-MariaDB-0+deb12u1-log",
+                Family::MariaDb,
+                (10, 11, 19),
+                true,
+            ),
             ("5.5.5-10.6.4-MariaDB", Family::MariaDb, (10, 6, 4), true),
             ("13.1.0-MariaDB", Family::MariaDb, (13, 1, 0), false),
             ("8.0.36-28", Family::MySql, (8, 0, 36), false),
@@ -209,10 +216,16 @@ mod tests {
     fn the_smaller_setting_limits_rows_of_fixed_length() {
         let mut server = Server::of_version("10.11.19-MariaDB", true);
         assert_eq!(server.size_limit(), 16 << 20);
-        server.variables.insert("tmp_table_size".into(), "1048576".into());
-        server.variables.insert("max_heap_table_size".into(), "2097152".into());
+        server
+            .variables
+            .insert("tmp_table_size".into(), "1048576".into());
+        server
+            .variables
+            .insert("max_heap_table_size".into(), "2097152".into());
         assert_eq!(server.size_limit(), 1 << 20);
-        server.variables.insert("optimizer_switch".into(), "a=on,derived_merge=off".into());
+        server
+            .variables
+            .insert("optimizer_switch".into(), "a=on,derived_merge=off".into());
         assert_eq!(server.switch("derived_merge"), Some(false));
         assert_eq!(server.switch("b"), None);
     }

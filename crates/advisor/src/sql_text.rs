@@ -67,7 +67,11 @@ fn is_word(byte: u8) -> bool {
 
 impl Tokens<'_> {
     fn byte(&self, ahead: usize) -> u8 {
-        self.sql.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
+        self.sql
+            .as_bytes()
+            .get(self.at + ahead)
+            .copied()
+            .unwrap_or(0)
     }
 
     fn starts_with(&self, text: &str) -> bool {
@@ -77,7 +81,9 @@ impl Tokens<'_> {
     /// Goes behind the next occurrence of a text, or to the end.
     fn skip_behind(&mut self, text: &str) {
         let rest = self.sql.as_bytes().get(self.at..).unwrap_or_default();
-        let found = rest.windows(text.len()).position(|window| window == text.as_bytes());
+        let found = rest
+            .windows(text.len())
+            .position(|window| window == text.as_bytes());
         self.at = found.map_or(self.sql.len(), |found| self.at + found + text.len());
     }
 
@@ -86,7 +92,8 @@ impl Tokens<'_> {
             if self.byte(0).is_ascii_whitespace() {
                 self.at += 1;
             } else if self.byte(0) == b'#'
-                || self.starts_with("--") && (self.byte(2).is_ascii_whitespace() || self.byte(2) == 0)
+                || self.starts_with("--")
+                    && (self.byte(2).is_ascii_whitespace() || self.byte(2) == 0)
             {
                 self.skip_behind("\n");
             } else if self.starts_with("/*!") || self.starts_with("/*M!") {
@@ -196,7 +203,16 @@ mod tests {
     fn tokens_of_every_kind() {
         assert_eq!(
             texts("SELECT `a``b`, 'it''s \\' x' -- end\n, \"q\" /* no */ FROM /*!50001 t */ # x"),
-            ["SELECT", "`a``b`", ",", "'it''s \\' x'", ",", "\"q\"", "FROM", "t"]
+            [
+                "SELECT",
+                "`a``b`",
+                ",",
+                "'it''s \\' x'",
+                ",",
+                "\"q\"",
+                "FROM",
+                "t"
+            ]
         );
         assert_eq!(texts("a--b"), ["a", "-", "-", "b"]);
         assert_eq!(texts("'open \\"), ["'open \\"]);

@@ -11,7 +11,9 @@ use crate::explain::Explain;
 use crate::index;
 use crate::schema::Schema;
 use crate::server::{Family, LONG_STRING_CHARACTERS, Server};
-use crate::statement::{Block, Origin, Role, SetOperation, Statement, StatementKind, SubqueryKind, Value, ValueTypes};
+use crate::statement::{
+    Block, Origin, Role, SetOperation, Statement, StatementKind, SubqueryKind, Value, ValueTypes,
+};
 use crate::workload::Digest;
 
 /// A temporary table that a statement needs.
@@ -59,6 +61,8 @@ pub(crate) enum Purpose {
     SetOperation(usize),
     /// A subquery whose rows are looked up.
     Materialization,
+    /// The results of a subquery by what it reads of the outer row (MariaDB).
+    SubqueryCache,
     /// SQL_BUFFER_RESULT
     Buffer,
     /// INSERT … SELECT of the table itself.
@@ -128,11 +132,21 @@ impl Finder<'_> {
             self.set_operation(number, operation, &mut found);
         }
         for name in &self.statement.recursive {
-            found.push(plain(Purpose::Recursive(name.clone()), None, Strength::Always));
+            found.push(plain(
+                Purpose::Recursive(name.clone()),
+                None,
+                Strength::Always,
+            ));
         }
         match &self.statement.kind {
-            StatementKind::InsertSelect { reads_target: true, .. } => {
-                let held = self.statement.blocks.first().map_or(Vec::new(), |block| self.items(block));
+            StatementKind::InsertSelect {
+                reads_target: true, ..
+            } => {
+                let held = self
+                    .statement
+                    .blocks
+                    .first()
+                    .map_or(Vec::new(), |block| self.items(block));
                 let table = plain(Purpose::InsertFromSameTable, Some(0), Strength::Always);
                 found.push(TemporaryTable { held, ..table });
             }
@@ -140,7 +154,11 @@ impl Finder<'_> {
                 found.push(plain(Purpose::MultiTableUpdate, None, Strength::Perhaps));
             }
             StatementKind::Show(what) => {
-                found.push(plain(Purpose::Metadata(format!("SHOW {}", what.to_uppercase())), None, Strength::Perhaps));
+                found.push(plain(
+                    Purpose::Metadata(format!("SHOW {}", what.to_uppercase())),
+                    None,
+                    Strength::Perhaps,
+                ));
             }
             _ => {}
         }
@@ -159,8 +177,16 @@ impl Finder<'_> {
         {
             return;
         }
-        let is_arm = self.statement.set_operations.iter().any(|operation| operation.blocks.contains(&block.number));
-        let cause = if is_arm { None } else { self.why_not_merged(block, forced) };
+        let is_arm = self
+            .statement
+            .set_operations
+            .iter()
+            .any(|operation| operation.blocks.contains(&block.number));
+        let cause = if is_arm {
+            None
+        } else {
+            self.why_not_merged(block, forced)
+        };
         if let Some(cause) = cause {
             found.push(TemporaryTable {
                 purpose: Purpose::NotMerged(cause),
@@ -212,10 +238,15 @@ impl Finder<'_> {
         }
         for aggregate in &block.aggregates {
             let is_list = aggregate.name == "GROUP_CONCAT";
-            let counts = matches!(aggregate.name.as_str(), "COUNT" | "SUM" | "AVG" | "STD" | "STDDEV" | "VARIANCE");
+            let counts = matches!(
+                aggregate.name.as_str(),
+                "COUNT" | "SUM" | "AVG" | "STD" | "STDDEV" | "VARIANCE"
+            );
             if is_list || counts && aggregate.distinct {
                 let held = aggregate.arguments.iter();
-                let held = held.map(|argument| self.held(block, argument, aggregate.distinct)).collect();
+                let held = held
+                    .map(|argument| self.held(block, argument, aggregate.distinct))
+                    .collect();
                 found.push(TemporaryTable {
                     purpose: Purpose::DistinctAggregate(aggregate.name.clone()),
                     block: Some(block.number),
@@ -232,13 +263,16 @@ impl Finder<'_> {
         // Rows are sorted, and groups follow each other.
         let sorts = block.rollup
             || block.modifiers().sql_big_result
-            || block.aggregates.iter().any(|one| one.distinct || one.name == "GROUP_CONCAT");
+            || block
+                .aggregates
+                .iter()
+                .any(|one| one.distinct || one.name == "GROUP_CONCAT");
         let differs = !is_prefix(&order, &keys);
         let by_index = self.order_of_index(block, &keys);
         let (purpose, strength) = match by_index {
             ByIndex::Yes if !differs => return,
-            ByIndex::Yes => (Purpose::OrderDiffersFromGroup, Strength::Always),
-            ByIndex::Perhaps if differs => (Purpose::GroupBy, Strength::Always),
+            ByIndex::Yes => (Purpose::OrderDiffersFromGroup, self.sorted_in_table()),
+            ByIndex::Perhaps if differs => (Purpose::GroupBy, self.sorted_in_table()),
             ByIndex::Perhaps => (Purpose::GroupBy, Strength::Perhaps),
             ByIndex::No => (Purpose::GroupBy, Strength::Always),
         };
@@ -260,13 +294,18 @@ impl Finder<'_> {
             let places: Vec<_> = items.iter().filter_map(|item| block.place(item)).collect();
             let source = block.tables[0].base();
             source.is_some_and(|source| {
-                source.indexes.iter().filter(|index| index.unique && !index.parts.is_empty()).any(|index| {
-                    index.parts.iter().all(|(column, _)| {
-                        column.is_some_and(|column| {
-                            !source.columns[column].nullable && places.iter().any(|place| place.column == column)
+                source
+                    .indexes
+                    .iter()
+                    .filter(|index| index.unique && !index.parts.is_empty())
+                    .any(|index| {
+                        index.parts.iter().all(|(column, _)| {
+                            column.is_some_and(|column| {
+                                !source.columns[column].nullable
+                                    && places.iter().any(|place| place.column == column)
+                            })
                         })
                     })
-                })
             })
         };
         if holds_unique_key {
@@ -293,52 +332,111 @@ impl Finder<'_> {
     /// ORDER BY across a join, windows, SQL_BUFFER_RESULT, subqueries that are looked up, tables of the server.
     fn others(&self, block: &Block, found: &mut Vec<TemporaryTable>) {
         let push = |found: &mut Vec<TemporaryTable>, purpose, strength, held| {
-            found.push(TemporaryTable { purpose, block: Some(block.number), strength, held });
+            found.push(TemporaryTable {
+                purpose,
+                block: Some(block.number),
+                strength,
+                held,
+            });
         };
         if block.has_windows {
-            let strength = if self.server.family == Family::MariaDb { Strength::Always } else { Strength::Perhaps };
+            let strength = if self.server.family == Family::MariaDb {
+                Strength::Always
+            } else {
+                Strength::Perhaps
+            };
             push(found, Purpose::Window, strength, self.items(block));
         }
         if block.modifiers().sql_buffer_result {
             push(found, Purpose::Buffer, Strength::Always, self.items(block));
         }
-        let joins = block.tables.len() > 1 && !(0..block.tables.len()).all(|table| index::is_one_row(block, table));
-        if joins && !block.order_by.is_empty() && block.group_by.is_empty() && !block.is_distinct() && !block.has_windows {
+        let joins = block.tables.len() > 1
+            && !(0..block.tables.len()).all(|table| index::is_one_row(block, table));
+        if joins
+            && !block.order_by.is_empty()
+            && block.group_by.is_empty()
+            && !block.is_distinct()
+            && !block.has_windows
+        {
             let order: Vec<&Expr> = block.order_by.iter().map(|key| &key.expr).collect();
-            let strength = match index::key_columns(block, &order) {
-                Some((table, _)) if self.could_be_first(block, table) => Strength::Perhaps,
-                _ if order.iter().any(|key| block.place(key).is_none()) => Strength::Perhaps,
-                _ => Strength::Always,
+            // Columns of one table: it may be the first of the join, and is then sorted by itself.
+            let of_one = index::key_columns(block, &order).is_some();
+            let unknown = order.iter().any(|key| block.place(key).is_none());
+            let strength = if of_one || unknown {
+                Strength::Perhaps
+            } else {
+                self.sorted_in_table()
             };
-            let strength = if self.server.sorts_joins_in_tables() { strength } else { Strength::Perhaps };
-            push(found, Purpose::OrderByAcrossJoin, strength, self.items(block));
+            push(
+                found,
+                Purpose::OrderByAcrossJoin,
+                strength,
+                self.items(block),
+            );
         }
-        if matches!(block.role, Role::Subquery(SubqueryKind::In | SubqueryKind::Exists)) {
-            push(found, Purpose::Materialization, Strength::Perhaps, self.items(block));
+        if matches!(
+            block.role,
+            Role::Subquery(SubqueryKind::In | SubqueryKind::Exists)
+        ) {
+            push(
+                found,
+                Purpose::Materialization,
+                Strength::Perhaps,
+                self.items(block),
+            );
+        }
+        if block.role == Role::Subquery(SubqueryKind::Scalar)
+            && self.server.family == Family::MariaDb
+        {
+            push(found, Purpose::SubqueryCache, Strength::Perhaps, Vec::new());
         }
         for table in &block.tables {
             if let Origin::System(name) = &table.origin {
-                push(found, Purpose::Metadata(name.clone()), Strength::Perhaps, Vec::new());
+                push(
+                    found,
+                    Purpose::Metadata(name.clone()),
+                    Strength::Perhaps,
+                    Vec::new(),
+                );
             }
         }
     }
 
-    fn set_operation(&self, number: usize, operation: &SetOperation, found: &mut Vec<TemporaryTable>) {
-        let held: Vec<Held> = operation.blocks.iter().filter_map(|block| self.statement.blocks.get(*block))
+    fn set_operation(
+        &self,
+        number: usize,
+        operation: &SetOperation,
+        found: &mut Vec<TemporaryTable>,
+    ) {
+        let held: Vec<Held> = operation
+            .blocks
+            .iter()
+            .filter_map(|block| self.statement.blocks.get(*block))
             .flat_map(|block| self.items(block))
             // The columns of the result are those of a table, whatever they are computed of.
-            .map(|held| Held { computed: false, is_key: false, ..held }).collect();
+            .map(|held| Held {
+                computed: false,
+                is_key: false,
+                ..held
+            })
+            .collect();
         if !operation.all {
             let table = plain(Purpose::SetOperation(number), None, Strength::Always);
             found.push(TemporaryTable { held, ..table });
         } else if operation.ordered {
             let table = plain(Purpose::SetOperation(number), None, Strength::Always);
             found.push(TemporaryTable { held, ..table });
-        } else if matches!(operation.role, Role::Derived(_) | Role::CommonTable(..) | Role::View { .. })
-            && !self.is_recursive(&operation.role)
+        } else if matches!(
+            operation.role,
+            Role::Derived(_) | Role::CommonTable(..) | Role::View { .. }
+        ) && !self.is_recursive(&operation.role)
         {
             let block = operation.blocks.first().copied();
-            let table = plain(Purpose::NotMerged(NotMerged::Union), block, Strength::Always);
+            let table = plain(
+                Purpose::NotMerged(NotMerged::Union),
+                block,
+                Strength::Always,
+            );
             found.push(TemporaryTable { held, ..table });
         }
     }
@@ -350,8 +448,14 @@ impl Finder<'_> {
     /// Whether an index gives rows in the order of keys.
     fn order_of_index(&self, block: &Block, keys: &[&Expr]) -> ByIndex {
         let Some((table, columns)) = index::key_columns(block, keys) else {
-            let unknown = keys.iter().any(|key| is_name(key) && block.place(key).is_none());
-            return if unknown && self.has_unknown_table(block) { ByIndex::Perhaps } else { ByIndex::No };
+            let unknown = keys
+                .iter()
+                .any(|key| is_name(key) && block.place(key).is_none());
+            return if unknown && self.has_unknown_table(block) {
+                ByIndex::Perhaps
+            } else {
+                ByIndex::No
+            };
         };
         if columns.is_empty() {
             return ByIndex::Yes;
@@ -370,13 +474,19 @@ impl Finder<'_> {
     }
 
     fn has_unknown_table(&self, block: &Block) -> bool {
-        block.tables.iter().any(|table| matches!(table.origin, Origin::Unknown(_)))
+        block
+            .tables
+            .iter()
+            .any(|table| matches!(table.origin, Origin::Unknown(_)))
     }
 
-    /// Whether a table may be the first that is read: it is not looked up by an index from another one alone.
-    fn could_be_first(&self, block: &Block, table: usize) -> bool {
-        let only_one = block.tables.iter().enumerate().filter(|(_, one)| one.base().is_some()).count() <= 1;
-        only_one || table < block.tables.len()
+    /// How sure it is that rows go through a table on their way to a sort.
+    fn sorted_in_table(&self) -> Strength {
+        if self.server.sorts_in_tables() {
+            Strength::Always
+        } else {
+            Strength::Perhaps
+        }
     }
 
     fn held(&self, block: &Block, expr: &Expr, is_key: bool) -> Held {
@@ -390,7 +500,10 @@ impl Finder<'_> {
 
     /// The select list; the columns of the tables for `*`.
     fn items(&self, block: &Block) -> Vec<Held> {
-        let mut held: Vec<Held> = block.items().map(|item| self.held(block, item, false)).collect();
+        let mut held: Vec<Held> = block
+            .items()
+            .map(|item| self.held(block, item, false))
+            .collect();
         if block.has_wildcard()
             && let Some(columns) = self.types.columns(block)
         {
@@ -406,7 +519,11 @@ impl Finder<'_> {
 
     /// The keys of GROUP BY, and what is kept of each group.
     fn grouped_values(&self, block: &Block) -> Vec<Held> {
-        let mut held: Vec<Held> = block.group_by.iter().map(|key| self.held(block, key, true)).collect();
+        let mut held: Vec<Held> = block
+            .group_by
+            .iter()
+            .map(|key| self.held(block, key, true))
+            .collect();
         let order = block.order_by.iter().map(|key| &key.expr);
         for item in block.items().chain(order) {
             if !block.group_by.contains(item) && !held.iter().any(|one| one.expr == *item) {
@@ -426,7 +543,12 @@ enum ByIndex {
 }
 
 fn plain(purpose: Purpose, block: Option<usize>, strength: Strength) -> TemporaryTable {
-    TemporaryTable { purpose, block, strength, held: Vec::new() }
+    TemporaryTable {
+        purpose,
+        block,
+        strength,
+        held: Vec::new(),
+    }
 }
 
 fn is_name(expr: &Expr) -> bool {
@@ -435,9 +557,13 @@ fn is_name(expr: &Expr) -> bool {
 
 /// MIN and MAX of a column are of the column's type.
 fn is_extreme_of_name(expr: &Expr) -> bool {
-    let Expr::Function(call) = expr else { return false };
+    let Expr::Function(call) = expr else {
+        return false;
+    };
     let name = call.name.to_string().to_ascii_uppercase();
-    let ast::FunctionArguments::List(list) = &call.args else { return false };
+    let ast::FunctionArguments::List(list) = &call.args else {
+        return false;
+    };
     matches!(name.as_str(), "MIN" | "MAX" | "ANY_VALUE")
         && matches!(list.args.as_slice(), [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr))] if is_name(expr))
 }
@@ -466,7 +592,13 @@ impl Visitor for Inside {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> std::ops::ControlFlow<()> {
-        self.assigns |= matches!(expr, Expr::BinaryOp { op: ast::BinaryOperator::Assignment, .. });
+        self.assigns |= matches!(
+            expr,
+            Expr::BinaryOp {
+                op: ast::BinaryOperator::Assignment,
+                ..
+            }
+        );
         std::ops::ControlFlow::Continue(())
     }
 
@@ -477,36 +609,60 @@ impl Visitor for Inside {
 }
 
 /// The tables of those that the rules give which agree with what the server has reported.
-pub(crate) fn agreeing(mut tables: Vec<TemporaryTable>, digest: &Digest, explain: Option<&Explain>) -> Vec<TemporaryTable> {
+pub(crate) fn agreeing(
+    mut tables: Vec<TemporaryTable>,
+    digest: &Digest,
+    explain: Option<&Explain>,
+) -> Vec<TemporaryTable> {
     if digest.is_counted() && digest.tables == 0 && digest.disk_tables == 0 {
         return Vec::new();
     }
     if let Some(explain) = explain {
         let temporary = explain.says("Using temporary");
         tables.retain_mut(|table| match table.purpose {
-            Purpose::GroupBy | Purpose::OrderDiffersFromGroup | Purpose::Distinct | Purpose::OrderByAcrossJoin | Purpose::Buffer => {
-                table.strength = table.strength.max(if temporary { Strength::Perhaps } else { table.strength });
+            Purpose::GroupBy
+            | Purpose::OrderDiffersFromGroup
+            | Purpose::Distinct
+            | Purpose::OrderByAcrossJoin
+            | Purpose::Buffer => {
+                table.strength = table.strength.max(if temporary {
+                    Strength::Perhaps
+                } else {
+                    table.strength
+                });
                 temporary
             }
             Purpose::Materialization => {
-                let seen = explain.has_select_type(&["MATERIALIZED"]) || explain.says("Start temporary");
+                let seen =
+                    explain.has_select_type(&["MATERIALIZED"]) || explain.says("Start temporary");
                 if seen {
                     table.strength = Strength::Always;
                 }
                 seen
             }
-            Purpose::NotMerged(_) => explain.has_select_type(&["DERIVED"]) || explain.says("<derived"),
+            Purpose::NotMerged(_) => {
+                explain.has_select_type(&["DERIVED"]) || explain.says("<derived")
+            }
             _ => true,
         });
-        if temporary && !tables.iter().any(|table| table.strength == Strength::Always) {
+        if temporary
+            && !tables
+                .iter()
+                .any(|table| table.strength == Strength::Always)
+        {
             for table in &mut tables {
                 table.strength = Strength::Always;
             }
         }
     }
-    let is_sure = tables.iter().any(|table| table.strength == Strength::Always);
+    let is_sure = tables
+        .iter()
+        .any(|table| table.strength == Strength::Always);
     // What depends on costs explains tables that the server has counted and nothing else explains.
-    let sure = tables.iter().filter(|table| table.strength == Strength::Always).count() as u64;
+    let sure = tables
+        .iter()
+        .filter(|table| table.strength == Strength::Always)
+        .count() as u64;
     let missing = digest.is_counted() && (!is_sure || digest.tables_max > sure);
     if is_sure && !missing || !digest.is_counted() {
         tables.retain(|table| table.strength == Strength::Always);
@@ -515,7 +671,14 @@ pub(crate) fn agreeing(mut tables: Vec<TemporaryTable>, digest: &Digest, explain
         let converted = digest.disk_tables_max > 0;
         tables.retain(|table| {
             table.strength == Strength::Always
-                || !converted && matches!(table.purpose, Purpose::Materialization | Purpose::Metadata(_) | Purpose::MultiTableUpdate)
+                || !converted
+                    && matches!(
+                        table.purpose,
+                        Purpose::Materialization
+                            | Purpose::SubqueryCache
+                            | Purpose::Metadata(_)
+                            | Purpose::MultiTableUpdate
+                    )
         });
     }
     tables
@@ -524,5 +687,9 @@ pub(crate) fn agreeing(mut tables: Vec<TemporaryTable>, digest: &Digest, explain
 /// What is known of the schema's part in a statement: whether every table of it is known.
 pub(crate) fn is_known(statement: &Statement, schema: &Schema) -> bool {
     !schema.is_empty()
-        && !statement.blocks.iter().flat_map(|block| &block.tables).any(|table| matches!(table.origin, Origin::Unknown(_)))
+        && !statement
+            .blocks
+            .iter()
+            .flat_map(|block| &block.tables)
+            .any(|table| matches!(table.origin, Origin::Unknown(_)))
 }

@@ -133,7 +133,11 @@ impl Digest {
             self.example_is_whole = whole;
             self.example_time = event.query_time;
             self.example = event.text;
-            if let Some((end, _)) = self.example.char_indices().find(|(at, _)| *at >= EXAMPLE_BYTES_MAX) {
+            if let Some((end, _)) = self
+                .example
+                .char_indices()
+                .find(|(at, _)| *at >= EXAMPLE_BYTES_MAX)
+            {
                 self.example.truncate(end);
             }
         }

@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mayfly_advisor::{Cause, Confidence, Digest, Input, Schema, Server, SlowLog, Workload, findings};
+use mayfly_advisor::{
+    Cause, Confidence, Digest, Input, Schema, Server, SlowLog, Workload, findings,
+};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/advise")
@@ -27,10 +29,17 @@ fn cases(server: &str) -> Vec<Case> {
     let mut causes = BTreeSet::new();
     for line in file("causes.sql").lines() {
         if let Some(list) = line.strip_prefix(&format!("-- {server}: ")) {
-            causes = list.split(", ").filter(|cause| *cause != "-").map(str::to_owned).collect();
+            causes = list
+                .split(", ")
+                .filter(|cause| *cause != "-")
+                .map(str::to_owned)
+                .collect();
         } else if !line.is_empty() && !line.starts_with("--") {
             let sql = line.trim_end_matches(';').to_owned();
-            cases.push(Case { sql, causes: std::mem::take(&mut causes) });
+            cases.push(Case {
+                sql,
+                causes: std::mem::take(&mut causes),
+            });
         }
     }
     cases
@@ -38,8 +47,15 @@ fn cases(server: &str) -> Vec<Case> {
 
 fn statements_without_causes() -> Vec<Case> {
     let text = file("no_causes.sql");
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("--"));
-    lines.map(|line| Case { sql: line.trim_end_matches(';').to_owned(), causes: BTreeSet::new() }).collect()
+    let lines = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("--"));
+    lines
+        .map(|line| Case {
+            sql: line.trim_end_matches(';').to_owned(),
+            causes: BTreeSet::new(),
+        })
+        .collect()
 }
 
 /// What a log says, and who wrote it.
@@ -57,24 +73,43 @@ impl Log {
         while let Some(event) = log.next_event().expect("memory can be read") {
             workload.add(event);
         }
-        let server = Server::of_banner(log.banner().expect("the log has a banner")).expect("it names a server");
+        let server = Server::of_banner(log.banner().expect("the log has a banner"))
+            .expect("it names a server");
         let mut schema = Schema::new();
         if with_schema {
-            assert_eq!(schema.read_dump(&file("schema.sql"), "shop"), Vec::<String>::new());
+            assert_eq!(
+                schema.read_dump(&file("schema.sql"), "shop"),
+                Vec::<String>::new()
+            );
         }
-        Self { workload, schema, server }
+        Self {
+            workload,
+            schema,
+            server,
+        }
     }
 
     fn digest(&self, sql: &str) -> &Digest {
         let (_, hash) = mayfly_syntax::digest(sql);
-        let found = self.workload.digests().iter().find(|digest| digest.hash == hash);
+        let found = self
+            .workload
+            .digests()
+            .iter()
+            .find(|digest| digest.hash == hash);
         found.unwrap_or_else(|| panic!("not in the log: {sql}"))
     }
 
     fn causes(&self, sql: &str) -> Vec<(Cause, Confidence)> {
-        let input = Input { workload: &self.workload, schema: &self.schema, server: &self.server };
+        let input = Input {
+            workload: &self.workload,
+            schema: &self.schema,
+            server: &self.server,
+        };
         let found = findings(&input, self.digest(sql), None);
-        found.iter().map(|finding| (finding.cause, finding.confidence)).collect()
+        found
+            .iter()
+            .map(|finding| (finding.cause, finding.confidence))
+            .collect()
     }
 }
 
@@ -82,15 +117,28 @@ fn names(causes: &[(Cause, Confidence)]) -> BTreeSet<String> {
     causes.iter().map(|(cause, _)| cause.name()).collect()
 }
 
-fn check_all(log: &Log, cases: &[Case], is_right: impl Fn(&BTreeSet<String>, &BTreeSet<String>) -> bool) {
+fn check_all(
+    log: &Log,
+    cases: &[Case],
+    is_right: impl Fn(&BTreeSet<String>, &BTreeSet<String>) -> bool,
+) {
     let mut problems = Vec::new();
     for case in cases {
         let found = names(&log.causes(&case.sql));
         if !is_right(&found, &case.causes) {
-            problems.push(format!("{}\n  expected {:?}\n  found    {found:?}", case.sql, case.causes));
+            problems.push(format!(
+                "{}\n  expected {:?}\n  found    {found:?}",
+                case.sql, case.causes
+            ));
         }
     }
-    assert!(problems.is_empty(), "{} of {}:\n{}", problems.len(), cases.len(), problems.join("\n"));
+    assert!(
+        problems.is_empty(),
+        "{} of {}:\n{}",
+        problems.len(),
+        cases.len(),
+        problems.join("\n")
+    );
 }
 
 fn check_exactly(log: &str, server: &str) {
@@ -125,10 +173,18 @@ fn plain_logs_give_no_false_finding() {
         let log = Log::read(log, true);
         let cases = cases(server);
         check_all(&log, &cases, |found, expected| found.is_subset(expected));
-        check_all(&log, &statements_without_causes(), |found, _| found.is_empty());
-        let found = cases.iter().filter(|case| !log.causes(&case.sql).is_empty()).count();
+        check_all(&log, &statements_without_causes(), |found, _| {
+            found.is_empty()
+        });
+        let found = cases
+            .iter()
+            .filter(|case| !log.causes(&case.sql).is_empty())
+            .count();
         assert!(found * 3 >= cases.len() * 2, "{found} of {}", cases.len());
-        let sure = cases.iter().flat_map(|case| log.causes(&case.sql)).filter(|(cause, _)| *cause != Cause::JoinWithoutIndex);
+        let sure = cases
+            .iter()
+            .flat_map(|case| log.causes(&case.sql))
+            .filter(|(cause, _)| *cause != Cause::JoinWithoutIndex);
         for (cause, confidence) in sure {
             assert!(confidence < Confidence::Certain, "{cause:?}");
         }
@@ -138,7 +194,12 @@ fn plain_logs_give_no_false_finding() {
 /// Without a schema, what has no table has no finding either, and nothing is certain but counted sorts.
 #[test]
 fn logs_without_a_schema() {
-    for log in ["mariadb-query-plan", "mysql-extra", "mariadb-plain", "mysql-plain"] {
+    for log in [
+        "mariadb-query-plan",
+        "mysql-extra",
+        "mariadb-plain",
+        "mysql-plain",
+    ] {
         let log = Log::read(log, false);
         let is_counted = log.workload.digests().iter().any(Digest::is_counted);
         for case in statements_without_causes().iter().filter(|_| is_counted) {
@@ -147,7 +208,11 @@ fn logs_without_a_schema() {
         for case in cases("mariadb") {
             for (cause, confidence) in log.causes(&case.sql) {
                 let counted = matches!(cause, Cause::SortOnDisk | Cause::SizeLimit);
-                assert!(counted || confidence < Confidence::Certain, "{cause:?}: {}", case.sql);
+                assert!(
+                    counted || confidence < Confidence::Certain,
+                    "{cause:?}: {}",
+                    case.sql
+                );
             }
         }
     }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use mayfly_advisor::{
-    Address, Cause, Change, ChangeKind, Digest, Event, Finding, Input, Live, Report, Schema, Workload, connect, findings,
+    Address, Cause, Change, ChangeKind, Digest, Event, Finding, Input, Live, Report, Schema,
+    Workload, connect, findings,
 };
 use mayfly_testkit::client::{Answer, Client, Row};
 use mayfly_testkit::corpus;
@@ -28,23 +29,42 @@ impl Shop {
     fn new(socket: PathBuf, name: &str) -> Self {
         let database = format!("advise_{name}_{}", std::process::id());
         let reader = format!("advise_{name}");
-        let shop = Self { socket, database, reader, settings: Vec::new() };
+        let shop = Self {
+            socket,
+            database,
+            reader,
+            settings: Vec::new(),
+        };
         let mut root = shop.client(None);
         for sql in [
             format!("DROP DATABASE IF EXISTS {}", shop.database),
             format!("CREATE DATABASE {}", shop.database),
             format!("DROP USER IF EXISTS {}@localhost", shop.reader),
             format!("CREATE USER {}@localhost", shop.reader),
-            format!("GRANT SELECT, SHOW VIEW ON {}.* TO {}@localhost", shop.database, shop.reader),
-            format!("GRANT SELECT ON performance_schema.* TO {}@localhost", shop.reader),
+            format!(
+                "GRANT SELECT, SHOW VIEW ON {}.* TO {}@localhost",
+                shop.database, shop.reader
+            ),
+            format!(
+                "GRANT SELECT ON performance_schema.* TO {}@localhost",
+                shop.reader
+            ),
             format!("GRANT PROCESS ON *.* TO {}@localhost", shop.reader),
             format!("USE {}", shop.database),
         ] {
             run(&mut root, &sql);
         }
-        let text = std::fs::read_to_string(corpus::root().join("tests/advise/schema.sql")).expect("the schema is there");
-        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("--")).collect();
-        for sql in lines.join("\n").split(";\n").filter(|sql| !sql.trim().is_empty()) {
+        let text = std::fs::read_to_string(corpus::root().join("tests/advise/schema.sql"))
+            .expect("the schema is there");
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with("--"))
+            .collect();
+        for sql in lines
+            .join("\n")
+            .split(";\n")
+            .filter(|sql| !sql.trim().is_empty())
+        {
             run(&mut root, sql);
         }
         shop
@@ -52,7 +72,8 @@ impl Shop {
 
     /// A new session, which has the global settings of now.
     fn client(&self, database: Option<&str>) -> Client {
-        let mut client = Client::connect(&self.socket, "root").expect("root may connect without a password");
+        let mut client =
+            Client::connect(&self.socket, "root").expect("root may connect without a password");
         if let Some(database) = database {
             run(&mut client, &format!("USE {database}"));
         }
@@ -77,7 +98,10 @@ impl Shop {
     fn set(&mut self, name: &str, value: &str) {
         let before = text_of(&mut self.client(None), &format!("SELECT @@global.{name}"));
         self.settings.push((name.to_owned(), before));
-        run(&mut self.client(None), &format!("SET GLOBAL {name} = {value}"));
+        run(
+            &mut self.client(None),
+            &format!("SET GLOBAL {name} = {value}"),
+        );
     }
 
     /// Runs a statement in a session of its own: what it was, as a slow log would have it, and its rows.
@@ -110,7 +134,11 @@ impl Shop {
         let mut schema = Schema::new();
         live.read_schema(&workload, &mut schema);
         let server = live.server().clone();
-        let input = Input { workload: &workload, schema: &schema, server: &server };
+        let input = Input {
+            workload: &workload,
+            schema: &schema,
+            server: &server,
+        };
         let digest = &workload.digests()[0];
         let explain = live.explain(digest);
         assert!(explain.is_some(), "EXPLAIN is refused");
@@ -120,9 +148,15 @@ impl Shop {
 
 impl Drop for Shop {
     fn drop(&mut self) {
-        let Ok(mut root) = Client::connect(&self.socket, "root") else { return };
+        let Ok(mut root) = Client::connect(&self.socket, "root") else {
+            return;
+        };
         for (name, value) in self.settings.iter().rev() {
-            let value = if value.parse::<f64>().is_ok() { value.clone() } else { format!("'{value}'") };
+            let value = if value.parse::<f64>().is_ok() {
+                value.clone()
+            } else {
+                format!("'{value}'")
+            };
             let _ = root.query(&format!("SET GLOBAL {name} = {value}"));
         }
         let _ = root.query(&format!("DROP DATABASE IF EXISTS {}", self.database));
@@ -131,11 +165,16 @@ impl Drop for Shop {
 }
 
 fn run(client: &mut Client, sql: &str) {
-    client.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    client
+        .query(sql)
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
 }
 
 fn rows_of(client: &mut Client, sql: &str) -> Vec<Row> {
-    match client.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}")) {
+    match client
+        .query(sql)
+        .unwrap_or_else(|error| panic!("{sql}: {error}"))
+    {
         Answer::Rows { rows, .. } => rows,
         Answer::Done(_) => Vec::new(),
     }
@@ -148,13 +187,21 @@ fn text_of(client: &mut Client, sql: &str) -> String {
 
 /// Temporary tables of the session, and those on disk.
 fn counters(client: &mut Client) -> [u64; 2] {
-    let rows = rows_of(client, "SHOW SESSION STATUS WHERE Variable_name IN ('Created_tmp_tables', 'Created_tmp_disk_tables')");
+    let rows = rows_of(
+        client,
+        "SHOW SESSION STATUS WHERE Variable_name IN ('Created_tmp_tables', 'Created_tmp_disk_tables')",
+    );
     let value = |name: &str| {
-        let row = rows.iter().find(|row| row[0].as_deref() == Some(name.as_bytes()));
+        let row = rows
+            .iter()
+            .find(|row| row[0].as_deref() == Some(name.as_bytes()));
         let value = row.and_then(|row| row[1].clone()).unwrap_or_default();
         String::from_utf8_lossy(&value).parse().unwrap_or(0)
     };
-    [value("Created_tmp_tables"), value("Created_tmp_disk_tables")]
+    [
+        value("Created_tmp_tables"),
+        value("Created_tmp_disk_tables"),
+    ]
 }
 
 fn socket(flavour: Flavour, variable: &str) -> Option<PathBuf> {
@@ -283,7 +330,12 @@ fn cases() -> Vec<Case> {
 fn check(socket: &Path, case: &Case) {
     let mut shop = Shop::new(socket.to_path_buf(), "change");
     // What a change sets is put back at the end.
-    for name in ["tmp_table_size", "max_heap_table_size", "optimizer_switch", "big_tables"] {
+    for name in [
+        "tmp_table_size",
+        "max_heap_table_size",
+        "optimizer_switch",
+        "big_tables",
+    ] {
         let value = text_of(&mut shop.client(None), &format!("SELECT @@global.{name}"));
         shop.settings.push((name.to_owned(), value));
     }
@@ -292,21 +344,40 @@ fn check(socket: &Path, case: &Case) {
     }
     run(&mut shop.session(), case.before);
     let (event, rows) = shop.measure(case.sql);
-    assert!(event.disk_tables > Some(0), "{}: no table on disk", case.sql);
+    assert!(
+        event.disk_tables > Some(0),
+        "{}: no table on disk",
+        case.sql
+    );
     let found = shop.findings(event);
     let finding = found.iter().find(|finding| finding.cause == case.cause);
     let finding = finding.unwrap_or_else(|| panic!("{}: {found:#?}", case.sql));
-    let change = finding.changes.iter().find(|change| change.kind == case.kind);
+    let change = finding
+        .changes
+        .iter()
+        .find(|change| change.kind == case.kind);
     let change = change.unwrap_or_else(|| panic!("{}: {finding:#?}", case.sql));
     let sql = apply(&shop, change, case.sql);
     let (after, rows_after) = shop.measure(&sql);
-    assert_eq!(after.disk_tables, Some(0), "{}\nafter {}", case.sql, change.sql);
+    assert_eq!(
+        after.disk_tables,
+        Some(0),
+        "{}\nafter {}",
+        case.sql,
+        change.sql
+    );
     if case.same_rows {
         let sorted = |mut rows: Vec<Row>| {
             rows.sort();
             rows
         };
-        assert_eq!(sorted(rows_after), sorted(rows), "{}\nafter {}", case.sql, change.sql);
+        assert_eq!(
+            sorted(rows_after),
+            sorted(rows),
+            "{}\nafter {}",
+            case.sql,
+            change.sql
+        );
     }
 }
 
@@ -319,7 +390,12 @@ fn apply(shop: &Shop, change: &Change, sql: &str) -> String {
     if change.kind == ChangeKind::Rewrite {
         return change.sql.clone();
     }
-    for statement in change.sql.split(';').map(str::trim).filter(|one| !one.is_empty()) {
+    for statement in change
+        .sql
+        .split(';')
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+    {
         run(&mut root, statement);
     }
     sql.to_owned()
@@ -327,7 +403,9 @@ fn apply(shop: &Shop, change: &Change, sql: &str) -> String {
 
 #[test]
 fn each_kind_of_change_removes_the_table_on_disk() {
-    let Some(socket) = socket(Flavour::MariaDb, "MAYFLY_MARIADB_SOCKET") else { return };
+    let Some(socket) = socket(Flavour::MariaDb, "MAYFLY_MARIADB_SOCKET") else {
+        return;
+    };
     let _turn = TURN.lock();
     for case in cases() {
         check(&socket, &case);
@@ -337,7 +415,9 @@ fn each_kind_of_change_removes_the_table_on_disk() {
 /// The server's general log has reading statements alone of the account.
 #[test]
 fn the_server_is_only_read() {
-    let Some(socket) = socket(Flavour::MariaDb, "MAYFLY_MARIADB_SOCKET") else { return };
+    let Some(socket) = socket(Flavour::MariaDb, "MAYFLY_MARIADB_SOCKET") else {
+        return;
+    };
     let _turn = TURN.lock();
     let mut shop = Shop::new(socket, "reader");
     let mut workload = Workload::new();
@@ -367,35 +447,61 @@ fn the_server_is_only_read() {
     let mut schema = Schema::new();
     live.read_schema(&workload, &mut schema);
     let server = live.server().clone();
-    let input = Input { workload: &workload, schema: &schema, server: &server };
+    let input = Input {
+        workload: &workload,
+        schema: &schema,
+        server: &server,
+    };
     let mut explain = |digest: &Digest| live.explain(digest);
     let report = Report::new(&input, Vec::new(), 20, &mut explain);
     assert!(report.statements.len() >= 3, "{report}");
     assert!(schema.table(&shop.database, "visit").is_some());
     let mut root = shop.client(None);
     run(&mut root, "SET GLOBAL general_log = 0");
-    let sql = format!("SELECT command_type, argument FROM mysql.general_log WHERE user_host LIKE '{}[%'", shop.reader);
+    let sql = format!(
+        "SELECT command_type, argument FROM mysql.general_log WHERE user_host LIKE '{}[%'",
+        shop.reader
+    );
     let rows = rows_of(&mut root, &sql);
-    let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
-    let asked: Vec<(String, String)> = rows.iter().map(|row| (text(&row[0]), text(&row[1]))).collect();
+    let text = |value: &Option<Vec<u8>>| {
+        String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned()
+    };
+    let asked: Vec<(String, String)> = rows
+        .iter()
+        .map(|row| (text(&row[0]), text(&row[1])))
+        .collect();
     assert!(asked.len() > 10, "{asked:?}");
     let reads = [
-        "SELECT ", "SHOW ", "EXPLAIN SELECT ", "START TRANSACTION READ ONLY", "ROLLBACK", "USE ",
-        "SET SESSION TRANSACTION READ ONLY", "SET SESSION max_statement_time",
+        "SELECT ",
+        "SHOW ",
+        "EXPLAIN SELECT ",
+        "START TRANSACTION READ ONLY",
+        "ROLLBACK",
+        "USE ",
+        "SET SESSION TRANSACTION READ ONLY",
+        "SET SESSION max_statement_time",
     ];
     for (kind, statement) in asked {
         let is_read = reads.iter().any(|read| statement.starts_with(read));
-        assert!(is_read && !statement.contains("OUTFILE") || kind == "Connect" || kind == "Init DB", "{kind}: {statement}");
+        assert!(
+            is_read && !statement.contains("OUTFILE") || kind == "Connect" || kind == "Init DB",
+            "{kind}: {statement}"
+        );
     }
 }
 
 /// MySQL's own sums of digests, with examples as they ran, and its schema.
 #[test]
 fn performance_schema_of_mysql() {
-    let Some(socket) = socket(Flavour::MySql, "MAYFLY_MYSQL_SOCKET") else { return };
+    let Some(socket) = socket(Flavour::MySql, "MAYFLY_MYSQL_SOCKET") else {
+        return;
+    };
     let _turn = TURN.lock();
     let shop = Shop::new(socket, "digests");
-    for sql in ["SELECT settings, count(*) FROM customer GROUP BY settings", "SELECT * FROM recent_purchase WHERE customer_id = 7"] {
+    for sql in [
+        "SELECT settings, count(*) FROM customer GROUP BY settings",
+        "SELECT * FROM recent_purchase WHERE customer_id = 7",
+    ] {
         rows_of(&mut shop.session(), sql);
     }
     let mut live = shop.live();
@@ -403,13 +509,29 @@ fn performance_schema_of_mysql() {
     let mut schema = Schema::new();
     live.read_schema(&workload, &mut schema);
     let server = live.server().clone();
-    let input = Input { workload: &workload, schema: &schema, server: &server };
-    for (part, cause) in [("`settings`", Cause::GroupByWithoutIndex), ("`recent_purchase`", Cause::DerivedTable)] {
-        let digest = workload.digests().iter()
-            .find(|digest| digest.database.as_deref() == Some(&shop.database) && digest.text.contains(part) && digest.text.starts_with("SELECT"))
+    let input = Input {
+        workload: &workload,
+        schema: &schema,
+        server: &server,
+    };
+    for (part, cause) in [
+        ("`settings`", Cause::GroupByWithoutIndex),
+        ("`recent_purchase`", Cause::DerivedTable),
+    ] {
+        let digest = workload
+            .digests()
+            .iter()
+            .find(|digest| {
+                digest.database.as_deref() == Some(&shop.database)
+                    && digest.text.contains(part)
+                    && digest.text.starts_with("SELECT")
+            })
             .expect("the server has its digest");
         let explain = live.explain(digest);
-        let found: Vec<Cause> = findings(&input, digest, explain).iter().map(|finding| finding.cause).collect();
+        let found: Vec<Cause> = findings(&input, digest, explain)
+            .iter()
+            .map(|finding| finding.cause)
+            .collect();
         assert_eq!(found, [cause], "{}", digest.example);
     }
 }

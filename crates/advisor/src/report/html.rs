@@ -13,7 +13,8 @@ const BARS_MAX: usize = 12;
 
 /// The report as HTML.
 pub fn html(report: &Report) -> String {
-    let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    let mut page =
+        String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Temporary tables: findings</title>\n");
     let _ = write!(page, "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n");
     head(&mut page, report);
@@ -28,7 +29,11 @@ pub fn html(report: &Report) -> String {
         of_statement(&mut page, statement);
     }
     if report.statements_left_out > 0 {
-        let _ = writeln!(page, "<p>{} more statements have findings.</p>", report.statements_left_out);
+        let _ = writeln!(
+            page,
+            "<p>{} more statements have findings.</p>",
+            report.statements_left_out
+        );
     }
     if !report.notes.is_empty() {
         page.push_str("<h2>Notes</h2>\n<ul>\n");
@@ -58,7 +63,11 @@ fn escaped(text: &str) -> String {
 
 fn head(page: &mut String, report: &Report) {
     let totals = &report.totals;
-    let assumed = if report.server.known { "" } else { " (assumed)" };
+    let assumed = if report.server.known {
+        ""
+    } else {
+        " (assumed)"
+    };
     let _ = writeln!(
         page,
         "<h1>Temporary tables: findings</h1>\n<p class=\"source\">{} · {}{assumed} · {} to {} UTC</p>",
@@ -70,16 +79,31 @@ fn head(page: &mut String, report: &Report) {
     let mut tiles = vec![
         ("statements run".to_owned(), totals.runs.to_string()),
         ("in all".to_owned(), seconds(totals.seconds)),
-        ("different statements".to_owned(), totals.digests.to_string()),
+        (
+            "different statements".to_owned(),
+            totals.digests.to_string(),
+        ),
     ];
     if totals.counted {
-        tiles.push(("temporary tables".to_owned(), totals.temporary_tables.to_string()));
+        tiles.push((
+            "temporary tables".to_owned(),
+            totals.temporary_tables.to_string(),
+        ));
         tiles.push(("on disk".to_owned(), totals.disk_tables.to_string()));
     }
-    tiles.extend(totals.bytes.map(|bytes| ("of temporary tables".to_owned(), size(bytes))));
+    tiles.extend(
+        totals
+            .bytes
+            .map(|bytes| ("of temporary tables".to_owned(), size(bytes))),
+    );
     page.push_str("<dl class=\"tiles\">\n");
     for (name, value) in tiles {
-        let _ = writeln!(page, "<div><dd>{}</dd><dt>{}</dt></div>", escaped(&value), escaped(&name));
+        let _ = writeln!(
+            page,
+            "<div><dd>{}</dd><dt>{}</dt></div>",
+            escaped(&value),
+            escaped(&name)
+        );
     }
     page.push_str("</dl>\n");
 }
@@ -88,11 +112,23 @@ fn charts(page: &mut String, report: &Report) {
     if report.statements.is_empty() {
         return;
     }
-    let time: Vec<(String, f64, String)> = report.statements.iter()
-        .map(|one| (label(one), one.seconds, seconds(one.seconds))).collect();
+    let time: Vec<(String, f64, String)> = report
+        .statements
+        .iter()
+        .map(|one| (label(one), one.seconds, seconds(one.seconds)))
+        .collect();
     chart(page, "Time of statements with findings", &time);
-    let disk: Vec<(String, f64, String)> = report.statements.iter()
-        .filter_map(|one| Some((label(one), one.disk_tables.filter(|disk| *disk > 0)? as f64, one.disk_tables?.to_string()))).collect();
+    let disk: Vec<(String, f64, String)> = report
+        .statements
+        .iter()
+        .filter_map(|one| {
+            Some((
+                label(one),
+                one.disk_tables.filter(|disk| *disk > 0)? as f64,
+                one.disk_tables?.to_string(),
+            ))
+        })
+        .collect();
     chart(page, "Temporary tables on disk", &disk);
     let mut causes: Vec<(String, f64, String)> = Vec::new();
     for statement in &report.statements {
@@ -120,7 +156,9 @@ fn chart(page: &mut String, title: &str, bars: &[(String, f64, String)]) {
     bars.retain(|(_, value, _)| *value > 0.0);
     bars.sort_by(|a, b| b.1.total_cmp(&a.1));
     bars.truncate(BARS_MAX);
-    let Some(longest) = bars.first().map(|(_, value, _)| *value) else { return };
+    let Some(longest) = bars.first().map(|(_, value, _)| *value) else {
+        return;
+    };
     let height = 22 * bars.len() + 6;
     let _ = writeln!(
         page,
@@ -148,28 +186,60 @@ fn changes(page: &mut String, report: &Report) {
     }
     page.push_str("<h2>Changes, those that help most first</h2>\n<table>\n<thead><tr><th>Change</th><th>Helps</th><th>Time</th><th>Disk tables</th></tr></thead>\n<tbody>\n");
     for change in &report.changes {
-        let links: Vec<String> = change.statements.iter().map(|rank| format!("<a href=\"#s{rank}\">#{rank}</a>")).collect();
+        let links: Vec<String> = change
+            .statements
+            .iter()
+            .map(|rank| format!("<a href=\"#s{rank}\">#{rank}</a>"))
+            .collect();
         let _ = writeln!(
             page,
             "<tr><td><pre>{}</pre></td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escaped(&change.change.sql), links.join(" "), seconds(change.seconds), change.disk_tables
+            escaped(&change.change.sql),
+            links.join(" "),
+            seconds(change.seconds),
+            change.disk_tables
         );
     }
     page.push_str("</tbody>\n</table>\n");
 }
 
 fn of_statement(page: &mut String, statement: &StatementReport) {
-    let _ = writeln!(page, "<section id=\"s{}\">\n<h3>#{} <span>{}</span></h3>", statement.rank, statement.rank, runs(statement.runs));
+    let _ = writeln!(
+        page,
+        "<section id=\"s{}\">\n<h3>#{} <span>{}</span></h3>",
+        statement.rank,
+        statement.rank,
+        runs(statement.runs)
+    );
     let _ = writeln!(page, "<pre>{}</pre>", escaped(&statement.example));
     let mut facts = vec![
-        ("time", format!("{} ({:.0} %), longest {}", seconds(statement.seconds), 100.0 * statement.seconds_share, seconds(statement.seconds_max))),
-        ("rows", format!("{} sent, {} read", statement.rows_sent, statement.rows_examined)),
+        (
+            "time",
+            format!(
+                "{} ({:.0} %), longest {}",
+                seconds(statement.seconds),
+                100.0 * statement.seconds_share,
+                seconds(statement.seconds_max)
+            ),
+        ),
+        (
+            "rows",
+            format!(
+                "{} sent, {} read",
+                statement.rows_sent, statement.rows_examined
+            ),
+        ),
     ];
     if let (Some(tables), Some(disk)) = (statement.temporary_tables, statement.disk_tables) {
         facts.push(("temporary tables", format!("{tables}, {disk} on disk")));
     }
     facts.extend(statement.bytes.map(|bytes| ("bytes", size(bytes))));
-    facts.extend(statement.database.clone().map(|database| ("database", database)));
+    facts.extend(
+        statement
+            .database
+            .clone()
+            .map(|database| ("database", database)),
+    );
     facts.push(("accounts", statement.accounts.join(", ")));
     facts.push(("digest", statement.digest.clone()));
     page.push_str("<dl class=\"facts\">\n");
@@ -185,7 +255,11 @@ fn of_statement(page: &mut String, statement: &StatementReport) {
             escaped(finding.cause.title()),
             escaped(&finding.evidence),
             escaped(&finding.because),
-            if finding.gain.is_empty() { String::new() } else { format!(" Expected: {}.", escaped(&finding.gain)) }
+            if finding.gain.is_empty() {
+                String::new()
+            } else {
+                format!(" Expected: {}.", escaped(&finding.gain))
+            }
         );
         if !finding.changes.is_empty() {
             page.push_str("<ol>\n");
@@ -205,10 +279,18 @@ fn of_change(page: &mut String, change: &Change) {
         let _ = write!(page, "<pre>{}</pre>", escaped(&change.sql));
     }
     if let Some(check) = &change.check {
-        let _ = write!(page, "<p>Ask first; it must give 1:</p><pre>{}</pre>", escaped(check));
+        let _ = write!(
+            page,
+            "<p>Ask first; it must give 1:</p><pre>{}</pre>",
+            escaped(check)
+        );
     }
     if !change.risk.is_empty() {
-        let _ = write!(page, "<p class=\"risk\">Risk: {}</p>", escaped(&change.risk));
+        let _ = write!(
+            page,
+            "<p class=\"risk\">Risk: {}</p>",
+            escaped(&change.risk)
+        );
     }
     page.push_str("</li>\n");
 }

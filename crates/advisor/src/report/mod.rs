@@ -140,16 +140,27 @@ impl Report {
                 found.push((score(digest, &findings), digest, findings));
             }
         }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.disk_tables.cmp(&a.1.disk_tables)));
+        found.sort_by(|a, b| {
+            b.0.total_cmp(&a.0)
+                .then_with(|| b.1.disk_tables.cmp(&a.1.disk_tables))
+        });
         let all = found.len();
         found.truncate(limit);
         let seconds = input.workload.seconds.max(f64::MIN_POSITIVE);
-        let statements: Vec<StatementReport> = found.into_iter().enumerate()
-            .map(|(at, (_, digest, findings))| statement(at + 1, digest, findings, seconds)).collect();
+        let statements: Vec<StatementReport> = found
+            .into_iter()
+            .enumerate()
+            .map(|(at, (_, digest, findings))| statement(at + 1, digest, findings, seconds))
+            .collect();
         let mut notes = notes(input, &totals);
-        totals.counted |= statements.iter().any(|statement| statement.temporary_tables.is_some());
+        totals.counted |= statements
+            .iter()
+            .any(|statement| statement.temporary_tables.is_some());
         if input.workload.left_out > 0 {
-            notes.push(format!("{} runs of rare statements were counted and not looked at", input.workload.left_out));
+            notes.push(format!(
+                "{} runs of rare statements were counted and not looked at",
+                input.workload.left_out
+            ));
         }
         Self {
             format: 1,
@@ -188,7 +199,9 @@ fn notes(input: &Input<'_>, totals: &Totals) -> Vec<String> {
     if !totals.counted {
         let how = match input.server.family {
             crate::Family::MariaDb => "SET GLOBAL log_slow_verbosity = 'query_plan,explain'",
-            _ => "SET GLOBAL log_slow_extra = ON (MySQL 8.0.14 or later), or log_slow_verbosity = 'full' (Percona Server)",
+            _ => {
+                "SET GLOBAL log_slow_extra = ON (MySQL 8.0.14 or later), or log_slow_verbosity = 'full' (Percona Server)"
+            }
         };
         notes.push(format!("The log does not count temporary tables, so that findings rest on the statements alone. Have the server count them: {how}."));
     }
@@ -219,7 +232,12 @@ fn score(digest: &Digest, findings: &[Finding]) -> f64 {
     findings.iter().map(weight).fold(0.0, f64::max) * digest.seconds
 }
 
-fn statement(rank: usize, digest: &Digest, findings: Vec<Finding>, all_seconds: f64) -> StatementReport {
+fn statement(
+    rank: usize,
+    digest: &Digest,
+    findings: Vec<Finding>,
+    all_seconds: f64,
+) -> StatementReport {
     let counted = digest.is_counted();
     StatementReport {
         rank,
@@ -248,11 +266,18 @@ fn merged(statements: &[StatementReport]) -> Vec<MergedChange> {
     let mut changes: Vec<MergedChange> = Vec::new();
     for statement in statements {
         for finding in &statement.findings {
-            let Some(change) = finding.changes.first() else { continue };
-            if !matches!(change.kind, ChangeKind::Index | ChangeKind::Alter | ChangeKind::Setting) {
+            let Some(change) = finding.changes.first() else {
+                continue;
+            };
+            if !matches!(
+                change.kind,
+                ChangeKind::Index | ChangeKind::Alter | ChangeKind::Setting
+            ) {
                 continue;
             }
-            let known = changes.iter_mut().find(|known| is_same(&known.change, change));
+            let known = changes
+                .iter_mut()
+                .find(|known| is_same(&known.change, change));
             let merged = match known {
                 Some(known) => {
                     if value_of(&change.sql) > value_of(&known.change.sql) {
@@ -261,7 +286,12 @@ fn merged(statements: &[StatementReport]) -> Vec<MergedChange> {
                     known
                 }
                 None => {
-                    changes.push(MergedChange { change: change.clone(), statements: Vec::new(), seconds: 0.0, disk_tables: 0 });
+                    changes.push(MergedChange {
+                        change: change.clone(),
+                        statements: Vec::new(),
+                        seconds: 0.0,
+                        disk_tables: 0,
+                    });
                     match changes.last_mut() {
                         Some(last) => last,
                         None => continue,
@@ -275,25 +305,43 @@ fn merged(statements: &[StatementReport]) -> Vec<MergedChange> {
             }
         }
     }
-    changes.sort_by(|a, b| b.disk_tables.min(1).cmp(&a.disk_tables.min(1)).then(b.seconds.total_cmp(&a.seconds)));
+    changes.sort_by(|a, b| {
+        b.disk_tables
+            .min(1)
+            .cmp(&a.disk_tables.min(1))
+            .then(b.seconds.total_cmp(&a.seconds))
+    });
     changes
 }
 
 /// The same text, or the same settings with other values.
 fn is_same(a: &Change, b: &Change) -> bool {
-    let names = |sql: &str| sql.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default().to_owned();
-    a.sql == b.sql || a.kind == ChangeKind::Setting && b.kind == ChangeKind::Setting && names(&a.sql) == names(&b.sql)
+    let names = |sql: &str| {
+        sql.split(|c: char| c.is_ascii_digit())
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    a.sql == b.sql
+        || a.kind == ChangeKind::Setting
+            && b.kind == ChangeKind::Setting
+            && names(&a.sql) == names(&b.sql)
 }
 
 fn value_of(sql: &str) -> u64 {
-    let digits = sql.rsplit(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty());
+    let digits = sql
+        .rsplit(|c: char| !c.is_ascii_digit())
+        .find(|part| !part.is_empty());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
 /// A time for people.
 fn time_text(microseconds: Option<i64>) -> String {
     let time = microseconds.and_then(|time| jiff::Timestamp::from_microsecond(time).ok());
-    time.map_or_else(|| "?".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
+    time.map_or_else(
+        || "?".to_owned(),
+        |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+    )
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use crate::{Event, Input, Schema, Server, SlowLog, Workload};
 
 fn report() -> Report {
     let mut schema = Schema::new();
-    schema.read_dump("CREATE TABLE t (id int PRIMARY KEY, a varchar(30), b text)", "shop");
+    schema.read_dump(
+        "CREATE TABLE t (id int PRIMARY KEY, a varchar(30), b text)",
+        "shop",
+    );
     let server = Server::of_version("10.11.19-MariaDB", true);
     let mut workload = Workload::new();
     for seconds in [1.0, 2.5] {
@@ -20,8 +23,17 @@ fn report() -> Report {
             ..Event::default()
         });
     }
-    workload.add(Event { text: "SELECT 1".to_owned(), query_time: 0.5, tables: Some(0), ..Event::default() });
-    let input = Input { workload: &workload, schema: &schema, server: &server };
+    workload.add(Event {
+        text: "SELECT 1".to_owned(),
+        query_time: 0.5,
+        tables: Some(0),
+        ..Event::default()
+    });
+    let input = Input {
+        workload: &workload,
+        schema: &schema,
+        server: &server,
+    };
     Report::new(&input, vec!["slow.log".to_owned()], 20, &mut |_| None)
 }
 
@@ -29,9 +41,19 @@ fn report() -> Report {
 fn text_fits_its_width_and_keeps_statements_whole() {
     let report = report();
     let text = text(&report, 80);
-    assert!(text.contains("[certain] BLOB, TEXT or JSON in a temporary table (blob_column)"), "{text}");
-    assert!(text.contains("\n            ALTER TABLE `shop`.`t` MODIFY `b` varchar(512);\n"), "{text}");
-    for line in text.lines().filter(|line| !line.starts_with("            ") && !line.starts_with("    CREATE") && !line.starts_with("    ALTER")) {
+    assert!(
+        text.contains("[certain] BLOB, TEXT or JSON in a temporary table (blob_column)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n            ALTER TABLE `shop`.`t` MODIFY `b` varchar(512);\n"),
+        "{text}"
+    );
+    for line in text.lines().filter(|line| {
+        !line.starts_with("            ")
+            && !line.starts_with("    CREATE")
+            && !line.starts_with("    ALTER")
+    }) {
         assert!(line.chars().count() <= 80, "{line}");
     }
 }
@@ -43,9 +65,16 @@ fn json_has_its_members() {
     assert_eq!(value["totals"]["disk_tables"], 2);
     assert_eq!(value["server"]["family"], "mariadb");
     let statement = &value["statements"][0];
-    assert_eq!((&statement["rank"], &statement["runs"]), (&1.into(), &2.into()));
-    let causes: Vec<&str> = statement["findings"].as_array().expect("a list").iter()
-        .filter_map(|finding| finding["cause"].as_str()).collect();
+    assert_eq!(
+        (&statement["rank"], &statement["runs"]),
+        (&1.into(), &2.into())
+    );
+    let causes: Vec<&str> = statement["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|finding| finding["cause"].as_str())
+        .collect();
     assert_eq!(causes, ["group_by_without_index", "blob_column"]);
     assert_eq!(statement["findings"][1]["confidence"], "certain");
     assert_eq!(value["changes"][0]["kind"], "alter");
@@ -70,7 +99,11 @@ fn nothing_gives_an_empty_report() {
     let (workload, schema, server) = (Workload::new(), Schema::new(), Server::default());
     let mut log = SlowLog::new(&b""[..]).expect("memory can be read");
     assert!(log.next_event().expect("memory can be read").is_none());
-    let input = Input { workload: &workload, schema: &schema, server: &server };
+    let input = Input {
+        workload: &workload,
+        schema: &schema,
+        server: &server,
+    };
     let report = Report::new(&input, Vec::new(), 20, &mut |_| None);
     assert!(text(&report, 80).contains("No statement was found"));
     assert!(html(&report).contains("</html>"));

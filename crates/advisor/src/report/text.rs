@@ -7,25 +7,48 @@ use crate::sql_text::one_line;
 
 /// The report as text. Lines are as wide as `width` says, but statements to copy are never broken.
 pub fn text(report: &Report, width: usize) -> String {
-    let mut page = Page { text: String::new(), width: width.clamp(40, 160) };
+    let mut page = Page {
+        text: String::new(),
+        width: width.clamp(40, 160),
+    };
     head(&mut page, report);
     for statement in &report.statements {
         of_statement(&mut page, statement);
     }
     if report.statements.is_empty() {
-        page.line("No statement was found that makes a temporary table which a change would remove.");
+        page.line(
+            "No statement was found that makes a temporary table which a change would remove.",
+        );
     }
     if report.statements_left_out > 0 {
         page.blank();
-        page.line(&format!("{} more statements have findings (--limit).", report.statements_left_out));
+        page.line(&format!(
+            "{} more statements have findings (--limit).",
+            report.statements_left_out
+        ));
     }
     if !report.changes.is_empty() {
         page.blank();
         page.line("Changes, those that help most first:");
         for change in &report.changes {
-            let ranks: Vec<String> = change.statements.iter().map(|rank| format!("#{rank}")).collect();
-            let disk = if change.disk_tables > 0 { format!(", {} disk tables", change.disk_tables) } else { String::new() };
-            page.paragraph("  ", &format!("helps {} ({}{disk})", ranks.join(", "), seconds(change.seconds)));
+            let ranks: Vec<String> = change
+                .statements
+                .iter()
+                .map(|rank| format!("#{rank}"))
+                .collect();
+            let disk = if change.disk_tables > 0 {
+                format!(", {} disk tables", change.disk_tables)
+            } else {
+                String::new()
+            };
+            page.paragraph(
+                "  ",
+                &format!(
+                    "helps {} ({}{disk})",
+                    ranks.join(", "),
+                    seconds(change.seconds)
+                ),
+            );
             page.statement("    ", &change.change.sql);
         }
     }
@@ -61,7 +84,11 @@ impl Page {
             _ => ("", words),
         };
         let hanging = if label.is_empty() { 0 } else { LABEL };
-        let mut line = if label.is_empty() { indent.to_owned() } else { format!("{indent}{:<LABEL$}", format!("{label}:")) };
+        let mut line = if label.is_empty() {
+            indent.to_owned()
+        } else {
+            format!("{indent}{:<LABEL$}", format!("{label}:"))
+        };
         let mut is_empty = true;
         for word in words.split_whitespace() {
             let length = line.chars().count() + 1 + word.chars().count();
@@ -83,7 +110,11 @@ impl Page {
     fn statement(&mut self, indent: &str, sql: &str) {
         let mut lines = sql.lines().peekable();
         while let Some(line) = lines.next() {
-            let end = if lines.peek().is_none() && !line.trim_end().ends_with(';') { ";" } else { "" };
+            let end = if lines.peek().is_none() && !line.trim_end().ends_with(';') {
+                ";"
+            } else {
+                ""
+            };
             self.line(&format!("{indent}{line}{end}"));
         }
     }
@@ -92,41 +123,93 @@ impl Page {
 fn head(page: &mut Page, report: &Report) {
     let totals = &report.totals;
     page.paragraph("", &format!("Read {}.", report.sources.join(", ")));
-    page.paragraph("", &format!(
-        "{} of {} statements, {}, {} to {} (UTC)",
-        runs(totals.runs), totals.digests, seconds(totals.seconds), time_text(totals.first), time_text(totals.last)
-    ));
-    let known = if report.server.known { "" } else { " (assumed)" };
-    page.paragraph("", &format!("{}{known}; {} tables and {} views of the schema are known", report.server.name, totals.schema_tables, totals.schema_views));
+    page.paragraph(
+        "",
+        &format!(
+            "{} of {} statements, {}, {} to {} (UTC)",
+            runs(totals.runs),
+            totals.digests,
+            seconds(totals.seconds),
+            time_text(totals.first),
+            time_text(totals.last)
+        ),
+    );
+    let known = if report.server.known {
+        ""
+    } else {
+        " (assumed)"
+    };
+    page.paragraph(
+        "",
+        &format!(
+            "{}{known}; {} tables and {} views of the schema are known",
+            report.server.name, totals.schema_tables, totals.schema_views
+        ),
+    );
     if totals.counted {
-        let bytes = totals.bytes.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
+        let bytes = totals
+            .bytes
+            .map(|bytes| format!(", {}", size(bytes)))
+            .unwrap_or_default();
         let share = if totals.temporary_tables > 0 {
-            format!(" ({:.0} %)", 100.0 * totals.disk_tables as f64 / totals.temporary_tables as f64)
+            format!(
+                " ({:.0} %)",
+                100.0 * totals.disk_tables as f64 / totals.temporary_tables as f64
+            )
         } else {
             String::new()
         };
-        page.paragraph("", &format!("{} temporary tables, {} on disk{share}{bytes}", totals.temporary_tables, totals.disk_tables));
+        page.paragraph(
+            "",
+            &format!(
+                "{} temporary tables, {} on disk{share}{bytes}",
+                totals.temporary_tables, totals.disk_tables
+            ),
+        );
     }
 }
 
 fn of_statement(page: &mut Page, statement: &StatementReport) {
     page.blank();
     let room = page.width.saturating_sub(5);
-    page.line(&format!("#{:<3} {}", statement.rank, one_line(&statement.example, room)));
+    page.line(&format!(
+        "#{:<3} {}",
+        statement.rank,
+        one_line(&statement.example, room)
+    ));
     let mut facts = vec![format!(
         "{}, {} ({:.0} % of all), longest {}",
-        runs(statement.runs), seconds(statement.seconds), 100.0 * statement.seconds_share, seconds(statement.seconds_max)
+        runs(statement.runs),
+        seconds(statement.seconds),
+        100.0 * statement.seconds_share,
+        seconds(statement.seconds_max)
     )];
     if let (Some(tables), Some(disk)) = (statement.temporary_tables, statement.disk_tables) {
         facts.push(format!("{tables} temporary tables, {disk} on disk"));
     }
     facts.extend(statement.bytes.filter(|bytes| *bytes > 0).map(size));
-    facts.extend(statement.sort_merge_passes.filter(|passes| *passes > 0).map(|passes| format!("{passes} merge passes of sorts")));
-    facts.push(format!("digest {}", statement.digest.get(..16).unwrap_or(&statement.digest)));
+    facts.extend(
+        statement
+            .sort_merge_passes
+            .filter(|passes| *passes > 0)
+            .map(|passes| format!("{passes} merge passes of sorts")),
+    );
+    facts.push(format!(
+        "digest {}",
+        statement.digest.get(..16).unwrap_or(&statement.digest)
+    ));
     page.paragraph("     ", &facts.join("; "));
     for finding in &statement.findings {
         page.blank();
-        page.paragraph("  ", &format!("[{}] {} ({})", finding.confidence.name(), finding.cause.title(), finding.cause.name()));
+        page.paragraph(
+            "  ",
+            &format!(
+                "[{}] {} ({})",
+                finding.confidence.name(),
+                finding.cause.title(),
+                finding.cause.name()
+            ),
+        );
         page.paragraph("    ", &format!("why: {}", finding.evidence));
         page.paragraph("    ", &format!("sure: {}", finding.because));
         if !finding.gain.is_empty() {

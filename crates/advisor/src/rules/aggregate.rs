@@ -9,7 +9,9 @@ use crate::temp_tables::Purpose;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for table in context.tables_for(|purpose| matches!(purpose, Purpose::DistinctAggregate(_))) {
-        let (Some(block), Purpose::DistinctAggregate(name)) = (context.block(table), &table.purpose) else {
+        let (Some(block), Purpose::DistinctAggregate(name)) =
+            (context.block(table), &table.purpose)
+        else {
             continue;
         };
         let arguments: Vec<&Expr> = table.held.iter().map(|held| &held.expr).collect();
@@ -20,7 +22,11 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
             list_of(arguments.iter().copied())
         );
         let mut finding = context.finding(Cause::DistinctAggregate, table.strength, evidence);
-        let keys: Vec<&Expr> = block.group_by.iter().chain(arguments.iter().copied()).collect();
+        let keys: Vec<&Expr> = block
+            .group_by
+            .iter()
+            .chain(arguments.iter().copied())
+            .collect();
         if distinct
             && block.tables.len() == 1
             && let Some((at, columns)) = index::key_columns(block, &keys)

@@ -10,7 +10,9 @@ use crate::temp_tables::{Held, TemporaryTable};
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let values = context.disk_values(|held| held.value == Value::Blob);
-    let Some((first, _)) = values.first() else { return };
+    let Some((first, _)) = values.first() else {
+        return;
+    };
     let evidence = format!(
         "the temporary table holds {}, of type BLOB, TEXT or JSON, which {} keeps on disk from the start",
         list_of(values.iter().map(|(_, held)| &held.expr)),
@@ -32,17 +34,29 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
             finding.changes.extend(shorter(block, held));
         }
     }
-    finding.changes.extend(values.iter().find_map(|(table, held)| outside(context, table, held)));
+    finding.changes.extend(
+        values
+            .iter()
+            .find_map(|(table, held)| outside(context, table, held)),
+    );
     if context.server.family == Family::MariaDb {
-        finding.changes.push(Change::advice("MariaDB keeps BLOBs of temporary tables in memory from 13.1 on"));
+        finding.changes.push(Change::advice(
+            "MariaDB keeps BLOBs of temporary tables in memory from 13.1 on",
+        ));
     }
     findings.push(finding);
 }
 
 /// A column of a base table that holds short texts may be a VARCHAR. One behind a function stays what it is.
 fn shorter(block: &Block, held: &Held) -> Option<Change> {
-    let places = if held.computed { Vec::new() } else { block.columns_of([&held.expr]) };
-    let [place] = places.as_slice() else { return None };
+    let places = if held.computed {
+        Vec::new()
+    } else {
+        block.columns_of([&held.expr])
+    };
+    let [place] = places.as_slice() else {
+        return None;
+    };
     alter(block, *place, LONG_STRING_CHARACTERS)
 }
 
@@ -51,13 +65,28 @@ pub(super) fn alter(block: &Block, place: ColumnPlace, characters: u64) -> Optio
     let table = block.tables.get(place.table)?.base()?;
     let column = table.columns.get(place.column)?;
     // A document is checked when it is written, and a generated column follows its expression.
-    if column.ty.kind == mayfly_types::TypeKind::Json || column.generated || column.attributes.contains("json_valid") {
+    if column.ty.kind == mayfly_types::TypeKind::Json
+        || column.generated
+        || column.attributes.contains("json_valid")
+    {
         return None;
     }
     let name = quoted(&column.name);
-    let kind = if column.ty.is_binary_string() { "varbinary" } else { "varchar" };
-    let length = if column.ty.is_binary_string() { "LENGTH" } else { "CHAR_LENGTH" };
-    let sql = format!("ALTER TABLE {} MODIFY {name} {kind}({characters}) {}", table_name(table), column.attributes);
+    let kind = if column.ty.is_binary_string() {
+        "varbinary"
+    } else {
+        "varchar"
+    };
+    let length = if column.ty.is_binary_string() {
+        "LENGTH"
+    } else {
+        "CHAR_LENGTH"
+    };
+    let sql = format!(
+        "ALTER TABLE {} MODIFY {name} {kind}({characters}) {}",
+        table_name(table),
+        column.attributes
+    );
     Some(
         Change::new(ChangeKind::Alter, sql.trim_end(), format!("the value then fits a row in memory ({kind}({characters}))"))
             .checked_by(format!("SELECT MAX({length}({name})) <= {characters} FROM {}", table_name(table)))
@@ -70,8 +99,11 @@ fn outside(context: &Context<'_>, table: &TemporaryTable, held: &Held) -> Option
     if held.is_key {
         let text = held.expr.to_string();
         let short = format!("LEFT({text}, 255)");
-        let does = format!("{text} is compared by its first 255 characters, which fit a row in memory");
-        let rewritten = context.text().and_then(|sql| crate::rewrite::with_expression(sql, &text, &short));
+        let does =
+            format!("{text} is compared by its first 255 characters, which fit a row in memory");
+        let rewritten = context
+            .text()
+            .and_then(|sql| crate::rewrite::with_expression(sql, &text, &short));
         let change = match rewritten {
             Some(sql) => Change::new(ChangeKind::Rewrite, sql, does),
             None => Change::advice(does),

@@ -9,9 +9,14 @@ use crate::temp_tables::Purpose;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for table in context.tables_for(|purpose| *purpose == Purpose::Distinct) {
-        let Some(block) = context.block(table) else { continue };
+        let Some(block) = context.block(table) else {
+            continue;
+        };
         let items: Vec<&Expr> = block.items().collect();
-        let evidence = format!("DISTINCT compares each row of ({}) with those before it in a table", list_of(items.iter().copied()));
+        let evidence = format!(
+            "DISTINCT compares each row of ({}) with those before it in a table",
+            list_of(items.iter().copied())
+        );
         let mut finding = context.finding(Cause::DistinctWithoutIndex, table.strength, evidence);
         let keys = index::key_columns(block, &items);
         let own = block.tables.len() == 1;

@@ -12,15 +12,22 @@ use crate::temp_tables::Purpose;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for table in context.tables_for(|purpose| *purpose == Purpose::GroupBy) {
-        let Some(block) = context.block(table) else { continue };
+        let Some(block) = context.block(table) else {
+            continue;
+        };
         let keys: Vec<&Expr> = block.group_by.iter().collect();
-        let evidence = format!("no index gives the rows of each group of ({}) one after the other", list_of(keys.iter().copied()));
+        let evidence = format!(
+            "no index gives the rows of each group of ({}) one after the other",
+            list_of(keys.iter().copied())
+        );
         let mut finding = context.finding(Cause::GroupByWithoutIndex, table.strength, evidence);
         changes(context, block, &keys, &mut finding);
         findings.push(finding);
     }
     for table in context.tables_for(|purpose| *purpose == Purpose::OrderDiffersFromGroup) {
-        let Some(block) = context.block(table) else { continue };
+        let Some(block) = context.block(table) else {
+            continue;
+        };
         let order: Vec<&Expr> = block.order_by.iter().map(|key| &key.expr).collect();
         let evidence = format!(
             "groups of ({}) come in the order of an index, but ORDER BY ({}) needs all of them before the first is sent",
@@ -72,7 +79,9 @@ fn changes(context: &Context<'_>, block: &Block, keys: &[&Expr], finding: &mut F
         ));
     }
     if !order.is_empty() && reordered.is_none() && !is_beginning(&order, keys) {
-        finding.evidence.push_str("; ORDER BY wants another order, so that the groups are kept even with an index");
+        finding.evidence.push_str(
+            "; ORDER BY wants another order, so that the groups are kept even with an index",
+        );
     }
 }
 
@@ -102,7 +111,9 @@ fn with_keys(text: &str, block: &Block, keys: &[&Expr]) -> Option<String> {
 fn reorder(context: &Context<'_>, block: &Block, finding: &mut Finding) -> bool {
     let keys: Vec<&Expr> = block.group_by.iter().collect();
     let order: Vec<&Expr> = block.order_by.iter().map(|key| &key.expr).collect();
-    let Some(wanted) = order_first(&keys, &order) else { return false };
+    let Some(wanted) = order_first(&keys, &order) else {
+        return false;
+    };
     let before = finding.changes.len();
     changes(context, block, &keys, finding);
     debug_assert!(wanted.len() == keys.len());
@@ -124,21 +135,38 @@ fn generated_column(context: &Context<'_>, block: &Block, keys: &[&Expr]) -> Opt
     let name = index::table_name(table);
     let text = crate::sql_text::one_line(&key.to_string(), 200);
     let column = quoted("group_key");
-    let ty = match crate::statement::ValueTypes::new(context.schema, context.digest.database.as_deref(), 1024).value(block, key) {
-        crate::statement::Value::Text { characters, .. } if characters <= 512 => format!("varchar({})", characters.max(1)),
+    let ty = match crate::statement::ValueTypes::new(
+        context.schema,
+        context.digest.database.as_deref(),
+        1024,
+    )
+    .value(block, key)
+    {
+        crate::statement::Value::Text { characters, .. } if characters <= 512 => {
+            format!("varchar({})", characters.max(1))
+        }
         crate::statement::Value::Fixed(bytes) if bytes <= 8 => "bigint".to_owned(),
         _ => return None,
     };
     if context.server.has_functional_indexes() {
-        let sql = format!("ALTER TABLE {name} ADD COLUMN {column} {ty} AS ({text}) VIRTUAL, ADD INDEX ({column})");
+        let sql = format!(
+            "ALTER TABLE {name} ADD COLUMN {column} {ty} AS ({text}) VIRTUAL, ADD INDEX ({column})"
+        );
         let does = "a generated column with an index; the optimizer puts it in place of the same expression";
         return Some(Change::new(ChangeKind::Alter, sql, does).at_risk(
             "the expression must be deterministic, and SELECT * gives one column more (declare it INVISIBLE if that matters)",
         ));
     }
-    let sql = format!("ALTER TABLE {name} ADD COLUMN {column} {ty} AS ({text}) PERSISTENT, ADD INDEX ({column})");
-    let does = format!("a generated column with an index; the statement has to group by {column} in place of the expression");
-    Some(Change::new(ChangeKind::Alter, sql, does).at_risk("the table is rebuilt, and SELECT * gives one column more"))
+    let sql = format!(
+        "ALTER TABLE {name} ADD COLUMN {column} {ty} AS ({text}) PERSISTENT, ADD INDEX ({column})"
+    );
+    let does = format!(
+        "a generated column with an index; the statement has to group by {column} in place of the expression"
+    );
+    Some(
+        Change::new(ChangeKind::Alter, sql, does)
+            .at_risk("the table is rebuilt, and SELECT * gives one column more"),
+    )
 }
 
 fn is_aggregate(expr: &Expr) -> bool {

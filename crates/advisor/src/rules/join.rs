@@ -27,22 +27,42 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
             let alias = |place: ColumnPlace| block.tables[place.table].alias.clone();
             let buffered = context.explain.map(|explain| {
                 let names = [alias(left), alias(right)];
-                explain.rows.iter().any(|row| names.contains(&row.table) && row.extra.contains("join buffer"))
+                explain
+                    .rows
+                    .iter()
+                    .any(|row| names.contains(&row.table) && row.extra.contains("join buffer"))
             });
             if buffered == Some(false) {
                 continue;
             }
             // The larger table is looked up.
-            let target = if a.rows.unwrap_or(0) > b.rows.unwrap_or(0) { left } else { right };
-            let Some(advice) = index::advise(block, target.table, &[target.column]) else { continue };
+            let target = if a.rows.unwrap_or(0) > b.rows.unwrap_or(0) {
+                left
+            } else {
+                right
+            };
+            let Some(advice) = index::advise(block, target.table, &[target.column]) else {
+                continue;
+            };
             let name = |place: ColumnPlace| {
-                let column = block.column(place).map_or("", |column| column.name.as_str());
+                let column = block
+                    .column(place)
+                    .map_or("", |column| column.name.as_str());
                 format!("{}.{column}", alias(place))
             };
             let (confidence, because) = match (counted, buffered) {
-                (Some(_), _) => (Confidence::Certain, "the server counted joins without an index, and the schema has none for these columns"),
-                (None, Some(_)) => (Confidence::Certain, "the server's EXPLAIN shows a join buffer, and the schema has no index"),
-                (None, None) => (Confidence::Likely, "the schema has no index for either column"),
+                (Some(_), _) => (
+                    Confidence::Certain,
+                    "the server counted joins without an index, and the schema has none for these columns",
+                ),
+                (None, Some(_)) => (
+                    Confidence::Certain,
+                    "the server's EXPLAIN shows a join buffer, and the schema has no index",
+                ),
+                (None, None) => (
+                    Confidence::Likely,
+                    "the schema has no index for either column",
+                ),
             };
             findings.push(Finding {
                 cause: Cause::JoinWithoutIndex,
@@ -57,7 +77,12 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
 }
 
 fn has_index(_block: &Block, place: ColumnPlace, table: &Table) -> bool {
-    table.indexes.iter().any(|index| index.parts.first().is_some_and(|(column, _)| *column == Some(place.column)))
+    table.indexes.iter().any(|index| {
+        index
+            .parts
+            .first()
+            .is_some_and(|(column, _)| *column == Some(place.column))
+    })
 }
 
 fn small(table: &Table) -> bool {

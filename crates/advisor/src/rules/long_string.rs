@@ -9,8 +9,14 @@ use crate::temp_tables::Held;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let values = context.disk_values(Held::is_long);
-    let Some((first, held)) = values.first() else { return };
-    let longest = values.iter().filter_map(|(_, held)| held.value.characters()).max().unwrap_or(0);
+    let Some((first, held)) = values.first() else {
+        return;
+    };
+    let longest = values
+        .iter()
+        .filter_map(|(_, held)| held.value.characters())
+        .max()
+        .unwrap_or(0);
     let evidence = format!(
         "{} may have {longest} characters by its declaration; more than {LONG_STRING_CHARACTERS} make it a BLOB, which {} keeps on disk, however short the values are",
         list_of(values.iter().map(|(_, held)| &held.expr)),
@@ -19,16 +25,30 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let mut finding = context.finding(Cause::LongString, first.strength, evidence);
     for (table, held) in &values {
         if let Some(block) = context.block(table) {
-            finding.changes.extend(shorter_columns(context, block, held));
+            finding
+                .changes
+                .extend(shorter_columns(context, block, held));
         }
     }
     let text = held.expr.to_string();
     let is_subquery = text.trim_start().starts_with('(');
     let short = format!("LEFT({text}, {LONG_STRING_CHARACTERS})");
-    if let Some(sql) = context.text().filter(|_| !is_subquery).and_then(|sql| rewrite::with_expression(sql, &text, &short)) {
+    if let Some(sql) = context
+        .text()
+        .filter(|_| !is_subquery)
+        .and_then(|sql| rewrite::with_expression(sql, &text, &short))
+    {
         finding.changes.push(
-            Change::new(ChangeKind::Rewrite, sql, format!("the value is cut to {LONG_STRING_CHARACTERS} characters and stays in memory"))
-                .at_risk(format!("values that differ only behind {LONG_STRING_CHARACTERS} characters become one")),
+            Change::new(
+                ChangeKind::Rewrite,
+                sql,
+                format!(
+                    "the value is cut to {LONG_STRING_CHARACTERS} characters and stays in memory"
+                ),
+            )
+            .at_risk(format!(
+                "values that differ only behind {LONG_STRING_CHARACTERS} characters become one"
+            )),
         );
     }
     findings.push(finding);
@@ -37,11 +57,21 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
 /// Columns that could be declared shorter, so that the value gets short enough.
 fn shorter_columns(context: &Context<'_>, block: &Block, held: &Held) -> Vec<Change> {
     // A subquery reads its columns in a block of its own.
-    let mut places: Vec<(&Block, crate::statement::ColumnPlace)> =
-        block.columns_of([&held.expr]).into_iter().map(|place| (block, place)).collect();
+    let mut places: Vec<(&Block, crate::statement::ColumnPlace)> = block
+        .columns_of([&held.expr])
+        .into_iter()
+        .map(|place| (block, place))
+        .collect();
     for inner in &context.statement.blocks {
-        if matches!(inner.role, crate::statement::Role::Subquery(_)) && held.expr.to_string().contains(&inner.select.to_string()) {
-            places.extend(inner.columns_of(inner.items()).into_iter().map(|place| (inner, place)));
+        if matches!(inner.role, crate::statement::Role::Subquery(_))
+            && held.expr.to_string().contains(&inner.select.to_string())
+        {
+            places.extend(
+                inner
+                    .columns_of(inner.items())
+                    .into_iter()
+                    .map(|place| (inner, place)),
+            );
         }
     }
     let characters = |block: &Block, place| {
@@ -51,10 +81,17 @@ fn shorter_columns(context: &Context<'_>, block: &Block, held: &Held) -> Vec<Cha
     let total: u64 = held.value.characters().unwrap_or(0);
     let mut changes = Vec::new();
     for (block, place) in places {
-        let Some(own) = characters(block, place) else { continue };
+        let Some(own) = characters(block, place) else {
+            continue;
+        };
         // What the rest of the expression takes stays.
         let others = total.saturating_sub(own);
-        let Some(room) = LONG_STRING_CHARACTERS.checked_sub(others).filter(|room| *room >= 16 && *room < own) else { continue };
+        let Some(room) = LONG_STRING_CHARACTERS
+            .checked_sub(others)
+            .filter(|room| *room >= 16 && *room < own)
+        else {
+            continue;
+        };
         changes.extend(blob::alter(block, place, room));
     }
     changes

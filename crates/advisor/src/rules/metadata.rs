@@ -17,7 +17,11 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let evidence = format!(
         "the server makes the rows of {} in a temporary table{}",
         names.join(", "),
-        if context.digest.disk_tables > 0 { ", on disk because columns of it are BLOBs" } else { "" }
+        if context.digest.disk_tables > 0 {
+            ", on disk because columns of it are BLOBs"
+        } else {
+            ""
+        }
     );
     let mut finding = context.finding(Cause::MetadataQuery, strength, evidence);
     // What makes it is no matter of costs.

@@ -13,8 +13,8 @@ mod join;
 mod long_string;
 mod metadata;
 mod order_by;
-mod settings;
 mod set_operation;
+mod settings;
 mod size_limit;
 mod sort;
 mod subquery;
@@ -84,29 +84,44 @@ impl Context<'_> {
     /// How sure a finding about a temporary table is, and what that rests on.
     pub(crate) fn confidence(&self, strength: Strength) -> (Confidence, String) {
         let (sure, why) = match (self.digest.is_counted(), self.known, self.explain.is_some()) {
-            (true, true, _) => (Confidence::Certain, "the server counted the tables, and the schema shows the cause"),
-            (true, false, _) => {
-                (Confidence::Likely, "the server counted the tables; the schema is not known")
-            }
-            (false, _, true) => {
-                (Confidence::Likely, "the server's EXPLAIN says so; the log does not count temporary tables")
-            }
-            (false, true, false) => {
-                (Confidence::Likely, "the server's rules and the schema say so; the log does not count temporary tables")
-            }
-            (false, false, false) => {
-                (Confidence::Possible, "only the statement is known: neither counters nor the schema")
-            }
+            (true, true, _) => (
+                Confidence::Certain,
+                "the server counted the tables, and the schema shows the cause",
+            ),
+            (true, false, _) => (
+                Confidence::Likely,
+                "the server counted the tables; the schema is not known",
+            ),
+            (false, _, true) => (
+                Confidence::Likely,
+                "the server's EXPLAIN says so; the log does not count temporary tables",
+            ),
+            (false, true, false) => (
+                Confidence::Likely,
+                "the server's rules and the schema say so; the log does not count temporary tables",
+            ),
+            (false, false, false) => (
+                Confidence::Possible,
+                "only the statement is known: neither counters nor the schema",
+            ),
         };
         match strength {
             Strength::Always => (sure, why.to_owned()),
-            Strength::Perhaps => (sure.lowered(), format!("{why}; the optimizer decides by costs")),
+            Strength::Perhaps => (
+                sure.lowered(),
+                format!("{why}; the optimizer decides by costs"),
+            ),
         }
     }
 
     /// The tables for a purpose.
-    pub(crate) fn tables_for(&self, is_wanted: impl Fn(&Purpose) -> bool) -> impl Iterator<Item = &TemporaryTable> {
-        self.tables.iter().filter(move |table| is_wanted(&table.purpose))
+    pub(crate) fn tables_for(
+        &self,
+        is_wanted: impl Fn(&Purpose) -> bool,
+    ) -> impl Iterator<Item = &TemporaryTable> {
+        self.tables
+            .iter()
+            .filter(move |table| is_wanted(&table.purpose))
     }
 
     /// The block that a table is made for.
@@ -116,11 +131,16 @@ impl Context<'_> {
 
     /// Whether tables were on disk, by the counters.
     pub(crate) fn is_on_disk(&self) -> Option<bool> {
-        self.digest.is_counted().then_some(self.digest.disk_tables > 0)
+        self.digest
+            .is_counted()
+            .then_some(self.digest.disk_tables > 0)
     }
 
     /// The values that send a table to disk when it is made.
-    pub(crate) fn disk_values(&self, is_cause: impl Fn(&Held) -> bool) -> Vec<(&TemporaryTable, &Held)> {
+    pub(crate) fn disk_values(
+        &self,
+        is_cause: impl Fn(&Held) -> bool,
+    ) -> Vec<(&TemporaryTable, &Held)> {
         if !self.server.blobs_on_disk() || self.is_on_disk() == Some(false) {
             return Vec::new();
         }
@@ -138,11 +158,18 @@ impl Context<'_> {
 
     /// The statement's own text, when it may be rewritten.
     pub(crate) fn text(&self) -> Option<&str> {
-        self.digest.example_is_whole.then_some(self.digest.example.as_str())
+        self.digest
+            .example_is_whole
+            .then_some(self.digest.example.as_str())
     }
 
     /// A finding about a table.
-    pub(crate) fn finding(&self, cause: Cause, strength: Strength, evidence: impl Into<String>) -> Finding {
+    pub(crate) fn finding(
+        &self,
+        cause: Cause,
+        strength: Strength,
+        evidence: impl Into<String>,
+    ) -> Finding {
         let (confidence, because) = self.confidence(strength);
         Finding {
             cause,
@@ -163,7 +190,10 @@ impl Context<'_> {
             }
             (true, _) => format!("no disk table in {runs}; a part of {seconds} goes away"),
             (false, _) if self.digest.is_counted() => {
-                format!("up to {} temporary tables fewer in {runs}, which took {seconds}", self.digest.tables)
+                format!(
+                    "up to {} temporary tables fewer in {runs}, which took {seconds}",
+                    self.digest.tables
+                )
             }
             (false, _) => format!("a temporary table less in each of {runs}, which took {seconds}"),
         }
@@ -185,7 +215,12 @@ pub(crate) fn index_change(advice: &IndexAdvice, what: &str) -> Change {
     if let Some(name) = &advice.replaces {
         risk.push_str(&format!("; the index `{name}` is then superfluous"));
     }
-    Change::new(crate::finding::ChangeKind::Index, advice.statement.clone(), does).at_risk(risk)
+    Change::new(
+        crate::finding::ChangeKind::Index,
+        advice.statement.clone(),
+        does,
+    )
+    .at_risk(risk)
 }
 
 /// Bytes for people.
@@ -197,7 +232,11 @@ pub(crate) fn size(bytes: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", units[unit]) }
+    if unit == 0 {
+        format!("{bytes} B")
+    } else {
+        format!("{value:.1} {}", units[unit])
+    }
 }
 
 /// Seconds for people.
@@ -217,12 +256,25 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// A number of runs for people.
 pub(crate) fn runs(number: u64) -> String {
-    if number == 1 { "1 run".to_owned() } else { format!("{number} runs") }
+    if number == 1 {
+        "1 run".to_owned()
+    } else {
+        format!("{number} runs")
+    }
 }
 
 /// Expressions in a list, at most four.
-pub(crate) fn list_of<'e>(expressions: impl IntoIterator<Item = &'e mayfly_syntax::ast::Expr>) -> String {
-    let all: Vec<String> = expressions.into_iter().map(|expr| crate::sql_text::one_line(&expr.to_string(), 60)).collect();
+pub(crate) fn list_of<'e>(
+    expressions: impl IntoIterator<Item = &'e mayfly_syntax::ast::Expr>,
+) -> String {
+    let all: Vec<String> = expressions
+        .into_iter()
+        .map(|expr| crate::sql_text::one_line(&expr.to_string(), 60))
+        .collect();
     let shown = all.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
-    if all.len() > 4 { format!("{shown}, …") } else { shown }
+    if all.len() > 4 {
+        format!("{shown}, …")
+    } else {
+        shown
+    }
 }

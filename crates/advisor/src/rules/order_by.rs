@@ -9,7 +9,9 @@ use crate::temp_tables::Purpose;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for table in context.tables_for(|purpose| *purpose == Purpose::OrderByAcrossJoin) {
-        let Some(block) = context.block(table) else { continue };
+        let Some(block) = context.block(table) else {
+            continue;
+        };
         let order: Vec<&Expr> = block.order_by.iter().map(|key| &key.expr).collect();
         let evidence = format!(
             "ORDER BY ({}) is not by columns of the table that the join reads first, so that all joined rows are kept and then sorted",

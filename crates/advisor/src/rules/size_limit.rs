@@ -11,24 +11,39 @@ const RECOMMENDED_MAX: u64 = 2 << 30;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let digest = context.digest;
-    if digest.disk_tables == 0 || findings.iter().any(|finding| finding.cause == Cause::BigTables) {
+    if digest.disk_tables == 0
+        || findings
+            .iter()
+            .any(|finding| finding.cause == Cause::BigTables)
+    {
         return;
     }
     let hit = digest.size_limit_hits.unwrap_or(0) > 0;
     let has_other_cause = findings.iter().any(|finding| {
-        matches!(finding.cause, Cause::BlobColumn | Cause::LongString | Cause::MetadataQuery)
+        matches!(
+            finding.cause,
+            Cause::BlobColumn | Cause::LongString | Cause::MetadataQuery
+        )
     });
     if has_other_cause && !hit || context.tables.is_empty() {
         return;
     }
     let limit = context.server.size_limit();
     let settings = context.server.size_settings();
-    let all_known = context.tables.iter().flat_map(|table| &table.held).all(|held| held.value != Value::Unknown);
+    let all_known = context
+        .tables
+        .iter()
+        .flat_map(|table| &table.held)
+        .all(|held| held.value != Value::Unknown);
     let evidence = format!(
         "the table grows beyond {} ({}), and is then written to disk row by row{}",
         size(limit),
         settings.join(" and "),
-        if digest.bytes_max > 0 { format!("; a run had {} of temporary tables", size(digest.bytes_max)) } else { String::new() }
+        if digest.bytes_max > 0 {
+            format!("; a run had {} of temporary tables", size(digest.bytes_max))
+        } else {
+            String::new()
+        }
     );
     let mut finding = context.finding(Cause::SizeLimit, Strength::Always, evidence);
     // A server that keeps BLOBs on disk, and values of unknown types.
@@ -45,7 +60,9 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
             size(digest.bytes_max),
             size(limit)
         );
-        finding.changes.push(Change::advice("give the schema too (--schema or --connect), and the column is named"));
+        finding.changes.push(Change::advice(
+            "give the schema too (--schema or --connect), and the column is named",
+        ));
         findings.push(finding);
         return;
     } else if may_be_blob {
@@ -57,7 +74,11 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
 }
 
 fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> {
-    let needed = context.tables.iter().filter_map(|table| needed_bytes(context, table)).max();
+    let needed = context
+        .tables
+        .iter()
+        .filter_map(|table| needed_bytes(context, table))
+        .max();
     let known = needed.unwrap_or(context.digest.bytes_max.max(limit) * 4);
     // A quarter more, in whole steps of 16 MiB.
     let step = 16 << 20;
@@ -69,10 +90,18 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
             size(wanted)
         ))];
     }
-    let sets: Vec<String> = settings.iter().map(|name| format!("SET GLOBAL {name} = {wanted}")).collect();
-    let assignments: Vec<String> = settings.iter().map(|name| format!("{name} = {wanted}")).collect();
+    let sets: Vec<String> = settings
+        .iter()
+        .map(|name| format!("SET GLOBAL {name} = {wanted}"))
+        .collect();
+    let assignments: Vec<String> = settings
+        .iter()
+        .map(|name| format!("{name} = {wanted}"))
+        .collect();
     let memory = match context.server.family {
-        Family::MySql if context.server.has_temp_table_engine() => "all sessions together keep to temptable_max_ram",
+        Family::MySql if context.server.has_temp_table_engine() => {
+            "all sessions together keep to temptable_max_ram"
+        }
         _ => "each session may take as much for each of its tables",
     };
     let mut changes = vec![
@@ -81,11 +110,20 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
     ];
     if let Some(text) = context.text() {
         let alone = match context.server.family {
-            Family::MariaDb => Some(format!("SET STATEMENT {} FOR {text}", assignments.join(", "))),
+            Family::MariaDb => Some(format!(
+                "SET STATEMENT {} FOR {text}",
+                assignments.join(", ")
+            )),
             Family::MySql if context.server.version >= (8, 0, 3) => with_hint(text, &assignments),
             _ => None,
         };
-        changes.extend(alone.map(|sql| Change::new(ChangeKind::Rewrite, sql, "the same for this statement alone")));
+        changes.extend(alone.map(|sql| {
+            Change::new(
+                ChangeKind::Rewrite,
+                sql,
+                "the same for this statement alone",
+            )
+        }));
     }
     changes
 }
@@ -93,18 +131,34 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
 /// MySQL's hint SET_VAR behind the first SELECT.
 fn with_hint(text: &str, assignments: &[String]) -> Option<String> {
     let select = crate::sql_text::tokens(text).find(|token| token.is(text, "select"))?;
-    let hints: Vec<String> = assignments.iter().map(|one| format!("SET_VAR({})", one.replace(" = ", "="))).collect();
-    Some(format!("{} /*+ {} */{}", text.get(..select.end)?, hints.join(" "), text.get(select.end..)?))
+    let hints: Vec<String> = assignments
+        .iter()
+        .map(|one| format!("SET_VAR({})", one.replace(" = ", "=")))
+        .collect();
+    Some(format!(
+        "{} /*+ {} */{}",
+        text.get(..select.end)?,
+        hints.join(" "),
+        text.get(select.end..)?
+    ))
 }
 
 /// The bytes that a table takes in memory: its rows times their width.
 fn needed_bytes(context: &Context<'_>, table: &TemporaryTable) -> Option<u64> {
     let rows = row_count(context, table)?;
     let fixed = !context.server.has_temp_table_engine();
-    let widths: Option<Vec<u64>> = table.held.iter().map(|held| width(context, table, held, fixed)).collect();
+    let widths: Option<Vec<u64>> = table
+        .held
+        .iter()
+        .map(|held| width(context, table, held, fixed))
+        .collect();
     let widths = widths.filter(|widths| !widths.is_empty())?;
     // Pointers of the hash index and the delete link, or cells of 16 bytes.
-    let overhead = if fixed { 32 } else { 32 + 16 * widths.len() as u64 };
+    let overhead = if fixed {
+        32
+    } else {
+        32 + 16 * widths.len() as u64
+    };
     Some(rows.saturating_mul(widths.iter().sum::<u64>() + overhead))
 }
 
@@ -115,13 +169,19 @@ fn width(context: &Context<'_>, table: &TemporaryTable, held: &Held, fixed: bool
     };
     // Packed rows are no longer than those of the tables they come from, give or take computed values.
     match row_bytes(context, table).filter(|_| !fixed) {
-        Some(bytes) if matches!(held.value, Value::Text { .. }) => Some(declared.min(bytes.max(64))),
+        Some(bytes) if matches!(held.value, Value::Text { .. }) => {
+            Some(declared.min(bytes.max(64)))
+        }
         _ => Some(declared),
     }
 }
 
 fn row_bytes(context: &Context<'_>, table: &TemporaryTable) -> Option<u64> {
-    let bases = context.block(table)?.tables.iter().map(|table| table.base()?.row_bytes);
+    let bases = context
+        .block(table)?
+        .tables
+        .iter()
+        .map(|table| table.base()?.row_bytes);
     bases.sum()
 }
 
@@ -130,13 +190,25 @@ fn row_count(context: &Context<'_>, table: &TemporaryTable) -> Option<u64> {
     let digest = context.digest;
     let block = context.block(table);
     let sends_all = block.is_some_and(|block| {
-        block.number == 0 && context.statement.blocks.len() == 1 && !block.has_limit && block.select.having.is_none()
+        block.number == 0
+            && context.statement.blocks.len() == 1
+            && !block.has_limit
+            && block.select.having.is_none()
     });
-    let groups = matches!(table.purpose, Purpose::GroupBy | Purpose::Distinct | Purpose::OrderDiffersFromGroup);
+    let groups = matches!(
+        table.purpose,
+        Purpose::GroupBy | Purpose::Distinct | Purpose::OrderDiffersFromGroup
+    );
     if sends_all && groups && digest.rows_sent_max > 0 {
         return Some(digest.rows_sent_max);
     }
-    let largest = block.and_then(|block| block.tables.iter().filter_map(|table| table.base()?.rows).max());
+    let largest = block.and_then(|block| {
+        block
+            .tables
+            .iter()
+            .filter_map(|table| table.base()?.rows)
+            .max()
+    });
     match (largest, digest.rows_examined_max) {
         (Some(rows), 0) => Some(rows),
         (Some(rows), examined) => Some(rows.min(examined)),

@@ -1,8 +1,8 @@
 //! The planner's view of the schema: names and types for the binder, and nothing that runs.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::cell::RefCell;
 
 use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::{Catalog, ColumnSource, TableId, TableSource, TableStatistics, ViewSource};
@@ -45,7 +45,8 @@ impl Catalog for SchemaCatalog<'_> {
         let key = (table.database.to_lowercase(), table.name.to_lowercase());
         let source = made.entry(key).or_insert_with(|| {
             let columns = table.columns.iter();
-            let columns = columns.map(|column| ColumnSource::new(&column.name, column.ty.clone(), column.nullable));
+            let columns = columns
+                .map(|column| ColumnSource::new(&column.name, column.ty.clone(), column.nullable));
             Arc::new(TableSource::new(
                 id,
                 &table.database,
@@ -67,7 +68,11 @@ impl Catalog for SchemaCatalog<'_> {
         Some(Arc::clone(&view.source))
     }
 
-    fn system_variable(&self, _scope: Option<VariableScope>, _name: &str) -> Result<(Value, SqlType)> {
+    fn system_variable(
+        &self,
+        _scope: Option<VariableScope>,
+        _name: &str,
+    ) -> Result<(Value, SqlType)> {
         Ok((Value::Null, SqlType::varchar(100, CollationId::default())))
     }
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use mayfly_plan::ViewSource;
 use mayfly_syntax::ast::{
-    AlterAction, ColumnAttribute, ColumnDefinition, CreateView, KeyDefinition, KeyKind, KeyPartTarget, ObjectName,
-    Statement, TableElement, TableName, ViewAlgorithm, VisitMut, VisitorMut,
+    AlterAction, ColumnAttribute, ColumnDefinition, CreateView, KeyDefinition, KeyKind,
+    KeyPartTarget, ObjectName, Statement, TableElement, TableName, ViewAlgorithm, VisitMut,
+    VisitorMut,
 };
 use mayfly_syntax::{ParseOptions, parse_one};
 use mayfly_types::CollationId;
@@ -26,9 +27,12 @@ pub(super) fn read(schema: &mut Schema, text: &str, database: &str) -> Vec<Strin
         let mut tokens = tokens(statement);
         let Some(first) = tokens.next() else { continue };
         if first.is(statement, "use") {
-            database = tokens.next().map(|name| name.name(statement)).unwrap_or_default();
+            database = tokens
+                .next()
+                .map(|name| name.name(statement))
+                .unwrap_or_default();
         } else if first.is(statement, "create") {
-            let rest: Vec<Token> = tokens.take(12).collect();
+            let rest: Vec<Token> = tokens.take(20).collect();
             let word = |name: &str| rest.iter().position(|token| token.is(statement, name));
             let table = word("table");
             let view = word("view").filter(|view| table.is_none_or(|table| *view < table));
@@ -65,11 +69,16 @@ fn split(text: &str) -> Vec<&str> {
         if token.start < behind {
             continue;
         }
-        if token.is(text, "delimiter") && text[..token.start].trim_end_matches([' ', '\t']).ends_with(['\n'])
+        if token.is(text, "delimiter")
+            && text[..token.start]
+                .trim_end_matches([' ', '\t'])
+                .ends_with(['\n'])
             || token.is(text, "delimiter") && token.start == 0
         {
             let rest = &text[token.end..];
-            let end = rest.find("\nDELIMITER ;").or_else(|| rest.find("\ndelimiter ;"));
+            let end = rest
+                .find("\nDELIMITER ;")
+                .or_else(|| rest.find("\ndelimiter ;"));
             behind = end.map_or(text.len(), |end| token.end + end + "\nDELIMITER ;".len());
             start = behind;
         } else if token.is_symbol(text, ';') {
@@ -103,13 +112,19 @@ fn name_at(sql: &str, list: &[Token], at: usize) -> Option<(TableName, usize)> {
 fn table_of(sql: &str, database: &str) -> Option<Table> {
     let list: Vec<Token> = tokens(sql).collect();
     let mut at = list.iter().position(|token| token.is(sql, "table"))? + 1;
-    while list.get(at).is_some_and(|token| ["if", "not", "exists"].iter().any(|word| token.is(sql, word))) {
+    while list.get(at).is_some_and(|token| {
+        ["if", "not", "exists"]
+            .iter()
+            .any(|word| token.is(sql, word))
+    }) {
         at += 1;
     }
     let (name, at) = name_at(sql, &list, at)?;
     list.get(at).filter(|token| token.is_symbol(sql, '('))?;
     let (elements, close) = elements(sql, &list, at);
-    let tail = list.get(close).map_or("", |close| sql.get(close.end..).unwrap_or_default());
+    let tail = list
+        .get(close)
+        .map_or("", |close| sql.get(close.end..).unwrap_or_default());
     let collation = table_collation(tail);
     let mut table = Table {
         database: name.database.unwrap_or_else(|| database.to_owned()),
@@ -192,7 +207,11 @@ fn parse_element(text: &str) -> Option<TableElement> {
         // The name and the type, without attributes that only another server knows.
         let list: Vec<Token> = tokens(text).collect();
         let (start, end) = type_place(text, &list)?;
-        parse(&format!("CREATE TABLE x ({} {})", list.first()?.of(text), text.get(start..end)?))
+        parse(&format!(
+            "CREATE TABLE x ({} {})",
+            list.first()?.of(text),
+            text.get(start..end)?
+        ))
     })
 }
 
@@ -201,7 +220,10 @@ fn type_place(text: &str, list: &[Token]) -> Option<(usize, usize)> {
     let ty = list.get(1)?;
     let mut end = ty.end;
     if list.get(2).is_some_and(|open| open.is_symbol(text, '(')) {
-        let close = list.iter().skip(2).find(|token| token.is_symbol(text, ')'))?;
+        let close = list
+            .iter()
+            .skip(2)
+            .find(|token| token.is_symbol(text, ')'))?;
         end = close.end;
     }
     Some((ty.start, end))
@@ -214,7 +236,10 @@ fn column_of(column: &ColumnDefinition, text: &str, table: CollationId) -> Colum
         name: column.name.clone(),
         ty: column_type(&column.data_type, table),
         nullable: !column.attributes.iter().any(|attribute| {
-            matches!(attribute, ColumnAttribute::NotNull | ColumnAttribute::PrimaryKey)
+            matches!(
+                attribute,
+                ColumnAttribute::NotNull | ColumnAttribute::PrimaryKey
+            )
         }),
         attributes: attributes.unwrap_or_default().trim().to_owned(),
         generated: column
@@ -250,7 +275,10 @@ fn key_of(key: &KeyDefinition, table: &Table) -> Index {
     {
         index.name.clone_from(&table.columns[*column].name);
     }
-    let hidden = key.options.iter().any(|option| matches!(option.name.as_str(), "INVISIBLE" | "IGNORED"));
+    let hidden = key
+        .options
+        .iter()
+        .any(|option| matches!(option.name.as_str(), "INVISIBLE" | "IGNORED"));
     index.ordered &= key.using.as_deref() != Some("HASH") && !hidden;
     index
 }
@@ -287,7 +315,9 @@ fn add_indexes(schema: &mut Schema, sql: &str, database: &str) {
 fn table_collation(tail: &str) -> CollationId {
     let list: Vec<Token> = tokens(tail).collect();
     let value = |names: [&str; 2]| {
-        let at = list.iter().position(|token| names.iter().any(|name| token.is(tail, name)))?;
+        let at = list
+            .iter()
+            .position(|token| names.iter().any(|name| token.is(tail, name)))?;
         let mut behind = list.iter().skip(at + 1);
         behind
             .find(|token| matches!(token.kind, Kind::Word | Kind::Text) && !token.is(tail, "set"))
@@ -304,10 +334,24 @@ fn view_of(sql: &str, database: &str) -> Option<View> {
     let Statement::CreateView(view) = parsed.statement else {
         return None;
     };
-    let CreateView { name, columns, mut query, text, algorithm, .. } = *view;
+    let CreateView {
+        name,
+        columns,
+        mut query,
+        text,
+        algorithm,
+        ..
+    } = *view;
     let database = name.database.unwrap_or_else(|| database.to_owned());
-    let _ = query.visit(&mut Qualify { database: &database, common: common_tables(&query) });
-    let columns = if columns.is_empty() { column_names(&query) } else { columns };
+    let _ = query.visit(&mut Qualify {
+        database: &database,
+        common: common_tables(&query),
+    });
+    let columns = if columns.is_empty() {
+        column_names(&query)
+    } else {
+        columns
+    };
     Some(View {
         source: Arc::new(ViewSource {
             database,
@@ -329,8 +373,14 @@ fn column_names(query: &mayfly_syntax::ast::Query) -> Vec<String> {
     loop {
         match body {
             SetExpr::Select(select) => {
-                let names = select.projection.iter().map(mayfly_syntax::encodings::item_name);
-                return names.map(|name| name.map(str::to_owned)).collect::<Option<_>>().unwrap_or_default();
+                let names = select
+                    .projection
+                    .iter()
+                    .map(mayfly_syntax::encodings::item_name);
+                return names
+                    .map(|name| name.map(str::to_owned))
+                    .collect::<Option<_>>()
+                    .unwrap_or_default();
             }
             SetExpr::SetOperation { left, .. } => body = left,
             SetExpr::Query(query) => body = &query.body,
@@ -354,11 +404,17 @@ impl VisitorMut for Qualify<'_> {
     type Break = ();
 
     fn pre_visit_relation(&mut self, name: &mut ObjectName) -> std::ops::ControlFlow<()> {
-        if let Some(TableName { database: None, name: bare }) = TableName::from_object_name(name)
+        if let Some(TableName {
+            database: None,
+            name: bare,
+        }) = TableName::from_object_name(name)
             && !self.common.contains(&bare)
             && !self.database.is_empty()
         {
-            let qualified = TableName { database: Some(self.database.to_owned()), name: bare };
+            let qualified = TableName {
+                database: Some(self.database.to_owned()),
+                name: bare,
+            };
             *name = qualified.to_object_name();
         }
         std::ops::ControlFlow::Continue(())

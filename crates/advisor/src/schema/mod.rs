@@ -126,7 +126,13 @@ impl Schema {
     }
 
     /// Changes what is known of a table's contents.
-    pub fn set_statistics(&mut self, database: &str, name: &str, rows: Option<u64>, row_bytes: Option<u64>) {
+    pub fn set_statistics(
+        &mut self,
+        database: &str,
+        name: &str,
+        rows: Option<u64>,
+        row_bytes: Option<u64>,
+    ) {
         if let Some(table) = self.tables.get_mut(&Self::key(database, name)) {
             let table = Arc::make_mut(table);
             table.rows = rows;
@@ -147,7 +153,10 @@ impl Schema {
     /// A table. Those of a dump that names no database are in every database.
     pub fn table(&self, database: &str, name: &str) -> Option<&Arc<Table>> {
         let found = self.tables.get(&Self::key(database, name));
-        found.or_else(|| self.unnamed.then(|| self.tables.get(&Self::key("", name)))?)
+        found.or_else(|| {
+            self.unnamed
+                .then(|| self.tables.get(&Self::key("", name)))?
+        })
     }
 
     /// A view, likewise.

@@ -35,7 +35,11 @@ fn a_dump_of_two_databases() {
     assert_eq!(schema.read_dump(DUMP, "shop"), Vec::<String>::new());
     assert_eq!(schema.counts(), (2, 1));
     let login = schema.table("SHOP", "login2").expect("it is there");
-    let names: Vec<&str> = login.columns.iter().map(|column| column.name.as_str()).collect();
+    let names: Vec<&str> = login
+        .columns
+        .iter()
+        .map(|column| column.name.as_str())
+        .collect();
     assert_eq!(names, ["user_id", "user_email", "settings", "kind"]);
     let email = &login.columns[1];
     assert_eq!((email.ty.kind, email.ty.length), (TypeKind::VarChar, 2000));
@@ -51,11 +55,22 @@ fn a_dump_of_two_databases() {
         .iter()
         .map(|index| (index.name.as_str(), index.unique, index.ordered))
         .collect();
-    assert_eq!(indexes, [("PRIMARY", true, true), ("mail", false, true), ("kind", false, false)]);
+    assert_eq!(
+        indexes,
+        [
+            ("PRIMARY", true, true),
+            ("mail", false, true),
+            ("kind", false, false)
+        ]
+    );
     assert_eq!(login.indexes[1].parts, [(Some(1), Some(20))]);
 
     let small = schema.table("other", "small").expect("it is there");
-    let names: Vec<&str> = small.indexes.iter().map(|index| index.name.as_str()).collect();
+    let names: Vec<&str> = small
+        .indexes
+        .iter()
+        .map(|index| index.name.as_str())
+        .collect();
     assert_eq!(names, ["PRIMARY", "name", "by_both"]);
     let view = schema.view("other", "seen").expect("it is there");
     assert!(view.source.materialized);

@@ -26,7 +26,8 @@ fn charset_of(name: &str) -> Option<CollationId> {
 pub(super) fn column_type(written: &ColumnType, table: CollationId) -> SqlType {
     let named = collation_of(written.charset.as_deref(), written.collation.as_deref());
     let collation = named.unwrap_or(table);
-    let length = |default: u64| u32::try_from(written.length.unwrap_or(default)).unwrap_or(u32::MAX);
+    let length =
+        |default: u64| u32::try_from(written.length.unwrap_or(default)).unwrap_or(u32::MAX);
     let digits = |default: u64| u8::try_from(written.length.unwrap_or(default)).unwrap_or(6);
     let integer = |kind| SqlType {
         unsigned: written.unsigned || written.kind == Written::Serial,
@@ -43,7 +44,11 @@ pub(super) fn column_type(written: &ColumnType, table: CollationId) -> SqlType {
             let scale = u8::try_from(written.scale.unwrap_or(0)).unwrap_or(u8::MAX);
             SqlType::decimal(digits(10), scale)
         }
-        Written::Float => SqlType { kind: TypeKind::Float, length: 12, ..SqlType::double() },
+        Written::Float => SqlType {
+            kind: TypeKind::Float,
+            length: 12,
+            ..SqlType::double()
+        },
         Written::Double => SqlType::double(),
         Written::Bit => SqlType::bit(length(1).clamp(1, 64)),
         Written::Char => SqlType::char(length(1), collation),

@@ -78,7 +78,11 @@ fn read_value(name: &str, value: &str, event: &mut Event) {
 
 fn seconds(text: &str) -> f64 {
     let seconds = text.parse::<f64>().unwrap_or_default();
-    if seconds.is_finite() { seconds.max(0.0) } else { 0.0 }
+    if seconds.is_finite() {
+        seconds.max(0.0)
+    } else {
+        0.0
+    }
 }
 
 /// `2026-11-26T02:32:11.123456Z`, with an offset, or `261126  2:32:11` in a zone that the log does not name, which is
@@ -114,9 +118,15 @@ mod tests {
     #[test]
     fn accounts() {
         for (line, account) in [
-            ("# User@Host: root[root] @ localhost []  Id:     8", "root@localhost"),
+            (
+                "# User@Host: root[root] @ localhost []  Id:     8",
+                "root@localhost",
+            ),
             ("# User@Host: app[app] @  [10.0.0.7]", "app@10.0.0.7"),
-            ("# User@Host: app[app] @ db.example [10.0.0.7]", "app@db.example"),
+            (
+                "# User@Host: app[app] @ db.example [10.0.0.7]",
+                "app@db.example",
+            ),
         ] {
             let mut event = Event::default();
             read_header(line, &mut event);
@@ -127,7 +137,11 @@ mod tests {
     #[test]
     fn times_of_every_age() {
         // 1795660331 is 2026-11-26 02:32:11 UTC.
-        for text in ["261126  2:32:11", "2026-11-26T02:32:11.000000Z", "2026-11-26T03:32:11+01:00"] {
+        for text in [
+            "261126  2:32:11",
+            "2026-11-26T02:32:11.000000Z",
+            "2026-11-26T03:32:11+01:00",
+        ] {
             assert_eq!(time_of(text), Some(1_795_660_331_000_000), "{text}");
         }
         for text in ["", "2:32", "269926  2:32:11", "yesterday T"] {

@@ -50,7 +50,10 @@ impl<'r> SlowLog<'r> {
         let mut buffered = BufReader::with_capacity(1 << 16, reader);
         let is_gzip = buffered.fill_buf()?.starts_with(&[0x1f, 0x8b]);
         let reader: Box<dyn BufRead + 'r> = if is_gzip {
-            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(buffered)))
+            Box::new(BufReader::with_capacity(
+                1 << 16,
+                MultiGzDecoder::new(buffered),
+            ))
         } else {
             Box::new(buffered)
         };

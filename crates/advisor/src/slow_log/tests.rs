@@ -66,14 +66,20 @@ fn mariadb_with_every_verbosity() {
     assert_eq!(event.sort_on_disk, Some(false));
     assert_eq!(event.full_join, Some(false));
     assert_eq!(event.explain.len(), 2);
-    assert_eq!(event.explain[1], "1\tSIMPLE\tg\tALL\tUsing temporary; Using filesort");
+    assert_eq!(
+        event.explain[1],
+        "1\tSIMPLE\tg\tALL\tUsing temporary; Using filesort"
+    );
 }
 
 #[test]
 fn the_banner_names_the_server() {
     let mut log = SlowLog::new(MARIADB.as_bytes()).expect("memory can be read");
     log.next_event().expect("memory can be read");
-    assert!(log.banner().is_some_and(|banner| banner.contains("10.11.19-MariaDB")));
+    assert!(
+        log.banner()
+            .is_some_and(|banner| banner.contains("10.11.19-MariaDB"))
+    );
 }
 
 #[test]
@@ -88,7 +94,10 @@ SET timestamp=1323937380;
 select * from login2 order by created;
 ";
     let events = events(log.as_bytes());
-    assert_eq!((events[0].tables, events[0].disk_tables), (Some(1), Some(1)));
+    assert_eq!(
+        (events[0].tables, events[0].disk_tables),
+        (Some(1), Some(1))
+    );
     assert_eq!(events[0].bytes, None);
     assert_eq!(events[0].database.as_deref(), Some("test"));
 }
@@ -117,8 +126,14 @@ FROM u;
     assert_eq!((events[0].tables, events[0].disk_tables), (None, None));
     assert_eq!(events[1].database.as_deref(), Some("shop"));
     assert_eq!(events[1].text, "SELECT b\nFROM u");
-    assert_eq!((events[1].tables, events[1].disk_tables), (Some(2), Some(1)));
-    assert_eq!((events[1].size_limit_hits, events[1].merge_passes), (Some(1), Some(2)));
+    assert_eq!(
+        (events[1].tables, events[1].disk_tables),
+        (Some(2), Some(1))
+    );
+    assert_eq!(
+        (events[1].size_limit_hits, events[1].merge_passes),
+        (Some(1), Some(2))
+    );
 }
 
 #[test]
@@ -139,14 +154,19 @@ SELECT 1;
     let event = &events(log.as_bytes())[0];
     assert_eq!((event.tables, event.disk_tables), (Some(1), Some(0)));
     assert_eq!(event.bytes, Some(16_384));
-    assert_eq!((event.sort_on_disk, event.merge_passes), (Some(true), Some(3)));
+    assert_eq!(
+        (event.sort_on_disk, event.merge_passes),
+        (Some(true), Some(3))
+    );
     assert_eq!(event.full_join, Some(true));
 }
 
 #[test]
 fn gzip_is_unpacked() {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(MARIADB.as_bytes()).expect("memory takes it");
+    packed
+        .write_all(MARIADB.as_bytes())
+        .expect("memory takes it");
     let packed = packed.finish().expect("memory takes it");
     assert_eq!(events(&packed), events(MARIADB.as_bytes()));
     // What is cut off is an error behind the good events, and no panic.

@@ -4,13 +4,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
-    self, BinaryOperator, Cte, Expr, GroupByExpr, GroupByWithModifier, JoinConstraint, JoinOperator, OrderByExpr,
-    OrderByKind, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, TableFactor, TableName,
-    TableWithJoins, Visit, Visitor,
+    self, BinaryOperator, Cte, Expr, GroupByExpr, GroupByWithModifier, JoinConstraint,
+    JoinOperator, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, SetOperator,
+    SetQuantifier, TableFactor, TableName, TableWithJoins, Visit, Visitor,
 };
 
 use super::{
-    Aggregate, Block, Origin, Role, SetOperation, Statement, StatementKind, SubqueryKind, TableReference, query_of,
+    Aggregate, Block, Origin, Role, SetOperation, Statement, StatementKind, SubqueryKind,
+    TableReference, query_of,
 };
 use crate::schema::Schema;
 
@@ -21,9 +22,28 @@ const VIEWS_MAX: usize = 32;
 
 /// Functions that make one value of a group.
 const AGGREGATES: [&str; 22] = [
-    "ANY_VALUE", "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "COUNT", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG",
-    "MAX", "MIN", "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUM", "VAR_POP", "VAR_SAMP", "VARIANCE", "MEDIAN",
-    "PERCENTILE_CONT", "PERCENTILE_DISC",
+    "ANY_VALUE",
+    "AVG",
+    "BIT_AND",
+    "BIT_OR",
+    "BIT_XOR",
+    "COUNT",
+    "GROUP_CONCAT",
+    "JSON_ARRAYAGG",
+    "JSON_OBJECTAGG",
+    "MAX",
+    "MIN",
+    "STD",
+    "STDDEV",
+    "STDDEV_POP",
+    "STDDEV_SAMP",
+    "SUM",
+    "VAR_POP",
+    "VAR_SAMP",
+    "VARIANCE",
+    "MEDIAN",
+    "PERCENTILE_CONT",
+    "PERCENTILE_DISC",
 ];
 
 struct Collector<'s> {
@@ -51,10 +71,18 @@ pub(super) fn statement(tree: &ast::Statement, schema: &Schema, database: &str) 
     }
     match tree {
         ast::Statement::Update(update) => {
-            collector.change(update.with.as_ref(), &update.tables, update.selection.as_ref());
+            collector.change(
+                update.with.as_ref(),
+                &update.tables,
+                update.selection.as_ref(),
+            );
         }
         ast::Statement::Delete(delete) => {
-            collector.change(delete.with.as_ref(), &delete.from, delete.selection.as_ref());
+            collector.change(
+                delete.with.as_ref(),
+                &delete.from,
+                delete.selection.as_ref(),
+            );
         }
         _ => {}
     }
@@ -78,26 +106,42 @@ impl Collector<'_> {
     fn kind(&self, tree: &ast::Statement) -> StatementKind {
         let insert = |target: &TableName| {
             let is_target = |name: &str| name.eq_ignore_ascii_case(&target.name);
-            let reads_target = self.statement.blocks.iter().flat_map(|block| &block.tables).any(|table| {
-                match &table.origin {
+            let reads_target = self
+                .statement
+                .blocks
+                .iter()
+                .flat_map(|block| &block.tables)
+                .any(|table| match &table.origin {
                     Origin::Base(table) => is_target(&table.name),
                     Origin::Unknown(name) => is_target(name),
                     _ => false,
-                }
-            });
-            StatementKind::InsertSelect { target: target.clone(), reads_target }
+                });
+            StatementKind::InsertSelect {
+                target: target.clone(),
+                reads_target,
+            }
         };
         match tree {
             ast::Statement::Query(_) | ast::Statement::SelectInto(_) => StatementKind::Select,
-            ast::Statement::Insert(statement) if query_of(tree).is_some() => insert(&statement.table),
+            ast::Statement::Insert(statement) if query_of(tree).is_some() => {
+                insert(&statement.table)
+            }
             ast::Statement::CreateTable(create) if create.select.is_some() => insert(&create.name),
             ast::Statement::Update(update) => {
-                let several = update.tables.len() > 1 || update.tables.iter().any(|table| !table.joins.is_empty());
-                if several { StatementKind::MultiTableUpdate } else { StatementKind::Other }
+                let several = update.tables.len() > 1
+                    || update.tables.iter().any(|table| !table.joins.is_empty());
+                if several {
+                    StatementKind::MultiTableUpdate
+                } else {
+                    StatementKind::Other
+                }
             }
             ast::Statement::Show(show) => {
                 let kind = format!("{:?}", show.kind);
-                let name = kind.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                let name = kind
+                    .split(|c: char| !c.is_alphanumeric())
+                    .next()
+                    .unwrap_or_default();
                 StatementKind::Show(name.to_owned())
             }
             ast::Statement::Describe(_) => StatementKind::Show("Columns".to_owned()),
@@ -106,7 +150,12 @@ impl Collector<'_> {
     }
 
     /// The tables of UPDATE and DELETE as a block that selects nothing.
-    fn change(&mut self, with: Option<&ast::With>, from: &[TableWithJoins], selection: Option<&Expr>) {
+    fn change(
+        &mut self,
+        with: Option<&ast::With>,
+        from: &[TableWithJoins],
+        selection: Option<&Expr>,
+    ) {
         let mut visible = Vec::new();
         self.common_tables(with, &mut visible);
         let mut block = Block {
@@ -152,10 +201,15 @@ impl Collector<'_> {
         if let Role::Top = role {
             self.body(&query.body, query, &role, &visible);
             // How often each is named is known at the end.
-            let counts: Vec<usize> = self.statement.blocks.iter().map(|block| match &block.role {
-                Role::CommonTable(name, _) => count_names(query, name),
-                _ => 0,
-            }).collect();
+            let counts: Vec<usize> = self
+                .statement
+                .blocks
+                .iter()
+                .map(|block| match &block.role {
+                    Role::CommonTable(name, _) => count_names(query, name),
+                    _ => 0,
+                })
+                .collect();
             for (block, count) in self.statement.blocks.iter_mut().zip(counts) {
                 if let Role::CommonTable(_, uses) = &mut block.role {
                     *uses = count;
@@ -175,8 +229,18 @@ impl Collector<'_> {
                 self.common_tables(inner.with.as_ref(), &mut visible);
                 self.body(&inner.body, inner, role, &visible)
             }
-            SetExpr::SetOperation { op, set_quantifier, left, right } => {
-                let bare = Query { order_by: None, limit_clause: None, with: None, ..query.clone() };
+            SetExpr::SetOperation {
+                op,
+                set_quantifier,
+                left,
+                right,
+            } => {
+                let bare = Query {
+                    order_by: None,
+                    limit_clause: None,
+                    with: None,
+                    ..query.clone()
+                };
                 let mut blocks = self.body(left, &bare, role, with);
                 blocks.extend(self.body(right, &bare, role, with));
                 let name = match op {
@@ -201,9 +265,10 @@ impl Collector<'_> {
     fn select(&mut self, select: &Select, query: &Query, role: &Role, with: &[Cte]) -> usize {
         let number = self.statement.blocks.len();
         let (group_by, rollup) = match &select.group_by {
-            GroupByExpr::Expressions(keys, modifiers) => {
-                (keys.clone(), modifiers.contains(&GroupByWithModifier::Rollup))
-            }
+            GroupByExpr::Expressions(keys, modifiers) => (
+                keys.clone(),
+                modifiers.contains(&GroupByWithModifier::Rollup),
+            ),
             GroupByExpr::All(_) => (Vec::new(), false),
         };
         let order_by = order_keys(query);
@@ -224,26 +289,52 @@ impl Collector<'_> {
             has_windows: false,
         });
         // Subqueries of the select list stand before those of FROM and of WHERE.
-        let projection: Vec<&Expr> = select.projection.iter().filter_map(item_expression).collect();
+        let projection: Vec<&Expr> = select
+            .projection
+            .iter()
+            .filter_map(item_expression)
+            .collect();
         self.subqueries(&projection, with);
-        let mut tables = Block { select: empty_select(Vec::new(), None), ..self.block_like(number) };
+        let mut tables = Block {
+            select: empty_select(Vec::new(), None),
+            ..self.block_like(number)
+        };
         self.from(&select.from, &mut tables);
         split_conditions(select.selection.as_ref(), &mut tables.conditions);
-        let rest: Vec<&Expr> = select.selection.iter().chain(&group_by).chain(&select.having).collect();
+        let rest: Vec<&Expr> = select
+            .selection
+            .iter()
+            .chain(&group_by)
+            .chain(&select.having)
+            .collect();
         self.subqueries(&rest, with);
         let order: Vec<&Expr> = order_by.iter().map(|key| &key.expr).collect();
         self.subqueries(&order, with);
 
         let mut calls = Calls::default();
-        for expr in projection.iter().chain(&order).copied().chain(&select.having) {
+        for expr in projection
+            .iter()
+            .chain(&order)
+            .copied()
+            .chain(&select.having)
+        {
             let _ = expr.visit(&mut calls);
         }
-        let resolve = |expr: &Expr, prefer_alias: bool| resolved(expr, select, &tables.tables, prefer_alias);
-        let group_by = group_by.iter().map(|key| resolve(key, false)).filter(|key| !is_null(key)).collect();
-        let order_by = order_by.into_iter().filter(|key| !is_null(&key.expr)).map(|key| OrderByExpr {
-            expr: resolve(&key.expr, true),
-            ..key
-        }).collect();
+        let resolve =
+            |expr: &Expr, prefer_alias: bool| resolved(expr, select, &tables.tables, prefer_alias);
+        let group_by = group_by
+            .iter()
+            .map(|key| resolve(key, false))
+            .filter(|key| !is_null(key))
+            .collect();
+        let order_by = order_by
+            .into_iter()
+            .filter(|key| !is_null(&key.expr))
+            .map(|key| OrderByExpr {
+                expr: resolve(&key.expr, true),
+                ..key
+            })
+            .collect();
         let block = &mut self.statement.blocks[number];
         block.tables = tables.tables;
         block.conditions = tables.conditions;
@@ -298,17 +389,31 @@ impl Collector<'_> {
     fn factor(&mut self, factor: &TableFactor, block: &mut Block) {
         match factor {
             TableFactor::Table { name, alias, .. } => {
-                let Some(name) = TableName::from_object_name(name) else { return };
-                let alias = alias.as_ref().map_or(&name.name, |alias| &alias.name.value).clone();
+                let Some(name) = TableName::from_object_name(name) else {
+                    return;
+                };
+                let alias = alias
+                    .as_ref()
+                    .map_or(&name.name, |alias| &alias.name.value)
+                    .clone();
                 let origin = self.origin(&name, &block.with);
                 block.tables.push(TableReference { alias, origin });
             }
-            TableFactor::Derived { subquery, alias, .. } => {
-                let alias = alias.as_ref().map_or(String::new(), |alias| alias.name.value.clone());
+            TableFactor::Derived {
+                subquery, alias, ..
+            } => {
+                let alias = alias
+                    .as_ref()
+                    .map_or(String::new(), |alias| alias.name.value.clone());
                 self.query(subquery, Role::Derived(alias.clone()), &block.with.clone());
-                block.tables.push(TableReference { alias, origin: Origin::Query });
+                block.tables.push(TableReference {
+                    alias,
+                    origin: Origin::Query,
+                });
             }
-            TableFactor::NestedJoin { table_with_joins, .. } => {
+            TableFactor::NestedJoin {
+                table_with_joins, ..
+            } => {
                 self.from(std::slice::from_ref(table_with_joins), block);
             }
             _ => block.tables.push(TableReference {
@@ -324,7 +429,10 @@ impl Collector<'_> {
             return Origin::Query;
         }
         let database = name.database.as_deref().unwrap_or(self.database);
-        if SYSTEM_DATABASES.iter().any(|system| database.eq_ignore_ascii_case(system)) {
+        if SYSTEM_DATABASES
+            .iter()
+            .any(|system| database.eq_ignore_ascii_case(system))
+        {
             return Origin::System(format!("{database}.{}", name.name));
         }
         if let Some(view) = self.schema.view(database, &name.name) {
@@ -375,16 +483,25 @@ fn resolved(key: &Expr, select: &Select, tables: &[TableReference], prefer_alias
                 return key.clone();
             };
             let position = number.to_string().parse::<usize>().unwrap_or(0);
-            let item = position.checked_sub(1).and_then(|position| select.projection.get(position));
+            let item = position
+                .checked_sub(1)
+                .and_then(|position| select.projection.get(position));
             item.and_then(item_expression).unwrap_or(key).clone()
         }
         Expr::Identifier(name) => {
-            let is_column = tables.iter().filter_map(TableReference::base).any(|table| table.column(&name.value).is_some());
+            let is_column = tables
+                .iter()
+                .filter_map(TableReference::base)
+                .any(|table| table.column(&name.value).is_some());
             if is_column && !prefer_alias {
                 return key.clone();
             }
             let item = select.projection.iter().find_map(|item| match item {
-                SelectItem::ExprWithAlias { expr, alias } if alias.value.eq_ignore_ascii_case(&name.value) => Some(expr),
+                SelectItem::ExprWithAlias { expr, alias }
+                    if alias.value.eq_ignore_ascii_case(&name.value) =>
+                {
+                    Some(expr)
+                }
                 _ => None,
             });
             item.unwrap_or(key).clone()
@@ -396,7 +513,11 @@ fn resolved(key: &Expr, select: &Select, tables: &[TableReference], prefer_alias
 /// What all must hold for a condition to hold.
 fn split_conditions(condition: Option<&Expr>, into: &mut Vec<Expr>) {
     match condition {
-        Some(Expr::BinaryOp { left, op: BinaryOperator::And, right }) => {
+        Some(Expr::BinaryOp {
+            left,
+            op: BinaryOperator::And,
+            right,
+        }) => {
             split_conditions(Some(left), into);
             split_conditions(Some(right), into);
         }
@@ -413,7 +534,9 @@ fn names_table(query: &Query, name: &str) -> bool {
 fn count_names(query: &Query, name: &str) -> usize {
     let mut count = 0;
     let _: ControlFlow<()> = ast::visit_relations(query, |relation| {
-        if TableName::from_object_name(relation).is_some_and(|table| table.database.is_none() && table.name.eq_ignore_ascii_case(name)) {
+        if TableName::from_object_name(relation)
+            .is_some_and(|table| table.database.is_none() && table.name.eq_ignore_ascii_case(name))
+        {
             count += 1;
         }
         ControlFlow::Continue(())
@@ -465,7 +588,9 @@ impl Visitor for Subqueries {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if self.depth == 0 {
             match expr {
-                Expr::InSubquery { .. } | Expr::AnyOp { .. } | Expr::AllOp { .. } => self.next.push(SubqueryKind::In),
+                Expr::InSubquery { .. } | Expr::AnyOp { .. } | Expr::AllOp { .. } => {
+                    self.next.push(SubqueryKind::In)
+                }
                 Expr::Exists { .. } => self.next.push(SubqueryKind::Exists),
                 Expr::Subquery(_) => {
                     // `= ANY (…)` holds its subquery as an expression.
@@ -536,7 +661,11 @@ pub(super) fn aggregate_of(call: &ast::Function) -> Option<Aggregate> {
         return None;
     }
     let ast::FunctionArguments::List(list) = &call.args else {
-        return Some(Aggregate { name, distinct: false, arguments: Vec::new() });
+        return Some(Aggregate {
+            name,
+            distinct: false,
+            arguments: Vec::new(),
+        });
     };
     let arguments = list.args.iter().filter_map(|argument| match argument {
         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Some(expr.clone()),

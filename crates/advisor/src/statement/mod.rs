@@ -192,7 +192,9 @@ impl Block {
     /// The expressions of its select list; none for `*`.
     pub fn items(&self) -> impl Iterator<Item = &Expr> {
         self.select.projection.iter().filter_map(|item| match item {
-            ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+            ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } => {
+                Some(expr)
+            }
             _ => None,
         })
     }
@@ -200,7 +202,10 @@ impl Block {
     /// Whether its select list has `*` in it.
     pub fn has_wildcard(&self) -> bool {
         self.select.projection.iter().any(|item| {
-            matches!(item, ast::SelectItem::Wildcard(_) | ast::SelectItem::QualifiedWildcard(..))
+            matches!(
+                item,
+                ast::SelectItem::Wildcard(_) | ast::SelectItem::QualifiedWildcard(..)
+            )
         })
     }
 }
@@ -213,8 +218,15 @@ pub struct NotUnderstood(pub String);
 ///
 /// # Errors
 /// When the text is no statement of the dialect.
-pub fn analyze(text: &str, schema: &Schema, database: Option<&str>) -> Result<Statement, NotUnderstood> {
-    let options = ParseOptions { ignore_space: true, ..ParseOptions::MYSQL_DEFAULT };
+pub fn analyze(
+    text: &str,
+    schema: &Schema,
+    database: Option<&str>,
+) -> Result<Statement, NotUnderstood> {
+    let options = ParseOptions {
+        ignore_space: true,
+        ..ParseOptions::MYSQL_DEFAULT
+    };
     let without_prefix = without_set_statement(text);
     let without_dots;
     let mut readable = without_prefix;
@@ -234,7 +246,9 @@ pub fn analyze(text: &str, schema: &Schema, database: Option<&str>) -> Result<St
 fn without_set_statement(text: &str) -> &str {
     use crate::sql_text::tokens;
     let mut list = tokens(text);
-    let begins = |token: Option<crate::sql_text::Token>, word| token.is_some_and(|token| token.is(text, word));
+    let begins = |token: Option<crate::sql_text::Token>, word| {
+        token.is_some_and(|token| token.is(text, word))
+    };
     if begins(list.next(), "set") && begins(list.next(), "statement") {
         let behind = list.find(|token| token.is(text, "for"));
         return behind.map_or(text, |word| &text[word.end..]);

@@ -30,19 +30,33 @@ impl Block {
             _ => return None,
         };
         let mut tables = self.tables.iter().enumerate();
-        let found = tables.find(|(_, table)| named_by(table, qualifier) && has_column(table, name))?;
+        let found =
+            tables.find(|(_, table)| named_by(table, qualifier) && has_column(table, name))?;
         let column = found.1.base()?.column(&name.value)?;
-        Some(ColumnPlace { table: found.0, column })
+        Some(ColumnPlace {
+            table: found.0,
+            column,
+        })
     }
 
     /// The column at a place.
     pub fn column(&self, place: ColumnPlace) -> Option<&Column> {
-        self.tables.get(place.table)?.base()?.columns.get(place.column)
+        self.tables
+            .get(place.table)?
+            .base()?
+            .columns
+            .get(place.column)
     }
 
     /// The columns that expressions read of this block's base tables, outside of subqueries and in them, each once.
-    pub fn columns_of<'e>(&self, expressions: impl IntoIterator<Item = &'e Expr>) -> Vec<ColumnPlace> {
-        let mut names = Names { block: self, places: Vec::new() };
+    pub fn columns_of<'e>(
+        &self,
+        expressions: impl IntoIterator<Item = &'e Expr>,
+    ) -> Vec<ColumnPlace> {
+        let mut names = Names {
+            block: self,
+            places: Vec::new(),
+        };
         for expression in expressions {
             let _ = expression.visit(&mut names);
         }
@@ -53,7 +67,12 @@ impl Block {
     pub fn fixed_columns(&self) -> Vec<ColumnPlace> {
         let mut fixed = Vec::new();
         for condition in &self.conditions {
-            if let Expr::BinaryOp { left, op: BinaryOperator::Eq | BinaryOperator::Spaceship, right } = condition {
+            if let Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Eq | BinaryOperator::Spaceship,
+                right,
+            } = condition
+            {
                 if let Some(place) = self.place(left).filter(|_| self.is_constant(right)) {
                     fixed.push(place);
                 } else if let Some(place) = self.place(right).filter(|_| self.is_constant(left)) {
@@ -68,7 +87,11 @@ impl Block {
     pub fn joined_columns(&self) -> Vec<(ColumnPlace, ColumnPlace)> {
         let mut pairs = Vec::new();
         for condition in &self.conditions {
-            if let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition
+            if let Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Eq,
+                right,
+            } = condition
                 && let (Some(left), Some(right)) = (self.place(left), self.place(right))
                 && left.table != right.table
             {
@@ -91,7 +114,9 @@ fn named_by(table: &TableReference, qualifier: Option<&Ident>) -> bool {
 }
 
 fn has_column(table: &TableReference, name: &Ident) -> bool {
-    table.base().is_some_and(|table| table.column(&name.value).is_some())
+    table
+        .base()
+        .is_some_and(|table| table.column(&name.value).is_some())
 }
 
 struct Names<'b> {

@@ -54,13 +54,19 @@ fn names_and_conditions_are_resolved() {
 
 #[test]
 fn values_are_as_wide_as_the_binder_says() {
-    let (schema, statement) = (schema(), taken_apart(
-        "SELECT b, c, max(b), concat(d, d), left(c, 10), a + 1, upper(d) FROM t GROUP BY a",
-    ));
+    let (schema, statement) = (
+        schema(),
+        taken_apart(
+            "SELECT b, c, max(b), concat(d, d), left(c, 10), a + 1, upper(d) FROM t GROUP BY a",
+        ),
+    );
     let types = ValueTypes::new(&schema, Some("test"), 1024);
     let block = &statement.blocks[0];
     let values: Vec<Value> = block.items().map(|item| types.value(block, item)).collect();
-    let text = |characters, bytes_per_character| Value::Text { characters, bytes_per_character };
+    let text = |characters, bytes_per_character| Value::Text {
+        characters,
+        bytes_per_character,
+    };
     assert_eq!(values[0], text(600, 4));
     assert_eq!(values[1], Value::Blob);
     assert_eq!(values[2], text(600, 4));
@@ -74,16 +80,33 @@ fn values_are_as_wide_as_the_binder_says() {
 fn kinds_and_digest_texts() {
     assert!(matches!(
         taken_apart("INSERT INTO t (a) SELECT a FROM t").kind,
-        StatementKind::InsertSelect { reads_target: true, .. }
+        StatementKind::InsertSelect {
+            reads_target: true,
+            ..
+        }
     ));
     assert!(matches!(
         taken_apart("INSERT INTO t (a) SELECT a FROM u").kind,
-        StatementKind::InsertSelect { reads_target: false, .. }
+        StatementKind::InsertSelect {
+            reads_target: false,
+            ..
+        }
     ));
-    assert_eq!(taken_apart("UPDATE t JOIN u ON t.a = u.a SET t.d = 1").kind, StatementKind::MultiTableUpdate);
-    assert_eq!(taken_apart("SHOW COLUMNS FROM t").kind, StatementKind::Show("Columns".into()));
+    assert_eq!(
+        taken_apart("UPDATE t JOIN u ON t.a = u.a SET t.d = 1").kind,
+        StatementKind::MultiTableUpdate
+    );
+    assert_eq!(
+        taken_apart("SHOW COLUMNS FROM t").kind,
+        StatementKind::Show("Columns".into())
+    );
     let digest = "SELECT `a` , COUNT ( * ) FROM `t` WHERE `a` IN (...) GROUP BY `a` LIMIT ?";
     assert_eq!(taken_apart(digest).blocks[0].group_by.len(), 1);
-    assert_eq!(taken_apart("SET STATEMENT max_statement_time=1 FOR SELECT a FROM t").blocks.len(), 1);
+    assert_eq!(
+        taken_apart("SET STATEMENT max_statement_time=1 FOR SELECT a FROM t")
+            .blocks
+            .len(),
+        1
+    );
     assert!(analyze("SELEC a", &schema(), None).is_err());
 }

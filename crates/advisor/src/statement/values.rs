@@ -36,7 +36,11 @@ impl Value {
             return Self::Blob;
         }
         if ty.is_string() {
-            let bytes = if ty.is_binary_string() { 1 } else { ty.collation.charset().max_length() };
+            let bytes = if ty.is_binary_string() {
+                1
+            } else {
+                ty.collation.charset().max_length()
+            };
             return Self::Text {
                 characters: u64::from(ty.length),
                 bytes_per_character: u64::from(bytes.max(1)),
@@ -48,7 +52,10 @@ impl Value {
     /// The bytes that it takes in a row of fixed length.
     pub fn declared_bytes(self) -> Option<u64> {
         match self {
-            Self::Text { characters, bytes_per_character } => Some(characters * bytes_per_character + 2),
+            Self::Text {
+                characters,
+                bytes_per_character,
+            } => Some(characters * bytes_per_character + 2),
             Self::Fixed(bytes) => Some(bytes),
             Self::Blob | Self::Unknown => None,
         }
@@ -91,7 +98,9 @@ impl<'s> ValueTypes<'s> {
             return Value::of(&column.ty);
         }
         let types = self.types(block, vec![SelectItem::UnnamedExpr(expr.clone())]);
-        types.and_then(|types| types.first().map(Value::of)).unwrap_or(Value::Unknown)
+        types
+            .and_then(|types| types.first().map(Value::of))
+            .unwrap_or(Value::Unknown)
     }
 
     /// The names and values of the columns that a block's select list gives; `None` where that is not known.
@@ -99,7 +108,13 @@ impl<'s> ValueTypes<'s> {
         let query = self.query(block, block.select.projection.clone());
         let catalog = SchemaCatalog::new(self.schema, self.database);
         let bound = bind::bind(&query, &catalog, &self.options).ok()?;
-        Some(bound.output.iter().map(|column| (column.name.clone(), Value::of(&column.ty))).collect())
+        Some(
+            bound
+                .output
+                .iter()
+                .map(|column| (column.name.clone(), Value::of(&column.ty)))
+                .collect(),
+        )
     }
 
     fn types(&self, block: &Block, items: Vec<SelectItem>) -> Option<Vec<SqlType>> {

@@ -21,7 +21,8 @@ pub(super) fn address(options: &AdviseOptions) -> Result<Option<(Address, String
                 "socket" => address.socket = value,
                 "port" => {
                     let port = value.as_deref().and_then(|port| port.parse().ok());
-                    address.port = Some(port.ok_or_else(|| format!("{}: no port", setting.location))?);
+                    address.port =
+                        Some(port.ok_or_else(|| format!("{}: no port", setting.location))?);
                 }
                 _ => {}
             }
@@ -59,7 +60,10 @@ pub(super) fn address(options: &AdviseOptions) -> Result<Option<(Address, String
 /// `mysql://user@host:port/`
 fn read_url(url: &str, address: &mut Address) -> Result<(), String> {
     let wrong = || format!("--connect {url}: write mysql://user@host:3306");
-    let rest = url.strip_prefix("mysql://").or_else(|| url.strip_prefix("mariadb://")).unwrap_or(url);
+    let rest = url
+        .strip_prefix("mysql://")
+        .or_else(|| url.strip_prefix("mariadb://"))
+        .unwrap_or(url);
     let rest = rest.split(['/', '?']).next().unwrap_or_default();
     let (user, place) = match rest.rsplit_once('@') {
         Some((user, place)) => (Some(user), place),
@@ -91,10 +95,15 @@ fn read_url(url: &str, address: &mut Address) -> Result<(), String> {
 fn ask(prompt: &str) -> Result<String, String> {
     let input = std::io::stdin();
     if !input.is_terminal() {
-        return Err("--password: there is no terminal to ask at; use MYSQL_PWD or --defaults-file".to_owned());
+        return Err(
+            "--password: there is no terminal to ask at; use MYSQL_PWD or --defaults-file"
+                .to_owned(),
+        );
     }
     eprint!("{prompt}");
-    std::io::stderr().flush().map_err(|error| error.to_string())?;
+    std::io::stderr()
+        .flush()
+        .map_err(|error| error.to_string())?;
     let before = tcgetattr(&input).map_err(|error| error.to_string())?;
     let mut silent = before.clone();
     silent.local_modes.remove(LocalModes::ECHO);
@@ -115,14 +124,23 @@ mod tests {
     #[test]
     fn urls() {
         for (url, user, host, port) in [
-            ("mysql://ann@db.example:3307/", "ann", "db.example", Some(3307)),
+            (
+                "mysql://ann@db.example:3307/",
+                "ann",
+                "db.example",
+                Some(3307),
+            ),
             ("mysql://db.example", "", "db.example", None),
             ("mariadb://ann@[::1]:3306/shop", "ann", "::1", Some(3306)),
             ("ann@[::1]", "ann", "::1", None),
         ] {
             let mut address = Address::default();
             assert_eq!(read_url(url, &mut address), Ok(()), "{url}");
-            assert_eq!((address.user.as_str(), address.host.as_deref(), address.port), (user, Some(host), port), "{url}");
+            assert_eq!(
+                (address.user.as_str(), address.host.as_deref(), address.port),
+                (user, Some(host), port),
+                "{url}"
+            );
         }
         for url in ["mysql://ann:secret@db", "mysql://", "mysql://db:port"] {
             assert!(read_url(url, &mut Address::default()).is_err(), "{url}");

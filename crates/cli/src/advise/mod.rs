@@ -81,7 +81,8 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
     }
     let mut live = match access::address(options)? {
         Some((address, name)) => {
-            let connection = mayfly_advisor::connect(&address).map_err(|error| format!("{name}: {error}"))?;
+            let connection =
+                mayfly_advisor::connect(&address).map_err(|error| format!("{name}: {error}"))?;
             sources.push(name);
             Some(Live::new(connection)?)
         }
@@ -89,7 +90,10 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
     };
     if options.files.is_empty() {
         let Some(live) = &mut live else {
-            return Err("nothing to read: name a slow log, or a server with --connect or --socket".to_owned());
+            return Err(
+                "nothing to read: name a slow log, or a server with --connect or --socket"
+                    .to_owned(),
+            );
         };
         workload = live.workload()?;
     }
@@ -98,7 +102,11 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
     for file in &options.schema {
         let text = read(file)?;
         let failed = schema.read_dump(&String::from_utf8_lossy(&text), &options.schema_database);
-        notes.extend(failed.into_iter().map(|what| format!("{}: not understood: {what}", file.display())));
+        notes.extend(
+            failed
+                .into_iter()
+                .map(|what| format!("{}: not understood: {what}", file.display())),
+        );
     }
     if let Some(live) = &mut live {
         live.read_schema(&workload, &mut schema);
@@ -109,8 +117,13 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
         (None, Some(live), _) => live.server().clone(),
         (None, None, logged) => logged.unwrap_or_default(),
     };
-    let input = Input { workload: &workload, schema: &schema, server: &server };
-    let mut explain = |digest: &mayfly_advisor::Digest| -> Option<Explain> { live.as_mut()?.explain(digest) };
+    let input = Input {
+        workload: &workload,
+        schema: &schema,
+        server: &server,
+    };
+    let mut explain =
+        |digest: &mayfly_advisor::Digest| -> Option<Explain> { live.as_mut()?.explain(digest) };
     let mut report = Report::new(&input, sources, options.limit, &mut explain);
     report.notes.extend(notes);
     write(options, &report)?;
@@ -118,12 +131,18 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
 }
 
 fn since(options: &AdviseOptions) -> Result<Option<i64>, String> {
-    let Some(text) = &options.since else { return Ok(None) };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let Some(text) = &options.since else {
+        return Ok(None);
+    };
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let now = i64::try_from(now.as_micros()).unwrap_or(i64::MAX);
     match mayfly_advisor::since(text, now) {
         Some(time) => Ok(Some(time)),
-        None => Err(format!("--since {text}: write 2h, 7d, 2026-11-26 or 2026-11-26T10:00:00Z")),
+        None => Err(format!(
+            "--since {text}: write 2h, 7d, 2026-11-26 or 2026-11-26T10:00:00Z"
+        )),
     }
 }
 
@@ -149,12 +168,21 @@ fn read_log(
         }
     }
     if read == 0 {
-        return Err(format!("{}: no slow log: it has no statement below a line `# User@Host: …`", file.display()));
+        return Err(format!(
+            "{}: no slow log: it has no statement below a line `# User@Host: …`",
+            file.display()
+        ));
     }
     if workload.runs == before {
-        eprintln!("mayfly: {}: nothing ran since the time that --since names", file.display());
+        eprintln!(
+            "mayfly: {}: nothing ran since the time that --since names",
+            file.display()
+        );
     }
-    *server = log.banner().and_then(Server::of_banner).or_else(|| server.take());
+    *server = log
+        .banner()
+        .and_then(Server::of_banner)
+        .or_else(|| server.take());
     Ok(())
 }
 
@@ -169,7 +197,9 @@ fn write(options: &AdviseOptions, report: &Report) -> Result<(), String> {
         Form::Html => mayfly_advisor::html(report),
     };
     match &options.output {
-        Some(file) => std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display())),
+        Some(file) => {
+            std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+        }
         None => match std::io::stdout().write_all(text.as_bytes()) {
             // The reader has seen enough.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
