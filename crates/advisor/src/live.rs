@@ -236,7 +236,8 @@ impl Live {
     /// Reads the definitions of all tables that a workload's statements name.
     pub fn read_schema(&mut self, workload: &Workload, schema: &mut Schema) {
         let mut open: BTreeSet<(String, String)> = BTreeSet::new();
-        for digest in workload.digests() {
+        let digests = workload.digests().iter();
+        for digest in digests.filter(|digest| digest.is_of_interest()) {
             open.extend(tables_of(&digest.example, digest.database.as_deref()));
         }
         let mut seen = BTreeSet::new();

@@ -37,7 +37,7 @@ pub struct Server {
 
 /// Strings longer than this, in characters, are made BLOBs by servers that keep fixed-length rows
 /// (`CONVERT_IF_BIGGER_TO_BLOB`).
-pub const LONG_STRING_CHARACTERS: u64 = 512;
+pub(crate) const LONG_STRING_CHARACTERS: u64 = 512;
 
 /// The default of `tmp_table_size` and of `max_heap_table_size`.
 const LIMIT_DEFAULT: u64 = 16 << 20;

@@ -84,6 +84,44 @@ impl Digest {
         self.runs_counted > 0
     }
 
+    /// Whether a finding about it is possible: it made temporary tables, sorted on disk or joined without an index, or
+    /// it is not known whether it did.
+    pub fn is_of_interest(&self) -> bool {
+        let has_tables = !self.is_counted() || self.tables + self.disk_tables > 0;
+        let has_sorts = self.merge_passes.unwrap_or(0) + self.disk_sorts.unwrap_or(0) > 0;
+        has_tables || has_sorts || self.full_joins != Some(0)
+    }
+
+    /// Adds the sums of another digest that has the same text here.
+    fn add_sums(&mut self, other: &Self) {
+        let sums = [
+            (&mut self.runs, other.runs),
+            (&mut self.rows_sent, other.rows_sent),
+            (&mut self.rows_examined, other.rows_examined),
+            (&mut self.runs_counted, other.runs_counted),
+            (&mut self.tables, other.tables),
+            (&mut self.disk_tables, other.disk_tables),
+            (&mut self.disk_runs, other.disk_runs),
+        ];
+        for (sum, number) in sums {
+            *sum = sum.saturating_add(number);
+        }
+        self.seconds += other.seconds;
+        self.seconds_max = self.seconds_max.max(other.seconds_max);
+        self.tables_max = self.tables_max.max(other.tables_max);
+        self.disk_tables_max = self.disk_tables_max.max(other.disk_tables_max);
+        self.rows_sent_max = self.rows_sent_max.max(other.rows_sent_max);
+        self.rows_examined_max = self.rows_examined_max.max(other.rows_examined_max);
+        self.first = self.first.min(other.first).or(self.first).or(other.first);
+        self.last = self.last.max(other.last);
+        Self::add(&mut self.full_joins, other.full_joins);
+        Self::add(&mut self.merge_passes, other.merge_passes);
+        if other.example_is_whole && !self.example_is_whole {
+            self.example.clone_from(&other.example);
+            self.example_is_whole = true;
+        }
+    }
+
     /// Adds a number to a sum that is only there when something was added.
     fn add(sum: &mut Option<u64>, number: Option<u64>) {
         if let Some(number) = number {
@@ -170,11 +208,6 @@ impl Workload {
         &self.digests
     }
 
-    /// The digests, to put EXPLAIN and examples into them.
-    pub fn digests_mut(&mut self) -> &mut [Digest] {
-        &mut self.digests
-    }
-
     /// Adds one run.
     pub fn add(&mut self, event: Event) {
         self.runs += 1;
@@ -195,38 +228,38 @@ impl Workload {
 
     fn digest_of(&mut self, event: &Event) -> Option<usize> {
         let (text, hash) = mayfly_syntax::digest(&event.text);
-        self.place(Digest {
+        let digest = Digest {
             text,
             hash,
             database: event.database.clone(),
             ..Digest::default()
-        })
+        };
+        self.place(digest).map(|(index, _)| index)
     }
 
-    /// The place of a digest, which is made if there is room.
-    fn place(&mut self, digest: Digest) -> Option<usize> {
+    /// The place of a digest, which is put there if it is new and there is room; and whether another was there.
+    fn place(&mut self, digest: Digest) -> Option<(usize, bool)> {
         let key = (digest.hash.clone(), digest.database.clone());
         if let Some(index) = self.by_name.get(&key) {
-            return Some(*index);
+            return Some((*index, true));
         }
         if self.digests.len() >= DIGESTS_MAX {
             return None;
         }
         self.digests.push(digest);
         self.by_name.insert(key, self.digests.len() - 1);
-        Some(self.digests.len() - 1)
+        Some((self.digests.len() - 1, false))
     }
 
     /// Adds the sums of a digest that a server keeps itself.
-    pub fn add_summary(&mut self, summary: Digest) {
+    pub fn add_summary(&mut self, mut summary: Digest) {
         self.runs = self.runs.saturating_add(summary.runs);
         self.seconds += summary.seconds;
-        let mut named = summary;
-        let (text, hash) = mayfly_syntax::digest(&named.example);
-        named.text = text;
-        named.hash = hash;
-        if self.place(named.clone()).is_none() {
-            self.left_out = self.left_out.saturating_add(named.runs);
+        (summary.text, summary.hash) = mayfly_syntax::digest(&summary.example);
+        match self.place(summary.clone()) {
+            Some((index, true)) => self.digests[index].add_sums(&summary),
+            Some((_, false)) => {}
+            None => self.left_out = self.left_out.saturating_add(summary.runs),
         }
     }
 }
@@ -258,5 +291,26 @@ mod tests {
         assert!(first.is_counted());
         assert!(!second.is_counted());
         assert_eq!((workload.runs, workload.seconds), (3, 3.0));
+    }
+
+    #[test]
+    fn sums_of_the_same_text_are_added_up() {
+        let mut workload = Workload::new();
+        for (runs, first) in [(2, Some(7)), (3, Some(5))] {
+            workload.add_summary(Digest {
+                example: "SELECT a FROM t WHERE b = ?".to_owned(),
+                runs,
+                runs_counted: runs,
+                tables: runs,
+                first,
+                last: first,
+                ..Digest::default()
+            });
+        }
+        let [only] = workload.digests() else {
+            panic!("{:?}", workload.digests());
+        };
+        assert_eq!((only.runs, only.tables), (5, 5));
+        assert_eq!((only.first, only.last), (Some(5), Some(7)));
     }
 }

@@ -15,6 +15,9 @@ pub use html::html;
 pub use json::json;
 pub use text::text;
 
+/// Statements that the server is asked to explain.
+const EXPLAINED_MAX: usize = 500;
+
 /// What is said of a workload.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -124,17 +127,18 @@ impl Report {
         limit: usize,
         explain: &mut dyn FnMut(&Digest) -> Option<Explain>,
     ) -> Self {
-        let digests = input.workload.digests();
         let mut totals = totals(input);
+        let digests = input.workload.digests().iter();
+        let mut digests: Vec<&Digest> = digests.filter(|digest| digest.is_of_interest()).collect();
+        digests.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         let mut found: Vec<(f64, &Digest, Vec<Finding>)> = Vec::new();
-        for digest in digests {
-            let has_tables = !digest.is_counted() || digest.tables + digest.disk_tables > 0;
-            let has_joins = digest.full_joins != Some(0);
-            let has_sorts = digest.merge_passes.unwrap_or(0) + digest.disk_sorts.unwrap_or(0) > 0;
-            if !(has_tables || has_joins || has_sorts) {
-                continue;
-            }
-            let plan = explain(digest);
+        for (number, digest) in digests.into_iter().enumerate() {
+            // The server is spared what would hardly be shown.
+            let plan = if number < EXPLAINED_MAX {
+                explain(digest)
+            } else {
+                None
+            };
             let findings = findings(input, digest, plan);
             if !findings.is_empty() {
                 found.push((score(digest, &findings), digest, findings));

@@ -38,6 +38,9 @@ fn not_merged(
 ) -> Finding {
     let name = match &block.role {
         Role::Derived(name) => format!("the derived table {name}"),
+        Role::CommonTable(name, uses) if *uses > 1 => {
+            format!("the common table expression {name}, which is named {uses} times,")
+        }
         Role::CommonTable(name, _) => format!("the common table expression {name}"),
         Role::View {
             name: (_, name), ..

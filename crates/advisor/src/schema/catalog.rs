@@ -13,7 +13,7 @@ use super::Schema;
 
 /// A schema as seen from a default database.
 #[derive(Debug)]
-pub struct SchemaCatalog<'s> {
+pub(crate) struct SchemaCatalog<'s> {
     schema: &'s Schema,
     database: Option<&'s str>,
     made: RefCell<HashMap<(String, String), Arc<TableSource>>>,
@@ -21,7 +21,7 @@ pub struct SchemaCatalog<'s> {
 
 impl<'s> SchemaCatalog<'s> {
     /// A schema seen from a database.
-    pub fn new(schema: &'s Schema, database: Option<&'s str>) -> Self {
+    pub(crate) fn new(schema: &'s Schema, database: Option<&'s str>) -> Self {
         Self {
             schema,
             database,

@@ -260,7 +260,6 @@ fn index(kind: KeyKind, name: Option<&str>, parts: Vec<(Option<usize>, Option<u6
         unique: matches!(kind, KeyKind::Primary | KeyKind::Unique),
         primary: kind == KeyKind::Primary,
         ordered: !matches!(kind, KeyKind::FullText | KeyKind::Spatial),
-        keys: None,
     }
 }
 

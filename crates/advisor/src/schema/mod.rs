@@ -11,7 +11,7 @@ use std::sync::Arc;
 use mayfly_plan::ViewSource;
 use mayfly_types::SqlType;
 
-pub use catalog::SchemaCatalog;
+pub(crate) use catalog::SchemaCatalog;
 
 /// What is known of the server's tables.
 #[derive(Debug, Default)]
@@ -68,8 +68,6 @@ pub struct Index {
     pub primary: bool,
     /// Finds values in order: no FULLTEXT, SPATIAL or HASH.
     pub ordered: bool,
-    /// How many different keys it has, about.
-    pub keys: Option<u64>,
 }
 
 /// A view.
@@ -137,16 +135,6 @@ impl Schema {
             let table = Arc::make_mut(table);
             table.rows = rows;
             table.row_bytes = row_bytes;
-        }
-    }
-
-    /// Changes how many keys an index is known to have.
-    pub fn set_keys(&mut self, database: &str, name: &str, index: &str, keys: u64) {
-        if let Some(table) = self.tables.get_mut(&Self::key(database, name)) {
-            let indexes = &mut Arc::make_mut(table).indexes;
-            if let Some(index) = indexes.iter_mut().find(|one| one.name == index) {
-                index.keys = Some(keys);
-            }
         }
     }
 

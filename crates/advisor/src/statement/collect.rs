@@ -168,7 +168,6 @@ impl Collector<'_> {
             group_by: Vec::new(),
             rollup: false,
             order_by: Vec::new(),
-            order_by_null: true,
             has_limit: false,
             aggregates: Vec::new(),
             has_windows: false,
@@ -253,7 +252,6 @@ impl Collector<'_> {
                     all: *set_quantifier == SetQuantifier::All,
                     blocks: blocks.clone(),
                     ordered: !order_keys(query).is_empty(),
-                    limited: query.limit_clause.is_some(),
                     role: role.clone(),
                 });
                 blocks
@@ -272,7 +270,6 @@ impl Collector<'_> {
             GroupByExpr::All(_) => (Vec::new(), false),
         };
         let order_by = order_keys(query);
-        let order_by_null = order_by.iter().any(|key| is_null(&key.expr));
         self.statement.blocks.push(Block {
             number,
             role: role.clone(),
@@ -283,7 +280,6 @@ impl Collector<'_> {
             group_by: Vec::new(),
             rollup,
             order_by: Vec::new(),
-            order_by_null,
             has_limit: query.limit_clause.is_some(),
             aggregates: Vec::new(),
             has_windows: false,
@@ -357,7 +353,6 @@ impl Collector<'_> {
             group_by: Vec::new(),
             rollup: false,
             order_by: Vec::new(),
-            order_by_null: false,
             has_limit: false,
             aggregates: Vec::new(),
             has_windows: false,

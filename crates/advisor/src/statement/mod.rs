@@ -13,25 +13,25 @@ use mayfly_syntax::ast::{self, Expr, OrderByExpr, Query, Select, TableName};
 use mayfly_syntax::{ParseOptions, parse_one, with_stack};
 
 use crate::schema::{Schema, Table, View};
-pub use names::ColumnPlace;
-pub use values::{Value, ValueTypes};
+pub(crate) use names::ColumnPlace;
+pub(crate) use values::{Value, ValueTypes};
 
 /// A statement, taken apart.
 #[derive(Debug)]
-pub struct Statement {
+pub(crate) struct Statement {
     /// What it does.
-    pub kind: StatementKind,
+    pub(crate) kind: StatementKind,
     /// Its query blocks in the order of their SELECTs in the text; behind them those of views.
-    pub blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
     /// Its set operations.
-    pub set_operations: Vec<SetOperation>,
+    pub(crate) set_operations: Vec<SetOperation>,
     /// Recursive common table expressions.
-    pub recursive: Vec<String>,
+    pub(crate) recursive: Vec<String>,
 }
 
 /// What a statement does.
 #[derive(Debug, Clone, PartialEq)]
-pub enum StatementKind {
+pub(crate) enum StatementKind {
     /// It reads.
     Select,
     /// INSERT, REPLACE or CREATE TABLE with a query; whether the query reads the table itself.
@@ -51,49 +51,47 @@ pub enum StatementKind {
 
 /// A query block: one SELECT.
 #[derive(Debug)]
-pub struct Block {
+pub(crate) struct Block {
     /// Its place among the blocks.
-    pub number: usize,
+    pub(crate) number: usize,
     /// What it is to the rest of the statement.
-    pub role: Role,
+    pub(crate) role: Role,
     /// Common table expressions that it may name.
-    pub with: Vec<ast::Cte>,
+    pub(crate) with: Vec<ast::Cte>,
     /// The block itself.
-    pub select: Select,
+    pub(crate) select: Select,
     /// The tables of FROM.
-    pub tables: Vec<TableReference>,
+    pub(crate) tables: Vec<TableReference>,
     /// What WHERE and ON demand, all of it.
-    pub conditions: Vec<Expr>,
+    pub(crate) conditions: Vec<Expr>,
     /// The keys of GROUP BY, with aliases and positions resolved.
-    pub group_by: Vec<Expr>,
+    pub(crate) group_by: Vec<Expr>,
     /// WITH ROLLUP
-    pub rollup: bool,
+    pub(crate) rollup: bool,
     /// The keys of ORDER BY, likewise.
-    pub order_by: Vec<OrderByExpr>,
-    /// ORDER BY NULL
-    pub order_by_null: bool,
+    pub(crate) order_by: Vec<OrderByExpr>,
     /// It has a LIMIT.
-    pub has_limit: bool,
+    pub(crate) has_limit: bool,
     /// Calls of aggregate functions.
-    pub aggregates: Vec<Aggregate>,
+    pub(crate) aggregates: Vec<Aggregate>,
     /// It has window functions.
-    pub has_windows: bool,
+    pub(crate) has_windows: bool,
 }
 
 /// A call of an aggregate function.
 #[derive(Debug, Clone)]
-pub struct Aggregate {
+pub(crate) struct Aggregate {
     /// Its name in capitals.
-    pub name: String,
+    pub(crate) name: String,
     /// DISTINCT
-    pub distinct: bool,
+    pub(crate) distinct: bool,
     /// Its arguments.
-    pub arguments: Vec<Expr>,
+    pub(crate) arguments: Vec<Expr>,
 }
 
 /// What a query block is to the rest of the statement.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Role {
+pub(crate) enum Role {
     /// The statement itself, or an arm of its set operation.
     Top,
     /// A derived table.
@@ -113,7 +111,7 @@ pub enum Role {
 
 /// How an expression uses a subquery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SubqueryKind {
+pub(crate) enum SubqueryKind {
     /// IN, NOT IN, = ANY and the like.
     In,
     /// EXISTS
@@ -124,33 +122,31 @@ pub enum SubqueryKind {
 
 /// UNION, INTERSECT or EXCEPT.
 #[derive(Debug, Clone)]
-pub struct SetOperation {
+pub(crate) struct SetOperation {
     /// Its name in capitals.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// ALL
-    pub all: bool,
+    pub(crate) all: bool,
     /// The blocks that take part.
-    pub blocks: Vec<usize>,
+    pub(crate) blocks: Vec<usize>,
     /// It has an ORDER BY of its own.
-    pub ordered: bool,
-    /// It has a LIMIT of its own.
-    pub limited: bool,
+    pub(crate) ordered: bool,
     /// What it is to the rest.
-    pub role: Role,
+    pub(crate) role: Role,
 }
 
 /// A table of FROM.
 #[derive(Debug, Clone)]
-pub struct TableReference {
+pub(crate) struct TableReference {
     /// The name that the statement gives it.
-    pub alias: String,
+    pub(crate) alias: String,
     /// What it is.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
 }
 
 /// What a table of FROM is.
 #[derive(Debug, Clone)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// A base table that is known.
     Base(Arc<Table>),
     /// A view that is known.
@@ -165,7 +161,7 @@ pub enum Origin {
 
 impl TableReference {
     /// The base table, if it is one that is known.
-    pub fn base(&self) -> Option<&Arc<Table>> {
+    pub(crate) fn base(&self) -> Option<&Arc<Table>> {
         match &self.origin {
             Origin::Base(table) => Some(table),
             _ => None,
@@ -175,22 +171,22 @@ impl TableReference {
 
 impl Block {
     /// Whether it is DISTINCT.
-    pub fn is_distinct(&self) -> bool {
+    pub(crate) fn is_distinct(&self) -> bool {
         matches!(self.select.distinct, Some(ast::Distinct::Distinct))
     }
 
     /// It groups, by keys or all rows.
-    pub fn is_grouped(&self) -> bool {
+    pub(crate) fn is_grouped(&self) -> bool {
         !self.group_by.is_empty() || !self.aggregates.is_empty()
     }
 
     /// Words behind SELECT, such as SQL_BIG_RESULT.
-    pub fn modifiers(&self) -> ast::SelectModifiers {
+    pub(crate) fn modifiers(&self) -> ast::SelectModifiers {
         self.select.select_modifiers.clone().unwrap_or_default()
     }
 
     /// The expressions of its select list; none for `*`.
-    pub fn items(&self) -> impl Iterator<Item = &Expr> {
+    pub(crate) fn items(&self) -> impl Iterator<Item = &Expr> {
         self.select.projection.iter().filter_map(|item| match item {
             ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } => {
                 Some(expr)
@@ -200,7 +196,7 @@ impl Block {
     }
 
     /// Whether its select list has `*` in it.
-    pub fn has_wildcard(&self) -> bool {
+    pub(crate) fn has_wildcard(&self) -> bool {
         self.select.projection.iter().any(|item| {
             matches!(
                 item,
@@ -212,13 +208,13 @@ impl Block {
 
 /// Why a text could not be taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotUnderstood(pub String);
+pub(crate) struct NotUnderstood(pub String);
 
 /// Takes a statement apart. `text` may be a digest text, whose literals are `?`.
 ///
 /// # Errors
 /// When the text is no statement of the dialect.
-pub fn analyze(
+pub(crate) fn analyze(
     text: &str,
     schema: &Schema,
     database: Option<&str>,

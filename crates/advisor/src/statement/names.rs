@@ -10,16 +10,16 @@ use crate::schema::Column;
 
 /// A column of a base table of a block: positions in the block's tables and the table's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ColumnPlace {
+pub(crate) struct ColumnPlace {
     /// Which table of the block.
-    pub table: usize,
+    pub(crate) table: usize,
     /// Which column of it.
-    pub column: usize,
+    pub(crate) column: usize,
 }
 
 impl Block {
     /// The column of a base table that an expression is, if it is one that is known.
-    pub fn place(&self, expr: &Expr) -> Option<ColumnPlace> {
+    pub(crate) fn place(&self, expr: &Expr) -> Option<ColumnPlace> {
         let (qualifier, name) = match expr {
             Expr::Identifier(name) if encodings::variable(expr).is_none() => (None, name),
             Expr::CompoundIdentifier(parts) => match parts.as_slice() {
@@ -40,7 +40,7 @@ impl Block {
     }
 
     /// The column at a place.
-    pub fn column(&self, place: ColumnPlace) -> Option<&Column> {
+    pub(crate) fn column(&self, place: ColumnPlace) -> Option<&Column> {
         self.tables
             .get(place.table)?
             .base()?
@@ -49,7 +49,7 @@ impl Block {
     }
 
     /// The columns that expressions read of this block's base tables, outside of subqueries and in them, each once.
-    pub fn columns_of<'e>(
+    pub(crate) fn columns_of<'e>(
         &self,
         expressions: impl IntoIterator<Item = &'e Expr>,
     ) -> Vec<ColumnPlace> {
@@ -64,7 +64,7 @@ impl Block {
     }
 
     /// The columns that the block demands to equal a constant.
-    pub fn fixed_columns(&self) -> Vec<ColumnPlace> {
+    pub(crate) fn fixed_columns(&self) -> Vec<ColumnPlace> {
         let mut fixed = Vec::new();
         for condition in &self.conditions {
             if let Expr::BinaryOp {
@@ -84,7 +84,7 @@ impl Block {
     }
 
     /// Pairs of columns of two tables that the block demands to be equal.
-    pub fn joined_columns(&self) -> Vec<(ColumnPlace, ColumnPlace)> {
+    pub(crate) fn joined_columns(&self) -> Vec<(ColumnPlace, ColumnPlace)> {
         let mut pairs = Vec::new();
         for condition in &self.conditions {
             if let Expr::BinaryOp {
@@ -102,7 +102,7 @@ impl Block {
     }
 
     /// Whether an expression reads no table.
-    pub fn is_constant(&self, expr: &Expr) -> bool {
+    pub(crate) fn is_constant(&self, expr: &Expr) -> bool {
         let mut columns = AnyColumn(false);
         let _ = expr.visit(&mut columns);
         !columns.0

@@ -13,7 +13,7 @@ use crate::schema::{Schema, SchemaCatalog};
 
 /// What a value is to a temporary table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value {
+pub(crate) enum Value {
     /// BLOB, TEXT or JSON.
     Blob,
     /// A string of at most so many characters, of so many bytes each.
@@ -31,7 +31,7 @@ pub enum Value {
 
 impl Value {
     /// The value of a type.
-    pub fn of(ty: &SqlType) -> Self {
+    pub(crate) fn of(ty: &SqlType) -> Self {
         if ty.is_blob() || ty.kind == TypeKind::Json {
             return Self::Blob;
         }
@@ -50,7 +50,7 @@ impl Value {
     }
 
     /// The bytes that it takes in a row of fixed length.
-    pub fn declared_bytes(self) -> Option<u64> {
+    pub(crate) fn declared_bytes(self) -> Option<u64> {
         match self {
             Self::Text {
                 characters,
@@ -62,7 +62,7 @@ impl Value {
     }
 
     /// The characters of a string.
-    pub fn characters(self) -> Option<u64> {
+    pub(crate) fn characters(self) -> Option<u64> {
         match self {
             Self::Text { characters, .. } => Some(characters),
             _ => None,
@@ -72,7 +72,7 @@ impl Value {
 
 /// Finds the types of expressions in a schema.
 #[derive(Debug)]
-pub struct ValueTypes<'s> {
+pub(crate) struct ValueTypes<'s> {
     schema: &'s Schema,
     database: Option<&'s str>,
     options: PlanOptions,
@@ -80,7 +80,11 @@ pub struct ValueTypes<'s> {
 
 impl<'s> ValueTypes<'s> {
     /// Types as they are in a schema, seen from a database. `group_concat_max_len` is the server's.
-    pub fn new(schema: &'s Schema, database: Option<&'s str>, group_concat_max_len: u64) -> Self {
+    pub(crate) fn new(
+        schema: &'s Schema,
+        database: Option<&'s str>,
+        group_concat_max_len: u64,
+    ) -> Self {
         Self {
             schema,
             database,
@@ -93,7 +97,7 @@ impl<'s> ValueTypes<'s> {
     }
 
     /// The value of an expression in a block.
-    pub fn value(&self, block: &Block, expr: &Expr) -> Value {
+    pub(crate) fn value(&self, block: &Block, expr: &Expr) -> Value {
         if let Some(column) = block.place(expr).and_then(|place| block.column(place)) {
             return Value::of(&column.ty);
         }
@@ -104,7 +108,7 @@ impl<'s> ValueTypes<'s> {
     }
 
     /// The names and values of the columns that a block's select list gives; `None` where that is not known.
-    pub fn columns(&self, block: &Block) -> Option<Vec<(String, Value)>> {
+    pub(crate) fn columns(&self, block: &Block) -> Option<Vec<(String, Value)>> {
         let query = self.query(block, block.select.projection.clone());
         let catalog = SchemaCatalog::new(self.schema, self.database);
         let bound = bind::bind(&query, &catalog, &self.options).ok()?;
