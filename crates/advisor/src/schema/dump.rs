@@ -42,7 +42,7 @@ pub(super) fn read(schema: &mut Schema, text: &str, database: &str) -> Vec<Strin
                     None => failed.push(crate::sql_text::one_line(statement, 60)),
                 }
             } else if table.is_some_and(|table| table <= 3) {
-                match table_of(statement, &database) {
+                match table_of(statement, &database, schema) {
                     Some(table) => schema.add_table(table),
                     None => failed.push(crate::sql_text::one_line(statement, 60)),
                 }
@@ -109,7 +109,7 @@ fn name_at(sql: &str, list: &[Token], at: usize) -> Option<(TableName, usize)> {
     }
 }
 
-fn table_of(sql: &str, database: &str) -> Option<Table> {
+fn table_of(sql: &str, database: &str, schema: &Schema) -> Option<Table> {
     let list: Vec<Token> = tokens(sql).collect();
     let mut at = list.iter().position(|token| token.is(sql, "table"))? + 1;
     while list.get(at).is_some_and(|token| {
@@ -120,6 +120,16 @@ fn table_of(sql: &str, database: &str) -> Option<Table> {
         at += 1;
     }
     let (name, at) = name_at(sql, &list, at)?;
+    if list.get(at).is_some_and(|token| token.is(sql, "like")) {
+        let (other, _) = name_at(sql, &list, at + 1)?;
+        let from = other.database.as_deref().unwrap_or(database);
+        return Some(Table {
+            database: name.database.unwrap_or_else(|| database.to_owned()),
+            name: name.name,
+            rows: None,
+            ..Table::clone(schema.table(from, &other.name)?)
+        });
+    }
     list.get(at).filter(|token| token.is_symbol(sql, '('))?;
     let (elements, close) = elements(sql, &list, at);
     let tail = list

@@ -27,13 +27,16 @@ CREATE TABLE small (id int PRIMARY KEY, name varchar(10) UNIQUE);
 /*!50013 DEFINER=`root`@`localhost` SQL SECURITY DEFINER */
 /*!50001 VIEW `seen` AS select `small`.`id` AS `id`,count(0) AS `n` from `small` group by `small`.`id` */;
 CREATE INDEX by_both ON small (name, id);
+CREATE TABLE copy LIKE small;
 ";
 
 #[test]
 fn a_dump_of_two_databases() {
     let mut schema = Schema::new();
     assert_eq!(schema.read_dump(DUMP, "shop"), Vec::<String>::new());
-    assert_eq!(schema.counts(), (2, 1));
+    assert_eq!(schema.counts(), (3, 1));
+    let copy = schema.table("other", "copy").expect("it is there");
+    assert_eq!(copy.columns.len(), 2);
     let login = schema.table("SHOP", "login2").expect("it is there");
     let names: Vec<&str> = login
         .columns
