@@ -75,7 +75,6 @@ pub(crate) enum Purpose {
 
 /// Why a query block stays a table of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants are the words of the manual")]
 pub(crate) enum NotMerged {
     Distinct,
     GroupBy,

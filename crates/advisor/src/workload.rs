@@ -29,7 +29,7 @@ pub struct Digest {
     pub example: String,
     /// The example is a statement as it ran, and not a digest text or the beginning of a statement.
     pub example_is_whole: bool,
-    example_time: f64,
+    pub(crate) example_time: f64,
     /// The server's EXPLAIN of an example: lines of tab-separated values, names first.
     pub explain: Vec<String>,
     /// The accounts that ran it, at most eight.

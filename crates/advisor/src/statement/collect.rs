@@ -432,7 +432,7 @@ impl Collector<'_> {
         }
         if let Some(view) = self.schema.view(database, &name.name) {
             self.views.push(Arc::clone(view));
-            return Origin::View(Arc::clone(view));
+            return Origin::View;
         }
         match self.schema.table(database, &name.name) {
             Some(table) => Origin::Base(Arc::clone(table)),

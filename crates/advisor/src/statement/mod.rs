@@ -12,7 +12,7 @@ use std::sync::Arc;
 use mayfly_syntax::ast::{self, Expr, OrderByExpr, Query, Select, TableName};
 use mayfly_syntax::{ParseOptions, parse_one, with_stack};
 
-use crate::schema::{Schema, Table, View};
+use crate::schema::{Schema, Table};
 pub(crate) use names::ColumnPlace;
 pub(crate) use values::{Value, ValueTypes};
 
@@ -149,8 +149,8 @@ pub(crate) struct TableReference {
 pub(crate) enum Origin {
     /// A base table that is known.
     Base(Arc<Table>),
-    /// A view that is known.
-    View(Arc<View>),
+    /// A view that is known, whose blocks stand among the statement's.
+    View,
     /// A derived table or common table expression.
     Query,
     /// A table of information_schema, performance_schema or sys.
@@ -173,11 +173,6 @@ impl Block {
     /// Whether it is DISTINCT.
     pub(crate) fn is_distinct(&self) -> bool {
         matches!(self.select.distinct, Some(ast::Distinct::Distinct))
-    }
-
-    /// It groups, by keys or all rows.
-    pub(crate) fn is_grouped(&self) -> bool {
-        !self.group_by.is_empty() || !self.aggregates.is_empty()
     }
 
     /// Words behind SELECT, such as SQL_BIG_RESULT.
