@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use mayfly_syntax::ast::{self, TableName};
+use mayfly_syntax::ast::{self, TableName, Visit as _};
 use mayfly_syntax::{ParseOptions, parse_one};
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, OptsBuilder};
@@ -55,7 +55,7 @@ struct Client(Conn);
 
 impl Connection for Client {
     fn query(&mut self, sql: &str) -> Result<Rows, String> {
-        let result = self.0.query_iter(sql).map_err(|error| error.to_string())?;
+        let result = self.0.query_iter(sql).map_err(message)?;
         let names = result
             .columns()
             .as_ref()
@@ -64,7 +64,7 @@ impl Connection for Client {
             .collect();
         let mut rows = Vec::new();
         for row in result {
-            let row = row.map_err(|error| error.to_string())?;
+            let row = row.map_err(message)?;
             rows.push(
                 row.unwrap()
                     .into_iter()
@@ -79,6 +79,16 @@ impl Connection for Client {
             );
         }
         Ok(Rows { names, rows })
+    }
+}
+
+/// An error as MySQL's clients show it.
+fn message(error: mysql::Error) -> String {
+    match error {
+        mysql::Error::MySqlError(error) => {
+            format!("ERROR {} ({}): {}", error.code, error.state, error.message)
+        }
+        error => error.to_string(),
     }
 }
 
@@ -103,7 +113,7 @@ pub fn connect(address: &Address) -> Result<Box<dyn Connection>, String> {
             ))
             .tcp_port(address.port.unwrap_or(3306)),
     };
-    let client = Conn::new(options).map_err(|error| error.to_string())?;
+    let client = Conn::new(options).map_err(message)?;
     Ok(Box::new(Client(client)))
 }
 
@@ -113,6 +123,8 @@ pub struct Live {
     server: Server,
     /// What could not be read, for people.
     notes: Vec<String>,
+    /// Tables whose definition was refused, and why.
+    unread: Vec<(String, String)>,
 }
 
 impl std::fmt::Debug for Live {
@@ -173,6 +185,7 @@ impl Live {
             connection,
             server,
             notes: Vec::new(),
+            unread: Vec::new(),
         })
     }
 
@@ -254,6 +267,15 @@ impl Live {
                 }
             }
         }
+        if let Some((_, why)) = self.unread.first() {
+            let names: Vec<&str> = self.unread.iter().map(|(name, _)| name.as_str()).collect();
+            let shown = names.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+            self.notes.push(format!(
+                "{} tables could not be read ({shown}{}): {why}",
+                names.len(),
+                if names.len() > 5 { ", …" } else { "" }
+            ));
+        }
         let databases: BTreeSet<&String> = seen.iter().map(|(database, _)| database).collect();
         for database in databases {
             let names: Vec<&str> = seen
@@ -271,7 +293,7 @@ impl Live {
             // A table has two columns, a view four.
             Ok(rows) => rows.rows.into_iter().next()?.into_iter().nth(1)?,
             Err(error) => {
-                self.notes.push(format!("{database}.{name}: {error}"));
+                self.unread.push((format!("{database}.{name}"), error));
                 None
             }
         }
@@ -417,6 +439,18 @@ fn tables_of(sql: &str, database: Option<&str>) -> Vec<(String, String)> {
         };
         let _ = ast::visit_relations(from, &mut add);
     });
+    let mut common = Vec::new();
+    let mut add = |query: &ast::Query| -> ControlFlow<()> {
+        let tables = query.with.iter().flat_map(|with| &with.cte_tables);
+        common.extend(tables.map(|table| table.alias.name.value.to_lowercase()));
+        ControlFlow::Continue(())
+    };
+    if let Some(query) = crate::statement::query_of(&parsed.statement) {
+        mayfly_syntax::with_stack(parsed.height, || {
+            let _ = query.visit(&mut Queries(&mut add));
+        });
+    }
+    names.retain(|name| name.database.is_some() || !common.contains(&name.name.to_lowercase()));
     let system = ["information_schema", "performance_schema", "sys", "mysql"];
     names
         .into_iter()
@@ -428,6 +462,17 @@ fn tables_of(sql: &str, database: Option<&str>) -> Vec<(String, String)> {
         })
         .filter(|(database, _)| !system.contains(&database.to_lowercase().as_str()))
         .collect()
+}
+
+/// Calls a function on every query of a tree.
+struct Queries<'f>(&'f mut dyn FnMut(&ast::Query) -> ControlFlow<()>);
+
+impl ast::Visitor for Queries<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<()> {
+        (self.0)(query)
+    }
 }
 
 #[cfg(test)]
@@ -451,6 +496,11 @@ mod tests {
 
     #[test]
     fn tables_are_found_with_their_databases() {
+        let with = "WITH w AS (SELECT a FROM t) SELECT * FROM w";
+        assert_eq!(
+            tables_of(with, Some("d")),
+            [("d".to_owned(), "t".to_owned())]
+        );
         assert_eq!(
             tables_of(
                 "SELECT a FROM t JOIN o.u USING (a) WHERE b IN (...)",

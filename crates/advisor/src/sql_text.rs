@@ -173,13 +173,12 @@ pub(crate) fn quoted(name: &str) -> String {
 /// A text in one line: blanks joined, and what is longer than `characters` cut off.
 pub(crate) fn one_line(sql: &str, characters: usize) -> String {
     let mut line = String::new();
-    let mut count = 0;
     for word in sql.split_whitespace() {
-        if count > 0 {
+        if !line.is_empty() {
             line.push(' ');
         }
         line.push_str(word);
-        count += 1;
+        // A character has four bytes at most.
         if line.len() > characters.saturating_mul(4) {
             break;
         }

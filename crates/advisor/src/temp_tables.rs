@@ -419,10 +419,7 @@ impl Finder<'_> {
                 ..held
             })
             .collect();
-        if !operation.all {
-            let table = plain(Purpose::SetOperation(number), None, Strength::Always);
-            found.push(TemporaryTable { held, ..table });
-        } else if operation.ordered {
+        if !operation.all || operation.ordered {
             let table = plain(Purpose::SetOperation(number), None, Strength::Always);
             found.push(TemporaryTable { held, ..table });
         } else if matches!(

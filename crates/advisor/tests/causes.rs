@@ -73,8 +73,7 @@ impl Log {
         while let Some(event) = log.next_event().expect("memory can be read") {
             workload.add(event);
         }
-        let server = Server::of_banner(log.banner().expect("the log has a banner"))
-            .expect("it names a server");
+        let server = log.server().expect("the log names its server");
         let mut schema = Schema::new();
         if with_schema {
             assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::{Report, StatementReport, time_text};
 use crate::finding::{Change, ChangeKind};
-use crate::rules::{runs, seconds, size};
+use crate::rules::{counted, runs, seconds, size};
 use crate::sql_text::one_line;
 
 /// The report as text. Lines are as wide as `width` says, but statements to copy are never broken.
@@ -37,7 +37,7 @@ pub fn text(report: &Report, width: usize) -> String {
                 .map(|rank| format!("#{rank}"))
                 .collect();
             let disk = if change.disk_tables > 0 {
-                format!(", {} disk tables", change.disk_tables)
+                format!(", {}", counted(change.disk_tables, "disk table"))
             } else {
                 String::new()
             };
@@ -185,14 +185,17 @@ fn of_statement(page: &mut Page, statement: &StatementReport) {
         seconds(statement.seconds_max)
     )];
     if let (Some(tables), Some(disk)) = (statement.temporary_tables, statement.disk_tables) {
-        facts.push(format!("{tables} temporary tables, {disk} on disk"));
+        facts.push(format!(
+            "{}, {disk} on disk",
+            counted(tables, "temporary table")
+        ));
     }
     facts.extend(statement.bytes.filter(|bytes| *bytes > 0).map(size));
     facts.extend(
         statement
             .sort_merge_passes
             .filter(|passes| *passes > 0)
-            .map(|passes| format!("{passes} merge passes of sorts")),
+            .map(|passes| counted(passes, "round") + " of merging"),
     );
     facts.push(format!(
         "digest {}",

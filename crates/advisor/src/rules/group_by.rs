@@ -72,6 +72,11 @@ fn changes(context: &Context<'_>, block: &Block, keys: &[&Expr], finding: &mut F
         }
     } else if let Some(change) = generated_column(context, block, keys) {
         finding.changes.push(change);
+    } else if context.known && keys.iter().any(|key| block.place(key).is_none()) {
+        finding.changes.push(Change::advice(
+            "no index can be over a computed key; group by the columns that it is computed of, where \
+             that makes the same groups, with an index over them",
+        ));
     } else if keys.iter().all(|key| block.place(key).is_some()) {
         finding.changes.push(Change::advice(
             "the keys are columns of several tables, which no index can be over; group by the columns of one table, \

@@ -79,7 +79,7 @@ fn shorter_columns(context: &Context<'_>, block: &Block, held: &Held) -> Vec<Cha
         crate::statement::Value::of(&column.ty).characters()
     };
     let total: u64 = held.value.characters().unwrap_or(0);
-    let mut changes = Vec::new();
+    let mut changes: Vec<(f64, Change)> = Vec::new();
     for (block, place) in places {
         let Some(own) = characters(block, place) else {
             continue;
@@ -92,7 +92,10 @@ fn shorter_columns(context: &Context<'_>, block: &Block, held: &Held) -> Vec<Cha
         else {
             continue;
         };
-        changes.extend(blob::alter(block, place, room));
+        let kept = room as f64 / own as f64;
+        changes.extend(blob::alter(block, place, room).map(|change| (kept, change)));
     }
-    changes
+    // The column that keeps most of its length is the least likely to hold longer values.
+    changes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    changes.into_iter().map(|(_, change)| change).collect()
 }

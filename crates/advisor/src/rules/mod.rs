@@ -185,17 +185,18 @@ impl Context<'_> {
         let seconds = seconds(self.digest.seconds);
         let runs = runs(self.digest.runs);
         match (cause.is_of_disk(), self.digest.disk_tables) {
-            (true, disk) if disk > 0 => {
-                format!("{disk} disk tables fewer in {runs}; a part of {seconds} goes away")
-            }
+            (true, disk) if disk > 0 => format!(
+                "{} less in {runs}; a part of {seconds} goes away",
+                counted(disk, "disk table")
+            ),
             (true, _) => format!("no disk table in {runs}; a part of {seconds} goes away"),
-            (false, _) if self.digest.is_counted() => {
-                format!(
-                    "up to {} temporary tables fewer in {runs}, which took {seconds}",
-                    self.digest.tables
-                )
+            (false, _) if self.digest.is_counted() => format!(
+                "up to {} less in {runs}, which took {seconds}",
+                counted(self.digest.tables, "temporary table")
+            ),
+            (false, _) => {
+                format!("a temporary table less in each of {runs}, which took {seconds}")
             }
-            (false, _) => format!("a temporary table less in each of {runs}, which took {seconds}"),
         }
     }
 }
@@ -256,11 +257,13 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// A number of runs for people.
 pub(crate) fn runs(number: u64) -> String {
-    if number == 1 {
-        "1 run".to_owned()
-    } else {
-        format!("{number} runs")
-    }
+    counted(number, "run")
+}
+
+/// A number of things for people, whose plural ends in `s`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 /// Expressions in a list, at most four.

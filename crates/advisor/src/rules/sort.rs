@@ -84,7 +84,11 @@ pub(super) fn find_counted(
         "rows to sort do not fit sort_buffer_size ({}): sorted parts were written to files and merged{}",
         size(buffer),
         if passes > 0 {
-            format!(", in {passes} rounds over {}", super::runs(digest.runs))
+            format!(
+                ", in {} over {}",
+                super::counted(passes, "round"),
+                super::runs(digest.runs)
+            )
         } else {
             String::new()
         }

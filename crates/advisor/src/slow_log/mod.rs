@@ -16,6 +16,7 @@ use std::io::{BufRead, BufReader, Read, Result};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::event::Event;
+use crate::server::Server;
 
 /// What is kept of a statement.
 const STATEMENT_BYTES_MAX: usize = 1 << 20;
@@ -33,6 +34,8 @@ pub struct SlowLog<'r> {
     /// The first line that a server writes into a log, such as
     /// `/usr/sbin/mysqld, Version: 9.7.4 (Source distribution). started with:`.
     banner: Option<String>,
+    /// A line has a member that only MariaDB writes.
+    is_mariadb: bool,
 }
 
 impl std::fmt::Debug for SlowLog<'_> {
@@ -64,12 +67,18 @@ impl<'r> SlowLog<'r> {
             database: None,
             time: None,
             banner: None,
+            is_mariadb: false,
         })
     }
 
-    /// The server's line at the beginning, if it was read: which server and version wrote the log.
-    pub fn banner(&self) -> Option<&str> {
-        self.banner.as_deref()
+    /// The server that wrote what was read: what its line at the beginning says, or else the family that the form of
+    /// the lines shows.
+    pub fn server(&self) -> Option<Server> {
+        let named = self.banner.as_deref().and_then(Server::of_banner);
+        named.or_else(|| {
+            self.is_mariadb
+                .then(|| Server::of_version("10.6.0-MariaDB", false))
+        })
     }
 
     fn next_line(&mut self) -> Result<bool> {
@@ -104,6 +113,8 @@ impl<'r> SlowLog<'r> {
                 self.banner = Some(String::from_utf8_lossy(&self.line).into_owned());
             } else if self.line.starts_with(b"#") && !is_command(&self.line) {
                 any = true;
+                self.is_mariadb |=
+                    self.line.ends_with(b"QC_hit: No") || self.line.ends_with(b"QC_hit: Yes");
                 if event.explain.len() < EXPLAIN_LINES_MAX {
                     header::read_header(&String::from_utf8_lossy(&self.line), &mut event);
                 }

@@ -587,12 +587,8 @@ impl Visitor for Subqueries {
                     self.next.push(SubqueryKind::In)
                 }
                 Expr::Exists { .. } => self.next.push(SubqueryKind::Exists),
-                Expr::Subquery(_) => {
-                    // `= ANY (…)` holds its subquery as an expression.
-                    if self.next.is_empty() {
-                        self.next.push(SubqueryKind::Scalar);
-                    }
-                }
+                // `= ANY (…)` holds its subquery as an expression.
+                Expr::Subquery(_) if self.next.is_empty() => self.next.push(SubqueryKind::Scalar),
                 _ => {}
             }
         }

@@ -179,10 +179,7 @@ fn read_log(
             file.display()
         );
     }
-    *server = log
-        .banner()
-        .and_then(Server::of_banner)
-        .or_else(|| server.take());
+    *server = log.server().or_else(|| server.take());
     Ok(())
 }
 
