@@ -15,6 +15,7 @@ mod finding;
 mod index;
 mod live;
 mod period;
+mod quantities;
 mod report;
 mod rewrite;
 mod rules;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Report, StatementReport, time_text};
 use crate::finding::Change;
-use crate::rules::{runs, seconds, size};
+use crate::quantities::{runs, seconds, size};
 use crate::sql_text::one_line;
 
 const STYLE: &str = include_str!("page.css");

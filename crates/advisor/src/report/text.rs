@@ -2,7 +2,7 @@
 
 use super::{Report, StatementReport, time_text};
 use crate::finding::{Change, ChangeKind};
-use crate::rules::{counted, runs, seconds, size};
+use crate::quantities::{counted, runs, seconds, size};
 use crate::sql_text::one_line;
 
 /// The report as text. Lines are as wide as `width` says, but statements to copy are never broken.

@@ -2,7 +2,7 @@
 
 use mayfly_syntax::ast::Expr;
 
-use super::{Context, index_change, list_of};
+use super::context::{Context, index_change, list_of};
 use crate::finding::{Cause, Change, Finding};
 use crate::index;
 use crate::temp_tables::Purpose;

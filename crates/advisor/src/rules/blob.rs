@@ -1,6 +1,6 @@
 //! BLOB, TEXT and JSON values, which engines with rows of fixed length cannot keep in memory.
 
-use super::{Context, list_of};
+use super::context::{Context, list_of};
 use crate::finding::{Cause, Change, ChangeKind, Finding};
 use crate::index::table_name;
 use crate::server::{Family, LONG_STRING_CHARACTERS};

@@ -1,6 +1,6 @@
 //! Statements that keep the rows that they will write.
 
-use super::Context;
+use super::context::Context;
 use crate::finding::{Cause, Change, Finding};
 use crate::temp_tables::Purpose;
 

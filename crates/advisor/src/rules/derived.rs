@@ -1,6 +1,6 @@
 //! Derived tables, views and common table expressions that stay tables of their own.
 
-use super::Context;
+use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Finding};
 use crate::rewrite;
 use crate::sql_text::quoted;

@@ -2,7 +2,7 @@
 
 use mayfly_syntax::ast::Expr;
 
-use super::{Context, index_change, list_of};
+use super::context::{Context, index_change, list_of};
 use crate::finding::{Cause, Change, ChangeKind, Finding};
 use crate::index;
 use crate::rewrite;

@@ -1,8 +1,9 @@
 //! Joins that read a whole table for each row, or make a hash table of it, because no index finds its rows.
 
-use super::Context;
+use super::context::{Context, index_change};
 use crate::finding::{Cause, Confidence, Finding};
 use crate::index;
+use crate::quantities::{runs, seconds};
 use crate::schema::Table;
 use crate::statement::{Block, ColumnPlace};
 
@@ -69,8 +70,8 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 confidence,
                 because: because.to_owned(),
                 evidence: format!("neither {} nor {} has an index, so that one table is read whole for the rows of the other", name(left), name(right)),
-                changes: vec![super::index_change(&advice, "the join")],
-                gain: format!("{} read {} rows in {}", super::runs(context.digest.runs), context.digest.rows_examined, super::seconds(context.digest.seconds)),
+                changes: vec![index_change(&advice, "the join")],
+                gain: format!("{} read {} rows in {}", runs(context.digest.runs), context.digest.rows_examined, seconds(context.digest.seconds)),
             });
         }
     }

@@ -1,6 +1,7 @@
 //! Strings of more than 512 characters (`CONVERT_IF_BIGGER_TO_BLOB`): article 1's cause.
 
-use super::{Context, blob, list_of};
+use super::blob;
+use super::context::{Context, list_of};
 use crate::finding::{Cause, Change, ChangeKind, Finding};
 use crate::rewrite;
 use crate::server::LONG_STRING_CHARACTERS;

@@ -1,6 +1,6 @@
 //! SHOW statements and queries of information_schema, whose rows the server makes.
 
-use super::Context;
+use super::context::Context;
 use crate::finding::{Cause, Change, Finding};
 use crate::temp_tables::Purpose;
 

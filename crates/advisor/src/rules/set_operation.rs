@@ -2,7 +2,7 @@
 
 use mayfly_syntax::ast::Expr;
 
-use super::Context;
+use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Confidence, Finding};
 use crate::rewrite;
 use crate::statement::{Block, SetOperation};

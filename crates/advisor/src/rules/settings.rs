@@ -1,6 +1,6 @@
 //! Words of the statement and settings of the server that ask for a table, or for one on disk.
 
-use super::Context;
+use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Finding};
 use crate::rewrite;
 use crate::temp_tables::{Purpose, Strength};

@@ -1,7 +1,8 @@
 //! Tables that outgrow `tmp_table_size`.
 
-use super::{Context, size};
+use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Confidence, Finding};
+use crate::quantities::size;
 use crate::server::Family;
 use crate::statement::Value;
 use crate::temp_tables::{Held, Purpose, Strength, TemporaryTable};

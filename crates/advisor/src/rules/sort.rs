@@ -2,9 +2,10 @@
 
 use mayfly_syntax::ast::Expr;
 
-use super::{Context, index_change, size};
+use super::context::{Context, index_change};
 use crate::finding::{Cause, Change, ChangeKind, Confidence, Finding};
 use crate::index;
+use crate::quantities::{counted, runs, seconds, size};
 use crate::server::{Family, Server};
 use crate::statement::Block;
 use crate::workload::Digest;
@@ -86,8 +87,8 @@ pub(super) fn find_counted(
         if passes > 0 {
             format!(
                 ", in {} over {}",
-                super::counted(passes, "round"),
-                super::runs(digest.runs)
+                counted(passes, "round"),
+                runs(digest.runs)
             )
         } else {
             String::new()
@@ -114,8 +115,8 @@ pub(super) fn find_counted(
         changes,
         gain: format!(
             "no files in {}, which took {}",
-            super::runs(digest.runs),
-            super::seconds(digest.seconds)
+            runs(digest.runs),
+            seconds(digest.seconds)
         ),
     });
 }

@@ -1,6 +1,6 @@
 //! Temporary tables that the server has counted and that no rule explains: said, and not guessed.
 
-use super::Context;
+use super::context::Context;
 use crate::finding::{Cause, Change, Confidence, Finding};
 use crate::server::Server;
 use crate::workload::Digest;

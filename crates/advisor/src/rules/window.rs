@@ -1,6 +1,6 @@
 //! Window functions.
 
-use super::Context;
+use super::context::Context;
 use crate::finding::{Cause, Change, Finding};
 use crate::temp_tables::Purpose;
 

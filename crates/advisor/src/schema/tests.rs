@@ -13,6 +13,7 @@ CREATE TABLE `login2` (
   `settings` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`settings`)),
   `kind` enum('a','b') NOT NULL DEFAULT 'a',
   `odd` uuid DEFAULT uuid(),
+  `far` nosuchtype DEFAULT nosuchfunction(),
   PRIMARY KEY (`user_id`),
   KEY `mail` (`user_email`(20)),
   KEY `kind` (`kind`) USING HASH,
@@ -43,7 +44,7 @@ fn a_dump_of_two_databases() {
         .iter()
         .map(|column| column.name.as_str())
         .collect();
-    assert_eq!(names, ["user_id", "user_email", "settings", "kind"]);
+    assert_eq!(names, ["user_id", "user_email", "settings", "kind", "odd"]);
     let email = &login.columns[1];
     assert_eq!((email.ty.kind, email.ty.length), (TypeKind::VarChar, 2000));
     assert_eq!(email.ty.collation.charset().name(), "utf8mb3");
@@ -53,6 +54,10 @@ fn a_dump_of_two_databases() {
     );
     assert!(email.nullable && !login.columns[0].nullable);
     assert_eq!(login.columns[2].ty.kind, TypeKind::LongText);
+    assert_eq!(
+        (login.columns[4].ty.kind, login.columns[4].ty.length),
+        (TypeKind::Char, 36)
+    );
     let indexes: Vec<(&str, bool, bool)> = login
         .indexes
         .iter()
