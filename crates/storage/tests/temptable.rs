@@ -265,7 +265,7 @@ fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usiz
             *expected.entry(format!("{row:?}")).or_default() += 1;
         }
         assert_eq!(counts, expected);
-        drop(index);
+        drop((index, table));
         fixture.assert_clean();
     }
 }
