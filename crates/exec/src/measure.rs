@@ -1,9 +1,8 @@
 //! What each operator of a plan did in one statement: for EXPLAIN ANALYZE, ANALYZE and the slow log.
 //!
 //! Operators are measured where a statement asks for it (`operators::measured`): the clock is looked at once a
-//! batch, and rows are counted. The times are MySQL's: those of an operator contain
-//! those of its inputs, and are averages over the times that it ran (its loops). Where several workers share
-//! an operator's rows, its time is that of the slowest.
+//! batch, and rows are counted. The times are MySQL's: those of an operator contain those of its inputs. Where
+//! several workers share an operator's rows, its time is that of the slowest.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -49,9 +48,14 @@ impl Measures {
         Self((0..operator_count).map(|_| Sums::default()).collect())
     }
 
+    /// None for a number that is no operator's of the plan.
+    fn sums(&self, operator: OperatorNumber) -> Option<&Sums> {
+        self.0.get(operator as usize)
+    }
+
     /// What an operator did so far.
     pub fn of(&self, operator: OperatorNumber) -> Measure {
-        let Some(sums) = self.0.get(operator as usize) else {
+        let Some(sums) = self.sums(operator) else {
             return Measure::default();
         };
         let get = |value: &AtomicU64| value.load(Ordering::Relaxed);
@@ -67,28 +71,28 @@ impl Measures {
 
     /// A join has looked keys up.
     pub(crate) fn add_lookups(&self, operator: OperatorNumber, keys: u64) {
-        if let Some(sums) = self.0.get(operator as usize) {
+        if let Some(sums) = self.sums(operator) {
             sums.lookups.fetch_add(keys, Ordering::Relaxed);
         }
     }
 
     /// A scan or a lookup has read rows of its table.
     pub(crate) fn add_rows_read(&self, operator: OperatorNumber, rows: u64) {
-        if let Some(sums) = self.0.get(operator as usize) {
+        if let Some(sums) = self.sums(operator) {
             sums.rows_read.fetch_add(rows, Ordering::Relaxed);
         }
     }
 
     /// An operator begins to run.
     pub(crate) fn begin_loop(&self, operator: OperatorNumber) {
-        if let Some(sums) = self.0.get(operator as usize) {
+        if let Some(sums) = self.sums(operator) {
             sums.loops.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// An operator has run: so many nanoseconds until its first row, and until its last.
     pub(crate) fn end_loop(&self, operator: OperatorNumber, first_row: u64, last_row: u64) {
-        if let Some(sums) = self.0.get(operator as usize) {
+        if let Some(sums) = self.sums(operator) {
             sums.first_row.fetch_add(first_row, Ordering::Relaxed);
             sums.last_row.fetch_add(last_row, Ordering::Relaxed);
         }
@@ -96,7 +100,7 @@ impl Measures {
 
     /// An operator has given rows.
     pub(crate) fn add_rows(&self, operator: OperatorNumber, rows: u64) {
-        if let Some(sums) = self.0.get(operator as usize) {
+        if let Some(sums) = self.sums(operator) {
             sums.rows.fetch_add(rows, Ordering::Relaxed);
         }
     }

@@ -79,7 +79,6 @@ impl Instrumentation {
 
     /// Picoseconds between the start of the engine and a moment, as performance_schema's timers count.
     pub(crate) fn timer(&self, moment: Instant) -> u64 {
-        let elapsed = moment.saturating_duration_since(self.started);
-        u64::try_from(elapsed.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
+        event::picoseconds(moment.saturating_duration_since(self.started))
     }
 }

@@ -531,6 +531,16 @@ pub struct Grouping {
     pub temporary: Option<TemporaryTable>,
 }
 
+impl Grouping {
+    /// A further table of the same operator.
+    pub fn temporary_beside(&self, purpose: Purpose, cause: &str) -> TemporaryTable {
+        match &self.temporary {
+            Some(temporary) => temporary.beside(purpose, cause),
+            None => TemporaryTable::new(purpose, cause),
+        }
+    }
+}
+
 /// What [`Operator::IndexScan`] does.
 #[derive(Debug, Clone)]
 pub struct IndexScan {

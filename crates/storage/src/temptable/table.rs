@@ -200,12 +200,6 @@ impl TempTable {
         self.0.store.memory.reservation()
     }
 
-    /// Makes a reservation of the table's memory hold exactly `bytes` of a working set.
-    pub fn resize_working_set(&self, held: &mut Reservation, bytes: u64) -> Result<()> {
-        let resources = self.0.store.context.resources();
-        resources.resize_working_set(held, bytes, ANONYMOUS_TABLE)
-    }
-
     /// Groups that are being made in memory are rows of the table as well: there were `before` of a
     /// worker's, and are `now`.
     pub fn groups_changed(&self, before: usize, now: usize) {

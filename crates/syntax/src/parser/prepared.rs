@@ -33,7 +33,7 @@ impl Parser<'_> {
         self.name().map(Statement::Deallocate)
     }
 
-    /// `KILL [CONNECTION | QUERY] id`.
+    /// `KILL [CONNECTION | QUERY | TEMPORARY TABLE] id`.
     pub(crate) fn kill(&mut self) -> Result<Statement> {
         self.expect(Kw::KILL)?;
         let target = match self.eat_any(&kw![CONNECTION QUERY TEMPORARY]) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mayfly_plan::Expression;
 use mayfly_plan::expression::same_expression;
-use mayfly_plan::physical::{AggregateCall, Grouping, Purpose, TemporaryTable};
+use mayfly_plan::physical::{AggregateCall, Grouping, Purpose};
 use mayfly_types::Result;
 
 use crate::context::{Node, RunContext};
@@ -63,10 +63,7 @@ pub(super) fn build(
     let cause = "DISTINCT inside an aggregate function";
     let values = Grouping {
         keys: inner_keys,
-        temporary: Some(match &grouping.temporary {
-            Some(temporary) => temporary.beside(Purpose::Aggregate, cause),
-            None => TemporaryTable::new(Purpose::Aggregate, cause),
-        }),
+        temporary: Some(grouping.temporary_beside(Purpose::Aggregate, cause)),
         ..Grouping::default()
     };
     let plain = Grouping {

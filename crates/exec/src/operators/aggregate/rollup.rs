@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array};
-use mayfly_plan::physical::{AggregateCall, Grouping, Purpose, SortKey, TemporaryTable};
+use mayfly_plan::physical::{AggregateCall, Grouping, Purpose, SortKey};
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 
@@ -104,10 +104,7 @@ pub(super) fn build(
         }
     }
     let cause = "WITH ROLLUP gives each sum after the rows that it sums up";
-    let temporary = match &grouping.temporary {
-        Some(temporary) => temporary.beside(Purpose::GroupBy, cause),
-        None => TemporaryTable::new(Purpose::GroupBy, cause),
-    };
+    let temporary = grouping.temporary_beside(Purpose::GroupBy, cause);
     let sorted = sort::build(rows, &row, &sort_keys, None, &temporary);
     let total = Grouping {
         aggregates: calls,

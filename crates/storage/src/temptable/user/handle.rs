@@ -497,14 +497,10 @@ impl Table for Handle {
         let core = &self.core;
         let mut state = core.write()?;
         core.pin_others(&mut state, Some(&self.pin));
-        let page_length = state.content.heap.page_length();
-        let old = std::mem::replace(&mut state.content, Content::new(&core.shape, page_length));
+        let old = core.empty(&mut state);
         if let Some(account) = &mut state.account {
             account.clear();
         }
-        core.epoch.fetch_add(1, Ordering::Relaxed);
-        core.note_change();
-        core.registration.set_rows(0);
         drop(state);
         drop(old);
         Ok(())

@@ -136,12 +136,8 @@ pub(crate) struct Core {
 impl Killable for Core {
     fn kill(&self) {
         let mut state = write_lock(&self.state);
-        let page_length = state.content.heap.page_length();
         state.broken = Some(codes::ER_QUERY_INTERRUPTED.error());
-        let old = std::mem::replace(&mut state.content, Content::new(&self.shape, page_length));
-        self.epoch.fetch_add(1, Ordering::Relaxed);
-        self.note_change();
-        self.registration.set_rows(0);
+        let old = self.empty(&mut state);
         drop(state);
         drop(old);
     }
@@ -204,6 +200,16 @@ impl Core {
             }
             true
         });
+    }
+
+    /// Removes all rows; gives what held them, to be dropped once the table is no longer locked.
+    fn empty(&self, state: &mut State) -> Content {
+        let page_length = state.content.heap.page_length();
+        let old = std::mem::replace(&mut state.content, Content::new(&self.shape, page_length));
+        self.epoch.fetch_add(1, Ordering::Relaxed);
+        self.note_change();
+        self.registration.set_rows(0);
+        old
     }
 
     /// Counts a change; the caller has locked the table to write.
