@@ -81,6 +81,31 @@ fn a_grouping_tells_its_groups_whether_they_fit_or_not() {
 }
 
 #[test]
+fn first_groups_are_the_rows_of_their_table_and_counted_once() {
+    for aggregates in [vec![count(None)], Vec::new()] {
+        let (world, scan) = world();
+        let grouping = mayfly_plan::physical::Grouping {
+            keys: vec![column(1, int())],
+            aggregates,
+            first_groups: Some(4),
+            temporary: Some(why(mayfly_plan::physical::Purpose::GroupBy)),
+            ..Default::default()
+        };
+        let mut grouped = group_by(scan, grouping);
+        grouped.number = 1;
+        // A table that overflows at once gives every group.
+        for config in configs().iter().filter(|config| !config.force_overflow) {
+            let (_, aggregate, tables, rows) = run(&world, query(grouped.clone()), config);
+            assert_eq!((aggregate.rows, rows), (4, 4));
+            let [table] = tables.as_slice() else {
+                panic!("one table for one GROUP BY: {tables:?}");
+            };
+            assert_eq!((table.rows, table.groups), (4, 4), "{}", config.name);
+        }
+    }
+}
+
+#[test]
 fn a_sort_in_a_file_tells_its_runs_and_its_bytes() {
     let (world, scan) = world();
     let mut sorted = over(scan, |input| mayfly_plan::physical::Operator::Sort {

@@ -73,8 +73,10 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
             let states = sink.accumulators.take_states()?;
             accumulators.merge(&node.calls, &ids, &states, run)?;
         }
+    } else {
+        // Without an index of the keys nothing else counts the groups as the table's rows.
+        table.groups_changed(0, groups);
     }
-    table.groups_changed(0, groups);
     let (keys, table) = (keys.into_columns(), Some(&table));
     let results = node.results(keys, &mut accumulators, groups, table, run)?;
     Ok(State::Ready(results))
