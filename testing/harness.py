@@ -71,6 +71,7 @@ class Server:
 
     def __init__(self, options, home):
         self.process = None
+        self.program = str(options.mayfly or "")
         self.host, self.port, self.socket = options.host, options.port, options.socket
         self.user, self.password, self.kind = options.user, options.password, options.server
         if options.mayfly:

@@ -3,24 +3,28 @@
 //! This is the only crate that prints. It talks to the engine as any embedder would: a database,
 //! a session, statements.
 
+mod advise;
 mod csv_table;
 mod data_directory;
 mod demo;
 mod load_progress;
+mod open;
 mod options;
 mod output;
 mod run;
 mod serve;
 mod shell;
 mod statements;
+mod tune;
 mod units;
+mod what_if;
 
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use mayfly_engine::{Database, Session};
+use mayfly_engine::Session;
 
 use crate::options::{Command, Options};
 use crate::run::{Runner, Source};
@@ -40,15 +44,16 @@ fn main() -> ExitCode {
 /// printed where they happen.
 fn start(options: &Options) -> Result<ExitCode, String> {
     match &options.command {
+        Some(Command::Advise(advise)) => return advise::run(advise),
         Some(Command::Demo(demo)) => return demo::run(demo, options),
         Some(Command::Backup { target }) => return data_directory::backup(options, target),
         Some(Command::Check) => return data_directory::check(options),
         Some(Command::Serve(serve)) => return serve::run(serve, options),
+        Some(Command::Tune(tune)) => return tune::run(tune, options),
+        Some(Command::WhatIf(what_if)) => return what_if::run(what_if, options),
         None => {}
     }
-    let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;
-    let mut session = database.session();
-    use_database(&mut session, &options.database)?;
+    let mut session = open::open(options, &options.database)?;
     let mut texts = Vec::new();
     for input in &options.inputs {
         if input.ends_with(".csv") {
@@ -81,17 +86,6 @@ enum Text<'o> {
 /// Whether an argument that is no file is meant as a statement: it has a space in it.
 fn looks_like_sql(argument: &str) -> bool {
     argument.trim().contains(char::is_whitespace)
-}
-
-fn use_database(session: &mut Session, name: &str) -> Result<(), String> {
-    let quoted = name.replace('`', "``");
-    for sql in [
-        format!("CREATE DATABASE IF NOT EXISTS `{quoted}`"),
-        format!("USE `{quoted}`"),
-    ] {
-        session.execute(&sql).map_err(|e| e.to_string())?;
-    }
-    Ok(())
 }
 
 fn run_texts(

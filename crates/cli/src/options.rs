@@ -1,10 +1,12 @@
 //! The command line.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use mayfly_engine::DatabaseOptions;
 
+use crate::advise::AdviseOptions;
 use crate::output::Format;
 
 /// A MySQL-compatible SQL engine whose temporary tables never fall off a cliff.
@@ -49,14 +51,20 @@ pub(crate) struct EngineOptions {
     /// the process.
     #[arg(long, value_name = "DIRECTORY", global = true)]
     pub(crate) datadir: Option<PathBuf>,
-    /// Where temporary tables overflow to [default: the system's].
+    /// Where temporary tables overflow to; several directories, with colons between them, are used in
+    /// their order [default: the system's].
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) tmpdir: Option<PathBuf>,
+    /// A system variable's value at the start; may be given several times.
+    #[arg(long = "set", global = true, value_name = "NAME=VALUE")]
+    pub(crate) variables: Vec<String>,
 }
 
 /// Subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Finds what makes temporary tables in slow logs or on a server that runs, and what would remove them.
+    Advise(AdviseOptions),
     /// Shows what temporary tables cost at three memory limits.
     Demo(DemoOptions),
     /// Copies the data directory of --datadir, with nothing unused in it.
@@ -68,6 +76,10 @@ pub(crate) enum Command {
     Check,
     /// Serves MySQL clients.
     Serve(ServeOptions),
+    /// Measures which read_buffer_size is best on this machine.
+    Tune(TuneOptions),
+    /// Runs a statement again under other limits and on other engines of temporary tables.
+    WhatIf(WhatIfOptions),
 }
 
 /// Options of `mayfly serve`.
@@ -103,12 +115,54 @@ pub(crate) struct ServeOptions {
     /// File to write the process' number to.
     #[arg(long, value_name = "FILE")]
     pub(crate) pid_file: Option<PathBuf>,
-    /// A system variable's value at the start; may be given several times.
-    #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub(crate) variables: Vec<String>,
     /// What is logged on standard error: error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(crate) log_level: String,
+    /// The live page.
+    #[command(flatten)]
+    pub(crate) page: HttpOptions,
+}
+
+/// Options of the live page.
+#[derive(Debug, Args)]
+pub(crate) struct HttpOptions {
+    /// Port of the live page and of /metrics; 0 for any free one [default: none is served].
+    #[arg(long, value_name = "PORT")]
+    pub(crate) http: Option<u16>,
+    /// Address that the page listens on.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1",
+        requires = "http"
+    )]
+    pub(crate) http_bind: IpAddr,
+    /// File with the page's token, made if it is not there [default: a new token at each start].
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "http",
+        conflicts_with = "http_without_token"
+    )]
+    pub(crate) http_token_file: Option<PathBuf>,
+    /// Asks for no token: on loopback addresses, or `anywhere`.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "loopback", requires = "http")]
+    pub(crate) http_without_token: Option<WithoutToken>,
+    /// A name by which browsers reach the page, besides its addresses; may be given several times.
+    #[arg(long = "http-name", value_name = "NAME", requires = "http")]
+    pub(crate) http_names: Vec<String>,
+    /// How many statements /metrics shows by their digest.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=100), requires = "http")]
+    pub(crate) http_metrics_digests: u16,
+}
+
+/// Where the page may be without a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WithoutToken {
+    /// On loopback addresses.
+    Loopback,
+    /// On any address.
+    Anywhere,
 }
 
 /// Options of `mayfly demo`.
@@ -117,6 +171,80 @@ pub(crate) struct DemoOptions {
     /// Rows of the table.
     #[arg(long, default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) rows: u64,
+}
+
+/// Options of `mayfly tune`.
+#[derive(Debug, Args)]
+pub(crate) struct TuneOptions {
+    /// Data file to scan, such as a MyISAM table's .MYD; it is only read [default: one that is made and removed again].
+    pub(crate) file: Option<PathBuf>,
+    /// Bytes of a row of the data file.
+    #[arg(long, value_name = "BYTES", requires = "file", default_value_t = mayfly_tuning::ROW_BYTES as u64, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub(crate) row_bytes: u64,
+    /// Where a data file is made [default: --tmpdir].
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "file")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Size of the data file that is made [default: 1G, but a quarter of the free space at most].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, conflicts_with = "file")]
+    pub(crate) size: Option<u64>,
+    /// Time for all measurements, without that for making the data file [default: 60, or 10 with --quick].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) seconds: Option<u64>,
+    /// Measures only what says most, in a sixth of the time.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The most rounds of each case.
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) rounds: u16,
+    /// Scanners where there are many at once [default: all cores, 2 at least].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub(crate) scanners: Option<u16>,
+    /// Measures only these cases, such as cached,disk.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) cases: Vec<String>,
+    /// Writes the charts into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Writes a page with tables and charts into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Writes all times into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// Options of `mayfly what-if`.
+#[derive(Debug, Args)]
+pub(crate) struct WhatIfOptions {
+    /// CSV files to open as tables, and scripts to run, before the statement.
+    pub(crate) inputs: Vec<String>,
+    /// Statements to run before it.
+    #[arg(short = 'e', long = "execute", value_name = "SQL")]
+    pub(crate) setup: Vec<String>,
+    /// The statement that is run again and again.
+    #[arg(short = 'q', long = "query", value_name = "SQL")]
+    pub(crate) statement: String,
+    /// Memory of a temporary table, such as 16M,1M [default: 16M, and a tenth of what the statement uses].
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = parse_size)]
+    pub(crate) limits: Vec<u64>,
+    /// Runs of each case; the median counts.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) runs: u16,
+    /// A case that has taken so long is not run again.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) seconds: u64,
+    /// Database to start in (made when missing).
+    #[arg(short = 'D', long, value_name = "NAME", default_value = "test")]
+    pub(crate) database: String,
+    /// Writes the chart into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Writes a page with the table and the chart into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Writes all times into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 impl Options {
@@ -129,10 +257,12 @@ impl Options {
         }
         options.datadir.clone_from(&self.engine.datadir);
         if let Some(tmpdir) = &self.engine.tmpdir {
-            if !tmpdir.is_dir() {
-                return Err(format!("--tmpdir {}: no such directory", tmpdir.display()));
-            }
             options.tmpdir.clone_from(tmpdir);
+        }
+        for variable in &self.engine.variables {
+            let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
+            let name = name.trim().replace('-', "_");
+            options.variables.push((name, value.trim().to_owned()));
         }
         Ok(options)
     }

@@ -336,9 +336,10 @@ impl Session {
     pub fn log_in_as(&mut self, login: &Login, options: SessionOptions) -> Result<()> {
         let (options, database, logged_in) = self.database.admit(login, options, false)?;
         self.begin_as(options, logged_in);
-        match database {
-            Some(database) => self.use_database(&database),
-            None => Ok(()),
+        if let Some(database) = database {
+            self.use_database(&database)?;
         }
+        self.log_login("Change user");
+        Ok(())
     }
 }

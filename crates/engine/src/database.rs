@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::budget::UNLIMITED;
-use mayfly_memory::{BlockPool, PoolOptions, StableRanges, TempSpace, trim_allocator};
+use mayfly_memory::{BlockPool, PoolOptions, StableRanges, trim_allocator};
 use mayfly_storage::temptable::{MemoryQueue, Registry, Resources};
 use mayfly_storage::{
     ChangeStorage, Durability, DurableStore, StatementOwner, StoreLocation, StoreOptions,
@@ -26,8 +26,10 @@ use crate::connections::{Connections, SessionShared};
 use crate::database::server_modes::ServerModes;
 use crate::files::FileRules;
 use crate::instrumentation::{Instrumentation, InstrumentationSizes};
+use crate::legacy_engines::LegacyEngines;
 use crate::locks::user::UserLockTable;
 use crate::locks::waits::Waits;
+use crate::logs::Logs;
 use crate::options::{DatabaseOptions, FileAccess};
 use crate::persisted::PersistedVariables;
 use crate::statement_cache::StatementCache;
@@ -36,7 +38,7 @@ use crate::status::{Counter, Counters};
 use crate::variable_checks::Check;
 use crate::variables::typed;
 use crate::variables::{self, Kind, Scope, Setting, Settings};
-use crate::{convert, temp_data_files};
+use crate::{convert, temp_space};
 
 /// How many bytes of unused blocks and of unused temporary files wait for reuse, when no memory
 /// limit says less.
@@ -45,14 +47,9 @@ const IDLE_BYTES: u64 = 512 << 20;
 /// Status variables of mechanisms that Mayfly does not have. Tables are never opened: each is open as
 /// long as it exists.
 const ALWAYS_ZERO: &[&str] = &[
-    "Innodb_row_lock_waits",
-    "Key_blocks_not_flushed",
-    "Key_blocks_unused",
-    "Key_blocks_used",
-    "Key_read_requests",
-    "Key_reads",
-    "Key_write_requests",
-    "Key_writes",
+    // Rows of internal temporary tables are neither changed nor removed one by one.
+    "Handler_tmp_delete",
+    "Handler_tmp_update",
     "Open_files",
     "Open_streams",
     "Opened_files",
@@ -78,6 +75,9 @@ pub struct Database {
     pub(crate) connections: Connections,
     ended: Counters,
     pub(crate) instrumentation: Instrumentation,
+    pub(crate) legacy_engines: LegacyEngines,
+    /// The slow log and the general log.
+    pub(crate) logs: Logs,
     /// How many prepared statements there are.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
@@ -140,6 +140,7 @@ impl Database {
                 set => set?,
             }
         }
+        Logs::name_files(&options, &mut globals);
         if let Some(limit) = options.memory_limit {
             let most = usize::try_from(limit / MEMORY_OF_THREAD).unwrap_or(usize::MAX);
             options.threads = options.threads.min(most).max(1);
@@ -152,15 +153,8 @@ impl Database {
         let idle_limit = options
             .memory_limit
             .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
-        let temp_space = TempSpace::new(
-            Arc::clone(&options.temp_io),
-            temp_data_files::options(
-                globals.text(typed::INNODB_TEMP_DATA_FILE_PATH),
-                &options.tmpdir,
-                options.threads.max(1),
-                IDLE_BYTES,
-            )?,
-        );
+        let working_memory = budgets.memory.child("none", UNLIMITED);
+        let temp_space = temp_space::open(&options, &globals, IDLE_BYTES, working_memory)?;
         let resources = Resources {
             pool: BlockPool::new(PoolOptions { idle_limit }),
             stable: StableRanges::new(),
@@ -168,9 +162,6 @@ impl Database {
             registry: Registry::new(),
             queue: MemoryQueue::default(),
         };
-        // What a dead process left in tmpdir is removed; a directory that cannot be read is found
-        // out by the first overflow, which says so.
-        let _ = resources.temp_space.remove_orphans();
         let size = |variable| usize::try_from(globals.get(variable)).unwrap_or(usize::MAX);
         let sizes = InstrumentationSizes {
             is_on: globals.get(typed::PERFORMANCE_SCHEMA),
@@ -178,9 +169,14 @@ impl Database {
             digest_bytes: options.memory_limit.map_or(UNLIMITED, |limit| limit / 32),
             history: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE),
             history_long: size(typed::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE),
+            stages: size(typed::PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_SIZE),
+            stages_long: size(typed::PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_LONG_SIZE),
             text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
         };
         let instrumentation = Instrumentation::new(sizes);
+        let legacy_engines = LegacyEngines::new(&options, &globals, &resources.temp_space);
+        let logs = Logs::new(&options, &globals, &budgets.memory);
+        logs.start(&globals);
         let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
@@ -208,6 +204,8 @@ impl Database {
             connections: Connections::default(),
             ended: Counters::new(),
             instrumentation,
+            legacy_engines,
+            logs,
             prepared_statements: Arc::default(),
             started: Instant::now(),
             store: Mutex::default(),
@@ -269,6 +267,7 @@ impl Database {
     pub(crate) fn session_ended(&self, id: u64, counters: &Counters) {
         self.connections.end(id);
         counters.move_into(&self.ended);
+        self.legacy_engines.flush_status();
     }
 
     /// The living sessions.
@@ -325,9 +324,10 @@ impl Database {
     }
 
     /// Bytes of memory under a reservation: base tables and temporary tables, without the cache of
-    /// statements and the write buffer. Zero once every session and table is dropped.
+    /// statements, their summaries and the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        let caches = self.statement_cache.bytes() + self.budgets.write_buffer.used();
+        let caches =
+            self.statement_cache.bytes() + self.budgets.write_buffer.used() + self.logs.bytes();
         self.budgets.memory.used().saturating_sub(caches)
     }
 
@@ -392,13 +392,18 @@ impl Database {
             globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE),
         ));
         budgets.set_user_limits(&globals);
+        self.legacy_engines.set(&self.options, &globals);
         let part = |variable| part_limit(&self.options, &globals, variable);
         budgets
             .write_buffer
             .set_limit(part(typed::WRITE_BUFFER_SIZE));
         let cached = part(typed::STATEMENT_CACHE_SIZE);
+        self.resources
+            .temp_space
+            .set_compression(temp_space::compression(&globals));
         let durability = durability(&globals);
         self.modes.set(&globals);
+        self.logs.set(&globals);
         if position == typed::MANDATORY_ROLES.position() {
             self.accounts
                 .set_mandatory(globals.text(typed::MANDATORY_ROLES));
@@ -438,7 +443,21 @@ impl Database {
         };
         let mut status = self.connections.status(datetime);
         let prepared = self.prepared_statements.load(Ordering::Relaxed);
+        let store = self.store.lock();
+        let locks = store.as_ref().map(|(store, _)| store.row_lock_waits());
+        drop(store);
+        let locks = locks.unwrap_or_default();
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let time = milliseconds(locks.time);
         let computed = [
+            ("Innodb_row_lock_current_waits", locks.waiting),
+            ("Innodb_row_lock_time", time),
+            (
+                "Innodb_row_lock_time_avg",
+                time.checked_div(locks.waits).unwrap_or(0),
+            ),
+            ("Innodb_row_lock_time_max", milliseconds(locks.longest)),
+            ("Innodb_row_lock_waits", locks.waits),
             ("Created_tmp_files", temp.created_files()),
             ("Memory_used", self.memory_used()),
             ("Open_table_definitions", open_tables),
@@ -451,7 +470,8 @@ impl Database {
             ("Write_buffer_used", self.budgets.write_buffer.used()),
         ];
         let zeros = ALWAYS_ZERO.iter().map(|name| (*name, 0));
-        let rows = computed.into_iter().chain(zeros);
+        let keys = self.legacy_engines.status();
+        let rows = computed.into_iter().chain(keys).chain(zeros);
         status.extend(rows.map(|(name, value)| (name, value.to_string())));
         status
     }
@@ -523,15 +543,14 @@ fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
         Kind::Unsigned { .. } | Kind::Signed { .. } => whole_number(text),
         _ => text.parse().ok().map(Value::Int),
     };
-    let (value, ty) = match whole {
-        Some(number) => (number, SqlType::bigint()),
-        None => match text.parse::<f64>() {
-            Ok(number) => (Value::Float(number), SqlType::double()),
-            Err(_) => (
-                Value::from(text),
-                SqlType::varchar(1024, Default::default()),
-            ),
-        },
+    let is_text = matches!(variable.kind, Kind::Text(_));
+    let (value, ty) = match (whole, text.parse::<f64>()) {
+        (Some(number), _) if !is_text => (number, SqlType::bigint()),
+        (None, Ok(number)) if !is_text => (Value::Float(number), SqlType::double()),
+        _ => (
+            Value::from(text),
+            SqlType::varchar(1024, Default::default()),
+        ),
     };
     if variable.name == "secure_file_priv" && text.eq_ignore_ascii_case("NULL") {
         globals.set(position, Setting::Text(None));

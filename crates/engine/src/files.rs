@@ -3,7 +3,7 @@
 
 use parking_lot::Mutex;
 use std::fs::{File, OpenOptions};
-use std::io::Error as IoError;
+use std::io::{Error as IoError, Read};
 use std::path::{Path, PathBuf};
 
 use mayfly_functions::context::{FileContents, ServerFiles};
@@ -13,6 +13,9 @@ use mayfly_types::{Error, Result};
 
 use crate::error::refuse;
 use crate::options::FileAccess;
+
+/// What a log's file begins with.
+const LOG_BEGIN: &[u8; 17] = b"mayfly, Version: ";
 
 fn refused() -> Error {
     codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&"--secure-file-priv"])
@@ -46,10 +49,44 @@ impl FileRules {
 
     fn is_own(&self, path: &Path) -> bool {
         let own = self.own.lock();
-        let own = own.iter().cloned().chain(self.temp_space.directory());
+        let own = own.iter().cloned().chain(self.temp_space.directories());
         // One that does not exist has no files.
         let mut own = own.filter_map(|directory| directory.canonicalize().ok());
         own.any(|directory| path.starts_with(directory))
+    }
+
+    /// Whether a log may be written to a file: to one that is none of the engine's own, and no option file.
+    pub(crate) fn may_be_log(&self, path: &Path) -> bool {
+        let is_option_file = path
+            .extension()
+            .is_some_and(|end| end == "cnf" || end == "ini");
+        let Some(real) = real_path(path) else {
+            return false;
+        };
+        let is_special = |metadata: std::fs::Metadata| !metadata.is_file();
+        if is_option_file || std::fs::metadata(&real).is_ok_and(is_special) {
+            return false;
+        }
+        let is_log = || {
+            let mut begin = [0; LOG_BEGIN.len()];
+            let read = File::open(&real).and_then(|mut file| file.read_exact(&mut begin));
+            read.is_ok() && begin == *LOG_BEGIN
+        };
+        let is_new_log = || {
+            let is_named = real.extension().is_some_and(|end| end == "log");
+            is_named && !real.ends_with("redo.log") && !real.exists()
+        };
+        if self.is_own(&real) && !is_log() && !is_new_log() {
+            return false;
+        }
+        // Whether it can be written is asked of the system, by opening it as a log is.
+        let is_there = real.symlink_metadata().is_ok();
+        let opened = OpenOptions::new().create(true).append(true).open(&real);
+        if opened.is_ok() && !is_there {
+            // Nothing was written to it. It is made again once it is.
+            let _ = std::fs::remove_file(&real);
+        }
+        opened.is_ok()
     }
 
     /// The path that a statement's text names, if it may be touched: 1290 otherwise.

@@ -24,8 +24,10 @@ mod error;
 mod files;
 mod information_schema;
 mod instrumentation;
+mod legacy_engines;
 mod locales;
 mod locks;
+mod logs;
 mod names;
 mod opening;
 mod options;
@@ -43,6 +45,7 @@ mod storing;
 mod stream;
 mod system_schemas;
 mod temp_data_files;
+mod temp_space;
 mod time_zones;
 mod transaction;
 mod variable_checks;
@@ -57,8 +60,8 @@ pub use self::client::{
 pub use self::connections::ConnectionError;
 pub use self::database::Database;
 pub use self::options::{
-    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, Randomness, SystemClock,
-    SystemRandomness,
+    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, LogFiles, Randomness,
+    SystemClock, SystemLogFiles, SystemRandomness,
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
 pub use self::session::{Command, LocalFiles, Session, SessionState, StateChanges};
@@ -75,7 +78,8 @@ pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;
 pub use mayfly_types::{
-    Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, TypeKind, Value,
+    Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, Stage, TypeKind,
+    Value,
 };
 
 /// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.

@@ -1,7 +1,9 @@
 //! What a database is opened with. Everything that a test may want to fix (clock, threads, batch
 //! size, hash) is here, so that a failing run can be repeated.
 
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mayfly_memory::io::{IoBackend, SystemIo};
@@ -47,6 +49,26 @@ impl Randomness for SystemRandomness {
 pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
     /// The data directory could not be brought to disk; without an error, it is on disk again.
     fn sync(&self, error: Option<&Error>);
+
+    /// An entry of a log could not be written; without an error, entries are written again.
+    fn log_file(&self, _file: &Path, _error: Option<&io::Error>) {}
+}
+
+/// Opens the files of the slow log and the general log. Injected so that a test can make them fail.
+pub trait LogFiles: Send + Sync + std::fmt::Debug {
+    /// A file, to be appended to; it is made if it is not there.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Write + Send>>;
+}
+
+/// The files of the system.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemLogFiles;
+
+impl LogFiles for SystemLogFiles {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Write + Send>> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Box::new(file))
+    }
 }
 
 /// How rows are hashed.
@@ -83,7 +105,9 @@ pub struct DatabaseOptions {
     /// Where durable tables are: `datadir`. `None`: in a directory below `tmpdir`, without syncs,
     /// which is removed at the end.
     pub datadir: Option<PathBuf>,
-    /// Where temporary tables overflow to: `tmpdir`.
+    /// Where temporary tables overflow to: `tmpdir`. A directory, or several as
+    /// [`std::env::split_paths`] reads them, of which the first that has room is used; see
+    /// `tmpdir_capacity`.
     pub tmpdir: PathBuf,
     /// Inputs of fewer rows stay on the caller's thread.
     pub parallel_rows_min: u64,
@@ -108,6 +132,8 @@ pub struct DatabaseOptions {
     pub checkpoint: Option<Arc<dyn Checkpoint>>,
     /// Receives errors that can be reported to no client.
     pub background_errors: Option<Arc<dyn BackgroundErrors>>,
+    /// Opens the files of logs.
+    pub log_files: Arc<dyn LogFiles>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives random bytes.
@@ -136,6 +162,7 @@ impl DatabaseOptions {
             temp_io: Arc::new(SystemIo),
             checkpoint: None,
             background_errors: None,
+            log_files: Arc::new(SystemLogFiles),
             clock: Arc::new(SystemClock),
             randomness: Arc::new(SystemRandomness),
             variables: Vec::new(),

@@ -246,6 +246,8 @@ pub struct StatementSummary {
     pub sort_rows: u64,
     /// Sorts over scans.
     pub sort_scan: u64,
+    /// Sorts that kept no more rows than LIMIT asks for.
+    pub sort_priority_queue: u64,
     /// Bytes written to temporary files.
     pub bytes_overflowed: u64,
     /// The most memory that its temporary tables held.
@@ -254,7 +256,7 @@ pub struct StatementSummary {
     pub disk_peak: u64,
     /// Rows put into temporary tables.
     pub rows_written: u64,
-    /// Rows read from tables.
+    /// Rows read from tables, from results of derived tables and set operations, and from sorted rows.
     pub rows_examined: u64,
     /// A table was read without an index.
     pub no_index_used: bool,

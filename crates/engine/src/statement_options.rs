@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mayfly_functions::BlockEncryption;
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
+use mayfly_storage::legacy::DiskEngine;
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
 use mayfly_types::{Charset, CollationId, SqlMode};
@@ -12,6 +13,7 @@ use mayfly_types::{Charset, CollationId, SqlMode};
 use crate::character_sets;
 use crate::options::DatabaseOptions;
 use crate::transaction::{Characteristics, Isolation};
+use crate::variables::logs::SessionLogOptions;
 use crate::variables::optimizer::OPTIMIZER_SWITCHES;
 use crate::variables::typed;
 use crate::variables::{Settings, sql_mode};
@@ -48,10 +50,13 @@ pub(crate) struct StatementOptions {
     /// The collation that `character_set_results` means; none when it is NULL.
     pub(crate) results: Option<CollationId>,
     pub(crate) client: ClientLimits,
-    pub(crate) long_query_time: f64,
-    pub(crate) min_examined_row_limit: u64,
+    pub(crate) log: SessionLogOptions,
     pub(crate) cte_max_recursion_depth: u64,
     pub(crate) tmp_table_size: u64,
+    pub(crate) max_heap_table_size: u64,
+    pub(crate) read_buffer_size: u64,
+    /// The engine on disk, where internal temporary tables are in the engines of old.
+    pub(crate) legacy_engine: Option<DiskEngine>,
     pub(crate) big_tables: bool,
     /// A statement names a temporary table once, or gets 1137.
     pub(crate) temporary_tables_once: bool,
@@ -76,6 +81,8 @@ pub(crate) struct StatementOptions {
     pub(crate) examined_rows_max: Option<u64>,
     pub(crate) quote_show_create: bool,
     pub(crate) explain_format: u64,
+    pub(crate) profiling: bool,
+    pub(crate) profiling_history_size: usize,
 }
 
 impl StatementOptions {
@@ -145,10 +152,12 @@ impl StatementOptions {
                 .get(typed::CHARACTER_SET_RESULTS)
                 .and_then(|name| character_sets::results_collation(name)),
             client: ClientLimits::read(settings),
-            long_query_time: settings.get(typed::LONG_QUERY_TIME),
-            min_examined_row_limit: settings.get(typed::MIN_EXAMINED_ROW_LIMIT),
+            log: SessionLogOptions::read(settings),
             cte_max_recursion_depth: settings.get(typed::CTE_MAX_RECURSION_DEPTH),
             tmp_table_size: settings.get(typed::TMP_TABLE_SIZE),
+            max_heap_table_size: settings.get(typed::MAX_HEAP_TABLE_SIZE),
+            read_buffer_size: settings.get(typed::READ_BUFFER_SIZE),
+            legacy_engine: legacy_engine(settings),
             big_tables: settings.get(typed::BIG_TABLES),
             temporary_tables_once: settings.get(typed::TEMPORARY_TABLE_REUSE) == 1,
             sql_notes: settings.get(typed::SQL_NOTES),
@@ -179,8 +188,23 @@ impl StatementOptions {
             max_tmp_session_space_usage: settings.get(typed::MAX_TMP_SESSION_SPACE_USAGE),
             quote_show_create: settings.get(typed::SQL_QUOTE_SHOW_CREATE),
             explain_format: settings.get(typed::EXPLAIN_FORMAT),
+            profiling: settings.get(typed::PROFILING),
+            profiling_history_size: usize::try_from(settings.get(typed::PROFILING_HISTORY_SIZE))
+                .unwrap_or(usize::MAX),
         }
     }
+}
+
+/// The engine on disk, where the engines of old are asked for.
+fn legacy_engine(settings: &Settings) -> Option<DiskEngine> {
+    const MEMORY: u64 = 0;
+    let is_chosen = settings.get(typed::INTERNAL_TMP_MEM_STORAGE_ENGINE) == MEMORY;
+    is_chosen.then(
+        || match settings.get(typed::INTERNAL_TMP_DISK_STORAGE_ENGINE) {
+            0 => DiskEngine::MyIsam,
+            _ => DiskEngine::InnoDb,
+        },
+    )
 }
 
 /// How long to wait for a client, and how much to take from it.

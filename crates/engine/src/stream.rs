@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mayfly_exec::ExecutionContext;
-use mayfly_types::{Batch, Error, Result, SqlType, Value};
+use mayfly_types::{Batch, Error, Result, SqlType, Stage, Stages, Value};
 
 use crate::client::{Cursor, ResultEncoder};
 use crate::result::{Outcome, ResultColumn, StatementResult};
@@ -89,6 +89,11 @@ impl<'s> ResultStream<'s> {
     /// began to give rows.
     pub fn encoder(&self) -> ResultEncoder {
         self.context.session.result_encoder()
+    }
+
+    /// Where the statement says what it is busy with, also to whoever sends its rows.
+    pub fn stages(&self) -> &Stages {
+        self.context.stages()
     }
 
     /// The counts of the statement; those of a SELECT are final after its last batch.
@@ -178,6 +183,7 @@ impl<'s> ResultStream<'s> {
         if let Source::Plan { rows, execution } = std::mem::replace(&mut self.source, Source::Ended)
         {
             drop(rows);
+            self.context.stages().enter(Stage::End);
             self.rows_found = execution.counters.found_rows.load(Ordering::Relaxed);
             self.context.account(&execution);
         }

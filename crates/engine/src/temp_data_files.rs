@@ -4,32 +4,39 @@
 //! `name:size[:autoextend[:max:size]]`, several behind each other with `;`; only the last may grow. A
 //! directory before the first name is that of all.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use mayfly_memory::TempSpaceOptions;
 use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::{TempSpaceOptions, TierOptions};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 /// The variable.
 pub(crate) const SETTING: &str = "innodb_temp_data_file_path";
 
-/// Temporary space as the variable describes it, in `tmpdir` unless it names another directory.
+/// Temporary space as the variable describes it, in the directories of `tmpdir` unless it names another one.
 pub(crate) fn options(
     text: &str,
-    tmpdir: &Path,
+    tiers: Vec<TierOptions>,
     lanes: usize,
     idle_limit: u64,
 ) -> Result<TempSpaceOptions> {
     let wrong = || -> Error { codes::ER_WRONG_VALUE_FOR_VAR.with(&[&SETTING, &text]) };
-    parse(text, tmpdir, lanes, idle_limit).ok_or_else(wrong)
+    parse(text, tiers, lanes, idle_limit).ok_or_else(wrong)
 }
 
-fn parse(text: &str, tmpdir: &Path, lanes: usize, idle_limit: u64) -> Option<TempSpaceOptions> {
+fn parse(
+    text: &str,
+    tiers: Vec<TierOptions>,
+    lanes: usize,
+    idle_limit: u64,
+) -> Option<TempSpaceOptions> {
+    let first = tiers.first()?.directory.clone();
     let mut options = TempSpaceOptions {
         limit: 0,
         limit_setting: SETTING,
-        ..TempSpaceOptions::new(tmpdir.to_path_buf(), lanes, idle_limit)
+        tiers,
+        ..TempSpaceOptions::new(first, lanes, idle_limit)
     };
     let mut may_grow = false;
     for file in text.split(';') {
@@ -43,7 +50,13 @@ fn parse(text: &str, tmpdir: &Path, lanes: usize, idle_limit: u64) -> Option<Tem
             && options.names.is_empty()
             && !directory.as_os_str().is_empty()
         {
-            options.tmpdir = tmpdir.join(directory);
+            if directory.is_absolute() {
+                options.tiers = vec![TierOptions::new(directory.to_path_buf())];
+            } else {
+                for tier in &mut options.tiers {
+                    tier.directory.push(directory);
+                }
+            }
         }
         let size = bytes(parts.next()?)?;
         let most = match (parts.next(), parts.next(), parts.next(), parts.next()) {
@@ -70,14 +83,15 @@ fn parse(text: &str, tmpdir: &Path, lanes: usize, idle_limit: u64) -> Option<Tem
     Some(options)
 }
 
-/// A size with K, M or G.
-fn bytes(text: &str) -> Option<u64> {
+/// A size with K, M, G or T.
+pub(crate) fn bytes(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" => 1,
         "K" => 1 << 10,
         "M" => 1 << 20,
         "G" => 1 << 30,
+        "T" => 1 << 40,
         _ => return None,
     };
     digits
@@ -90,9 +104,10 @@ fn bytes(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn parsed(text: &str) -> Option<TempSpaceOptions> {
-        parse(text, Path::new("/tmp"), 2, 0)
+        parse(text, vec![TierOptions::new(PathBuf::from("/tmp"))], 2, 0)
     }
 
     #[test]
@@ -115,11 +130,12 @@ mod tests {
             ),
             (two, "a b", (1 << 30) + (512 << 10), 2 << 30, "/fast"),
             ("a:100", "a", 100, 100, "/tmp"),
+            ("sub/a:100", "a", 100, 100, "/tmp/sub"),
         ] {
             let options = parsed(text).expect("well formed");
             assert_eq!(options.names.join(" "), names);
             assert_eq!((options.initial, options.limit), (initial, limit));
-            assert_eq!(options.tmpdir, Path::new(directory));
+            assert_eq!(options.tiers[0].directory, Path::new(directory));
         }
     }
 

@@ -8,7 +8,7 @@ use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
 
 use crate::accounts::mandatory;
 use crate::character_sets;
-use crate::variables::{Kind, Setting, SystemVariable, sql_mode};
+use crate::variables::{Kind, Setting, SystemVariable, logs, sql_mode};
 
 /// What a check needs to know besides the value.
 pub(crate) struct Check<'a> {
@@ -108,13 +108,16 @@ impl SystemVariable {
             Kind::Flags { words, .. } => {
                 let bits = match value {
                     Value::Bytes(_) => items(&text_of(value)).try_fold(0, |bits, word| {
-                        Ok::<u64, Error>(bits | 1 << self.word(words, word)?)
+                        let alias = logs::bits_of_alias(self.name, word);
+                        let own = || Ok::<u64, Error>(1 << self.word(words, word)?);
+                        Ok::<u64, Error>(bits | alias.map_or_else(own, Ok)?)
                     })?,
                     _ => self.bits(value, ty, words)?,
                 };
                 Ok(Setting::Unsigned(if self.name == "sql_mode" {
                     sql_mode::expand(bits, check.bits_before(0), check.diagnostics)
                 } else {
+                    self.check_log_words(bits, check)?;
                     bits
                 }))
             }
@@ -151,6 +154,22 @@ impl SystemVariable {
                 let locale = crate::locales::canonical(&text);
                 named(locale, &codes::ER_UNKNOWN_LOCALE, &text)
             }
+        }
+    }
+
+    /// Words that a log can do nothing with are warned of, and `log_output` needs one.
+    fn check_log_words(&self, bits: u64, check: &Check<'_>) -> Result<()> {
+        match self.name {
+            "log_slow_verbosity" => {
+                for word in logs::words_in_vain(bits) {
+                    let name = format!("{}={word}", self.name);
+                    let warning = codes::ER_VARIABLE_WITHOUT_EFFECT.with(&[&name]);
+                    check.diagnostics.warn(warning);
+                }
+                Ok(())
+            }
+            "log_output" if bits == 0 => Err(wrong_value(self, "")),
+            _ => Ok(()),
         }
     }
 

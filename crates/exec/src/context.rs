@@ -16,8 +16,10 @@ use mayfly_plan::TableId;
 use mayfly_plan::physical::{OperatorNumber, Plan};
 use mayfly_storage::temptable::Resources;
 use mayfly_storage::{Table, TempTableContext};
-use mayfly_types::{Batch, Result, Value};
+use mayfly_types::stage::StageGuard;
+use mayfly_types::{Batch, Result, Stage, Value};
 
+use crate::legacy::LegacyTables;
 use crate::measure::Measures;
 use crate::state::QueryState;
 
@@ -71,6 +73,8 @@ pub struct ExecutionContext {
     pub counters: Arc<Counters>,
     /// How far the statement is, for the shell.
     pub progress: Arc<Progress>,
+    /// The engines that MySQL had before TempTable, where they are to be used.
+    pub legacy: Option<LegacyTables>,
     /// What each operator does, where somebody asks.
     pub measures: Option<Arc<Measures>>,
 }
@@ -153,6 +157,8 @@ pub struct Counters {
     pub handler_write: AtomicU64,
     /// `Sort_rows`: rows that sorts gave.
     pub sort_rows: AtomicU64,
+    /// `Sort_priority_queue_sorts`: sorts that keep no more rows than their LIMIT asks for.
+    pub sort_priority_queue_sorts: AtomicU64,
     /// `Sort_scan`: sorts over scans.
     pub sort_scan: AtomicU64,
     /// `Sort_range`: sorts over ranges.
@@ -228,6 +234,13 @@ impl RunContext {
             values[parameter] = value;
         }
         self.with_parameters(values.into())
+    }
+
+    /// The statement is in a stage until the guard is dropped. What workers do is part of the stage that
+    /// waits for them.
+    pub(crate) fn within(&self, stage: Stage) -> Option<StageGuard<'_>> {
+        let stages = self.evaluation().interrupt.stages();
+        (!self.serial).then(|| stages.within(stage))
     }
 
     /// The value of a parameter; one that was never set is NULL.

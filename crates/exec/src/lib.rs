@@ -11,6 +11,7 @@ pub mod context;
 mod driver;
 mod error;
 pub mod expression;
+mod legacy;
 pub mod measure;
 mod operators;
 mod parameters;
@@ -25,6 +26,7 @@ pub use context::{
     Counters, ExecutionContext, ExecutionOptions, Progress, ResultMemory, RunContext, TableOpener,
 };
 pub use expression::{Program, Selection, evaluate};
+pub use legacy::LegacyTables;
 pub use measure::{Measure, Measures};
 pub use stream::{ResultStream, execute};
 

@@ -1,4 +1,5 @@
-//! How columns are represented between operators: none is of the physical type Bool.
+//! How columns are represented between operators (none is of the physical type Bool), and a plan's words in
+//! the storage crate's.
 
 use std::sync::Arc;
 
@@ -6,6 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
+use mayfly_plan::physical::Purpose;
 use mayfly_types::{PhysicalType, SqlType};
 
 /// The physical type of a column between operators.
@@ -19,6 +21,22 @@ pub(crate) fn column_type(ty: &SqlType) -> PhysicalType {
 /// The physical types of the columns of an operator's output.
 pub(crate) fn column_types(types: &[SqlType]) -> Vec<PhysicalType> {
     types.iter().map(column_type).collect()
+}
+
+/// The storage crate's name of a purpose.
+pub(crate) fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
+    use mayfly_storage::Purpose as Storage;
+    match purpose {
+        Purpose::GroupBy => Storage::GroupBy,
+        Purpose::Distinct | Purpose::Aggregate => Storage::Distinct,
+        Purpose::SetOperation => Storage::SetOperation,
+        Purpose::OrderBy => Storage::OrderBy,
+        Purpose::Join => Storage::Join,
+        Purpose::DerivedTable => Storage::DerivedTable,
+        Purpose::CommonTableExpression => Storage::CommonTableExpression,
+        Purpose::Subquery => Storage::Subquery,
+        Purpose::Buffer => Storage::Buffer,
+    }
 }
 
 /// An expression's result as a column between operators.

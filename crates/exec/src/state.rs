@@ -1,5 +1,7 @@
 //! What the operators of one run share: common table expressions and subquery results.
 
+mod made_table;
+
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,6 +10,8 @@ use mayfly_plan::expression::Subquery;
 use mayfly_plan::physical::{QueryPlan, SharedId, SharedResult};
 use mayfly_storage::TempTable;
 use mayfly_types::{Error, Result, Value};
+
+pub(crate) use self::made_table::{MadeScan, MadeTable};
 
 /// The state of one run of a plan.
 #[derive(Debug)]
@@ -29,7 +33,7 @@ struct SharedSlot {
 #[derive(Debug)]
 struct Made {
     parameters: Box<[Value]>,
-    table: TempTable,
+    table: MadeTable,
 }
 
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -66,8 +70,8 @@ impl QueryState {
         &self,
         id: SharedId,
         parameter: impl Fn(usize) -> Value,
-        make: impl FnOnce(&SharedResult) -> Result<TempTable>,
-    ) -> Result<TempTable> {
+        make: impl FnOnce(&SharedResult) -> Result<MadeTable>,
+    ) -> Result<MadeTable> {
         let (result, slot) = self.shared_result(id)?;
         let parameters: Box<[Value]> = result.parameters.iter().map(|it| parameter(*it)).collect();
         let mut made = lock(&slot.made);

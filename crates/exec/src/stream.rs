@@ -1,10 +1,10 @@
 //! The result of a plan, pulled a batch at a time.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_plan::physical::QueryPlan;
-use mayfly_types::{Batch, PhysicalType, Result, Value};
+use mayfly_types::{Batch, PhysicalType, Result, Stage, Value};
 
 use crate::context::{Cursor, ExecutionContext, Node, RunContext, count};
 use crate::error::contain;
@@ -102,6 +102,9 @@ impl ResultStream {
         let result = contain(|| self.advance());
         if !matches!(result, Ok(Some(_))) {
             // Temporary tables go as soon as nobody can ask for their rows any more.
+            let made = &self.run.statement.temp.counters().created_tmp_tables;
+            let removes = made.load(Ordering::Relaxed) > 0;
+            let _stage = removes.then(|| self.run.within(Stage::RemovingTmpTable));
             self.state = State::Ended;
         }
         result
@@ -113,8 +116,17 @@ impl ResultStream {
         }
         self.run.statement.check_interrupt()?;
         if let State::New(plan) = &self.state {
+            let stages = self.run.evaluation().interrupt.stages().clone();
+            let stage = stages.current();
+            stages.enter(Stage::Preparing);
             let root: Arc<dyn Node> = build(&plan.root, &self.run)?;
             tally(plan, &self.run.statement.counters);
+            // A statement that copies or changes what is read does that meanwhile.
+            let changes = matches!(
+                stage,
+                Stage::CopyToTmpTable | Stage::Update | Stage::Updating
+            );
+            stages.enter(if changes { stage } else { Stage::Executing });
             root.prepare(&self.run)?;
             self.state = State::Running(root.open(&self.run)?);
         }

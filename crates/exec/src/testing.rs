@@ -149,6 +149,7 @@ impl World {
             tables: Arc::new(Tables(self.tables.clone())),
             counters: Arc::new(Counters::default()),
             progress: Arc::new(Progress::default()),
+            legacy: None,
             measures: Some(Arc::new(Measures::new(2))),
         })
     }

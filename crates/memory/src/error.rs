@@ -111,6 +111,54 @@ impl std::error::Error for IoFailure {
     }
 }
 
+/// A directory that has no room left for temporary files.
+#[derive(Debug)]
+pub struct DirectoryFull {
+    /// The directory.
+    pub directory: PathBuf,
+    /// What files in it may take; `u64::MAX` for no limit of its own.
+    pub capacity: u64,
+    /// Bytes in use there.
+    pub used: u64,
+    /// What its device said; `None`: it is the capacity that is used up.
+    pub failure: Option<IoFailure>,
+}
+
+impl fmt::Display for DirectoryFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' (", self.directory.display())?;
+        match &self.failure {
+            Some(failure) => f.write_str(&failure.detail())?,
+            None => write!(f, "tmpdir_capacity = {} bytes", self.capacity)?,
+        }
+        write!(f, ", {} in use)", self.used)
+    }
+}
+
+/// All directories for temporary files are full.
+#[derive(Debug)]
+pub struct NoRoomError {
+    /// How many bytes more were asked for.
+    pub requested: u64,
+    /// Each directory of `tmpdir`.
+    pub directories: Vec<DirectoryFull>,
+}
+
+impl fmt::Display for NoRoomError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} bytes more of temporary space needed: ",
+            self.requested
+        )?;
+        for (number, directory) in self.directories.iter().enumerate() {
+            let separator = if number == 0 { "" } else { ", " };
+            write!(f, "{separator}{directory}")?;
+        }
+        f.write_str("; raise tmpdir_capacity, or add a directory to tmpdir")
+    }
+}
+
 /// Any failure of this crate.
 #[derive(Debug)]
 pub enum MemoryError {
@@ -125,6 +173,8 @@ pub enum MemoryError {
     Interrupted,
     /// A temporary file could not be created, written, read or removed.
     Io(Box<IoFailure>),
+    /// No directory has room for a temporary file.
+    NoRoom(Box<NoRoomError>),
     /// Bytes read back are not the bytes that were written.
     Corrupt {
         /// The file.
@@ -152,6 +202,7 @@ impl fmt::Display for MemoryError {
             }
             Self::Interrupted => f.write_str("the statement was ended"),
             Self::Io(failure) => failure.fmt(f),
+            Self::NoRoom(error) => error.fmt(f),
             Self::Corrupt {
                 path,
                 offset,

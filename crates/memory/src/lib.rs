@@ -26,11 +26,18 @@ pub mod pool;
 pub mod stable;
 pub mod sync;
 pub mod temp;
+pub mod usage;
 
 pub use allocator::{tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
-pub use counters::TempCounters;
-pub use error::{IoFailure, LimitError, MemoryError, Result, corruption};
+pub use counters::{TempCounters, TempUsage};
+pub use error::{
+    DirectoryFull, IoFailure, LimitError, MemoryError, NoRoomError, Result, corruption,
+};
 pub use pool::{Block, BlockPool, PoolOptions, SizeClass};
 pub use stable::{StableRange, StableRanges};
-pub use temp::{Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions};
+pub use temp::{
+    Compression, EncryptionKey, Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions,
+    TierOptions, TierUsage,
+};
+pub use usage::process_usage;

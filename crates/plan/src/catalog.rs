@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType, Value};
+use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
 /// altered, gets a new one, so that a plan for the old shape can never read the new table.
@@ -245,6 +245,11 @@ pub enum Usage {
 
 /// The planner's only way to tables.
 pub trait Catalog {
+    /// The planner begins with a part of its work.
+    fn enters(&self, stage: Stage) {
+        let _ = stage;
+    }
+
     /// The database of unqualified names, if one is selected.
     fn current_database(&self) -> Option<&str>;
 

@@ -39,7 +39,7 @@ pub use tree::key_ranges::KeyRanges;
 pub use tree::{expression, logical, physical};
 
 use mayfly_syntax::ast;
-use mayfly_types::Result;
+use mayfly_types::{Result, Stage};
 
 /// Plans an UPDATE.
 pub fn bind_update(
@@ -78,6 +78,7 @@ pub fn bind_query(
     options: &PlanOptions,
 ) -> Result<physical::QueryPlan> {
     let mut bound = bind::bind(query, catalog, options)?;
+    catalog.enters(Stage::Optimizing);
     rules::rewrite(&mut bound, options);
     lower::lower(bound)
 }

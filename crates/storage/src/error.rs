@@ -14,6 +14,7 @@ pub const ANONYMOUS_TABLE: &str = "(temporary)";
 pub fn user_error(error: &MemoryError, table: &str) -> Error {
     match error {
         MemoryError::Limit(limit) => codes::ER_RECORD_FILE_FULL_LIMIT.with(&[&table, limit]),
+        MemoryError::NoRoom(error) => codes::ER_RECORD_FILE_FULL_LIMIT.with(&[&table, error]),
         MemoryError::Interrupted => codes::ER_QUERY_INTERRUPTED.error(),
         MemoryError::OutOfMemory { .. } => codes::ER_OUT_OF_MEMORY.with(&[error]),
         MemoryError::Io(failure) if failure.is_disk_full() => {

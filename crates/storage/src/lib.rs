@@ -4,6 +4,7 @@
 //!   derived tables, common table expressions and subquery caches.
 //! - [`base`]: base tables: durable ones, and those that live as long as the process.
 //! - [`key_encoding`]: keys of indexes as bytes of the same order.
+//! - [`legacy`]: the engines that internal temporary tables had before, for comparison.
 //! - [`table`]: the trait through which the layers above scan and change any table.
 //!
 //! This crate sees column numbers, positions and [`mayfly_types::Batch`]es. It knows no SQL text and
@@ -13,6 +14,7 @@ pub mod base;
 pub mod batch_table;
 pub mod error;
 pub mod key_encoding;
+pub mod legacy;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
@@ -20,7 +22,8 @@ mod values;
 
 pub use base::{
     ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,
-    Statement, StatementOptions, StoreLocation, StoreOptions, SyncThread, TableDefinition, TreeId,
+    RowLockWaits, Statement, StatementOptions, StoreLocation, StoreOptions, SyncThread,
+    TableDefinition, TreeId,
 };
 pub use batch_table::BatchTable;
 pub use error::user_error;

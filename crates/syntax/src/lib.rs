@@ -22,6 +22,7 @@ mod lexer;
 mod options;
 mod parameterize;
 mod parser;
+mod placeholders;
 pub mod printer;
 mod secrets;
 mod statements;
@@ -32,6 +33,7 @@ pub use self::error::{SyntaxError, SyntaxErrorKind};
 pub use self::keywords::{all_keywords, is_keyword, is_reserved_word};
 pub use self::options::ParseOptions;
 pub use self::parameterize::{Parameterized, PlainLiteral, parameterize};
+pub use self::placeholders::with_parameters;
 pub use self::secrets::{text_without_passwords, without_passwords};
 pub use self::statements::{ParsedStatement, Statements, parse, parse_one, statements, with_stack};
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::error::{Result, codes};
+use crate::stage::Stages;
 
 /// Observes every point at which a statement could end early.
 pub trait Checkpoint: Send + Sync + Debug {
@@ -17,12 +18,14 @@ pub trait Checkpoint: Send + Sync + Debug {
     fn reached(&self);
 }
 
-/// What may end one statement. Cloning gives another handle.
+/// What may end one statement, and where the statement says what it is busy with: whatever can take long
+/// needs both. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     killed: Arc<AtomicBool>,
     deadline: Option<Instant>,
     checkpoint: Option<Arc<dyn Checkpoint>>,
+    stages: Stages,
 }
 
 impl Interrupt {
@@ -32,6 +35,7 @@ impl Interrupt {
             killed,
             deadline: None,
             checkpoint: None,
+            stages: Stages::default(),
         }
     }
 
@@ -45,6 +49,17 @@ impl Interrupt {
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: Option<Arc<dyn Checkpoint>>) -> Self {
         Self { checkpoint, ..self }
+    }
+
+    /// The statement enters its stages here.
+    #[must_use]
+    pub fn with_stages(self, stages: Stages) -> Self {
+        Self { stages, ..self }
+    }
+
+    /// Where the statement says what it is busy with.
+    pub fn stages(&self) -> &Stages {
+        &self.stages
     }
 
     /// Ends the statement at its next check.

@@ -17,6 +17,7 @@ pub mod interrupt;
 pub mod json;
 pub mod sql_mode;
 pub mod sql_type;
+pub mod stage;
 pub mod temporal;
 pub mod value;
 
@@ -29,4 +30,5 @@ pub use error::{Error, ErrorCode, Result};
 pub use interrupt::{Checkpoint, Interrupt};
 pub use sql_mode::SqlMode;
 pub use sql_type::{PhysicalType, SqlType, TypeKind};
+pub use stage::{Stage, Stages};
 pub use value::Value;

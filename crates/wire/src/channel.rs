@@ -89,6 +89,10 @@ pub(crate) struct Channel {
     login_pieces: u32,
     received: u64,
     sent: u64,
+    /// Bytes of replies that were sent, before they were compressed.
+    replied: u64,
+    /// How many they were, with those that waited, when that was asked last.
+    replied_before: u64,
 }
 
 impl Channel {
@@ -109,6 +113,8 @@ impl Channel {
             login_pieces: 0,
             received: 0,
             sent: 0,
+            replied: 0,
+            replied_before: 0,
         })
     }
 
@@ -170,6 +176,14 @@ impl Channel {
             std::mem::take(&mut self.received),
             std::mem::take(&mut self.sent),
         )
+    }
+
+    /// How many bytes of replies there are since this was asked last, sent or waiting to be sent, before they
+    /// are compressed.
+    pub(crate) fn take_replied(&mut self) -> u64 {
+        let replied = self.replied + self.encoder.len() as u64;
+        let before = std::mem::replace(&mut self.replied_before, replied);
+        replied.saturating_sub(before)
     }
 
     /// Puts the next payload in `payload`, if one comes within a pause. A payload that has begun to
@@ -341,6 +355,7 @@ impl Channel {
         stream.write_all(bytes)?;
         stream.flush()?;
         self.sent += bytes.len() as u64;
+        self.replied += self.encoder.len() as u64;
         self.encoder.clear();
         // Both sides count on from here.
         self.decoder.set_sequence(self.encoder.sequence());

@@ -2,8 +2,8 @@
 //! counted and limited, read their clients' files, report their changes, and end when they are killed.
 
 use std::io::{Cursor, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mayfly_engine::{
@@ -135,6 +135,52 @@ fn local_files_are_the_clients() {
     session.must("SET GLOBAL local_infile = 0");
     let refused = session.execute("LOAD DATA LOCAL INFILE 'rows.csv' INTO TABLE t");
     assert_eq!(errno(refused), 3948);
+}
+
+/// A file that remembers how many bytes it was asked for at a time.
+#[derive(Debug, Default)]
+struct Asked(Arc<Mutex<Vec<usize>>>);
+
+struct AskedFile(Cursor<Vec<u8>>, Arc<Mutex<Vec<usize>>>);
+
+impl LocalFiles for Asked {
+    fn open(&mut self, _: &str) -> mayfly_engine::Result<Box<dyn Read + Send>> {
+        let text: String = (0..100_000).map(|number| format!("{number}\n")).collect();
+        Ok(Box::new(AskedFile(
+            Cursor::new(text.into_bytes()),
+            Arc::clone(&self.0),
+        )))
+    }
+}
+
+impl Read for AskedFile {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        self.1.lock().expect("nothing panics").push(bytes.len());
+        self.0.read(bytes)
+    }
+}
+
+#[test]
+fn load_data_reads_so_much_of_a_file_at_a_time_as_read_buffer_size_says() {
+    let (_fixture, mut session) = Fixture::with_session();
+    session.must("CREATE TABLE t (a INT)");
+    // The default, a size, and one that is rounded down to blocks as MySQL rounds it.
+    for (size, bytes) in [("DEFAULT", 131_072), ("16384", 16384), ("13000", 12288)] {
+        let asked = Asked::default();
+        let seen = Arc::clone(&asked.0);
+        session.set_local_files(Box::new(asked));
+        session.must(&format!("SET SESSION read_buffer_size = {size}"));
+        session.must("TRUNCATE TABLE t");
+        session.must("LOAD DATA LOCAL INFILE 'numbers' INTO TABLE t");
+        assert_eq!(session.value("SELECT COUNT(*) FROM t"), "100000");
+        let seen = seen.lock().expect("nothing panics");
+        // 588890 bytes; what is missing behind the last of them is asked for once more.
+        assert_eq!(
+            seen.iter().filter(|asked| **asked == bytes).count(),
+            588_890 / bytes + 1
+        );
+        assert!(seen.len() <= 588_890 / bytes + 2, "{seen:?}");
+    }
 }
 
 #[test]

@@ -236,8 +236,8 @@ pub(super) fn format(delimiter: u8, carriage_returns: bool) -> Format {
     }
 }
 
-/// Reads the whole file.
-pub(super) fn infer(path: &str) -> Result<Shape, String> {
+/// Reads the whole file, so many bytes at a time.
+pub(super) fn infer(path: &str, read_bytes: u64) -> Result<Shape, String> {
     let failed = |e: std::io::Error| format!("{path}: {e}");
     let mut head = Vec::new();
     let file = File::open(path).map_err(failed)?;
@@ -257,7 +257,7 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
     let (first, first_end) = first_row(path, &format, &head)?;
 
     let file = File::open(path).map_err(failed)?;
-    let mut blocks = Blocks::new(file, path, &format);
+    let mut blocks = Blocks::new(file, path, &format).reading(read_bytes);
     blocks
         .skip_bytes(marked + first_end)
         .map_err(|e| format!("{path}: {e}"))?;
@@ -485,7 +485,7 @@ mod tests {
     fn shape(text: &str) -> Result<Shape, String> {
         let mut file = tempfile::NamedTempFile::new().expect("a file for the test");
         std::io::Write::write_all(&mut file, text.as_bytes()).expect("it is written");
-        infer(file.path().to_str().expect("a plain path"))
+        infer(file.path().to_str().expect("a plain path"), 8192)
     }
 
     fn types(text: &str) -> Vec<String> {

@@ -16,7 +16,7 @@ use infer::{Column, ColumnType, Shape};
 
 /// Makes the table and fills it.
 pub(crate) fn open(session: &mut Session, path: &str) -> Result<(), String> {
-    let shape = infer::infer(path)?;
+    let shape = infer::infer(path, read_buffer_size(session)?)?;
     let stem = Path::new(path)
         .file_stem()
         .and_then(|stem| stem.to_str())
@@ -31,6 +31,20 @@ pub(crate) fn open(session: &mut Session, path: &str) -> Result<(), String> {
         session.execute(&sql).map_err(|e| format!("{path}: {e}"))?;
     }
     Ok(())
+}
+
+/// How much of the file the session reads at a time.
+fn read_buffer_size(session: &mut Session) -> Result<u64, String> {
+    let results = session.execute("SELECT @@read_buffer_size");
+    let rows = results.map_err(|error| error.to_string())?;
+    let rows = rows
+        .first()
+        .map(|result| result.rows_text())
+        .unwrap_or_default();
+    let value = rows
+        .first()
+        .and_then(|row| row.first()?.as_ref()?.parse().ok());
+    value.ok_or_else(|| "@@read_buffer_size is no number".to_owned())
 }
 
 fn create_statement(table: &str, shape: &Shape) -> String {

@@ -1,12 +1,11 @@
 //! `mayfly demo`: article 0's experiment. One table, the grouping that took MySQL 5.0 seconds in
 //! memory and half an hour on disk, and its neighbours, at three memory limits.
 
-mod chart;
-
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use mayfly_charts::terminal;
 use mayfly_engine::{Database, Error, Session, TemporaryTableRecord};
 
 use crate::options::{DemoOptions, Options};
@@ -21,6 +20,9 @@ const ARTICLE: &[(&str, &str)] = &[
     ("4 M rows, MEMORY table", "16.41 s"),
     ("4 M rows, MyISAM on disk, key buffer 256 M", "1625.51 s"),
 ];
+
+/// Characters of the longest bar.
+const BAR_WIDTH: usize = 40;
 
 /// The article's table, with its rows repeating about as often: one value in twenty is an earlier
 /// one again.
@@ -123,9 +125,9 @@ fn compare(session: &mut Session, sql: &str) -> Result<bool, String> {
         .unwrap_or_default();
     for (name, run) in &runs {
         print(&format!(
-            "  {name:>10}  {}  {}",
-            chart::bar(run.elapsed, longest),
-            chart::milliseconds(run.elapsed)
+            "  {name:>10}  {}  {:9.1} ms",
+            terminal::bar(run.elapsed.div_duration_f64(longest), BAR_WIDTH),
+            run.elapsed.as_secs_f64() * 1e3
         ))?;
         for table in &run.tables {
             print(&format!("              {}", describe(table)))?;
@@ -184,10 +186,13 @@ fn limit(session: &mut Session, bytes: Option<u64>) -> Result<(), Error> {
 }
 
 fn describe(table: &TemporaryTableRecord) -> String {
+    let (rows, what) = match table.groups {
+        0 => (table.rows, "rows"),
+        groups => (groups, "groups"),
+    };
     let mut text = format!(
-        "{}: {} rows, {} in memory at most",
+        "{}: {rows} {what}, {} in memory at most",
         table.purpose.name(),
-        table.rows,
         units::bytes(table.memory_peak)
     );
     if table.disk_peak > 0 {

@@ -11,18 +11,18 @@ const DEPTH_MAX: usize = 10;
 
 /// One setting of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Setting {
+pub(crate) struct Setting {
     /// The group it stands in.
-    pub(super) group: String,
+    pub(crate) group: String,
     /// With underscores.
-    pub(super) name: String,
-    pub(super) value: Option<String>,
+    pub(crate) name: String,
+    pub(crate) value: Option<String>,
     /// `file:line`
-    pub(super) location: String,
+    pub(crate) location: String,
 }
 
 /// The settings of a file, in its order, of these groups.
-pub(super) fn read(path: &Path, groups: &[&str]) -> Result<Vec<Setting>, String> {
+pub(crate) fn read(path: &Path, groups: &[&str]) -> Result<Vec<Setting>, String> {
     let mut settings = Vec::new();
     read_into(&mut settings, path, groups, 0)?;
     Ok(settings)

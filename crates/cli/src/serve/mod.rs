@@ -5,8 +5,9 @@
 //! to standard error. Exit codes: 0 after a shutdown, 1 when it could not start, 2 for a wrong command
 //! line.
 
-mod config_file;
+pub(crate) mod config_file;
 mod descriptors;
+mod http;
 mod settings;
 
 use std::io::Write;
@@ -18,7 +19,7 @@ use std::time::Duration;
 use mayfly_engine::{BackgroundErrors, Database, RootPassword, VERSION};
 use mayfly_wire::{Server, ServerOptions};
 use sd_notify::NotifyState;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tracing_subscriber::EnvFilter;
 
@@ -33,7 +34,7 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     let mut settings = Settings::gather(serve, options)?;
     start_log(&settings.log_level)?;
     // From here on signals wait until they are read.
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
@@ -49,15 +50,19 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     let wait = signals.handle();
     database.on_shutdown(move || wait.close());
     let mut server = Server::start(Arc::clone(&database), &settings.server)?;
+    let mut page = http::start(&database, &serve.page)?;
     announce(&server, &settings.server, settings.pid_file.as_deref())?;
-    match signals.forever().next() {
-        Some(signal) => tracing::info!("signal {signal}: shutting down"),
-        None => tracing::info!("SHUTDOWN: shutting down"),
-    }
+    wait_for_the_end(&mut signals, &database);
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     if !server.stop(PATIENCE) {
         tracing::warn!("{} connections did not end", server.connections());
     }
+    if let Some(page) = &mut page
+        && !page.stop(PATIENCE)
+    {
+        tracing::warn!("the live page did not end");
+    }
+    drop(page);
     drop(server);
     drop(database);
     if let Some(path) = &settings.pid_file {
@@ -66,6 +71,21 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     }
     tracing::info!("shutdown complete");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for a signal that ends the server, or for SHUTDOWN. SIGHUP opens the logs anew, as FLUSH LOGS does.
+fn wait_for_the_end(signals: &mut Signals, database: &Database) {
+    for signal in signals.forever() {
+        if signal != SIGHUP {
+            tracing::info!("signal {signal}: shutting down");
+            return;
+        }
+        match database.flush_logs() {
+            Ok(()) => tracing::info!("signal {signal}: the logs are opened anew"),
+            Err(error) => tracing::error!("signal {signal}: {error}"),
+        }
+    }
+    tracing::info!("SHUTDOWN: shutting down");
 }
 
 /// Errors that are reported to no client are in the log.
@@ -79,6 +99,16 @@ impl BackgroundErrors for ServerLog {
                 "the data directory cannot be brought to disk, which is tried every second: {error}"
             ),
             None => tracing::info!("the data directory is on disk again"),
+        }
+    }
+
+    fn log_file(&self, file: &Path, error: Option<&std::io::Error>) {
+        let file = file.display();
+        match error {
+            Some(error) => tracing::error!(
+                "the log {file} cannot be written, so that entries are lost: {error}"
+            ),
+            None => tracing::info!("the log {file} is written again"),
         }
     }
 }

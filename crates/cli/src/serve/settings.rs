@@ -100,12 +100,10 @@ impl Settings {
         }
         // The process' own files are not the client's.
         database.local_infile = false;
+        // The command line's go before the file's.
+        let given = std::mem::take(&mut database.variables);
         database.variables = std::mem::take(&mut file.variables);
-        for variable in &serve.variables {
-            let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
-            let name = name.trim().replace('-', "_");
-            database.variables.push((name, value.trim().to_owned()));
-        }
+        database.variables.extend(given);
         let bind = serve
             .bind
             .as_ref()
@@ -130,7 +128,10 @@ impl Settings {
             return Err("with skip_networking the server needs a --socket".to_owned());
         }
         let pid_file = path(&serve.pid_file, "pid_file");
-        let mut variables = vec![("port".to_owned(), port.to_string())];
+        let mut variables = vec![
+            ("port".to_owned(), port.to_string()),
+            ("hostname".to_owned(), host_name()),
+        ];
         for (name, path) in [
             ("socket", &socket),
             ("pid_file", &pid_file),
@@ -224,6 +225,12 @@ impl FileSettings {
         }
         Ok(())
     }
+}
+
+/// The machine's name, by which logs are named.
+fn host_name() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
 }
 
 /// Where to listen: `bind_address`, a list, or everywhere. Without passwords only on this machine.

@@ -108,6 +108,40 @@ fn a_client_shuts_the_server_down() {
 }
 
 #[test]
+fn a_signal_opens_the_logs_anew() {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let server = Served::start();
+    let (log, old) = (server.path("slow.log"), server.path("slow.log.1"));
+    let mut client = server.client();
+    let mut run = |sql: &str| client.query(sql).unwrap();
+    run(&format!(
+        "SET GLOBAL slow_query_log_file = '{}'",
+        log.display()
+    ));
+    run("SET GLOBAL slow_query_log = 1, long_query_time = 0");
+    run("SET SESSION long_query_time = 0");
+    fs::rename(&log, &old).unwrap();
+    let process = rustix::process::Pid::from_raw(server.process.id() as i32).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
+    let begun = std::time::Instant::now();
+    while !log.exists() {
+        assert!(begun.elapsed() < PATIENCE, "no new file");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    run("SELECT 'after'");
+    assert!(
+        fs::read_to_string(&log)
+            .unwrap()
+            .contains("SELECT 'after';")
+    );
+    assert!(
+        !fs::read_to_string(&old)
+            .unwrap()
+            .contains("SELECT 'after';")
+    );
+}
+
+#[test]
 fn idle_connections_are_cheap() {
     const CLIENTS: usize = 2000;
     raise_limit_of_files();

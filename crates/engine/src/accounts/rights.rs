@@ -10,7 +10,6 @@ use mayfly_types::{Error, Result};
 use super::account::{Account, AccountName};
 use super::privileges::{DynamicSet, PrivilegeSet};
 use crate::error::ensure;
-use crate::system_schemas;
 
 /// See the module. It never changes: after a GRANT there is another one.
 #[derive(Debug)]
@@ -132,7 +131,8 @@ impl Rights {
     /// Whether a database is shown.
     pub(crate) fn sees_database(&self, database: &str) -> bool {
         const ALL: PrivilegeSet = PrivilegeSet::of(&[Privilege::ShowDatabases]);
-        self.global.has(ALL) || self.may_use(database)
+        let is_shown = || database.eq_ignore_ascii_case("performance_schema");
+        self.global.has(ALL) || self.may_use(database) || is_shown()
     }
 
     /// Whether a database may be the current one.
@@ -140,7 +140,7 @@ impl Rights {
         let sources = self.sources.iter();
         let mut tables = sources.flat_map(|source| source.grants.tables.keys());
         self.unrestricted
-            || is_open(database)
+            || is_information_schema(database)
             || self.on_database(database).meets(PrivilegeSet::DATABASE)
             || tables.any(|(known, _)| known == database)
     }
@@ -148,13 +148,13 @@ impl Rights {
     /// Whether a table is shown.
     pub(crate) fn sees_table(&self, database: &str, table: &str) -> bool {
         let held = || self.on_any_column(database, table);
-        self.unrestricted || is_open(database) || held().meets(PrivilegeSet::TABLE)
+        self.unrestricted || is_open(database, table) || held().meets(PrivilegeSet::TABLE)
     }
 
     /// Whether the columns of a table may be asked for: those are shown that there is a right to.
     pub(crate) fn sees_columns(&self, database: &str, table: &str) -> bool {
         self.unrestricted
-            || is_open(database)
+            || is_open(database, table)
             || self.on_database(database).meets(PrivilegeSet::COLUMN)
             || self.table_grants(database, table).next().is_some()
     }
@@ -254,7 +254,25 @@ impl Rights {
     }
 }
 
-/// Whether everybody may read a database: what it shows depends on who reads.
-pub(crate) fn is_open(database: &str) -> bool {
-    system_schemas::is_schema(database) && !database.eq_ignore_ascii_case("mysql")
+/// The tables of performance_schema that everybody may read, as in MySQL: what they show depends on who reads.
+const OPEN: &[&str] = &[
+    "global_status",
+    "global_variables",
+    "persisted_variables",
+    "processlist",
+    "session_account_connect_attrs",
+    "session_status",
+    "session_variables",
+    "variables_metadata",
+];
+
+fn is_information_schema(database: &str) -> bool {
+    database.eq_ignore_ascii_case("information_schema")
+}
+
+/// Whether everybody may read a table: what it shows depends on who reads.
+pub(crate) fn is_open(database: &str, table: &str) -> bool {
+    let is_listed = || OPEN.iter().any(|open| open.eq_ignore_ascii_case(table));
+    is_information_schema(database)
+        || database.eq_ignore_ascii_case("performance_schema") && is_listed()
 }

@@ -11,7 +11,7 @@ use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRa
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
@@ -46,6 +46,11 @@ pub(crate) struct SessionCatalog<'s> {
     explains: bool,
     /// One of these is missing.
     is_hidden: Cell<bool>,
+    /// What is planned is described, and never run: the rows of system tables, among which may be the
+    /// description itself, are not made.
+    describes: bool,
+    /// The engine itself asks: what it plans is a part of the stage that the statement is in.
+    is_own: bool,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -63,6 +68,8 @@ impl<'s> SessionCatalog<'s> {
             below_views: RefCell::default(),
             explains: context.explains && !context.privileges().is_unrestricted(),
             is_hidden: Cell::new(false),
+            describes: false,
+            is_own: false,
         }
     }
 
@@ -79,6 +86,7 @@ impl<'s> SessionCatalog<'s> {
         let rights = Rights::unrestricted(context.privileges().user(), context.privileges().host());
         Self {
             rights: RefCell::new(vec![Arc::new(rights)]),
+            is_own: true,
             ..Self::new(context, &[])
         }
     }
@@ -145,6 +153,9 @@ impl<'s> SessionCatalog<'s> {
         }
         if let Some(source) = information_schema::table(database, name) {
             self.is_uncacheable.set(true);
+            if self.describes {
+                return Ok(source);
+            }
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
             self.remember(source.id, || {
                 let columns = |view: &ViewDefinition| view_columns(self.context, view);
@@ -176,7 +187,10 @@ impl<'s> SessionCatalog<'s> {
     /// EXPLAIN: the session itself must have a privilege on a table below a view, or on a column of it.
     fn note_explained(&self, database: &str, name: &str, wanted: Privilege) {
         let held = self.rights(0).on_any_column(database, name);
-        if self.explains && !rights::is_open(database) && !held.has(PrivilegeSet::of(&[wanted])) {
+        if self.explains
+            && !rights::is_open(database, name)
+            && !held.has(PrivilegeSet::of(&[wanted]))
+        {
             self.is_hidden.set(true);
         }
     }
@@ -231,6 +245,12 @@ impl TableStatistics for StoredStatistics {
 }
 
 impl Catalog for SessionCatalog<'_> {
+    fn enters(&self, stage: Stage) {
+        if !self.is_own {
+            self.context.stages().enter(stage);
+        }
+    }
+
     fn current_database(&self) -> Option<&str> {
         self.context.current_database()
     }
@@ -305,7 +325,7 @@ impl Catalog for SessionCatalog<'_> {
         let database = self.context.database_or_current(database)?;
         let is_own = self.below_views.borrow().is_empty()
             && self.context.temporary_table(database, name).is_some();
-        if is_own || rights::is_open(database) {
+        if is_own || rights::is_open(database, name) {
             return Ok(());
         }
         let instead = match usage {
@@ -335,7 +355,7 @@ impl Catalog for SessionCatalog<'_> {
         column: &str,
         usage: Usage,
     ) -> Result<()> {
-        if rights::is_open(database) {
+        if rights::is_open(database, table) {
             return Ok(());
         }
         let rights = self.rights(rights);
@@ -407,7 +427,10 @@ fn view_columns(
     context: &StatementContext<'_>,
     view: &ViewDefinition,
 ) -> Option<Vec<OutputColumn>> {
-    let catalog = SessionCatalog::trusting(context);
+    let catalog = SessionCatalog {
+        describes: true,
+        ..SessionCatalog::trusting(context)
+    };
     let plan = mayfly_plan::bind_query(&view.source.query, &catalog, &context.options().plan);
     plan.ok().map(|plan| plan.columns)
 }

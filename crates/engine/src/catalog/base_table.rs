@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_plan::{ColumnSource, IndexPartSource, TableId, TableSource};
-use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics};
+use mayfly_storage::{
+    ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics, UserTable,
+};
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind, Value};
 
@@ -166,6 +168,14 @@ impl BaseTable {
         let zone = access.time_zone();
         let rows = self.storage(access)?;
         Ok(zoned_table::read_in(zone, rows, &self.timestamps))
+    }
+
+    /// Its rows, where a session alone sees them or they are of the MEMORY engine.
+    pub(crate) fn session_rows(&self) -> Option<&UserTable> {
+        match &self.store {
+            TableStore::User(rows) => Some(rows),
+            TableStore::Durable(..) => None,
+        }
     }
 
     /// The store of the rows, where they can be reached one by one.

@@ -14,6 +14,7 @@ pub(crate) mod foreign_keys;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
 pub(crate) mod show_create;
+pub(crate) mod system_views;
 pub(crate) mod table_access;
 pub(crate) mod table_store;
 pub(crate) mod type_text;
@@ -266,7 +267,11 @@ impl Catalog {
 
     /// A view; `None` when there is no such database or view.
     pub(crate) fn view(&self, database: &str, name: &str) -> Option<Arc<ViewDefinition>> {
-        self.read().get(database)?.views.get(name).cloned()
+        let databases = self.read();
+        let own = databases
+            .get(database)
+            .map(|entry| entry.views.get(name).cloned());
+        own.unwrap_or_else(|| system_views::view(database, name))
     }
 
     /// Whether a base table or view has this name.
@@ -280,7 +285,10 @@ impl Catalog {
     pub(crate) fn all_views(&self) -> Vec<Arc<ViewDefinition>> {
         let databases = self.read();
         let views = databases.values().flat_map(|entry| entry.views.values());
-        views.cloned().collect()
+        let mut all: Vec<_> = views.cloned().collect();
+        drop(databases);
+        all.extend(system_views::all().cloned());
+        all
     }
 
     /// Adds a view, or replaces the one that has its name; 1049 without its database.

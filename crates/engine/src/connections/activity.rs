@@ -5,8 +5,12 @@
 
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+use mayfly_types::Stages;
+
+use crate::status::{COUNTERS, Counter};
 
 /// What a client asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,26 +38,6 @@ impl Work {
     }
 }
 
-/// What a running statement is busy with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Stage {
-    /// Nothing in particular.
-    Executing,
-    /// It waits for a lock of GET_LOCK().
-    UserLock,
-}
-
-impl Stage {
-    /// As SHOW PROCESSLIST names it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Executing => "executing",
-            Self::UserLock => "User lock",
-        }
-    }
-}
-
 #[derive(Debug)]
 struct Texts {
     database: Option<Arc<str>>,
@@ -67,8 +51,10 @@ pub(crate) struct Activity {
     texts: Mutex<Texts>,
     /// A [`Work`].
     work: AtomicU8,
-    /// A [`Stage`].
-    stage: AtomicU8,
+    /// One more than the counter of the running statement's kind.
+    kind: AtomicUsize,
+    /// What the running statement is busy with.
+    pub(crate) stages: Stages,
     created: Instant,
     /// Nanoseconds after `created` when the work began, or ended.
     since: AtomicU64,
@@ -83,7 +69,8 @@ impl Activity {
                 statement: None,
             }),
             work: AtomicU8::new(Work::Nothing as u8),
-            stage: AtomicU8::new(Stage::Executing as u8),
+            kind: AtomicUsize::new(0),
+            stages: Stages::default(),
             created: Instant::now(),
             since: AtomicU64::new(0),
         }
@@ -112,6 +99,18 @@ impl Activity {
         self.set(Work::Nothing, now)
     }
 
+    /// The running statement is of a kind; none is that of a text that is no statement.
+    pub(crate) fn is_of(&self, kind: Option<Counter>) {
+        let number = kind.map_or(0, |counter| counter as usize + 1);
+        self.kind.store(number, Ordering::Relaxed);
+    }
+
+    /// The kind of the running statement, or of the last one.
+    pub(crate) fn kind(&self) -> Option<Counter> {
+        let position = self.kind.load(Ordering::Relaxed).checked_sub(1)?;
+        COUNTERS.get(position).map(|(counter, _)| *counter)
+    }
+
     /// Another database is in use.
     pub(crate) fn use_database(&self, database: Option<Arc<str>>) {
         self.texts.lock().database = database;
@@ -129,17 +128,11 @@ impl Activity {
         all[usize::from(work)]
     }
 
-    /// The running statement enters a stage.
-    pub(crate) fn enter(&self, stage: Stage) {
-        self.stage.store(stage as u8, Ordering::Relaxed);
-    }
-
     /// What the running statement is busy with, as SHOW PROCESSLIST names it; empty for none.
     pub(crate) fn state(&self) -> &'static str {
-        let stage = self.stage.load(Ordering::Relaxed);
         match self.work() {
             Work::Nothing => "",
-            _ => [Stage::Executing, Stage::UserLock][usize::from(stage)].name(),
+            _ => self.stages.current().name(),
         }
     }
 
@@ -160,6 +153,8 @@ impl Activity {
 
 #[cfg(test)]
 mod tests {
+    use mayfly_types::Stage;
+
     use super::*;
 
     #[test]
@@ -170,10 +165,10 @@ mod tests {
         activity.begin(Work::Query, Some(&text), Instant::now());
         assert_eq!(activity.statement(), Some(Arc::clone(&text)));
         assert_eq!(activity.work().name(), "Query");
-        assert_eq!(activity.state(), "executing");
-        activity.enter(Stage::UserLock);
+        assert_eq!(activity.state(), "starting");
+        let waits = activity.stages.within(Stage::UserLock);
         assert_eq!(activity.state(), "User lock");
-        activity.enter(Stage::Executing);
+        drop(waits);
         activity.end(Instant::now());
         assert_eq!((activity.statement(), activity.state()), (None, ""));
         assert_eq!(activity.work().name(), "Sleep");

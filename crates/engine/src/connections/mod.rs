@@ -15,14 +15,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-pub(crate) use self::activity::Stage;
 pub(crate) use self::activity::Work;
 pub(crate) use self::attributes::ConnectAttributes;
 pub use self::shared::{
     ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
     Transport,
 };
-pub(crate) use self::shared::{Identity, SessionShared};
+pub(crate) use self::shared::{Identity, SessionShared, TemporaryTable};
 
 /// Why a connection came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

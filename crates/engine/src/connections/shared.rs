@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use mayfly_exec::Progress;
+use mayfly_storage::UserTable;
 use mayfly_types::CollationId;
 
 use crate::accounts::account::AccountName;
 use crate::budgets::SessionMemory;
 use crate::connections::ConnectAttributes;
 use crate::connections::activity::Activity;
-use crate::instrumentation::History;
+use crate::instrumentation::{AccountActivity, History, StageEvent, StatementEvent, TotalsByKind};
 use crate::status::Counters;
 
 /// The account of a session, and what the client says of itself.
@@ -166,6 +167,8 @@ impl ProgressHandle {
 struct Owner {
     identity: Arc<Identity>,
     memory: SessionMemory,
+    /// What the account's sessions do; none before the session begins, and after it has ended.
+    account: Option<Arc<AccountActivity>>,
 }
 
 /// What other sessions may see of a session: SHOW PROCESSLIST, KILL, global status. It stays the same
@@ -179,13 +182,23 @@ pub(crate) struct SessionShared {
     pub(crate) counters: Counters,
     pub(crate) kill: KillHandle,
     pub(crate) activity: Activity,
-    /// Its temporary tables that have transactions: number and columns.
-    pub(crate) temporary_tables: Mutex<Vec<(u64, usize)>>,
+    /// Its temporary tables.
+    pub(crate) temporary_tables: Mutex<Vec<TemporaryTable>>,
     /// How its client is connected, if it is another process.
     pub(crate) transport: OnceLock<Transport>,
     /// The last statements.
-    pub(crate) history: History,
+    pub(crate) history: History<StatementEvent>,
+    /// The last stages.
+    pub(crate) stages: History<StageEvent>,
+    /// What its statements did, by their kind.
+    pub(crate) statements: TotalsByKind,
+    /// Its statements are seen: `INSTRUMENTED` of performance_schema's `threads`.
+    pub(crate) is_instrumented: AtomicBool,
+    /// They are remembered: `HISTORY`.
+    pub(crate) has_history: AtomicBool,
     events: AtomicU64,
+    /// The number of the last statement that `events_statements_current` has forgotten.
+    forgotten: AtomicU64,
 }
 
 /// How a connection carries its packets, as SHOW STATUS shows it.
@@ -226,20 +239,44 @@ pub struct ClientCertificate {
     pub issuer: String,
 }
 
+/// A table that a session has made with CREATE TEMPORARY TABLE, as others see it.
+#[derive(Debug, Clone)]
+pub(crate) struct TemporaryTable {
+    /// Distinct for the life of the process.
+    pub(crate) id: u64,
+    pub(crate) database: String,
+    pub(crate) name: String,
+    pub(crate) engine: String,
+    pub(crate) columns: usize,
+    /// Microseconds since 1970 UTC.
+    pub(crate) created: i64,
+    /// Its rows.
+    pub(crate) table: UserTable,
+}
+
 impl SessionShared {
     pub(crate) fn new(
         id: u64,
         port: Option<u16>,
         identity: Arc<Identity>,
         memory: SessionMemory,
-        history: usize,
+        (statements, stages): (usize, usize),
     ) -> Self {
         Self {
-            history: History::new(history),
+            history: History::new(statements),
+            stages: History::new(stages),
+            statements: TotalsByKind::default(),
+            is_instrumented: AtomicBool::new(true),
+            has_history: AtomicBool::new(true),
             events: AtomicU64::new(0),
+            forgotten: AtomicU64::new(0),
             id,
             port,
-            owner: RwLock::new(Owner { identity, memory }),
+            owner: RwLock::new(Owner {
+                identity,
+                memory,
+                account: None,
+            }),
             counters: Counters::new(),
             kill: KillHandle::default(),
             activity: Activity::new(None),
@@ -249,14 +286,67 @@ impl SessionShared {
     }
 
     /// The session goes on with another account.
-    pub(crate) fn change(&self, identity: Arc<Identity>, memory: SessionMemory) {
+    pub(crate) fn change(
+        &self,
+        identity: Arc<Identity>,
+        memory: SessionMemory,
+        account: Arc<AccountActivity>,
+    ) {
+        self.leave_account();
         let mut owner = self.owner.write();
-        *owner = Owner { identity, memory };
+        *owner = Owner {
+            identity,
+            memory,
+            account: Some(account),
+        };
+    }
+
+    /// What its statements did is its account's.
+    pub(crate) fn leave_account(&self) {
+        let mut owner = self.owner.write();
+        if let Some(account) = owner.account.take() {
+            account.leave(&self.statements, owner.memory.rows.peak());
+        }
+    }
+
+    /// What its statements did so far is its account's from here on.
+    pub(crate) fn give_to_account(&self) {
+        if let Some(account) = &self.owner.read().account {
+            self.statements.move_into(&account.ended);
+        }
+    }
+
+    /// The last statement that has ended is shown no more as the current one.
+    pub(crate) fn forget_current(&self) {
+        let last = self.events.load(Ordering::Relaxed);
+        self.forgotten.store(last, Ordering::Relaxed);
+    }
+
+    /// The last statement that has ended, if it is remembered.
+    pub(crate) fn last_statement(&self) -> Option<StatementEvent> {
+        let forgotten = self.forgotten.load(Ordering::Relaxed);
+        self.history.last().filter(|event| event.id > forgotten)
+    }
+
+    /// Its statements are seen and remembered, or not.
+    pub(crate) fn set_seen(&self, (is_seen, has_history): (bool, bool)) {
+        self.is_instrumented.store(is_seen, Ordering::Relaxed);
+        self.has_history.store(has_history, Ordering::Relaxed);
+    }
+
+    /// Whether its statements are seen.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.is_instrumented.load(Ordering::Relaxed)
     }
 
     /// The number of a statement that has ended, from 1.
     pub(crate) fn next_event(&self) -> u64 {
         self.events.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The number of the last statement that has ended.
+    pub(crate) fn last_event(&self) -> u64 {
+        self.events.load(Ordering::Relaxed)
     }
 
     /// Its account.

@@ -9,7 +9,7 @@
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
-use std::io::{Error as IoError, Read};
+use std::io::{Error as IoError, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use mayfly_types::Result;
@@ -25,6 +25,9 @@ const BLOCK_BYTES: usize = 1 << 20;
 
 /// ... and not smaller than this, however little memory there is.
 const BLOCK_BYTES_MIN: usize = 16 << 10;
+
+/// How much of a file is read at a time unless the caller says otherwise: the default of `read_buffer_size`.
+const READ_BYTES: usize = 128 << 10;
 
 /// What a block and its parsed rows hold, in blocks.
 const BLOCKS_PER_BLOCK: u64 = 3;
@@ -56,6 +59,8 @@ pub struct Blocks {
     file: Input,
     path: String,
     block_bytes: usize,
+    /// What the file is asked for at a time: not more than a block.
+    read_bytes: usize,
     line_end: Vec<u8>,
     charset: Charset,
     /// What was read behind the end of the last block.
@@ -72,6 +77,7 @@ impl Blocks {
             file: Input(Box::new(file)),
             path: path.to_owned(),
             block_bytes: BLOCK_BYTES,
+            read_bytes: READ_BYTES,
             line_end: format.line_end_when_reading().to_vec(),
             charset: Charset::Utf8mb4,
             tail: Vec::new(),
@@ -87,13 +93,27 @@ impl Blocks {
         self
     }
 
-    /// Blocks so small that reading with so many threads holds about `memory` bytes at most.
+    /// The file is read so many bytes at a time (`read_buffer_size`), and a block holds one such read at least.
+    #[must_use]
+    pub fn reading(self, bytes: u64) -> Self {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
+        self.sized(BLOCK_BYTES.max(bytes), bytes)
+    }
+
+    /// Blocks, and reads, so small that reading with so many threads holds about `memory` bytes at most.
     #[must_use]
     pub(crate) fn within(self, memory: u64, threads: usize) -> Self {
         let bytes = memory / in_flight(threads);
-        let bytes = usize::try_from(bytes).unwrap_or(BLOCK_BYTES);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let block_bytes = bytes.max(BLOCK_BYTES_MIN).min(self.block_bytes);
+        let read_bytes = self.read_bytes;
+        self.sized(block_bytes, read_bytes)
+    }
+
+    fn sized(self, block_bytes: usize, read_bytes: usize) -> Self {
         Self {
-            block_bytes: bytes.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES),
+            block_bytes,
+            read_bytes: read_bytes.min(block_bytes),
             ..self
         }
     }
@@ -105,9 +125,9 @@ impl Blocks {
 
     /// Blocks of another size, for tests.
     #[cfg(test)]
-    fn with_block_bytes(mut self, block_bytes: usize) -> Self {
-        self.block_bytes = block_bytes;
-        self
+    fn with_block_bytes(self, block_bytes: usize) -> Self {
+        let read_bytes = self.read_bytes;
+        self.sized(block_bytes, read_bytes)
     }
 
     /// Whether the ends of lines can be guessed, so that blocks can be parsed side by side.
@@ -133,14 +153,31 @@ impl Blocks {
 
     /// Reads on until there is so much behind the last block, or the file ends.
     fn fill(&mut self, bytes: usize) -> Result<()> {
-        let missing = bytes.saturating_sub(self.tail.len());
-        if self.is_read || missing == 0 {
-            return Ok(());
+        while !self.is_read && self.tail.len() < bytes {
+            self.read_on()?;
         }
-        self.tail.reserve_exact(missing);
-        let mut part = Read::by_ref(&mut self.file.0).take(missing as u64);
-        let read = part.read_to_end(&mut self.tail);
-        self.is_read = read.map_err(|error| self.failed(&error))? < missing;
+        Ok(())
+    }
+
+    /// Reads on once, as many bytes as the file is asked for at a time: fewer only at its end.
+    fn read_on(&mut self) -> Result<()> {
+        let mut end = self.tail.len();
+        if end == 0 {
+            self.tail.reserve(self.block_bytes);
+        }
+        // The part is in the cache when the read fills it, so clearing it costs little.
+        self.tail.resize(end + self.read_bytes, 0);
+        while end < self.tail.len() {
+            match self.file.0.read(&mut self.tail[end..]) {
+                Ok(0) => {
+                    self.is_read = true;
+                    self.tail.truncate(end);
+                }
+                Ok(count) => end += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(&error)),
+            }
+        }
         Ok(())
     }
 
@@ -173,12 +210,16 @@ impl Blocks {
         if self.ended {
             return Ok(None);
         }
-        self.fill(self.block_bytes)?;
+        // As many reads as fit into a block, and one at least.
+        self.fill((self.block_bytes - self.read_bytes).max(1))?;
+        if !self.is_read && self.tail.len() < self.read_bytes {
+            self.read_on()?;
+        }
         let mut bytes = std::mem::take(&mut self.tail);
         if self.is_read {
             self.ended = true;
         } else if let Some(end) = last_end(&bytes, &self.line_end) {
-            self.tail = Vec::with_capacity(self.block_bytes);
+            self.tail = Vec::with_capacity(self.block_bytes + bytes.len() - end);
             self.tail.extend_from_slice(&bytes[end..]);
             bytes.truncate(end);
         }
@@ -598,6 +639,65 @@ mod tests {
             let looked = parser.1.into_inner();
             assert!(looked < 6 * text.len(), "{looked} bytes");
         }
+    }
+
+    /// A reader that remembers how many bytes it was asked for, and gives fewer if it is told to.
+    struct Asked {
+        text: std::io::Cursor<Vec<u8>>,
+        most: usize,
+        asked: std::sync::Arc<Mutex<Vec<usize>>>,
+    }
+
+    impl Read for Asked {
+        fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+            self.asked.lock().push(bytes.len());
+            let most = self.most.min(bytes.len());
+            self.text.read(&mut bytes[..most])
+        }
+    }
+
+    /// A file is asked for as many bytes at a time as was said, whatever blocks are made of them, unless memory is short.
+    #[test]
+    fn a_file_is_read_so_many_bytes_at_a_time() {
+        let format = Format::default();
+        let lines: Vec<String> = (0..300_000)
+            .map(|number| format!("line {number}"))
+            .collect();
+        let text = lines.join("\n").into_bytes();
+        let length = text.len();
+        for (read_bytes, threads) in [
+            (8192, 1),
+            (8192, 3),
+            (100_000, 2),
+            (1 << 20, 1),
+            (3 << 20, 2),
+        ] {
+            for most in [usize::MAX, 5000] {
+                let asked = std::sync::Arc::default();
+                let file = Asked {
+                    text: std::io::Cursor::new(text.clone()),
+                    most,
+                    asked: std::sync::Arc::clone(&asked),
+                };
+                let blocks = Blocks::new(file, "x", &format).reading(read_bytes as u64);
+                let mut read_lines = Vec::new();
+                read(blocks, threads, &Lines(format.clone()), &mut read_lines).expect("readable");
+                assert!(read_lines == lines, "reads of {read_bytes}");
+                let asked = asked.lock();
+                assert!(asked.iter().all(|bytes| *bytes <= read_bytes));
+                if most == usize::MAX {
+                    // The last full read may show the end of the file, or the rest of the part is asked for once more.
+                    let whole = asked.iter().filter(|bytes| **bytes == read_bytes).count();
+                    assert_eq!(whole, length / read_bytes + 1, "reads of {read_bytes}");
+                    assert!(asked.len() <= whole + 1);
+                }
+            }
+        }
+        let short = Blocks::new(std::io::empty(), "x", &format)
+            .reading(8 << 20)
+            .within(3 << 20, 1);
+        assert_eq!((short.block_bytes, short.read_bytes), (1 << 20, 1 << 20));
+        assert_eq!(short.memory_bytes(1), 3 << 20);
     }
 
     /// However a file is cut, its lines are the same: most of them hide ends of lines in quotes.

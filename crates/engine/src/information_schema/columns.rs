@@ -1,5 +1,8 @@
 //! `information_schema.COLUMNS`, and the same with the session's temporary tables for SHOW COLUMNS.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use data_encoding::HEXUPPER;
 use itertools::Itertools;
 use mayfly_plan::{DefaultSource, TableSource};
@@ -14,7 +17,7 @@ use super::relation::{Relation, Row, ViewColumns, row, text, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
 use crate::catalog::view::ViewDefinition;
-use crate::catalog::{show_create, type_text};
+use crate::catalog::{show_create, system_views, type_text};
 use crate::session::StatementContext;
 use crate::variable_checks::text_of;
 use crate::{character_sets, convert, information_schema};
@@ -35,7 +38,7 @@ fn privileges(held: PrivilegeSet) -> String {
 
 pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for schema in ["information_schema", "mysql", "performance_schema"] {
+    for schema in ["information_schema", "mysql", "performance_schema", "sys"] {
         for source in information_schema::relations(schema) {
             if !context.rights().sees_table(schema, &source.name) {
                 continue;
@@ -73,10 +76,29 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
         add(&definition.database, &definition.name, own);
     }
     for view in context.privileges().visible_views() {
-        let own = view_rows(context, views, &view);
+        let own = match view.database() {
+            "sys" => system_view_rows(context, views, view.name()),
+            _ => view_rows(context, views, &view),
+        };
         add(view.database(), view.name(), own);
     }
     rows
+}
+
+/// The columns of a view of `sys`. They never change, and there are many: they are planned when somebody asks
+/// for the first time.
+fn system_view_rows(
+    context: &StatementContext<'_>,
+    views: &ViewColumns<'_>,
+    name: &str,
+) -> Vec<Row> {
+    static KNOWN: OnceLock<HashMap<String, Vec<Row>>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let all = system_views::all();
+        let rows = all.map(|view| (view.name().to_owned(), view_rows(context, views, view)));
+        rows.collect()
+    });
+    known.get(name).cloned().unwrap_or_default()
 }
 
 /// The columns of a view, with the types that they have now and the defaults of the tables' columns

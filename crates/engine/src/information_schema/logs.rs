@@ -1,9 +1,78 @@
-//! `mysql.general_log` and `mysql.slow_log`: programs that copy whole servers ask what they are. They
-//! have no rows, for what happens is not logged in tables.
+//! `mysql.general_log` and `mysql.slow_log`: the logs, where `log_output` has TABLE.
 
-use mayfly_types::{CollationId, TypeKind};
+use std::time::Duration;
 
+use mayfly_types::{CollationId, TypeKind, Value};
+
+use super::relation::{Relation, Row, row};
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+use crate::convert;
+use crate::session::StatementContext;
+
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation::new("mysql.general_log", general_log),
+    Relation::new("mysql.slow_log", slow_log),
+];
+
+fn timestamp(context: &StatementContext<'_>, microseconds: i64) -> Value {
+    convert::datetime_of_unix(microseconds, &context.options().time_zone)
+}
+
+fn time(time: Duration) -> Value {
+    Value::Int(i64::try_from(time.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// A count in a column of INT.
+fn count(count: u64) -> Value {
+    Value::Int(i64::from(i32::try_from(count).unwrap_or(i32::MAX)))
+}
+
+fn general_log(context: &StatementContext<'_>) -> Vec<Row> {
+    let rows = context.database().logs.general_table.rows().into_iter();
+    rows.map(|logged| {
+        row![
+            timestamp(context, logged.event_time),
+            &*logged.user_host,
+            logged.thread_id,
+            logged.server_id,
+            &*logged.command,
+            &*logged.argument,
+        ]
+    })
+    .collect()
+}
+
+fn slow_log(context: &StatementContext<'_>) -> Vec<Row> {
+    let rows = context.database().logs.slow_table.rows().into_iter();
+    rows.map(|logged| {
+        row![
+            timestamp(context, logged.start_time),
+            &*logged.user_host,
+            time(logged.query_time),
+            time(logged.lock_time),
+            count(logged.rows_sent),
+            count(logged.rows_examined),
+            logged.database.as_deref().unwrap_or_default(),
+            Value::Int(0),
+            Value::Int(0),
+            logged.server_id,
+            &*logged.text,
+            logged.thread_id,
+        ]
+    })
+    .collect()
+}
+
+/// TRUNCATE TABLE of a log; whether it is one.
+pub(crate) fn truncate(context: &StatementContext<'_>, database: &str, name: &str) -> bool {
+    let logs = &context.database().logs;
+    match (database, name) {
+        ("mysql", "general_log") => logs.general_table.clear(),
+        ("mysql", "slow_log") => logs.slow_table.clear(),
+        _ => return false,
+    }
+    true
+}
 
 /// The tables as statements would make them.
 pub(crate) fn definition(database: &str, name: &str) -> Option<TableDefinition> {

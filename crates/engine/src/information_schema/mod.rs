@@ -9,8 +9,10 @@ mod constraints;
 mod extensions;
 pub(crate) mod logs;
 mod mysql;
+pub(crate) mod performance;
 mod privileges;
 mod processlist;
+mod profiling;
 mod relation;
 mod schemata;
 mod server;
@@ -31,7 +33,7 @@ use mayfly_types::SqlType;
 use self::relation::{Relation, Rows, ViewColumns};
 use crate::builder;
 use crate::session::StatementContext;
-use crate::system_schemas::is_schema;
+use crate::system_schemas::{FIRST_SYSTEM_ID, is_schema};
 
 /// The database whose tables of accounts are made here, beside those that statements make in it.
 const MYSQL: &str = "mysql";
@@ -47,15 +49,14 @@ const RELATIONS: &[&[Relation]] = &[
     variables::RELATIONS,
     views::RELATIONS,
     processlist::RELATIONS,
+    profiling::RELATIONS,
     connect_attributes::RELATIONS,
     temp_tables::RELATIONS,
     extensions::RELATIONS,
     privileges::RELATIONS,
     mysql::RELATIONS,
+    logs::RELATIONS,
 ];
-
-/// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.
-const FIRST_ID: u64 = 1 << 62;
 
 struct Relations {
     all: Vec<(Relation, Arc<TableSource>)>,
@@ -63,7 +64,7 @@ struct Relations {
 }
 
 static ALL: LazyLock<Relations> = LazyLock::new(|| {
-    let mut relations: Vec<Relation> = RELATIONS.concat();
+    let mut relations: Vec<Relation> = [RELATIONS, performance::RELATIONS].concat().concat();
     // Of what Mayfly does not have, such as routines and events, there are no rows.
     for name in standard::names() {
         if !relations.iter().any(|relation| relation.name == name) {
@@ -73,7 +74,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     let source = |(position, relation): (u64, Relation)| {
         let (schema, name) = relation.full_name();
         let source = TableSource {
-            id: TableId(FIRST_ID + position),
+            id: TableId(FIRST_SYSTEM_ID + position),
             database: schema.to_owned(),
             name: name.to_owned(),
             columns: standard::columns(relation.name).to_vec(),
@@ -114,7 +115,7 @@ pub(crate) fn open(
     id: TableId,
     views: &ViewColumns<'_>,
 ) -> Option<Arc<dyn Table>> {
-    let position = usize::try_from(id.0.checked_sub(FIRST_ID)?).ok()?;
+    let position = usize::try_from(id.0.checked_sub(FIRST_SYSTEM_ID)?).ok()?;
     let (relation, source) = ALL.all.get(position)?;
     let rows = match relation.rows {
         Rows::OfState(rows) => rows(context),

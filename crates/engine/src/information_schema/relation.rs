@@ -13,7 +13,7 @@ pub(crate) type Row = Vec<Value>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Relation {
     /// Its name, behind that of its database where this is not `information_schema`. Its columns have this
-    /// name in `standard_columns.tsv`.
+    /// name in the files of [`standard`](super::standard).
     pub(crate) name: &'static str,
     /// Its rows for a session. The member of an ENUM or SET is its text.
     pub(crate) rows: Rows,

@@ -7,6 +7,7 @@ use mayfly_types::collation::COLLATIONS;
 
 use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::engines::{ENGINES, Engine};
+use crate::catalog::system_views::STATEMENT_CHARACTERS;
 use crate::names::word_if;
 use crate::session::StatementContext;
 
@@ -16,6 +17,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("COLLATIONS", collations),
     Relation::new("COLLATION_CHARACTER_SET_APPLICABILITY", applicability),
     Relation::new("KEYWORDS", keywords),
+    Relation::new("sys.sys_config", sys_config),
 ];
 
 fn engines(_: &StatementContext<'_>) -> Vec<Row> {
@@ -63,6 +65,17 @@ fn collations(_: &StatementContext<'_>) -> Vec<Row> {
 fn applicability(_: &StatementContext<'_>) -> Vec<Row> {
     let rows = COLLATIONS.iter();
     rows.map(|row| row![row.name, row.charset.name()]).collect()
+}
+
+/// What the views of `sys` go by: how much they show of a statement's text.
+fn sys_config(_: &StatementContext<'_>) -> Vec<Row> {
+    let length = STATEMENT_CHARACTERS.to_string();
+    vec![row![
+        "statement_truncate_len",
+        length,
+        Value::Null,
+        Value::Null
+    ]]
 }
 
 fn keywords(_: &StatementContext<'_>) -> Vec<Row> {

@@ -1,4 +1,5 @@
-//! The columns of `information_schema`, as MySQL has them: `standard_columns.tsv` holds a line for
+//! The columns of `information_schema` and `performance_schema`, as MySQL has them: `standard_columns.tsv` and
+//! `performance_schema_columns.tsv` hold a line for
 //! each relation, or several with the same columns, and behind it one for each of its columns: name, type,
 //! collation, whether it may be NULL, and the default if there is one. A relation of another database has
 //! its name before its own.
@@ -11,10 +12,15 @@ use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use crate::character_sets;
 
+const LINES: [&str; 2] = [
+    include_str!("standard_columns.tsv"),
+    include_str!("performance_schema_columns.tsv"),
+];
+
 static RELATIONS: LazyLock<BTreeMap<&'static str, Vec<ColumnSource>>> = LazyLock::new(|| {
     let mut relations: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let mut names = "";
-    for line in include_str!("standard_columns.tsv").lines() {
+    for line in LINES.into_iter().flat_map(str::lines) {
         let Some(column) = line.strip_prefix('\t').and_then(parse_column) else {
             names = line;
             continue;
@@ -116,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_line_is_a_column() {
-        let lines = include_str!("standard_columns.tsv").lines();
+        let lines = LINES.into_iter().flat_map(str::lines);
         let columns: Vec<&str> = lines.filter_map(|line| line.strip_prefix('\t')).collect();
         for line in &columns {
             let ty = line.split('\t').nth(1).unwrap();
@@ -124,7 +130,7 @@ mod tests {
             assert_eq!(type_text::column_type(&column.ty), ty, "{line}");
         }
         let named = RELATIONS.keys().map(|name| name.len() + 1).sum::<usize>();
-        let headings = include_str!("standard_columns.tsv").lines();
+        let headings = LINES.into_iter().flat_map(str::lines);
         let headings = headings.filter(|line| !line.starts_with('\t'));
         assert_eq!(headings.map(|line| line.len() + 1).sum::<usize>(), named);
     }

@@ -19,7 +19,7 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let zone = &context.options().time_zone;
     let opened_at = convert::datetime_of_unix(context.database().opened_at, zone);
-    for schema in ["information_schema", "mysql", "performance_schema"] {
+    for schema in ["information_schema", "mysql", "performance_schema", "sys"] {
         for source in information_schema::relations(schema) {
             if !context.rights().sees_table(schema, &source.name) {
                 continue;
@@ -61,7 +61,10 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
         let (database, name) = (view.database(), view.name());
         let mut row = row!["def", database, name, "VIEW"];
         row.resize(21, Value::Null);
-        row[14] = convert::datetime_of_unix(view.created, zone);
+        row[14] = match view.created {
+            0 => opened_at.clone(),
+            created => convert::datetime_of_unix(created, zone),
+        };
         row[20] = text("VIEW");
         ((database, name), row)
     });

@@ -1,20 +1,28 @@
 //! Temporary tables and their files: `information_schema.TEMP_TABLES`, every living temporary table
-//! of every session, internal ones and those of CREATE TEMPORARY TABLE; and what MySQL shows of its
-//! own, `INNODB_TEMP_TABLE_INFO` and `FILES`.
+//! of every session that one may see, internal ones and those of CREATE TEMPORARY TABLE; `TEMPORARY_TABLES` and
+//! `GLOBAL_TEMPORARY_TABLES`, as Percona Server has them; and what MySQL shows of its own,
+//! `INNODB_TEMP_TABLE_INFO`, `INNODB_SESSION_TEMP_TABLESPACES` and `FILES`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::{TempSpaceOptions, TierUsage};
 use mayfly_storage::Purpose;
+use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::Value;
 
 use super::relation::{IntoValue, Relation, Row, row, text};
 use super::standard;
-use crate::connections::SessionShared;
+use crate::connections::{SessionShared, TemporaryTable};
+use crate::convert;
 use crate::session::StatementContext;
+use crate::variables::typed;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("TEMP_TABLES", rows),
+    Relation::new("TEMPORARY_TABLES", own_tables),
+    Relation::new("GLOBAL_TEMPORARY_TABLES", global_tables),
     Relation::new("INNODB_TEMP_TABLE_INFO", transactional_tables),
     Relation::new("INNODB_SESSION_TEMP_TABLESPACES", spaces),
     Relation::new("FILES", files),
@@ -27,47 +35,119 @@ const HIDDEN_COLUMNS: u64 = 3;
 
 /// The temporary tables of all sessions that have transactions.
 fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
-    let process = std::process::id();
     let mut rows = Vec::new();
     for owner in context.privileges().visible_sessions() {
         let tables = owner.temporary_tables.lock();
-        rows.extend(tables.iter().map(|(id, columns)| {
-            let name = format!("#sql{process:x}_{:x}_{id:x}", owner.id);
-            row![*id, name, *columns as u64 + HIDDEN_COLUMNS, TEMPORARY_SPACE]
+        let tables = tables.iter().filter(|table| table.engine == "InnoDB");
+        rows.extend(tables.map(|table| {
+            row![
+                table.id,
+                own_name(&owner, table),
+                table.columns as u64 + HIDDEN_COLUMNS,
+                TEMPORARY_SPACE
+            ]
         }));
     }
     rows
 }
 
-/// The temporary space that each session uses.
-fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
-    let directory = context.database().options.tmpdir.display().to_string();
-    let row = |other: &Arc<SessionShared>| {
-        let used = other.memory().temp_space.used();
+/// The name that no other table has, as MySQL forms it.
+fn own_name(owner: &SessionShared, table: &TemporaryTable) -> String {
+    let process = std::process::id();
+    format!("#sql{process:x}_{:x}_{:x}", owner.id, table.id)
+}
+
+/// The tables of one's own session that CREATE TEMPORARY TABLE has made.
+fn own_tables(context: &StatementContext<'_>) -> Vec<Row> {
+    named_tables(context, &context.session.shared)
+}
+
+/// The same of all sessions that one may see.
+fn global_tables(context: &StatementContext<'_>) -> Vec<Row> {
+    let sessions = context.privileges().visible_sessions();
+    let rows = sessions
+        .iter()
+        .flat_map(|owner| named_tables(context, owner));
+    rows.collect()
+}
+
+/// Indexes are not told apart from rows: they share pages.
+fn named_tables(context: &StatementContext<'_>, owner: &Arc<SessionShared>) -> Vec<Row> {
+    let zone = &context.options().time_zone;
+    let session = i64::try_from(owner.id).unwrap_or(i64::MAX);
+    let tables = owner.temporary_tables.lock().clone();
+    let row = |table: &TemporaryTable| {
+        let entry = table.table.entry();
+        let bytes = entry.memory_bytes + entry.disk_bytes;
         row![
-            other.id,
-            TEMPORARY_SPACE,
-            &directory,
-            used,
-            "ACTIVE",
-            "INTRINSIC"
+            Value::Int(session),
+            &table.database,
+            &table.name,
+            &table.engine,
+            own_name(owner, table),
+            entry.rows,
+            bytes.checked_div(entry.rows).unwrap_or(0),
+            bytes,
+            0,
+            convert::datetime_of_unix(table.created, zone),
+            Value::Null,
         ]
     };
+    tables.iter().map(row).collect()
+}
+
+/// The temporary space that each session uses for tables that users have made, and for internal ones: a
+/// session has a space of its own for each, once something is in a file.
+fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
+    let globals = context.database().globals();
+    let directory = globals.text(typed::TMPDIR);
+    let row = |other: &Arc<SessionShared>| {
+        let used = other.memory().temp_space.used();
+        let tables = other.temporary_tables.lock().clone();
+        let tables = tables.iter().map(|table| table.table.entry().disk_bytes);
+        let of_users: u64 = tables.sum();
+        let spaces = [
+            ("INTRINSIC", used.saturating_sub(of_users)),
+            ("USER", of_users),
+        ];
+        let spaces = spaces.into_iter().filter(|(_, bytes)| *bytes > 0);
+        let row = |(purpose, bytes): (&str, u64)| {
+            row![
+                other.id,
+                TEMPORARY_SPACE,
+                directory,
+                bytes,
+                "ACTIVE",
+                purpose
+            ]
+        };
+        spaces.map(row).collect::<Vec<Row>>()
+    };
     let sessions = context.privileges().visible_sessions();
-    sessions.iter().map(row).collect()
+    sessions.iter().flat_map(row).collect()
 }
 
 const EXTENT: u64 = 1 << 20;
 
-/// The files of temporary tables, all as one: what they take, and what of it is free. Nothing before
-/// the first table overflows.
+/// The files of temporary tables, those of a directory as one: what they take, and what of it is free. Nothing
+/// before the first table overflows there.
 fn files(context: &StatementContext<'_>) -> Vec<Row> {
     let space = &context.database().resources.temp_space;
     let options = space.options();
-    let (taken, limit) = space.disk_bytes();
-    let free = taken.saturating_sub(space.used_bytes());
+    let tiers = space.tiers().into_iter().enumerate();
+    let row = tiers.map(|(number, tier)| {
+        let initial = if number == 0 { options.initial } else { 0 };
+        directory_files(&tier, options, initial)
+    });
+    row.collect()
+}
+
+fn directory_files(tier: &TierUsage, options: &TempSpaceOptions, initial: u64) -> Row {
+    let taken = tier.disk_bytes;
+    let free = taken.saturating_sub(tier.used_bytes);
+    let limit = options.limit.min(tier.options.capacity);
     let name = options.names.first().map_or("", |name| name);
-    let path = space.directory().unwrap_or_else(|| options.tmpdir.clone());
+    let path = tier.directory.as_ref().unwrap_or(&tier.options.directory);
     let number = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
     let limit = (limit != UNLIMITED).then(|| number(limit)).into_value();
     let values = [
@@ -80,7 +160,7 @@ fn files(context: &StatementContext<'_>) -> Vec<Row> {
         ("FREE_EXTENTS", number(free / EXTENT)),
         ("TOTAL_EXTENTS", number(taken.div_ceil(EXTENT))),
         ("EXTENT_SIZE", number(EXTENT)),
-        ("INITIAL_SIZE", number(options.initial)),
+        ("INITIAL_SIZE", number(initial)),
         ("MAXIMUM_SIZE", limit),
         ("AUTOEXTEND_SIZE", number(0)),
         ("DATA_FREE", number(free)),
@@ -93,56 +173,91 @@ fn files(context: &StatementContext<'_>) -> Vec<Row> {
     let row = standard::columns("FILES")
         .iter()
         .map(|column| value(&column.name));
-    vec![row.collect()]
+    row.collect()
+}
+
+/// The columns behind AGE and the digest.
+fn work_row(entry: &RegistryEntry) -> Row {
+    row![
+        entry.engine,
+        entry.operator.map(u64::from),
+        entry.groups,
+        entry.bytes_written,
+        entry.bytes_read,
+        Value::Float(entry.time_writing.as_secs_f64()),
+        Value::Float(entry.time_reading.as_secs_f64()),
+        entry.limit.map(|limit| limit.setting),
+        entry.limit.map(|limit| limit.bytes),
+    ]
 }
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+    let sessions = context.privileges().visible_sessions();
+    let seen: HashMap<u64, &Arc<SessionShared>> = sessions
+        .iter()
+        .map(|session| (session.id, session))
+        .collect();
     let internal = context.database().resources.registry.entries().into_iter();
     // Those of users are listed by their names.
-    let internal = internal.filter(|entry| entry.purpose != Purpose::UserTable);
-    let internal = internal.map(|entry| {
-        let (digest_text, digest) = mayfly_syntax::digest(&entry.owner.statement);
-        row![
-            entry.id,
-            entry.owner.session_id,
-            &*entry.owner.user,
-            "(internal)",
-            entry.purpose.name(),
-            &*entry.cause,
-            entry.access,
-            entry.rows,
-            entry.memory_bytes,
-            entry.memory_peak,
-            entry.disk_bytes,
-            entry.disk_peak,
-            entry.partitions,
-            Value::Float(entry.age.as_secs_f64()),
-            digest,
-            digest_text,
-        ]
+    let internal = internal.filter(|entry| {
+        entry.purpose != Purpose::UserTable && seen.contains_key(&entry.owner.session_id)
     });
-    let own = context.session.temporary_tables.iter().map(|table| {
-        let (definition, statistics) = (&table.definition, table.statistics(context));
-        let age = context.now().saturating_sub(definition.created);
-        let privileges = context.privileges();
-        row![
-            table.id.0,
-            context.id(),
-            format!("{}@{}", privileges.user(), privileges.host()),
-            format!("{}.{}", definition.database, definition.name),
-            "user",
-            "CREATE TEMPORARY TABLE",
-            "scan",
-            statistics.rows,
-            statistics.memory_bytes,
-            statistics.memory_bytes,
-            statistics.disk_bytes,
-            statistics.disk_bytes,
-            1,
-            Value::Float(age as f64 / 1e6),
-            Value::Null,
-            Value::Null,
-        ]
-    });
-    internal.chain(own).collect()
+    let mut rows: Vec<Row> = internal
+        .map(|entry| {
+            let (digest_text, digest) = mayfly_syntax::digest(&entry.owner.statement);
+            let mut row = row![
+                entry.id,
+                entry.owner.session_id,
+                &*entry.owner.user,
+                "(internal)",
+                entry.purpose.name(),
+                &*entry.cause,
+                entry.access,
+                entry.rows,
+                entry.memory_bytes,
+                entry.memory_peak,
+                entry.disk_bytes,
+                entry.disk_peak,
+                entry.partitions,
+                Value::Float(entry.age.as_secs_f64()),
+                digest,
+                digest_text,
+            ];
+            row.extend(work_row(&entry));
+            row
+        })
+        .collect();
+    for session in &sessions {
+        let identity = session.identity();
+        let tables = session.temporary_tables.lock().clone();
+        rows.extend(tables.iter().map(|table| {
+            let entry = table.table.entry();
+            let mut row = row![
+                table.id,
+                session.id,
+                format!("{}@{}", identity.user, identity.host),
+                format!("{}.{}", table.database, table.name),
+                "user",
+                "CREATE TEMPORARY TABLE",
+                "scan",
+                entry.rows,
+                entry.memory_bytes,
+                entry.memory_peak,
+                entry.disk_bytes,
+                entry.disk_peak,
+                entry.partitions,
+                Value::Float(entry.age.as_secs_f64()),
+                Value::Null,
+                Value::Null,
+            ];
+            row.extend(work_row(&entry));
+            // The engine that the definition names.
+            row[ENGINE] = text(&table.engine);
+            row
+        }));
+    }
+    rows
 }
+
+/// The position of the column of this name.
+const ENGINE: usize = 16;

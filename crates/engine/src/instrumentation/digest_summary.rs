@@ -7,61 +7,8 @@ use std::time::Duration;
 use mayfly_memory::Reservation;
 use parking_lot::Mutex;
 
+use super::sums::{StatementSums, StatementTotals, Together};
 use crate::result::StatementSummary;
-
-macro_rules! sums {
-    ($($name:ident: $documentation:literal;)*) => {
-        /// What is added up of all statements, as it is now.
-        #[derive(Debug, Clone, Copy, Default)]
-        pub(crate) struct DigestSums {
-            $(#[doc = $documentation] pub(crate) $name: u64,)*
-        }
-
-        #[derive(Debug, Default)]
-        struct AtomicSums {
-            $($name: AtomicU64,)*
-        }
-
-        impl AtomicSums {
-            fn get(&self) -> DigestSums {
-                DigestSums { $($name: self.$name.load(Ordering::Relaxed),)* }
-            }
-
-            fn clear(&self) {
-                $(self.$name.store(0, Ordering::Relaxed);)*
-            }
-        }
-    };
-}
-
-sums! {
-    count: "Statements that have ended.";
-    nanoseconds: "The time that they took.";
-    nanoseconds_locked: "The time of it that they waited for locks.";
-    nanoseconds_most: "The longest time.";
-    errors: "Those that ended with an error.";
-    warnings: "Warnings, notes and errors that they raised.";
-    rows_affected: "Rows that they changed.";
-    rows_sent: "Rows that they gave.";
-    rows_examined: "Rows that they read.";
-    created_tmp_tables: "Internal temporary tables.";
-    created_tmp_disk_tables: "Those that went to disk.";
-    hit_tmp_table_size: "Those that went to disk at tmp_table_size.";
-    hit_max_ram: "Those that went to disk at temptable_max_ram.";
-    tmp_bytes: "The most memory of each statement's temporary tables.";
-    tmp_bytes_most: "The most memory that the temporary tables of one statement held.";
-    tmp_bytes_written: "Bytes that went to temporary files.";
-    tmp_disk_bytes_most: "The most bytes in temporary files of one statement.";
-    select_full_join: "Joins without an index.";
-    select_full_range_join: "Joins that read ranges of a later table.";
-    select_range: "Those that read ranges of their first table.";
-    select_scan: "Those that scan their first table.";
-    sort_merge_passes: "Merges of sorted runs.";
-    sort_range: "Sorts over ranges.";
-    sort_rows: "Rows that were sorted.";
-    sort_scan: "Sorts over scans.";
-    no_index_used: "Those that read a table without an index.";
-}
 
 /// Buckets of times: each power of two of nanoseconds is in so many parts.
 const PARTS: usize = 8;
@@ -89,6 +36,17 @@ impl Histogram {
         u64::try_from(upper).unwrap_or(u64::MAX)
     }
 
+    /// All buckets.
+    fn buckets(&self) -> impl Iterator<Item = TimeBucket> {
+        let buckets = self.0.iter().enumerate();
+        buckets.map(|(bucket, count)| TimeBucket {
+            number: bucket as u64,
+            low: bucket.checked_sub(1).map_or(0, Self::upper),
+            high: Self::upper(bucket),
+            count: u64::from(count.load(Ordering::Relaxed)),
+        })
+    }
+
     /// The time that a share of all statements did not exceed.
     fn quantile(&self, share: f64) -> u64 {
         let counts = self.0.iter().map(|count| count.load(Ordering::Relaxed));
@@ -103,6 +61,19 @@ impl Histogram {
         }
         0
     }
+}
+
+/// How many statements took about so long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimeBucket {
+    /// From 0.
+    pub(crate) number: u64,
+    /// The least time in nanoseconds.
+    pub(crate) low: u64,
+    /// The least time above.
+    pub(crate) high: u64,
+    /// Statements.
+    pub(crate) count: u64,
 }
 
 /// The statement that stands for all of its digest.
@@ -124,8 +95,7 @@ pub(crate) struct DigestSummary {
     /// None: of all statements beyond `performance_schema_digests_size`.
     pub(crate) text: Option<Arc<str>>,
     hash: OnceLock<String>,
-    sums: AtomicSums,
-    nanoseconds_least: AtomicU64,
+    totals: StatementTotals,
     histogram: Histogram,
     /// Microseconds since 1970 UTC.
     first_seen: AtomicI64,
@@ -147,8 +117,7 @@ impl DigestSummary {
             database,
             text,
             hash: OnceLock::new(),
-            sums: AtomicSums::default(),
-            nanoseconds_least: AtomicU64::new(u64::MAX),
+            totals: StatementTotals::default(),
             histogram: Histogram([const { AtomicU32::new(0) }; PARTS * POWERS]),
             first_seen: AtomicI64::new(0),
             last_seen: AtomicI64::new(0),
@@ -167,25 +136,22 @@ impl DigestSummary {
 
     /// How many statements were counted.
     pub(crate) fn count(&self) -> u64 {
-        self.sums.count.load(Ordering::Relaxed)
+        self.totals.count()
     }
 
     /// What is added up.
-    pub(crate) fn sums(&self) -> DigestSums {
-        self.sums.get()
+    pub(crate) fn sums(&self) -> StatementSums {
+        self.totals.get()
     }
 
-    /// The shortest time.
-    pub(crate) fn least(&self) -> Duration {
-        match self.nanoseconds_least.load(Ordering::Relaxed) {
-            u64::MAX => Duration::ZERO,
-            least => Duration::from_nanos(least),
-        }
+    /// How many statements took how long.
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = TimeBucket> {
+        self.histogram.buckets()
     }
 
     /// The time that a share of all statements did not exceed, give or take a part of eight.
     pub(crate) fn quantile(&self, share: f64) -> Duration {
-        let most = self.sums.nanoseconds_most.load(Ordering::Relaxed);
+        let most = self.totals.nanoseconds_most();
         Duration::from_nanos(self.histogram.quantile(share).min(most))
     }
 
@@ -208,49 +174,8 @@ impl DigestSummary {
         began_at: i64,
         text: &Arc<str>,
     ) {
-        let sums = &self.sums;
         let nanoseconds = u64::try_from(summary.elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let locked = u64::try_from(summary.lock_time.as_nanos()).unwrap_or(u64::MAX);
-        sums.count.fetch_add(1, Ordering::Relaxed);
-        for (sum, amount) in [
-            (&sums.nanoseconds, nanoseconds),
-            (&sums.nanoseconds_locked, locked),
-            (&sums.errors, u64::from(has_failed)),
-            (&sums.warnings, summary.warnings),
-            (&sums.rows_affected, summary.rows_affected),
-            (&sums.rows_sent, summary.rows_sent),
-            (&sums.rows_examined, summary.rows_examined),
-        ] {
-            add(sum, amount);
-        }
-        if summary.has_worked {
-            for (sum, amount) in [
-                (&sums.created_tmp_tables, summary.temporary_tables),
-                (&sums.created_tmp_disk_tables, summary.disk_tables),
-                (&sums.hit_tmp_table_size, summary.hit_tmp_table_size),
-                (&sums.hit_max_ram, summary.hit_max_ram),
-                (&sums.tmp_bytes, summary.memory_peak),
-                (&sums.tmp_bytes_written, summary.bytes_overflowed),
-                (&sums.select_full_join, summary.select_full_join),
-                (&sums.select_full_range_join, summary.select_full_range_join),
-                (&sums.select_range, summary.select_range),
-                (&sums.select_scan, summary.select_scan),
-                (&sums.sort_merge_passes, summary.sort_merge_passes),
-                (&sums.sort_range, summary.sort_range),
-                (&sums.sort_rows, summary.sort_rows),
-                (&sums.sort_scan, summary.sort_scan),
-                (&sums.no_index_used, u64::from(summary.no_index_used)),
-            ] {
-                add(sum, amount);
-            }
-            raise(&sums.tmp_bytes_most, summary.memory_peak);
-            raise(&sums.tmp_disk_bytes_most, summary.disk_peak);
-        }
-        raise(&sums.nanoseconds_most, nanoseconds);
-        if nanoseconds < self.nanoseconds_least.load(Ordering::Relaxed) {
-            self.nanoseconds_least
-                .fetch_min(nanoseconds, Ordering::Relaxed);
-        }
+        self.totals.add::<Together>(summary, has_failed);
         self.histogram.0[Histogram::bucket(nanoseconds)].fetch_add(1, Ordering::Relaxed);
         let ended_at = began_at + i64::try_from(summary.elapsed.as_micros()).unwrap_or(0);
         if self.first_seen.load(Ordering::Relaxed) == 0 {
@@ -271,30 +196,21 @@ impl DigestSummary {
         }
     }
 
-    pub(super) fn clear(&self) {
-        self.sums.clear();
-        self.nanoseconds_least.store(u64::MAX, Ordering::Relaxed);
+    /// Forgets how long statements took, and nothing else.
+    pub(super) fn clear_histogram(&self) {
         for count in &self.histogram.0 {
             count.store(0, Ordering::Relaxed);
         }
+    }
+
+    pub(super) fn clear(&self) {
+        self.totals.clear();
+        self.clear_histogram();
         self.first_seen.store(0, Ordering::Relaxed);
         self.last_seen.store(0, Ordering::Relaxed);
         *self.sample.lock() = Sample::default();
         self.sample_nanoseconds.store(0, Ordering::Relaxed);
         self.sample_seen.store(0, Ordering::Relaxed);
-    }
-}
-
-fn add(sum: &AtomicU64, amount: u64) {
-    if amount > 0 {
-        sum.fetch_add(amount, Ordering::Relaxed);
-    }
-}
-
-/// Other threads seldom raise what is the most already: it is read before it is written.
-fn raise(most: &AtomicU64, value: u64) {
-    if value > most.load(Ordering::Relaxed) {
-        most.fetch_max(value, Ordering::Relaxed);
     }
 }
 

@@ -3,15 +3,15 @@
 //! There are as many as `performance_schema_digests_size` says. What comes after them is counted together,
 //! under no digest.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_syntax::ParseOptions;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::digest_summary::DigestSummary;
+use super::digest_summary::{DigestSummary, TimeBucket};
 
 /// What a summary takes beside its texts.
 const SUMMARY_BYTES: u64 = size_of::<DigestSummary>() as u64 + 256;
@@ -23,6 +23,9 @@ pub(crate) struct Digests {
     memory: Budget,
     by_hash: RwLock<HashMap<u64, Arc<DigestSummary>>>,
     others: Arc<DigestSummary>,
+    /// How many statements took how long that were counted by digests which have been forgotten; less than
+    /// none of those that were forgotten themselves.
+    times_before: Mutex<BTreeMap<u64, i64>>,
 }
 
 impl Digests {
@@ -35,6 +38,7 @@ impl Digests {
             others: Arc::new(DigestSummary::new(None, None, memory.reservation())),
             memory,
             by_hash: RwLock::default(),
+            times_before: Mutex::default(),
         }
     }
 
@@ -74,6 +78,11 @@ impl Digests {
         summary
     }
 
+    /// What they take.
+    pub(crate) fn memory(&self) -> &Budget {
+        &self.memory
+    }
+
     /// All of them that have counted a statement.
     pub(crate) fn all(&self) -> Vec<Arc<DigestSummary>> {
         let by_hash = self.by_hash.read();
@@ -84,8 +93,56 @@ impl Digests {
     /// Forgets what was counted (TRUNCATE). Statements that are cached go on with the summaries that they
     /// have, so that these stay.
     pub(crate) fn clear(&self) {
+        self.keep_times(1);
         let by_hash = self.by_hash.read();
         by_hash.values().for_each(|summary| summary.clear());
         self.others.clear();
+    }
+
+    /// Forgets how long statements of each digest took.
+    pub(crate) fn clear_histograms(&self) {
+        self.keep_times(1);
+        let by_hash = self.by_hash.read();
+        by_hash
+            .values()
+            .for_each(|summary| summary.clear_histogram());
+        self.others.clear_histogram();
+    }
+
+    /// Forgets how long all statements together took.
+    pub(crate) fn clear_times(&self) {
+        self.times_before.lock().clear();
+        self.keep_times(-1);
+    }
+
+    fn keep_times(&self, sign: i64) {
+        let counted = self.counted_times();
+        let mut before = self.times_before.lock();
+        for bucket in counted {
+            let kept = before.entry(bucket.number).or_default();
+            *kept += sign * i64::try_from(bucket.count).unwrap_or(0);
+        }
+    }
+
+    /// How long the statements took that the digests count now.
+    fn counted_times(&self) -> Vec<TimeBucket> {
+        let mut all: Vec<TimeBucket> = self.others.buckets().collect();
+        for summary in self.by_hash.read().values() {
+            for (sum, bucket) in all.iter_mut().zip(summary.buckets()) {
+                sum.count += bucket.count;
+            }
+        }
+        all
+    }
+
+    /// How long all statements took.
+    pub(crate) fn times(&self) -> Vec<TimeBucket> {
+        let mut all = self.counted_times();
+        let before = self.times_before.lock();
+        for bucket in &mut all {
+            let kept = before.get(&bucket.number).copied().unwrap_or(0);
+            bucket.count = bucket.count.saturating_add_signed(kept);
+        }
+        all
     }
 }

@@ -31,8 +31,6 @@ pub(crate) struct StatementEvent {
     /// Its number in its session, from 1.
     pub(crate) id: u64,
     pub(crate) session_id: u64,
-    /// `user@host`
-    pub(crate) account: Arc<str>,
     pub(crate) database: Option<Arc<str>>,
     pub(crate) text: Arc<str>,
     pub(crate) command: Option<Counter>,
@@ -42,6 +40,8 @@ pub(crate) struct StatementEvent {
     /// The same in picoseconds since the engine was started.
     pub(crate) timer_start: u64,
     pub(crate) summary: StatementSummary,
+    /// It gives rows, perhaps none.
+    pub(crate) gives_rows: bool,
     pub(crate) error: Option<StatementError>,
 }
 

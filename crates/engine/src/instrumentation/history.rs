@@ -1,19 +1,17 @@
-//! The last statements that have ended: a ring of events.
+//! The last events: a ring.
 
 use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 
-use super::event::StatementEvent;
-
 /// See the module. A ring of no events costs nothing.
 #[derive(Debug)]
-pub(crate) struct History {
+pub(crate) struct History<E> {
     size: usize,
-    events: Mutex<VecDeque<StatementEvent>>,
+    events: Mutex<VecDeque<E>>,
 }
 
-impl History {
+impl<E: Clone> History<E> {
     /// A ring of at most so many events.
     pub(crate) fn new(size: usize) -> Self {
         Self {
@@ -22,13 +20,8 @@ impl History {
         }
     }
 
-    /// Whether it remembers any.
-    pub(crate) fn is_kept(&self) -> bool {
-        self.size > 0
-    }
-
     /// Remembers an event, in place of the oldest where there are as many as may be.
-    pub(crate) fn add(&self, event: StatementEvent) {
+    pub(crate) fn add(&self, event: E) {
         if self.size == 0 {
             return;
         }
@@ -40,12 +33,12 @@ impl History {
     }
 
     /// The events, the oldest first.
-    pub(crate) fn events(&self) -> Vec<StatementEvent> {
+    pub(crate) fn events(&self) -> Vec<E> {
         self.events.lock().iter().cloned().collect()
     }
 
     /// The last event.
-    pub(crate) fn last(&self) -> Option<StatementEvent> {
+    pub(crate) fn last(&self) -> Option<E> {
         self.events.lock().back().cloned()
     }
 

@@ -3,25 +3,35 @@
 //! A statement is counted in the summary of its digest, and remembered in the history of its session and in
 //! that of all sessions; performance_schema, `sys`, the slow log and the live page read these and nothing else.
 //! All of it costs a statement some tens of relaxed additions and no allocation: the digest of a text is
-//! found once for each prepared or cached statement.
+//! found once for each prepared or cached statement. What is kept of sessions, users and hosts is added up
+//! when somebody asks. `setup` says what is seen at all.
 
-#![expect(
-    dead_code,
-    reason = "the relations that show all of it are not there yet"
-)]
-
+mod accounts;
+mod actors;
 mod digest_summary;
 mod digests;
 mod event;
 mod history;
+mod kinds;
+mod setup;
+mod stages;
+mod sums;
+mod usage;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(crate) use digest_summary::DigestSummary;
+pub(crate) use accounts::{AccountActivity, ConnectedAccounts};
+pub(crate) use actors::{Actor, Actors};
+pub(crate) use digest_summary::{DigestSummary, TimeBucket};
 pub(crate) use digests::Digests;
-pub(crate) use event::{StatementError, StatementEvent, StatementIdentity};
+pub(crate) use event::{StatementError, StatementEvent, StatementIdentity, picoseconds};
 pub(crate) use history::History;
+pub(crate) use kinds::TotalsByKind;
+pub(crate) use setup::{CONSUMERS, Consumer, Instrument, Setup, event_name, stage_event_name};
+pub(crate) use stages::{StageEvent, StageSummary, StageSums};
+pub(crate) use sums::StatementSums;
+pub(crate) use usage::measure_usage;
 
 /// How much is kept: `performance_schema_…` at the start.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +46,10 @@ pub(crate) struct InstrumentationSizes {
     pub(crate) history: usize,
     /// `performance_schema_events_statements_history_long_size`: of all sessions.
     pub(crate) history_long: usize,
+    /// `performance_schema_events_stages_history_size`: of each session.
+    pub(crate) stages: usize,
+    /// `performance_schema_events_stages_history_long_size`: of all sessions.
+    pub(crate) stages_long: usize,
     /// `performance_schema_max_sql_text_length`: bytes of a text that an event keeps.
     pub(crate) text_bytes: usize,
 }
@@ -45,7 +59,12 @@ pub(crate) struct InstrumentationSizes {
 pub(crate) struct Instrumentation {
     pub(crate) sizes: InstrumentationSizes,
     pub(crate) digests: Digests,
-    pub(crate) history_long: History,
+    pub(crate) history_long: History<StatementEvent>,
+    pub(crate) stages_long: History<StageEvent>,
+    pub(crate) stages: StageSummary,
+    pub(crate) setup: Setup,
+    pub(crate) accounts: ConnectedAccounts,
+    pub(crate) actors: Actors,
     started: Instant,
 }
 
@@ -56,16 +75,21 @@ impl Instrumentation {
             sizes,
             digests: Digests::new(sizes.digests, sizes.digest_bytes),
             history_long: History::new(sizes.history_long),
+            stages_long: History::new(sizes.stages_long),
+            stages: StageSummary::default(),
+            setup: Setup::new(),
+            accounts: ConnectedAccounts::default(),
+            actors: Actors::default(),
             started: Instant::now(),
         }
     }
 
-    /// How many of its last statements are kept of a session.
-    pub(crate) fn history_size(&self) -> usize {
+    /// How many of its last statements and stages are kept of a session.
+    pub(crate) fn history_sizes(&self) -> (usize, usize) {
         if self.sizes.is_on {
-            self.sizes.history
+            (self.sizes.history, self.sizes.stages)
         } else {
-            0
+            (0, 0)
         }
     }
 
@@ -79,6 +103,7 @@ impl Instrumentation {
 
     /// Picoseconds between the start of the engine and a moment, as performance_schema's timers count.
     pub(crate) fn timer(&self, moment: Instant) -> u64 {
-        event::picoseconds(moment.saturating_duration_since(self.started))
+        let elapsed = moment.saturating_duration_since(self.started);
+        u64::try_from(elapsed.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
     }
 }

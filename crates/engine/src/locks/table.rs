@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use mayfly_storage::Participant;
 use mayfly_types::error::codes;
-use mayfly_types::{Interrupt, Result};
+use mayfly_types::{Interrupt, Result, Stage};
 
 use super::waits::Waits;
 
@@ -51,6 +51,20 @@ impl TableUse {
 pub(crate) struct TableLock {
     state: Mutex<State>,
     changed: Condvar,
+}
+
+impl TableLock {
+    /// The sessions that hold the table, and those that wait for it: how, and whether they hold it.
+    pub(crate) fn users(&self) -> Vec<(u64, TableUse, bool)> {
+        let state = self.state.lock();
+        let holders = state
+            .holders
+            .iter()
+            .map(|(session, how)| (*session, *how, true));
+        let waiting = state.waiting.iter();
+        let waiting = waiting.map(|waiter| (waiter.session, waiter.how, false));
+        holders.chain(waiting).collect()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -139,7 +153,11 @@ pub(crate) fn take(
             how,
             waits: Arc::clone(waiting.waits),
         });
-        let outcome = wait(lock, &mut state, how, waiting);
+        let outcome = {
+            let stages = waiting.interrupt.stages();
+            let _stage = stages.wait_for_lock(Stage::WaitingForTable);
+            wait(lock, &mut state, how, waiting)
+        };
         state.waiting.retain(|waiter| waiter.session != session);
         waiting.waits.end(session);
         if let Err(error) = outcome {

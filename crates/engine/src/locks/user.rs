@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use mayfly_functions::context::{UserLocks, memory_exceeded};
 use mayfly_memory::{Budget, Reservation};
 use mayfly_types::error::codes;
-use mayfly_types::{Interrupt, Result};
+use mayfly_types::{Interrupt, Result, Stage};
 
-use crate::connections::{SessionShared, Stage};
+use crate::connections::SessionShared;
 use crate::locks::waits::Waits;
 
 /// How long a wait sleeps before it checks whether its statement is to end.
@@ -180,7 +180,6 @@ struct Waiter<'w> {
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         let session = &self.locks.session;
-        session.activity.enter(Stage::Executing);
         if !self.has_got_it {
             self.locks.table.leave_queue(self.name, session.id);
         }
@@ -196,7 +195,7 @@ impl Waiter<'_> {
         interrupt: &Interrupt,
     ) -> Result<bool> {
         let SessionLocks { session, table, .. } = self.locks;
-        session.activity.enter(Stage::UserLock);
+        let _stage = session.activity.stages.within(Stage::UserLock);
         let begun = Instant::now();
         loop {
             interrupt.check()?;

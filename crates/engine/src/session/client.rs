@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::io::Read;
 use std::sync::Arc;
+use std::time::Instant;
 
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -56,12 +57,51 @@ pub enum Command {
     StatementReset,
     /// A piece of a long parameter.
     StatementLongData,
-    /// What no statement does: a ping, another account, a new beginning.
-    Administration,
+    /// Another account.
+    ChangeUser,
+    /// The server's state goes to its log.
+    Debug,
+    /// Whether the server lives.
+    Ping,
+    /// A session as it began.
+    ResetConnection,
+    /// The connection ends.
+    Quit,
     /// The text of statistics.
     Statistics,
     /// Whether several statements may come together.
     SetOption,
+}
+
+impl Command {
+    /// As the logs name it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::StatementFetch => "Fetch",
+            Self::StatementClose => "Close stmt",
+            Self::StatementReset => "Reset stmt",
+            Self::StatementLongData => "Long Data",
+            Self::ChangeUser => "Change user",
+            Self::Debug => "Debug",
+            Self::Ping => "Ping",
+            Self::ResetConnection => "Reset Connection",
+            Self::Quit => "Quit",
+            Self::Statistics => "Statistics",
+            Self::SetOption => "Set option",
+        }
+    }
+
+    /// Whether MySQL's general log has it. Another account is logged with its name.
+    fn is_in_general_log(self) -> bool {
+        matches!(
+            self,
+            Self::StatementClose
+                | Self::StatementReset
+                | Self::Debug
+                | Self::Quit
+                | Self::Statistics
+        )
+    }
 }
 
 /// What a session knows of its client.
@@ -148,6 +188,7 @@ impl Session {
 
     pub(crate) fn begin_as(&mut self, options: SessionOptions, login: LoggedIn) {
         self.leave();
+        self.write_pending();
         let slot = self.slot.take();
         let shared = Arc::clone(&self.shared);
         let database = Arc::clone(&self.database);
@@ -190,12 +231,12 @@ impl Session {
             autocommit: options.autocommit,
             no_backslash_escapes: options.parse.no_backslash_escapes,
             no_index_used: self.diagnostics.summary.no_index_used,
-            slow: self.diagnostics.summary.elapsed.as_secs_f64() > options.long_query_time,
+            slow: self.diagnostics.summary.elapsed.as_secs_f64() > options.log.long_query_time,
         }
     }
 
     /// Whether the open transaction has used a table.
-    pub(super) fn holds_tables(&self) -> bool {
+    pub(crate) fn holds_tables(&self) -> bool {
         self.transaction.tables.is_any() || self.transaction.has_durable_changes()
     }
 
@@ -211,13 +252,21 @@ impl Session {
     }
 
     /// The client asked for something that is no statement.
-    pub fn count_command(&self, command: Command) {
+    pub fn count_command(&mut self, command: Command) {
+        let began = Instant::now();
+        if command.is_in_general_log() {
+            self.log_general(command.name(), "");
+        }
+        self.log_command(command.name(), began);
         let counter = match command {
             Command::StatementFetch => Counter::ComStmtFetch,
             Command::StatementClose => Counter::ComStmtClose,
             Command::StatementReset => Counter::ComStmtReset,
             Command::StatementLongData => Counter::ComStmtSendLongData,
-            Command::Administration => Counter::ComAdminCommands,
+            Command::ChangeUser | Command::Debug | Command::Ping | Command::ResetConnection => {
+                Counter::ComAdminCommands
+            }
+            Command::Quit => return,
             Command::Statistics => Counter::ComShowStatus,
             Command::SetOption => Counter::ComSetOption,
         };
@@ -247,6 +296,7 @@ impl Session {
     pub fn set_transport(&mut self, transport: Transport) {
         // It stays as the login has made it.
         let _ = self.shared.transport.set(transport);
+        self.log_login("Connect");
     }
 
     /// Runs `init_connect`. After an error the connection is to end.
@@ -261,11 +311,15 @@ impl Session {
     /// The current database for a client that names one without a statement: 1046 for an empty name,
     /// 1049 when there is none of that name.
     pub fn init_database(&mut self, name: &str) -> Result<()> {
+        let began = Instant::now();
         self.counters().add(Counter::ComChangeDb, 1);
+        self.log_general("Init DB", name);
         let used = match name {
             "" => Err(codes::ER_NO_DB_ERROR.error()),
             name => self.use_database(name),
         };
-        used.map_err(|error| self.refuse(&Arc::from(name), error))
+        used.map_err(|error| self.refuse(&Arc::from(name), error))?;
+        self.log_command("Init DB", began);
+        Ok(())
     }
 }

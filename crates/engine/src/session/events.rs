@@ -1,21 +1,46 @@
 //! What a statement tells of itself when it has ended: the only place where its event is made.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use mayfly_types::Error;
+use mayfly_types::stage::StageSpan;
 
-use super::StatementContext;
-use crate::instrumentation::{StatementError, StatementEvent, StatementIdentity};
+use super::{Session, StatementContext};
+use crate::instrumentation::{
+    Consumer, Instrument, StageEvent, StatementError, StatementEvent, measure_usage, picoseconds,
+};
 use crate::prepared::Prepared;
 use crate::status::Counter;
+
+impl Session {
+    /// A statement begins: its stages are timed where its profile, or an event for each stage, is wanted.
+    #[inline]
+    pub(super) fn begin_stages(&self) {
+        let profiles = self.settings.options().profiling;
+        let is_timed = profiles || self.database.instrumentation.setup.times_stages();
+        let measure = profiles.then_some(measure_usage as _);
+        self.shared.activity.stages.begin(is_timed, measure);
+    }
+}
 
 impl StatementContext<'_> {
     /// The statement is this one. Its digest is found the first time that it runs.
     #[inline]
     pub(crate) fn is_of(&mut self, prepared: &Prepared, command: Option<Counter>) {
+        self.identity.command = command;
+        self.session.shared.activity.is_of(command);
         let database = self.database();
         if !database.instrumentation.sizes.is_on {
+            return;
+        }
+        if !database
+            .instrumentation
+            .setup
+            .consumes(Consumer::StatementsDigest)
+        {
+            self.identity.command = command;
             return;
         }
         let digest = prepared.digest.get_or_init(|| {
@@ -23,10 +48,7 @@ impl StatementContext<'_> {
             let digests = &database.instrumentation.digests;
             digests.of(schema, &prepared.text, options)
         });
-        self.identity = StatementIdentity {
-            command,
-            digest: Some(Arc::clone(digest)),
-        };
+        self.identity.digest = Some(Arc::clone(digest));
     }
 
     pub(super) fn note_error(&mut self, error: &Error) {
@@ -39,22 +61,33 @@ impl StatementContext<'_> {
 
     /// The statement has ended now.
     pub(super) fn report(&mut self, now: Instant) {
-        self.session.diagnostics.summary.warnings = self.session.diagnostics.own_conditions();
+        // An error is counted as such alone.
+        let errors = u64::from(self.error.is_some());
+        let conditions = self.session.diagnostics.own_conditions();
+        self.session.diagnostics.summary.warnings = conditions.saturating_sub(errors);
+        self.session.diagnostics.summary.lock_time = self.stages().locked();
         let summary = self.session.diagnostics.summary;
         self.count_slow();
+        if self.database().logs.slow_is_on() {
+            self.log_end();
+        }
         let (identity, error) = (std::mem::take(&mut self.identity), self.error.take());
+        let stages = self.stages().finish();
         let database = self.database();
         let instrumentation = &database.instrumentation;
-        if !instrumentation.sizes.is_on {
+        let shared = &self.session.shared;
+        let is_seen = instrumentation.sizes.is_on
+            && instrumentation.setup.sees(identity.command)
+            && shared.is_instrumented.load(Ordering::Relaxed);
+        if !is_seen {
+            self.keep_stages(stages);
             return;
         }
         let elapsed = summary.elapsed;
         let ended_at = database.options.clock.now_utc_microseconds();
-        let shared = &self.session.shared;
         let event = StatementEvent {
             id: shared.next_event(),
             session_id: shared.id,
-            account: Arc::clone(self.privileges().user_text()),
             database: self.session.settings.current_database().cloned(),
             text: instrumentation.kept_text(&self.session.statement_text),
             command: identity.command,
@@ -62,24 +95,69 @@ impl StatementContext<'_> {
             began_at: ended_at - i64::try_from(elapsed.as_micros()).unwrap_or(0),
             timer_start: instrumentation.timer(now.checked_sub(elapsed).unwrap_or(now)),
             summary,
+            gives_rows: self.session.diagnostics.row_count < 0,
             error,
         };
+        let has_failed = event.error.is_some();
         if let Some(digest) = &event.digest {
-            let has_failed = event.error.is_some();
             digest.add(&summary, has_failed, event.began_at, &event.text);
         }
-        if instrumentation.history_long.is_kept() {
-            instrumentation.history_long.add(event.clone());
+        shared.statements.add(event.command, &summary, has_failed);
+        let setup = &instrumentation.setup;
+        if shared.has_history.load(Ordering::Relaxed) {
+            if setup.keeps(Consumer::StatementsHistoryLong) {
+                instrumentation.history_long.add(event.clone());
+            }
+            if setup.keeps(Consumer::StatementsHistory) {
+                shared.history.add(event);
+            }
         }
-        shared.history.add(event);
+        self.keep_stages(stages);
     }
 
-    /// A statement is slow that took longer than `long_query_time`, and read at least as many rows as
-    /// `min_examined_row_limit` says.
+    /// Where the statement's time went is its profile, and an event for each stage, if somebody wants them.
+    fn keep_stages(&mut self, spans: Vec<StageSpan>) {
+        if spans.is_empty() {
+            return;
+        }
+        let instrumentation = &self.database().instrumentation;
+        let shared = &self.session.shared;
+        let is_seen = instrumentation.sizes.is_on && shared.is_instrumented.load(Ordering::Relaxed);
+        if is_seen && instrumentation.setup.times_stages() {
+            let setup = &instrumentation.setup;
+            let seen = spans.iter();
+            for span in seen.filter(|span| setup.instruments(Instrument::Stage(span.stage))) {
+                instrumentation.stages.add(span);
+                let event = StageEvent {
+                    session_id: shared.id,
+                    statement: shared.last_event(),
+                    stage: span.stage,
+                    timer_start: instrumentation.timer(span.began),
+                    timer_wait: picoseconds(span.duration),
+                };
+                if setup.keeps(Consumer::StagesHistoryLong) {
+                    instrumentation.stages_long.add(event.clone());
+                }
+                if setup.keeps(Consumer::StagesHistory) {
+                    shared.stages.add(event);
+                }
+            }
+        }
+        let session = &mut *self.session;
+        let options = session.settings.options();
+        if options.profiling {
+            let most = options.profiling_history_size;
+            session.profiles.add(&session.statement_text, spans, most);
+        }
+    }
+
+    /// A statement is slow that took longer than `long_query_time`, or used no index where that is asked for, and
+    /// read at least as many rows as `min_examined_row_limit` says.
     fn count_slow(&self) {
-        let (summary, options) = (&self.session.diagnostics.summary, self.options());
-        if summary.elapsed.as_secs_f64() > options.long_query_time
-            && summary.rows_examined >= options.min_examined_row_limit
+        let (summary, options) = (&self.session.diagnostics.summary, &self.options().log);
+        let lacks_index = || summary.no_index_used && self.database().logs.counts_without_index();
+        if summary.rows_examined >= options.rows_examined_min
+            && (summary.elapsed.as_secs_f64() > options.long_query_time || lacks_index())
         {
             self.count(Counter::SlowQueries);
         }

@@ -8,7 +8,8 @@ use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory};
 use mayfly_functions::context::SessionFacts;
 use mayfly_functions::{EvaluationContext, SignatureContext};
 use mayfly_storage::temptable::{
-    HashFunction, OverflowPolicy, StatementOwner, TempTableContext, TempTableOptions,
+    HashFunction, OverflowPolicy, Purpose, RegistryEntry, StatementOwner, TempTableContext,
+    TempTableOptions,
 };
 use mayfly_types::Interrupt;
 
@@ -35,6 +36,7 @@ impl StatementContext<'_> {
             };
             Interrupt::new(self.session.shared.kill.killed())
                 .with_deadline(deadline)
+                .with_stages(self.stages().clone())
                 .with_checkpoint(self.database().options.checkpoint.clone())
         })
     }
@@ -156,6 +158,14 @@ impl StatementContext<'_> {
             tables,
             counters: Arc::default(),
             progress: Arc::clone(&self.session.progress),
+            legacy: self.database().legacy_engines.tables(options, || {
+                let new = || {
+                    self.database()
+                        .legacy_engines
+                        .session_disk(&self.session.memory.temp_space)
+                };
+                self.session.legacy_disk.get_or_init(new).clone()
+            }),
             measures: self.measures.clone(),
         })
     }
@@ -173,6 +183,12 @@ impl StatementContext<'_> {
             (Counter::HandlerReadRnd, &done.handler_read_rnd),
             (Counter::HandlerReadKey, &done.handler_read_key),
             (Counter::HandlerWrite, &done.handler_write),
+            (
+                Counter::SortPriorityQueueSorts,
+                &done.sort_priority_queue_sorts,
+            ),
+            (Counter::HandlerTmpWrite, &temp.rows_written),
+            (Counter::RowsTmpRead, &temp.rows_read),
             (Counter::SortRows, &done.sort_rows),
             (Counter::SortScan, &done.sort_scan),
             (Counter::SortRange, &done.sort_range),
@@ -190,9 +206,9 @@ impl StatementContext<'_> {
             self.counters().add(counter, get(count));
         }
         let diagnostics = &mut self.session.diagnostics;
-        diagnostics
-            .finished_temporary_tables
-            .extend(temp.finished_tables());
+        let finished = temp.finished_tables();
+        let rows_reread: u64 = finished.iter().map(rows_read_again).sum();
+        diagnostics.finished_temporary_tables.extend(finished);
         let summary = &mut diagnostics.summary;
         summary.has_worked = true;
         summary.temporary_tables += get(&temp.created_tmp_tables);
@@ -205,13 +221,25 @@ impl StatementContext<'_> {
         summary.sort_merge_passes += get(&temp.sort_merge_passes);
         summary.sort_range += get(&done.sort_range);
         summary.sort_rows += get(&done.sort_rows);
+        summary.sort_priority_queue += get(&done.sort_priority_queue_sorts);
         summary.sort_scan += get(&done.sort_scan);
         summary.disk_tables += get(&temp.created_tmp_disk_tables);
         summary.bytes_overflowed += get(&temp.bytes_overflowed);
-        summary.rows_examined += get(&done.rows_examined);
+        summary.rows_examined += get(&done.rows_examined) + get(&done.sort_rows) + rows_reread;
         summary.no_index_used |= get(&done.select_scan) + get(&done.select_full_join) > 0;
         summary.memory_peak = summary.memory_peak.max(execution.temp.memory().peak());
         summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
+    }
+}
+
+/// Rows of a temporary table that count as read by the statement: those of a result that another part of the
+/// statement reads. MySQL counts no groups, which it gives as it finds them, and keys of lookups neither.
+fn rows_read_again(table: &RegistryEntry) -> u64 {
+    match table.purpose {
+        Purpose::SetOperation | Purpose::DerivedTable | Purpose::CommonTableExpression => {
+            table.rows
+        }
+        _ => 0,
     }
 }

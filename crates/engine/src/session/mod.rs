@@ -3,7 +3,7 @@
 //! A session consists of parts, each with a purpose of its own: what it may do ([`SessionPrivileges`]), what it has
 //! set ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
 //! ([`TemporaryTables`]), what statements leave for the next one ([`SessionDiagnostics`]), what its client has
-//! asked for ([`ClientState`]), and its budgets ([`SessionMemory`]). What belongs to the running statement alone is
+//! asked for ([`ClientState`]), its budgets ([`SessionMemory`]), and its profiles ([`SessionProfiles`]). What belongs to the running statement alone is
 //! in its [`StatementContext`].
 
 mod client;
@@ -11,9 +11,11 @@ mod diagnostics;
 mod events;
 mod execution;
 pub(crate) mod locked_rows;
+mod logging;
 mod memory;
 mod opening;
 mod privileges;
+mod profiles;
 mod read_view;
 mod settings;
 mod statement;
@@ -24,19 +26,23 @@ mod temporary_tables;
 mod tracking;
 mod transaction;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use mayfly_exec::Progress;
 use mayfly_storage::UndoLog;
+use mayfly_storage::legacy::SessionDisk;
 use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::{Condition, Error, Value};
 
 pub(crate) use self::client::ClientState;
 pub use self::client::{Command, LocalFiles, SessionState};
 pub(crate) use self::diagnostics::SessionDiagnostics;
+pub(crate) use self::logging::{ExplainedPlan, SessionLog};
 pub(crate) use self::memory::{ParseError, TreeMemory};
 pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
+pub(crate) use self::profiles::SessionProfiles;
 pub(crate) use self::settings::SessionSettings;
 pub(crate) use self::statement::StatementContext;
 use self::status::SessionStatus;
@@ -74,10 +80,14 @@ pub struct Session {
     pub(crate) diagnostics: SessionDiagnostics,
     pub(crate) client: ClientState,
     pub(crate) memory: SessionMemory,
+    pub(crate) log: SessionLog,
+    pub(crate) profiles: SessionProfiles,
     /// The row of a statement that gives one at most.
     pub(crate) row: Vec<Value>,
     /// None while a statement uses it.
     pub(crate) scratch: Option<Box<RowScratch>>,
+    /// Where its temporary tables are in the engines of old, once one was.
+    legacy_disk: OnceCell<SessionDisk>,
     progress: Arc<Progress>,
     statement_text: Arc<str>,
 }
@@ -101,7 +111,7 @@ impl Session {
             slot.port(),
             Arc::clone(&identity),
             memory,
-            database.instrumentation.history_size(),
+            database.instrumentation.history_sizes(),
         );
         let shared = Arc::new(shared);
         database.connections.begin(&shared);
@@ -119,7 +129,11 @@ impl Session {
         let mut variables = database.globals();
         client::begin_settings(&mut variables, &options);
         let memory = SessionMemory::new(&database.budgets, &options.user);
-        shared.change(Arc::clone(&identity), memory.clone());
+        let accounts = &database.instrumentation.accounts;
+        let account = accounts.enter(&identity.user, &identity.host);
+        shared.change(Arc::clone(&identity), memory.clone(), account);
+        let actors = &database.instrumentation.actors;
+        shared.set_seen(actors.sees(&identity.user, &identity.host));
         let current_database: Option<Arc<str>> = options.database.as_deref().map(Arc::from);
         shared.activity.use_database(current_database.clone());
         let clock = &database.options.clock;
@@ -145,8 +159,11 @@ impl Session {
             client: ClientState::new(&options),
             settings,
             memory,
+            log: SessionLog::default(),
+            profiles: SessionProfiles::default(),
             row: Vec::new(),
             scratch: None,
+            legacy_disk: OnceCell::new(),
             progress: Arc::default(),
             statement_text: Arc::from(""),
             shared,
@@ -301,7 +318,9 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.leave();
+        self.write_pending();
         if self.slot.is_some() {
+            self.shared.leave_account();
             self.database
                 .session_ended(self.shared.id, &self.shared.counters);
         }

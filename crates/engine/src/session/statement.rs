@@ -15,7 +15,7 @@ use mayfly_plan::catalog::VariableScope;
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
 use mayfly_types::error::codes;
-use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
+use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage, Stages, Value};
 
 use super::{Session, SessionPrivileges, TreeMemory};
 use crate::accounts::rights::Rights;
@@ -56,7 +56,7 @@ struct OwnSettings {
 
 /// What is learnt of a statement that is planned, and not run.
 #[derive(Debug)]
-struct PlanningAhead {
+pub(super) struct PlanningAhead {
     /// Where its conditions go, and not into the session's.
     diagnostics: Arc<Diagnostics>,
     /// The types that its `?` are inferred to have from where they stand.
@@ -72,7 +72,7 @@ pub(crate) struct StatementContext<'s> {
     /// The memory of the statement's tree, until the statement ends.
     pub(crate) tree: TreeMemory,
     /// Of a statement that is only planned.
-    ahead: Option<Box<PlanningAhead>>,
+    pub(super) ahead: Option<Box<PlanningAhead>>,
     /// Settings that are the statement's own, in place of the session's: those of SET_VAR in a hint.
     own_settings: Option<Box<OwnSettings>>,
     /// The database of its unqualified names, where that is not the session's.
@@ -107,6 +107,8 @@ pub(crate) struct StatementContext<'s> {
     pub(super) read_lock: ReadLock,
     /// Rows of queries in it that have locked them.
     pub(crate) locked_rows: Vec<LockedRows>,
+    /// It uses tables: its end counts as one of a transaction, as in MySQL.
+    has_used_tables: bool,
     has_ended: bool,
 }
 
@@ -141,6 +143,7 @@ impl<'s> StatementContext<'s> {
             reads_newest: false,
             read_lock: ReadLock::None,
             locked_rows: Vec::new(),
+            has_used_tables: false,
             has_ended: true,
         }
     }
@@ -166,12 +169,16 @@ impl<'s> StatementContext<'s> {
         }
         let text = is_other.then_some(text);
         session.shared.activity.begin(work, text, now);
+        session.begin_stages();
         session.diagnostics.summary = StatementSummary::default();
         session.diagnostics.finished_temporary_tables.clear();
         if work != Work::Prepare {
             session.shared.counters.add(Counter::Questions, 1);
         }
         session.shared.counters.add(Counter::Queries, 1);
+        if session.database.logs.any_is_on() {
+            session.begin_log();
+        }
         let mut context = Self::internal(session);
         context.has_ended = false;
         context
@@ -201,17 +208,33 @@ impl<'s> StatementContext<'s> {
         outcome
     }
 
+    /// The statement uses so many tables, which are locked for it and unlocked when it has ended.
+    #[inline]
+    pub(crate) fn use_tables(&mut self, tables: usize) {
+        if tables > 0 {
+            self.has_used_tables = true;
+            let locks = 2 * tables as u64;
+            self.counters().add(Counter::HandlerExternalLock, locks);
+        }
+    }
+
     /// The statement is done: alone, it is a transaction that ends here.
     pub(crate) fn commit(&mut self) -> Result<()> {
+        self.stages().enter(Stage::QueryEnd);
         self.end_reading()?;
+        if std::mem::take(&mut self.has_used_tables) {
+            self.count(Counter::HandlerCommit);
+        }
         if self.is_in_transaction() {
             return Ok(());
         }
+        self.stages().enter(Stage::WaitingForHandlerCommit);
         self.transaction_mut().commit()
     }
 
     /// The statement reads no more: a session that waits for the next one holds no snapshot.
     fn end_reading(&mut self) -> Result<()> {
+        self.stages().enter(Stage::ClosingTables);
         self.close_views();
         self.transaction_mut().end_statement()
     }
@@ -220,6 +243,9 @@ impl<'s> StatementContext<'s> {
     fn roll_back(&mut self, error: &Error) {
         // It has failed already.
         let _ = self.end_reading();
+        if std::mem::take(&mut self.has_used_tables) {
+            self.count(Counter::HandlerRollback);
+        }
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction_mut().roll_back();
         } else {
@@ -247,7 +273,9 @@ impl<'s> StatementContext<'s> {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
+        self.stages().enter(Stage::FreeingItems);
         self.tree.free();
+        self.stages().enter(Stage::CleaningUp);
         let now = Instant::now();
         let elapsed = self.session.shared.activity.end(now);
         self.session.diagnostics.summary.elapsed = elapsed;
@@ -343,6 +371,12 @@ impl<'s> StatementContext<'s> {
     #[inline]
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.session.is_in_transaction()
+    }
+
+    /// Where the statement says what it is busy with.
+    #[inline]
+    pub(crate) fn stages(&self) -> &Stages {
+        &self.session.shared.activity.stages
     }
 
     /// What the session has counted.

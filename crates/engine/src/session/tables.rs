@@ -8,6 +8,7 @@ use mayfly_storage::{ReadLock, Table};
 use mayfly_types::{Error, Result};
 
 use super::StatementContext;
+use crate::system_schemas::FIRST_SYSTEM_ID;
 use crate::transaction::Isolation;
 
 impl StatementContext<'_> {
@@ -47,6 +48,14 @@ impl StatementContext<'_> {
 
 /// The tables that a statement's plan names.
 pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
+
+impl StatementTables {
+    /// How many of them hold rows, and are not made from the engine's state.
+    pub(crate) fn stored(&self) -> usize {
+        let stored = self.0.iter().filter(|(id, _)| id.0 < FIRST_SYSTEM_ID);
+        stored.count()
+    }
+}
 
 impl mayfly_exec::TableOpener for StatementTables {
     fn open(&self, id: TableId) -> Result<Arc<dyn Table>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::catalog::BaseTable;
-use crate::connections::SessionShared;
+use crate::connections::{SessionShared, TemporaryTable};
 
 /// See the module.
 #[derive(Debug)]
@@ -57,10 +57,18 @@ impl TemporaryTables {
         let replaced = self.tables.insert(key, Arc::clone(&table));
         let mut shown = self.shared.temporary_tables.lock();
         if let Some(replaced) = replaced {
-            shown.retain(|(id, _)| *id != replaced.id.0);
+            shown.retain(|shown| shown.id != replaced.id.0);
         }
-        if table.definition.engine == "InnoDB" {
-            shown.push((table.id.0, table.definition.named_columns().count()));
+        if let Some(rows) = table.session_rows() {
+            shown.push(TemporaryTable {
+                id: table.id.0,
+                database: definition.database.clone(),
+                name: definition.name.clone(),
+                engine: definition.engine.clone(),
+                columns: definition.named_columns().count(),
+                created: definition.created,
+                table: rows.clone(),
+            });
         }
     }
 
@@ -71,7 +79,7 @@ impl TemporaryTables {
         let dropped = self.tables.remove(&key);
         if let Some(dropped) = &dropped {
             let mut shown = self.shared.temporary_tables.lock();
-            shown.retain(|(id, _)| *id != dropped.id.0);
+            shown.retain(|shown| shown.id != dropped.id.0);
         }
         dropped.is_some()
     }

@@ -330,7 +330,7 @@ impl Check<'_> {
                     return Ok(());
                 };
                 let held = self.rights.on_table(&database, &name);
-                if is_open(&database) {
+                if is_open(&database, &name) {
                     return Ok(());
                 }
                 ensure(held.meets(PrivilegeSet::TABLE), || {

@@ -14,7 +14,7 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, CollationId, Error, Result, SqlType, TypeKind};
+use mayfly_types::{Batch, CollationId, Error, Result, SqlType, Stage, TypeKind};
 
 use super::alter_work::Work;
 use super::row_sink::{Insertion, RowSink, Written};
@@ -89,6 +89,10 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     let work = Work::of(context, &table.definition, &altered, &statement.actions);
     work.algorithm
         .allow(&table.definition, &statement.actions)?;
+    context.stages().enter(match work.rows_move {
+        true => Stage::CopyToTmpTable,
+        false => Stage::AlteringTable,
+    });
     let copied = if work.rows_move {
         copy(
             context,

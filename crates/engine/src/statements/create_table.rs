@@ -7,7 +7,7 @@ use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr, TableName};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
-use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind};
+use mayfly_types::{CollationId, Result, SqlMode, SqlType, Stage, TypeKind};
 
 use super::drop_table;
 use super::insert::copy_rows;
@@ -30,6 +30,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         return Err(codes::ER_WRONG_USAGE.with(&[&"OR REPLACE", &"IF NOT EXISTS"]));
     }
     let (database, name) = qualified(context, &statement.name)?;
+    context.stages().enter(Stage::CreatingTable);
     refuse_system_schema(context, &database)?;
     let catalog = context.catalog();
     let collation = catalog

@@ -10,6 +10,7 @@ use mayfly_types::error::codes;
 use crate::catalog::FullName;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 use crate::error::refuse;
+use crate::information_schema::logs;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
@@ -113,6 +114,9 @@ pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) ->
     let full_name = qualified(context, table)?;
     let (database, name) = &full_name;
     refuse_system_schema(context, database)?;
+    if logs::truncate(context, database, name) {
+        return Ok(());
+    }
     if let Some(table) = context.temporary_table(database, name) {
         table.truncate(context)?;
         table.set_auto_increment(1);

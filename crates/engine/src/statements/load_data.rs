@@ -89,6 +89,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     let memory = execution.temp.memory();
     let mut blocks = Blocks::new(file, &load.path, &format)
         .in_charset(charset)
+        .reading(context.settings().get(typed::READ_BUFFER_SIZE))
         .within(memory.effective_limit() / 8, execution.options.threads);
     blocks.skip_lines(&format, load.ignore_lines)?;
     let storing = Storing::new(context.clock(), &definition.name, ignore);

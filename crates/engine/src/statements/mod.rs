@@ -21,6 +21,7 @@ mod load_data;
 mod lock_tables;
 mod locking_read;
 pub(crate) mod locking_subqueries;
+mod logging;
 mod maintenance;
 mod planning;
 pub(crate) mod point;
@@ -38,6 +39,7 @@ mod set;
 mod show;
 mod simple;
 mod stored_programs;
+mod system_tables;
 mod table_change;
 mod table_names;
 mod table_references;
@@ -51,7 +53,7 @@ mod writers;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::Statement;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{Result, SqlType, Stage, Value};
 
 use self::properties::properties;
 use crate::prepared::{PlanSlot, Prepared};
@@ -93,6 +95,7 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
     if properties.commits_implicitly {
         transactions::commit_open(context)?;
     }
+    context.stages().enter(Stage::CheckingPermissions);
     admission::statement(context, statement)?;
     if properties.changes_definitions {
         table_names::refuse_read_only(context)?;
@@ -109,9 +112,13 @@ pub(crate) fn run(
     statement: &Arc<Statement>,
     slot: Option<&PlanSlot>,
 ) -> Result<Outcome> {
+    if let Some(outcome) = system_tables::run(context, statement)? {
+        return Ok(outcome);
+    }
     if properties(statement).has_plan {
         planning::run(context, statement, slot)
     } else {
+        context.stages().enter(Stage::Executing);
         utility(context, statement)
     }
 }

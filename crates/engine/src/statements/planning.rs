@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use mayfly_plan::PlanOptions;
 use mayfly_syntax::ast::Statement;
-use mayfly_types::{Error, Result, SqlType, Value};
+use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
 use super::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies, ReadyPlan};
 use super::select::{self, Planned};
-use super::{change, insert, locking_read, point, returning};
+use super::{change, insert, locking_read, logging, point, returning};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn};
@@ -25,9 +25,24 @@ pub(super) fn run_point(
     let Some(plan) = prepared.plan().and_then(PlanSlot::look::<CachedPlan>) else {
         return Ok(None);
     };
+    if context.wants_explain() {
+        return Ok(None);
+    }
     match plan.point_for(context, parameters) {
-        Some(point) => point.run(context, parameters, |context| plan.is_in(context)),
+        Some(point) => {
+            context.stages().enter(stage_of(prepared.statement()));
+            point.run(context, parameters, |context| plan.is_in(context))
+        }
         None => Ok(None),
+    }
+}
+
+/// What a statement is busy with while its plan runs.
+fn stage_of(statement: &Statement) -> Stage {
+    match statement {
+        Statement::Insert(_) => Stage::Update,
+        Statement::Update(_) | Statement::Delete(_) => Stage::Updating,
+        _ => Stage::Executing,
     }
 }
 
@@ -44,6 +59,13 @@ pub(super) fn run(
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
         let ready = plan(context, statement, slot)?;
+        if context.wants_explain() {
+            logging::explain(context, &ready.plan);
+        }
+        // Where INSERT puts its rows is not among the tables that its plan reads.
+        let written = matches!(&**statement, Statement::Insert(_));
+        context.use_tables(ready.tables.stored() + usize::from(written));
+        context.stages().enter(stage_of(statement));
         if let Some(outcome) = run_plan(context, &ready)? {
             return Ok(outcome);
         }
@@ -82,6 +104,7 @@ pub(crate) fn plan(
     statement: &Arc<Statement>,
     slot: Option<&PlanSlot>,
 ) -> Result<ReadyPlan> {
+    context.stages().enter(Stage::OpeningTables);
     if let Some(cached) = slot.and_then(PlanSlot::get::<CachedPlan>) {
         if let Some(ready) = Arc::clone(&cached).ready(context)? {
             return Ok(ready);

@@ -191,6 +191,7 @@ pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -
     // A statement of the name is removed even when the new one is wrong.
     context.session.client.prepared.remove(&name);
     let prepared = Arc::new(make(context, &text)?);
+    context.session.log_general("Prepare", &prepared.text);
     context.session.client.prepared.insert(name, prepared);
     context.session.note_state_change();
     Ok(StatementResult {
@@ -275,6 +276,7 @@ pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -
     };
     let values: Vec<(Value, SqlType)> = statement.using.iter().map(variable).collect();
     prepared.check_count(&values)?;
+    context.log_execute(&prepared, &values);
     transaction_work::note(context.session, &prepared.statement);
     statements::execute(context, &prepared, &values)
 }
@@ -295,7 +297,10 @@ impl Session {
         let text = Arc::from(&*text);
         let context = StatementContext::begin(self, Work::Prepare, &text, false);
         let stream = ResultStream::run(context, |context| {
-            made = Some(make(context, sql)?);
+            context.log_prepare();
+            let prepared = make(context, sql)?;
+            context.session.log_general("Prepare", &prepared.text);
+            made = Some(prepared);
             Ok(StatementResult::default().into())
         })?;
         stream.finish();
@@ -315,6 +320,7 @@ impl Session {
         context.is_of(prepared, properties(&prepared.statement).counter);
         ResultStream::run(context, |context| {
             prepared.check_count(values)?;
+            context.log_execute(prepared, values);
             prepared.execute(context, values)
         })
     }

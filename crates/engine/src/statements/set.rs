@@ -12,7 +12,7 @@ use mayfly_types::{Result, SqlMode, SqlType, Value};
 use super::locking_subqueries;
 use crate::binding::expressions;
 use crate::character_sets;
-use crate::error::refuse;
+use crate::error::{ensure, refuse};
 use crate::persisted::PersistedVariable;
 use crate::session::StatementContext;
 use crate::statements::admission;
@@ -310,6 +310,9 @@ fn system(
         let error = codes::ER_VARIABLE_IS_READONLY;
         return Err(error.with(&[&"SESSION", &variable.name, &"SET GLOBAL"]));
     }
+    if global {
+        check_log_file(context, variable, &setting)?;
+    }
     if let Some(warning) = variable.warning_of(&setting) {
         context.warn(warning);
     }
@@ -334,6 +337,27 @@ fn system(
     changes.push(Change::of(global, (position, setting.clone())));
     together(variable.name, &setting, global, changes);
     Ok(())
+}
+
+/// 1231 for a file that no log can be written to.
+fn check_log_file(
+    context: &StatementContext<'_>,
+    variable: &SystemVariable,
+    setting: &Setting,
+) -> Result<()> {
+    if !["slow_query_log_file", "general_log_file"].contains(&variable.name) {
+        return Ok(());
+    }
+    let name = match setting {
+        Setting::Text(Some(name)) => &**name,
+        _ => "NULL",
+    };
+    let database = context.database();
+    let path = database.logs.full_path(name);
+    ensure(
+        !name.is_empty() && database.file_rules.may_be_log(&path),
+        || codes::ER_WRONG_VALUE_FOR_VAR.with(&[&variable.name, &name]),
+    )
 }
 
 /// A character set and its collation change together, and so do the two ways of being read-only.
@@ -376,10 +400,18 @@ fn default(
     position: usize,
     global: bool,
 ) -> Setting {
+    if global && let Some(file) = default_log_file(context, position) {
+        return file;
+    }
     if global || variable.scope == Scope::Session {
         return variable.default_setting();
     }
     context.database().globals().at(position).clone()
+}
+
+fn default_log_file(context: &StatementContext<'_>, position: usize) -> Option<Setting> {
+    let database = context.database();
+    database.logs.default_file(&database.globals(), position)
 }
 
 fn system_value(context: &StatementContext<'_>, value: &SetValue) -> Result<(Value, SqlType)> {
@@ -410,6 +442,10 @@ fn apply(context: &mut StatementContext<'_>, change: Change) -> Result<()> {
         } => {
             let goes_offline = variables::all()[position].name == "offline_mode"
                 && setting == Setting::Boolean(true);
+            let globals = context.database().globals();
+            let logs = &context.database().logs;
+            logs.will_be(&globals, (position, &setting))?;
+            drop(globals);
             context.database().set_global(position, setting);
             if goes_offline {
                 context.database().send_away();

@@ -34,6 +34,11 @@ pub(super) fn run(context: &mut StatementContext<'_>, show: &Show) -> Result<Out
             return accounts::show::grants(context, account.as_ref(), using);
         }
         ShowKind::Privileges => return Ok(accounts::show::privileges()),
+        ShowKind::Profiles => return Ok(profiles(context)),
+        ShowKind::Profile { .. } => {
+            warn_of_profile(context, "SHOW PROFILE");
+            rewrite(context, &show.kind, None)? + &limit_text(show)
+        }
         kind => rewrite(context, kind, show.filter.as_ref())?,
     };
     filtered(context, &text, show.filter.as_ref())
@@ -136,8 +141,7 @@ fn rewrite(
         ShowKind::Plugins => "SELECT PLUGIN_NAME AS Name, PLUGIN_STATUS AS Status, PLUGIN_TYPE AS Type, \
              PLUGIN_LIBRARY AS Library, PLUGIN_LICENSE AS License FROM information_schema.PLUGINS"
             .to_owned(),
-        ShowKind::Profiles => empty(&["Query_ID", "Duration", "Query"]),
-        ShowKind::Profile { .. } => empty(&["Status", "Duration"]),
+        ShowKind::Profile { types, query } => profile_text(context, types, *query),
         ShowKind::Triggers { database, .. } => format!(
             "SELECT TRIGGER_NAME AS `Trigger`, EVENT_MANIPULATION AS Event, EVENT_OBJECT_TABLE AS `Table`, \
              ACTION_STATEMENT AS Statement, ACTION_TIMING AS Timing, CREATED AS Created, SQL_MODE AS sql_mode, \
@@ -180,7 +184,7 @@ fn rewrite(
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"stored programs"]));
         }
         ShowKind::Warnings | ShowKind::Errors | ShowKind::CountWarnings | ShowKind::CountErrors
-        | ShowKind::Create(_) | ShowKind::Grants { .. } | ShowKind::Privileges => String::new(),
+        | ShowKind::Profiles | ShowKind::Create(_) | ShowKind::Grants { .. } | ShowKind::Privileges => String::new(),
     })
 }
 
@@ -221,6 +225,87 @@ fn of_scope(scope: VariableScope, what: &str) -> String {
         "SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS Value \
          FROM performance_schema.{scope}_{what}"
     )
+}
+
+/// What shows profiles is not profiled, and is to go.
+fn warn_of_profile(context: &mut StatementContext<'_>, syntax: &str) {
+    context.session.profiles.is_discarded = context.options().profiling;
+    context.warn(codes::ER_WARN_DEPRECATED_SYNTAX.with(&[&syntax, &"Performance Schema"]));
+}
+
+/// SHOW PROFILES
+fn profiles(context: &mut StatementContext<'_>) -> Outcome {
+    warn_of_profile(context, "SHOW PROFILES");
+    let rows: Vec<[Value; 3]> = context
+        .session
+        .profiles
+        .last(context.options().profiling_history_size)
+        .map(|profile| {
+            let id = i64::try_from(profile.id).unwrap_or(i64::MAX);
+            let duration = profile.duration().as_secs_f64();
+            [
+                Value::Int(id),
+                Value::Float(duration),
+                Value::from(&*profile.text),
+            ]
+        })
+        .collect();
+    let duration = SqlType {
+        length: 11,
+        decimals: 8,
+        ..SqlType::double()
+    };
+    let text = SqlType::varchar(300, CollationId::UTF8MB4_0900_AI_CI);
+    let id = SqlType::integer(TypeKind::Int);
+    let columns = [("Query_ID", id), ("Duration", duration), ("Query", text)];
+    StatementResult::of_rows(&columns, &rows)
+        .never_null(|column| column != "Query")
+        .into()
+}
+
+/// The columns of each word of SHOW PROFILE.
+const PROFILE_COLUMNS: &[(&str, &str)] = &[
+    ("CPU", ", CPU_USER AS CPU_user, CPU_SYSTEM AS CPU_system"),
+    (
+        "CONTEXT SWITCHES",
+        ", CONTEXT_VOLUNTARY AS Context_voluntary, CONTEXT_INVOLUNTARY AS Context_involuntary",
+    ),
+    (
+        "BLOCK IO",
+        ", BLOCK_OPS_IN AS Block_ops_in, BLOCK_OPS_OUT AS Block_ops_out",
+    ),
+    (
+        "IPC",
+        ", MESSAGES_SENT AS Messages_sent, MESSAGES_RECEIVED AS Messages_received",
+    ),
+    (
+        "PAGE FAULTS",
+        ", PAGE_FAULTS_MAJOR AS Page_faults_major, PAGE_FAULTS_MINOR AS Page_faults_minor",
+    ),
+    ("SWAPS", ", SWAPS AS Swaps"),
+    (
+        "SOURCE",
+        ", SOURCE_FUNCTION AS Source_function, SOURCE_FILE AS Source_file, SOURCE_LINE AS Source_line",
+    ),
+];
+
+/// SHOW PROFILE of a statement, or else the last one.
+fn profile_text(context: &StatementContext<'_>, types: &[String], query: Option<u64>) -> String {
+    let is_shown = |word: &str| types.iter().any(|known| known == "ALL" || known == word);
+    let columns = PROFILE_COLUMNS.iter().filter(|(word, _)| is_shown(word));
+    let columns: String = columns.map(|(_, columns)| *columns).collect();
+    let query = query.unwrap_or_else(|| context.session.profiles.last_id());
+    format!(
+        "SELECT STATE AS Status, DURATION AS Duration{columns} FROM information_schema.`#profiling` \
+         WHERE QUERY_ID = {query} ORDER BY SEQ"
+    )
+}
+
+fn limit_text(show: &Show) -> String {
+    match limit_of(show) {
+        (0, usize::MAX) => String::new(),
+        (offset, count) => format!(" LIMIT {offset}, {count}"),
+    }
 }
 
 /// A SELECT of these columns that gives no row.

@@ -35,6 +35,13 @@ pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Re
         match target {
             FlushTarget::Other(name) if name == "PRIVILEGES" => accounts.flush(),
             FlushTarget::Other(name) if name == "USER_RESOURCES" => accounts.flush_usage(),
+            FlushTarget::Other(name) if name == "LOGS" => context.database().flush_logs()?,
+            FlushTarget::Other(name) if name == "SLOW LOGS" => {
+                context.database().logs.reopen_slow()?;
+            }
+            FlushTarget::Other(name) if name == "GENERAL LOGS" => {
+                context.database().logs.reopen_general()?;
+            }
             FlushTarget::Tables {
                 tables,
                 read_lock: true,

@@ -66,6 +66,7 @@ impl Session {
         let mut context = StatementContext::begin(self, Work::Query, &template.text, false);
         let command = properties(template.prepared.statement()).counter;
         context.is_of(&template.prepared, command);
+        context.log_query(&template.prepared);
         ResultStream::run(context, |context| {
             let statement = template.prepared.statement();
             admission::admit(context, statement)?;
@@ -93,6 +94,9 @@ impl Session {
 impl StatementContext<'_> {
     /// Runs a statement that has begun by its template, if that comes to one row by a key.
     fn run_point(&mut self, template: &Template) -> Result<Option<Outcome>> {
+        if self.wants_explain() {
+            return Ok(None);
+        }
         let (prepared, values) = (&template.prepared, &template.values);
         match prepared.plan_point(self, values) {
             Ok(true) => {}

@@ -65,6 +65,9 @@ impl Session {
         sql: &'a str,
         alone: bool,
     ) -> Result<Option<(ResultStream<'_>, &'a str)>> {
+        if self.database.logs.general_is_on() && self.database.logs.options().raw {
+            self.log_general("Query", sql);
+        }
         let cache = &self.database.statement_cache;
         let hash = cache.hash(self.text_scope(), sql);
         if let Some(prepared) = hash.and_then(|hash| cache.get(self.text_scope(), hash, sql)) {
@@ -128,6 +131,7 @@ impl Session {
         let mut context = StatementContext::begin(self, Work::Query, text, keeps);
         context.tree = tree;
         context.is_of(prepared, properties(prepared.statement()).counter);
+        context.log_query(prepared);
         ResultStream::run(context, |context| {
             prepared.refuse_placeholders()?;
             prepared.execute(context, &[])

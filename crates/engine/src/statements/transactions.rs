@@ -11,6 +11,7 @@ use crate::session::StatementContext;
 use crate::statement_options::CompletionType;
 use crate::statements::table_names::qualified;
 use crate::statements::table_references::{self, Access};
+use crate::status::Counter;
 use crate::transaction::{Characteristics, Isolation, NotUndone};
 use crate::variables::typed;
 
@@ -44,6 +45,9 @@ pub(super) fn begin(
 /// COMMIT
 pub(super) fn commit(context: &mut StatementContext<'_>, completion: &Completion) -> Result<()> {
     let characteristics = context.transaction().characteristics();
+    if context.session.holds_tables() {
+        context.count(Counter::HandlerCommit);
+    }
     commit_open(context)?;
     complete(context, completion, characteristics);
     Ok(())
@@ -64,6 +68,9 @@ pub(super) fn commit_open(context: &mut StatementContext<'_>) -> Result<()> {
 /// ROLLBACK
 pub(super) fn rollback(context: &mut StatementContext<'_>, completion: &Completion) {
     let characteristics = context.transaction().characteristics();
+    if context.session.holds_tables() {
+        context.count(Counter::HandlerRollback);
+    }
     let incomplete = context.transaction_mut().roll_back();
     warn_incomplete(context, &incomplete);
     complete(context, completion, characteristics);

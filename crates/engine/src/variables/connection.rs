@@ -66,7 +66,6 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("skip_networking", switch(false), "Whether connections over the network are refused.").read_only();
     global("skip_show_database", switch(false), "Accepted for compatibility.").without_effect().read_only();
     session("sql_log_bin", switch(true), "Accepted for compatibility: there is no binary log.").without_effect();
-    both("sql_log_off", switch(false), "Accepted for compatibility.").without_effect();
     session("statement_id", number(0, 0, i64::MAX as u64), "The number of the running statement.").read_only();
     global("thread_cache_size", number(9, 0, 16_384), "Accepted for compatibility.").without_effect();
     global("thread_handling", choice(0, &["one-thread-per-connection", "no-threads", "loaded-dynamically"]), "Accepted for compatibility.").without_effect().read_only();

@@ -79,6 +79,8 @@ pub(crate) struct SystemVariable {
     pub(crate) nullable: bool,
     /// Values other than the default are accepted, with a warning, and nothing depends on them.
     pub(crate) without_effect: bool,
+    /// SET warns that MySQL is to remove it.
+    pub(crate) deprecated: bool,
     /// What it does, in a sentence.
     pub(crate) documentation: &'static str,
 }
@@ -99,6 +101,7 @@ impl SystemVariable {
             hintable: false,
             nullable: false,
             without_effect: false,
+            deprecated: false,
             documentation,
         }
     }
@@ -128,6 +131,12 @@ impl SystemVariable {
     /// It is there because clients and scripts set it: nothing depends on it.
     pub(crate) const fn without_effect(mut self) -> Self {
         self.without_effect = true;
+        self
+    }
+
+    /// MySQL is to remove it.
+    pub(crate) const fn deprecated(mut self) -> Self {
+        self.deprecated = true;
         self
     }
 

@@ -12,6 +12,7 @@ macro_rules! variables {
 mod character_sets;
 mod connection;
 pub(crate) mod definition;
+pub(crate) mod logs;
 pub(crate) mod optimizer;
 mod server;
 mod settings;
@@ -36,6 +37,7 @@ const GROUPS: &[&[SystemVariable]] = &[
     optimizer::VARIABLES,
     connection::VARIABLES,
     server::VARIABLES,
+    logs::VARIABLES,
 ];
 
 /// All variables by name; a variable's position here is its position in [`Settings`].
@@ -59,6 +61,14 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("tx_read_only", "transaction_read_only"),
     ("tmp_memory_table_size", "tmp_table_size"),
     ("storage_engine", "default_storage_engine"),
+    ("log_slow_query", "slow_query_log"),
+    ("log_slow_query_file", "slow_query_log_file"),
+    ("log_slow_query_time", "long_query_time"),
+    ("log_slow_min_examined_row_limit", "min_examined_row_limit"),
+    (
+        "log_slow_always_query_time",
+        "slow_query_log_always_write_time",
+    ),
 ];
 
 /// All variables, by name.
@@ -104,8 +114,12 @@ pub fn variables_without_effect() -> impl Iterator<Item = &'static str> {
 }
 
 impl SystemVariable {
-    /// The warning that a setting has no effect; none for the default, which says how things are.
+    /// The warning that a setting has no effect, unless it is the default, which says how things are; or that
+    /// the variable is deprecated.
     pub(crate) fn warning_of(&self, setting: &Setting) -> Option<Error> {
+        if self.deprecated {
+            return Some(codes::ER_WARN_DEPRECATED_VARIABLE.with(&[&self.name]));
+        }
         let is_in_vain = self.without_effect && *setting != self.default_setting();
         is_in_vain.then(|| codes::ER_VARIABLE_WITHOUT_EFFECT.with(&[&self.name]))
     }

@@ -96,7 +96,6 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("max_join_size", number(u64::MAX, 1, u64::MAX), "How many rows of tables a SELECT may read, as it is planned, when sql_big_selects is off.").hintable();
     both("max_points_in_geometry", number(65_536, 3, MIB), "Accepted for compatibility.").without_effect().hintable();
     both("max_seeks_for_key", number(u64::MAX, 1, u64::MAX), "Accepted for compatibility.").without_effect().hintable();
-    both("min_examined_row_limit", number(0, 0, u64::MAX), "A statement that reads fewer rows is not slow.").hintable();
     both("optimizer_max_subgraph_pairs", number(100_000, 1, 2_147_483_647), "Accepted for compatibility.").without_effect().hintable();
     both("optimizer_prune_level", number(1, 0, 1), "Accepted for compatibility.").without_effect().hintable();
     both("optimizer_search_depth", number(62, 0, 62), "Accepted for compatibility.").without_effect().hintable();
@@ -107,8 +106,8 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("optimizer_trace_max_mem_size", number(MIB, 0, u64::MAX), "Accepted for compatibility.").without_effect();
     both("optimizer_trace_offset", Kind::Signed { default: -1, min: i64::MIN, max: i64::MAX }, "Accepted for compatibility.").without_effect();
     both("parser_max_mem_size", number(u64::MAX, 10_000_000, u64::MAX), "Bytes of memory that the tree of a statement and its plan may take.");
-    both("profiling", switch(false), "Accepted for compatibility.").without_effect();
-    both("profiling_history_size", number(15, 0, 100), "Accepted for compatibility.").without_effect();
+    both("profiling", switch(false), "Whether the stages of statements are timed, for SHOW PROFILE.").deprecated();
+    both("profiling_history_size", number(15, 0, 100), "How many of its last profiles are kept of a session.").deprecated();
     both("query_alloc_block_size", blocks_of(8 * KIB), "Accepted for compatibility.").without_effect();
     both("query_prealloc_size", blocks_of(8 * KIB), "Accepted for compatibility.").without_effect();
     global("regexp_stack_limit", number(8_000_000, 0, 2_147_483_647), "Accepted for compatibility.").without_effect();

@@ -8,7 +8,8 @@ use super::definition::{
 pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("big_tables", switch(false), "Internal temporary tables go to disk from their first row on.").hintable();
     both("default_tmp_storage_engine", Kind::Engine("InnoDB"), "The engine that CREATE TEMPORARY TABLE records when the statement names none.");
-    both("internal_tmp_mem_storage_engine", choice(1, &["MEMORY", "TempTable"]), "Accepted for compatibility.").without_effect().hintable();
+    both("internal_tmp_disk_storage_engine", choice(1, &["MYISAM", "INNODB"]), "The engine that an internal temporary table of the MEMORY engine is converted to when it outgrows its memory.").hintable();
+    both("internal_tmp_mem_storage_engine", choice(1, &["MEMORY", "TempTable"]), "The engine of internal temporary tables: TempTable, or the MEMORY engine with its conversion to disk, to see what statements cost there.").hintable();
     both("max_heap_table_size", blocks(16 * MIB, 16 * KIB, u64::MAX - 1023, KIB), "The largest size of a MEMORY table.").hintable();
     both("max_tmp_statement_memory_usage", number(0, 0, u64::MAX), "The most memory that the internal temporary tables of one statement may use before they overflow; 0 is no limit.").hintable();
     both("max_tmp_statement_space_usage", blocks(0, 0, u64::MAX, 64 * KIB), "The most temporary disk space that one statement may use; 0 is no limit.").hintable();
@@ -24,13 +25,19 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("temptable_use_mmap", switch(false), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
     both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "The most temporary disk space of one internal temporary table.").hintable();
     both("tmp_table_size", number(16 * MIB, 1024, u64::MAX), "The most memory of one internal temporary table before it overflows to disk.").hintable();
-    global("tmpdir", text("/tmp"), "Where temporary files are made.").read_only();
+    global("encrypt_tmp_files", switch(false), "Whether temporary files are encrypted, by a key that only this process knows.").read_only();
+    global("tmp_files_compression", choice(0, &["NONE", "LZ4"]), "How temporary files are compressed.");
+    global("tmpdir", text("/tmp"), "Where temporary files are made: a list of directories, of which the first that has room is used.").read_only();
+    global("tmpdir_capacity", text(""), "How much each directory of tmpdir may hold, a list of sizes; an empty one or 0 is no limit.").read_only();
     both("sort_buffer_size", number(256 * KIB, 32 * KIB, u64::MAX), "Accepted for compatibility: sorts use a temporary table like any other.").without_effect().hintable();
     both("join_buffer_size", blocks(256 * KIB, 128, u64::MAX - 127, 128), "Accepted for compatibility: joins use a temporary table like any other.").without_effect().hintable();
     both("read_buffer_size", blocks(128 * KIB, 8 * KIB, 2_147_479_552, 4 * KIB), "How much of a file is read at a time.").hintable();
     both("read_rnd_buffer_size", number(256 * KIB, 1, 2_147_483_647), "Accepted for compatibility.").without_effect().hintable();
     both("bulk_insert_buffer_size", number(8 * MIB, 0, u64::MAX), "Accepted for compatibility.").without_effect().hintable();
-    global("key_buffer_size", blocks(8 * MIB, 0, u64::MAX - 4095, 4096), "Accepted for compatibility: no MyISAM key cache exists.").without_effect();
+    global("key_buffer_size", blocks(8 * MIB, 0, u64::MAX - 4095, 4096), "The memory for the index blocks of internal temporary tables in the MyISAM engine.");
+    global("key_cache_age_threshold", blocks(300, 100, U32_MAX, 100), "How many hits, in per cent of the blocks of a key cache, make a hot block warm again.");
+    global("key_cache_block_size", blocks(1024, 512, 16_384, 512), "Bytes of a block of a key cache.");
+    global("key_cache_division_limit", number(100, 1, 100), "Per cent of the blocks of a key cache that are warm.");
     both("select_into_buffer_size", blocks(128 * KIB, 8 * KIB, 2_147_479_552, 4 * KIB), "How much SELECT … INTO OUTFILE writes at a time.").hintable();
     both("max_sort_length", number(1024, 4, 8 * MIB), "Accepted for compatibility: sorts compare whole values.").without_effect().hintable();
     both("max_length_for_sort_data", number(4096, 4, 8 * MIB), "Accepted for compatibility.").without_effect().hintable();

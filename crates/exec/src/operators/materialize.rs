@@ -4,12 +4,15 @@
 use std::sync::Arc;
 
 use mayfly_plan::physical::TemporaryTable;
+use mayfly_storage::legacy::LegacyTable;
 use mayfly_storage::{Access, TempTable};
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Batch, Error, Result, SqlType};
 
 use super::tables;
 use crate::context::{Node, RunContext, count};
+use crate::driver::{Sink, drain};
 use crate::representation::column_types;
+use crate::state::MadeTable;
 
 pub(super) fn build(
     input: Arc<dyn Node>,
@@ -29,8 +32,24 @@ pub(super) fn plain_table(
     tables::create(temporary, column_types(output), Access::Plain, run)
 }
 
-/// Runs an operator into a table.
+/// Runs an operator into a table of the engine that the statement's settings ask for.
 pub(super) fn fill(
+    input: &Arc<dyn Node>,
+    output: &[SqlType],
+    temporary: &TemporaryTable,
+    run: &RunContext,
+) -> Result<MadeTable> {
+    match &run.statement.legacy {
+        Some(legacy) => {
+            let table = legacy.create(temporary, output, Vec::new(), &run.statement.temp)?;
+            fill_legacy(table, input, run)
+        }
+        None => fill_temp_table(input, output, temporary, run).map(MadeTable::TempTable),
+    }
+}
+
+/// Runs an operator into a table.
+pub(super) fn fill_temp_table(
     input: &Arc<dyn Node>,
     output: &[SqlType],
     temporary: &TemporaryTable,
@@ -45,4 +64,26 @@ pub(super) fn fill(
         Ok(batch)
     })?;
     Ok(table)
+}
+
+/// Appends the rows of an operator to a table, one after the other.
+fn fill_legacy(table: LegacyTable, input: &Arc<dyn Node>, run: &RunContext) -> Result<MadeTable> {
+    struct Appending(LegacyTable);
+    impl Sink for Appending {
+        fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
+            let rows = batch.row_count() as u64;
+            count(&run.statement.counters.handler_write, rows);
+            self.0.append(&batch)
+        }
+    }
+    let mut table = Some(table);
+    let filled = drain(input, run, 1, || {
+        let table = table
+            .take()
+            .ok_or_else(|| Error::internal("a table with two writers"))?;
+        Ok(Appending(table))
+    })?;
+    let filled = filled.into_iter().next();
+    let filled = filled.ok_or_else(|| Error::internal("a table without its writer"))?;
+    Ok(MadeTable::Legacy(Arc::new(filled.0)))
 }

@@ -50,7 +50,8 @@ pub(super) fn build(
 
 impl Node for NestedLoop {
     fn prepare(&self, run: &RunContext) -> Result<()> {
-        let table = materialize::fill(&self.right, &self.right_types, &self.temporary, run)?;
+        let table =
+            materialize::fill_temp_table(&self.right, &self.right_types, &self.temporary, run)?;
         *lock(&self.table) = Some(table);
         self.left.prepare(run)
     }

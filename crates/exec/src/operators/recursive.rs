@@ -14,7 +14,7 @@ use mayfly_plan::physical::{Plan, SharedId, SharedResult};
 use mayfly_storage::{Access, GroupIndex, Purpose, TempTable, TempTableWriter};
 use mayfly_types::convert::{StoreContext, store_array};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Diagnostics, PhysicalType, Result, SqlType};
+use mayfly_types::{Batch, Diagnostics, PhysicalType, Result, SqlType, Stage};
 
 use super::keys::key_mode;
 use super::materialize::plain_table;
@@ -126,6 +126,7 @@ impl Whole<'_> {
             self.begin_round(run)?;
         }
         let writers = {
+            let _stage = run.within(Stage::CreatingTmpTable);
             let mut whole = Some(&mut *self);
             let sinks = drain(&input, run, 1, || {
                 Ok(RoundSink {

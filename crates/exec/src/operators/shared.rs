@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use mayfly_plan::physical::{SharedId, SharedResult, SharedSource};
-use mayfly_storage::TempTable;
 use mayfly_types::Result;
 
 use super::{materialize, recursive, tables};
 use crate::context::{Node, RunContext};
+use crate::state::MadeTable;
 
 /// The rows of a shared result, which the first of its readers makes.
 pub(super) fn scan(id: SharedId) -> Arc<dyn Node> {
@@ -21,10 +21,10 @@ pub(super) fn scan(id: SharedId) -> Arc<dyn Node> {
 
 /// The rows that the round before added to a recursive result.
 pub(super) fn working_table(id: SharedId) -> Arc<dyn Node> {
-    tables::read(move |run| run.state.working(id))
+    tables::read(move |run| run.state.working(id).map(MadeTable::TempTable))
 }
 
-fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<TempTable> {
+fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<MadeTable> {
     match &result.source {
         SharedSource::Plan(plan) => {
             let input = run.build(plan)?;
@@ -35,6 +35,9 @@ fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<TempTab
             step,
             distinct,
             enough,
-        } => recursive::run(id, result, (seed, step), *distinct, *enough, run),
+        } => {
+            let table = recursive::run(id, result, (seed, step), *distinct, *enough, run)?;
+            Ok(MadeTable::TempTable(table))
+        }
     }
 }

@@ -71,6 +71,10 @@ impl Node for Sort {
         })?;
         let counters = &run.statement.counters;
         count(&counters.sort_scan, 1);
+        count(
+            &counters.sort_priority_queue_sorts,
+            u64::from(count_max.is_some()),
+        );
         let rows = table.row_count();
         let given = rows
             .saturating_sub(offset)

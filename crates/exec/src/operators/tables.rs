@@ -2,29 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use mayfly_plan::physical::{Purpose, TemporaryTable};
-use mayfly_storage::{Access, KeyColumn, KeyMode, Scan, TempTable, TempTableSpec, TempTableWriter};
-use mayfly_types::{Batch, Error, PhysicalType, Result};
+use mayfly_plan::physical::TemporaryTable;
+use mayfly_storage::{Access, KeyColumn, KeyMode, TempTable, TempTableSpec, TempTableWriter};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Stage};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::driver::{Sink, drain_from};
-use crate::state::lock;
-
-/// The storage crate's name of a purpose.
-fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
-    use mayfly_storage::Purpose as Storage;
-    match purpose {
-        Purpose::GroupBy => Storage::GroupBy,
-        Purpose::Distinct | Purpose::Aggregate => Storage::Distinct,
-        Purpose::SetOperation => Storage::SetOperation,
-        Purpose::OrderBy => Storage::OrderBy,
-        Purpose::Join => Storage::Join,
-        Purpose::DerivedTable => Storage::DerivedTable,
-        Purpose::CommonTableExpression => Storage::CommonTableExpression,
-        Purpose::Subquery => Storage::Subquery,
-        Purpose::Buffer => Storage::Buffer,
-    }
-}
+use crate::representation::storage_purpose;
+use crate::state::{MadeScan, MadeTable, lock};
 
 /// An empty table that a plan asks for.
 pub(super) fn create(
@@ -73,6 +58,11 @@ pub(super) fn fill(
     run: &RunContext,
     change: impl Fn(Batch, &RunContext) -> Result<Batch> + Sync,
 ) -> Result<()> {
+    let _stage = run.within(if table.is_ordered() {
+        Stage::SortingResult
+    } else {
+        Stage::CreatingTmpTable
+    });
     let sinks = drain_from(input, None, run, threads_max, || {
         Ok(TableSink {
             change: &change,
@@ -98,7 +88,7 @@ where
 
 /// An operator that gives the rows of a table, which `make` makes when the operator is prepared.
 pub(super) fn read(
-    make: impl Fn(&RunContext) -> Result<TempTable> + Send + Sync + 'static,
+    make: impl Fn(&RunContext) -> Result<MadeTable> + Send + Sync + 'static,
 ) -> Arc<dyn Node> {
     Arc::new(TableNode {
         make,
@@ -109,13 +99,13 @@ pub(super) fn read(
 struct TableNode<F> {
     make: F,
     /// The table, under a scan that workers share.
-    made: Mutex<Option<(TempTable, Scan)>>,
+    made: Mutex<Option<(MadeTable, MadeScan)>>,
 }
 
-impl<F: Fn(&RunContext) -> Result<TempTable> + Send + Sync> Node for TableNode<F> {
+impl<F: Fn(&RunContext) -> Result<MadeTable> + Send + Sync> Node for TableNode<F> {
     fn prepare(&self, run: &RunContext) -> Result<()> {
         let table = (self.make)(run)?;
-        let scan = table.scan(None);
+        let scan = table.scan()?;
         *lock(&self.made) = Some((table, scan));
         Ok(())
     }
@@ -133,7 +123,7 @@ impl<F: Fn(&RunContext) -> Result<TempTable> + Send + Sync> Node for TableNode<F
     }
 }
 
-struct TableCursor(Scan);
+struct TableCursor(MadeScan);
 
 impl Cursor for TableCursor {
     fn next(&mut self, _run: &RunContext) -> Result<Option<Batch>> {

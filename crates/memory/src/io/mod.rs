@@ -4,6 +4,8 @@ mod bus_error;
 mod data_directory;
 mod fault;
 mod mapped;
+mod scan;
+mod small_device;
 mod system;
 
 use std::fmt::Debug;
@@ -14,6 +16,8 @@ pub use bus_error::MappedFile;
 pub use data_directory::{DataDirectory, DirectoryFile, sync_entries};
 pub use fault::{Fault, FaultIo};
 pub use mapped::mapped_range;
+pub use scan::{DIRECT_ALIGNMENT, PageCache, ScanIo, ScannedFile};
+pub use small_device::SmallDevice;
 pub use system::SystemIo;
 
 /// What temporary files need of a file system.

@@ -92,9 +92,16 @@ impl Drop for UnusedFile<'_> {
     }
 }
 
+/// Removes a directory with its files, and the directories in it that hold but files.
 fn remove_directory(io: &dyn IoBackend, directory: &Path) {
-    for file in io.list(directory).unwrap_or_default() {
-        let _ = io.remove_file(&file);
+    for entry in io.list(directory).unwrap_or_default() {
+        if io.remove_file(&entry).is_ok() {
+            continue;
+        }
+        for file in io.list(&entry).unwrap_or_default() {
+            let _ = io.remove_file(&file);
+        }
+        let _ = io.remove_dir(&entry);
     }
     let _ = io.remove_dir(directory);
 }

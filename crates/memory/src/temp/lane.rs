@@ -10,18 +10,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::DiskSpace;
+use super::EXTENT_UNIT;
+use super::disk_space::{DiskSpace, NoRoom};
 use crate::error::IoFailure;
 use crate::io::{IoBackend, IoFile};
 use crate::sync::lock;
 
+/// An open file and where it is.
+#[derive(Debug)]
+pub(super) struct LaneFile {
+    pub(super) file: Box<dyn IoFile>,
+    pub(super) path: PathBuf,
+}
+
 /// A part of a lane's file.
 #[derive(Debug)]
 pub(super) struct Allocation {
-    pub(super) file: Arc<dyn IoFile>,
-    pub(super) path: Arc<Path>,
+    pub(super) file: Arc<LaneFile>,
     pub(super) offset: u64,
-    size: u64,
+    pub(super) size: u64,
 }
 
 /// What became of asking for space.
@@ -31,7 +38,7 @@ pub(super) enum Taken {
     /// There is no file yet.
     NoFile,
     /// The file would have to grow by so many bytes, for which there is no space.
-    NoSpace(u64),
+    NoSpace(u64, NoRoom),
 }
 
 /// Free parts of a file: all holes, or all not.
@@ -124,7 +131,7 @@ impl Drop for UnfinishedFile<'_> {
 
 #[derive(Debug, Default)]
 struct LaneState {
-    file: Option<(Arc<dyn IoFile>, Arc<Path>)>,
+    file: Option<Arc<LaneFile>>,
     free: Free,
     holes: Free,
     /// Behind it nothing is in use.
@@ -134,7 +141,7 @@ struct LaneState {
     used: u64,
 }
 
-/// A file of the temporary space; it exists once something was written.
+/// A file of a directory; it exists once something was written.
 #[derive(Debug, Default)]
 pub(super) struct Lane(Mutex<LaneState>);
 
@@ -167,7 +174,7 @@ impl Lane {
         if state.file.is_some() {
             return Ok(true);
         }
-        if !disk.grow(initial) {
+        if disk.grow(initial).is_err() {
             return Ok(false);
         }
         let failure = |operation, source| IoFailure {
@@ -193,7 +200,7 @@ impl Lane {
             allocated.map_err(|error| failure("allocate", error))?;
         }
         unfinished.finish();
-        state.file = Some((Arc::from(file), Arc::from(path)));
+        state.file = Some(Arc::new(LaneFile { file, path }));
         state.length = initial;
         Ok(true)
     }
@@ -211,34 +218,40 @@ impl Lane {
         let before = state.on_disk();
         state.used -= allocation.size;
         let is_surplus = state.used > 0 && state.idle() > idle_limit;
-        if is_surplus
-            && allocation
-                .file
-                .punch(allocation.offset, allocation.size)
-                .is_ok()
-        {
-            state.holes.add(allocation.offset, allocation.size);
-        } else {
-            state.free.add(allocation.offset, allocation.size);
-        }
-        state.shorten(&allocation.file);
+        state.release(&allocation, is_surplus);
         if state.used == 0 {
-            state.cut(&allocation.file, idle_limit.max(initial));
+            state.cut(&*allocation.file.file, idle_limit.max(initial));
         }
         disk.changed(before, state.on_disk());
     }
 
-    /// Gives up to about `wanted` bytes that nobody uses to the file system; says how many.
+    /// Takes space back whose bytes could not be written because the device is full: what of it
+    /// the device has given goes back there, and so does what is free behind it, so that the length
+    /// says again what the device holds.
+    pub(super) fn give_back_unwritten(&self, allocation: &Allocation, disk: &DiskSpace) {
+        let mut state = self.lock();
+        let before = state.on_disk();
+        state.used -= allocation.size;
+        state.release(allocation, true);
+        let end = state.end;
+        state.cut(&*allocation.file.file, end);
+        disk.changed(before, state.on_disk());
+    }
+
+    /// Gives about `wanted` bytes that nobody uses to the file system; says how many.
     pub(super) fn give_idle(&self, wanted: u64, disk: &DiskSpace) -> u64 {
         let mut state = self.lock();
-        let Some((file, _)) = state.file.clone() else {
+        let Some(open) = state.file.clone() else {
             return 0;
         };
+        let file = &*open.file;
+        // Whole units: no file system gives back less.
+        let wanted = wanted.div_ceil(EXTENT_UNIT).saturating_mul(EXTENT_UNIT);
         let before = state.on_disk();
         let target = before.saturating_sub(wanted);
         let tail = state.length - state.end;
         let length = state.length - tail.min(wanted);
-        state.cut(&file, length);
+        state.cut(file, length);
         while state.on_disk() > target
             && let Some((&offset, &size)) = state.free.by_offset.last_key_value()
             && file.punch(offset, size).is_ok()
@@ -256,8 +269,8 @@ impl Lane {
         if state.used > 0 {
             return false;
         }
-        if let Some((_, path)) = state.file.take() {
-            let _ = io.remove_file(&path);
+        if let Some(open) = state.file.take() {
+            let _ = io.remove_file(&open.path);
         }
         disk.changed(state.on_disk(), 0);
         *state = LaneState::default();
@@ -275,21 +288,21 @@ impl LaneState {
     }
 
     fn take(&mut self, size: u64, disk: &DiskSpace) -> Taken {
-        let Some((file, path)) = self.file.clone() else {
+        let Some(file) = self.file.clone() else {
             return Taken::NoFile;
         };
         let tail = self.length - self.end;
         let offset = if let Some(offset) = self.free.take(size) {
             offset
         } else if tail < size && self.holes.has(size) {
-            if !disk.grow(size) {
-                return Taken::NoSpace(size);
+            if let Err(no_room) = disk.grow(size) {
+                return Taken::NoSpace(size, no_room);
             }
             self.holes.take(size).expect("there is one")
         } else {
             let growth = size.saturating_sub(tail);
-            if !disk.grow(growth) {
-                return Taken::NoSpace(growth);
+            if let Err(no_room) = disk.grow(growth) {
+                return Taken::NoSpace(growth, no_room);
             }
             let offset = self.end;
             self.end += size;
@@ -297,16 +310,22 @@ impl LaneState {
             offset
         };
         self.used += size;
-        Taken::Allocation(Allocation {
-            file,
-            path,
-            offset,
-            size,
-        })
+        Taken::Allocation(Allocation { file, offset, size })
+    }
+
+    /// A part is free, or, when it is to go to the file system, a hole.
+    fn release(&mut self, allocation: &Allocation, punch: bool) {
+        let (file, offset, size) = (&*allocation.file.file, allocation.offset, allocation.size);
+        if punch && file.punch(offset, size).is_ok() {
+            self.holes.add(offset, size);
+        } else {
+            self.free.add(offset, size);
+        }
+        self.shorten(file);
     }
 
     /// Cuts the file to `length`, or to what is in use.
-    fn cut(&mut self, file: &Arc<dyn IoFile>, length: u64) {
+    fn cut(&mut self, file: &dyn IoFile, length: u64) {
         let length = length.max(self.end);
         // A file that cannot be cut only keeps space that will be used again.
         if self.length > length && file.set_len(length).is_ok() {
@@ -315,7 +334,7 @@ impl LaneState {
     }
 
     /// Free parts at the end are no parts any more.
-    fn shorten(&mut self, file: &Arc<dyn IoFile>) {
+    fn shorten(&mut self, file: &dyn IoFile) {
         loop {
             if let Some(start) = self.free.take_last(self.end) {
                 self.end = start;

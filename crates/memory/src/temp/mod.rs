@@ -1,8 +1,12 @@
 //! Temporary space: where tables go that outgrow their memory.
 //!
-//! A process has one directory under `tmpdir`, made when the first byte overflows and not before,
-//! and in it a few files, the *lanes*. A table's [`TempFile`] is a set of [`Extent`]s in one lane;
-//! there are several lanes because the kernel lets one thread at a time write a file.
+//! A process has one directory under each of its `tmpdir`s, made when the first byte goes there and not
+//! before, and in it a few files, the *lanes*. A table's [`TempFile`] is a set of [`Extent`]s in one
+//! lane; there are several lanes because the kernel lets one thread at a time write a file.
+//!
+//! The directories are *tiers*, fastest first: an extent goes to the first that has room for it, by its
+//! capacity and its device, so that space which is given back in an earlier one is used again. Only
+//! when all are full, that is an error.
 //!
 //! Space is recycled: an extent that is dropped can be taken by the next statement, which then
 //! overwrites pages that are still in the page cache. That is several times cheaper than growing a
@@ -11,44 +15,71 @@
 //! more than [`TempSpaceOptions::limit`]: where a file would have to grow beyond, what waits is
 //! given back first.
 //!
-//! Every extent has a checksum, held in memory with its offset: a file that was changed or a device
-//! that lies gives a clear error, never a wrong result.
+//! Extents may be compressed and encrypted (`codec`). Every extent has a checksum, or the tag of its
+//! encryption, held in memory with its offset: a file that was changed or a device that lies gives a
+//! clear error, never a wrong result.
 //!
 //! Whose directory is whose: before a process makes its directory `mayfly-<name>` it makes and
 //! locks `mayfly-<name>.lock`. The lock ends with the process, however it ends, so
 //! [`TempSpace::remove_orphans`] may remove exactly those whose lock it can take.
 
+mod codec;
+mod disk_space;
+mod extent;
 mod home;
 mod lane;
+mod tier;
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::sync::lock;
-use xxhash_rust::xxh3::xxh3_64;
-
-use crate::budget::{Budget, BudgetKind, Reservation, UNLIMITED};
-use crate::counters::TempCounters;
-use crate::error::{IoFailure, LimitError, MemoryError, Result};
+use crate::budget::{Budget, BudgetKind, UNLIMITED};
+use crate::counters::{TempCounters, TempUsage};
+use crate::error::{IoFailure, LimitError, MemoryError, NoRoomError, Result};
 use crate::io::IoBackend;
+use codec::Codec;
+pub use codec::{Compression, EncryptionKey};
+use disk_space::{DiskSpace, NoRoom};
+pub use extent::{Extent, TempFile};
 use home::Home;
-use lane::{Lane, Taken};
+use tier::{Refused, Tier};
 
 /// Extents start at multiples of this.
 const EXTENT_UNIT: u64 = 4096;
 
+/// The largest part of an extent that is compressed and encrypted as one.
+const PIECE: usize = 256 << 10;
+
+/// One of the directories for temporary files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierOptions {
+    /// The directory under which this process makes its own.
+    pub directory: PathBuf,
+    /// How many bytes the files in it may take; [`UNLIMITED`] for none of its own.
+    pub capacity: u64,
+}
+
+impl TierOptions {
+    /// A directory that may be filled.
+    pub fn new(directory: PathBuf) -> Self {
+        Self {
+            directory,
+            capacity: UNLIMITED,
+        }
+    }
+}
+
 /// Where temporary files live and how much is kept for reuse.
 #[derive(Debug, Clone)]
 pub struct TempSpaceOptions {
-    /// The directory under which this process makes its own.
-    pub tmpdir: PathBuf,
-    /// How many files are written side by side: the number of worker threads.
+    /// The directories, in the order in which they are filled; at least one.
+    pub tiers: Vec<TierOptions>,
+    /// How many files of a directory are written side by side: the number of worker threads.
     pub lanes: usize,
-    /// How many bytes of file space may wait for reuse.
+    /// How many bytes of file space may wait for reuse in each directory.
     pub idle_limit: u64,
-    /// How many bytes the files are made with, before the first is written.
+    /// How many bytes the files of the first directory are made with, before the first is written.
     pub initial: u64,
     /// How many bytes the files may take.
     pub limit: u64,
@@ -57,19 +88,28 @@ pub struct TempSpaceOptions {
     /// What the files are called; those that have no name of their own have the last one's with a
     /// number.
     pub names: Vec<String>,
+    /// How extents are compressed; see [`TempSpace::set_compression`].
+    pub compression: Compression,
+    /// The key that extents are encrypted with; `None`: they are not.
+    pub encryption: Option<EncryptionKey>,
+    /// What is charged for memory in which extents are compressed and encrypted, as long as they are.
+    pub working_memory: Option<Budget>,
 }
 
 impl TempSpaceOptions {
     /// Files under `tmpdir` that take what they need.
     pub fn new(tmpdir: PathBuf, lanes: usize, idle_limit: u64) -> Self {
         Self {
-            tmpdir,
+            tiers: vec![TierOptions::new(tmpdir)],
             lanes,
             idle_limit,
             initial: 0,
             limit: UNLIMITED,
             limit_setting: "none",
             names: Vec::new(),
+            compression: Compression::default(),
+            encryption: None,
+            working_memory: None,
         }
     }
 
@@ -82,44 +122,15 @@ impl TempSpaceOptions {
     }
 }
 
-/// The bytes that all files take.
-#[derive(Debug)]
-struct DiskSpace {
-    used: AtomicU64,
-    limit: u64,
-}
-
-impl DiskSpace {
-    /// Takes so many more if the limit allows it.
-    fn grow(&self, bytes: u64) -> bool {
-        let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.limit);
-        let grown = self
-            .used
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        bytes == 0 || grown.is_ok()
-    }
-
-    fn shrink(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    /// A file that took `before` bytes takes `now`.
-    fn changed(&self, before: u64, now: u64) {
-        match now.checked_sub(before) {
-            Some(more) => self.used.fetch_add(more, Ordering::Relaxed),
-            None => self.used.fetch_sub(before - now, Ordering::Relaxed),
-        };
-    }
-}
-
 #[derive(Debug)]
 struct Inner {
     io: Arc<dyn IoBackend>,
     options: TempSpaceOptions,
     counters: TempCounters,
-    home: Mutex<Option<Home>>,
-    lanes: Vec<Lane>,
-    disk: DiskSpace,
+    usage: TempUsage,
+    codec: Codec,
+    tiers: Vec<Tier>,
+    disk: Arc<DiskSpace>,
     next_lane: AtomicUsize,
 }
 
@@ -129,45 +140,87 @@ pub struct TempSpace(Arc<Inner>);
 
 impl TempSpace {
     /// A temporary space; touches no file.
-    pub fn new(io: Arc<dyn IoBackend>, options: TempSpaceOptions) -> Self {
-        let lanes = (0..options.lanes.max(1)).map(|_| Lane::default()).collect();
-        let disk = DiskSpace {
-            used: AtomicU64::new(0),
-            limit: options.limit,
-        };
+    ///
+    /// # Panics
+    /// When the options name no directory.
+    pub fn new(io: Arc<dyn IoBackend>, mut options: TempSpaceOptions) -> Self {
+        assert!(!options.tiers.is_empty(), "a directory");
+        let key = options.encryption.take();
+        let memory = options.working_memory.take();
+        let disk = DiskSpace::total(options.limit);
+        let tiers = 0..options.tiers.len();
         Self(Arc::new(Inner {
+            tiers: tiers
+                .map(|number| Tier::new(number, &options, &disk))
+                .collect(),
+            codec: Codec::new(options.compression, key.as_ref(), options.lanes, memory),
             io,
             options,
             counters: TempCounters::default(),
-            home: Mutex::new(None),
-            lanes,
+            usage: TempUsage::default(),
             disk,
             next_lane: AtomicUsize::new(0),
         }))
     }
 
-    /// Removes what dead processes left under `tmpdir`; says how many there were. A living
+    /// Whether files can be made in every directory: makes and removes one's own.
+    pub fn check_directories(&self) -> Result<(), IoFailure> {
+        let io = &*self.0.io;
+        for tier in &self.0.options.tiers {
+            Home::create(io, &tier.directory)?.remove(io);
+        }
+        Ok(())
+    }
+
+    /// How extents are compressed from now on; those that are there stay as they are.
+    pub fn set_compression(&self, compression: Compression) {
+        self.0.codec.set_compression(compression);
+    }
+
+    /// How extents are compressed.
+    pub fn compression(&self) -> Compression {
+        self.0.codec.compression()
+    }
+
+    /// Whether extents are encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.0.codec.is_encrypted()
+    }
+
+    /// Removes what dead processes left in the directories; says how many there were. A living
     /// neighbour's directory is left alone.
     pub fn remove_orphans(&self) -> std::io::Result<usize> {
-        home::remove_orphans(&*self.0.io, &self.0.options.tmpdir)
+        let tiers = self.0.options.tiers.iter();
+        let removed = tiers.map(|tier| home::remove_orphans(&*self.0.io, &tier.directory));
+        // All of them, whatever becomes of one.
+        removed.collect::<Vec<_>>().into_iter().sum()
     }
 
     /// A temporary file whose bytes are charged to `budget`. Touches no file until it is written.
     pub fn file(&self, budget: &Budget) -> TempFile {
-        let lane = self.0.next_lane.fetch_add(1, Ordering::Relaxed) % self.0.lanes.len();
-        TempFile {
-            space: Arc::clone(&self.0),
-            lane,
-            budget: budget.clone(),
-            counted: AtomicBool::new(false),
-        }
+        self.counted_file(budget, &Arc::default())
     }
 
-    /// Makes a directory of its own under `tmpdir`, for files that something else writes.
+    /// As [`Self::file`]; what its extents hold is counted in `usage`, which several files may share.
+    pub fn counted_file(&self, budget: &Budget, usage: &Arc<TempUsage>) -> TempFile {
+        let lanes = self.0.options.lanes.max(1);
+        let lane = self.0.next_lane.fetch_add(1, Ordering::Relaxed) % lanes;
+        TempFile::new(Arc::clone(&self.0), lane, budget.clone(), Arc::clone(usage))
+    }
+
+    /// Makes a directory of its own, for files that something else writes: in the first directory in
+    /// which that is possible. What is written there counts as no temporary space, and is neither compressed nor
+    /// encrypted.
     pub fn make_directory(&self) -> Result<TempDirectory> {
+        let io = &*self.0.io;
+        let mut tiers = self.0.options.tiers.iter();
+        let mut made = Home::create(io, &tiers.next().expect("at least one").directory);
+        for tier in tiers {
+            made = made.or_else(|_| Home::create(io, &tier.directory));
+        }
         Ok(TempDirectory {
             io: Arc::clone(&self.0.io),
-            home: Some(Home::create(&*self.0.io, &self.0.options.tmpdir)?),
+            home: Some(made?),
         })
     }
 
@@ -176,44 +229,68 @@ impl TempSpace {
         &self.0.counters
     }
 
+    /// What all extents hold, before compression and in files.
+    pub fn usage(&self) -> &TempUsage {
+        &self.0.usage
+    }
+
     /// Bytes of extents in use.
     pub fn used_bytes(&self) -> u64 {
-        self.0.lanes.iter().map(|lane| lane.usage().0).sum()
+        self.0.tiers.iter().map(|tier| tier.usage().0).sum()
     }
 
     /// Bytes that the files take, and what they may take.
     pub fn disk_bytes(&self) -> (u64, u64) {
-        (self.0.disk.used.load(Ordering::Relaxed), self.0.disk.limit)
+        (self.0.disk.used(), self.0.disk.limit())
     }
 
-    /// What it was made with.
+    /// What it was made with, but the key.
     pub fn options(&self) -> &TempSpaceOptions {
         &self.0.options
     }
 
     /// Bytes of file space that wait for reuse.
     pub fn idle_bytes(&self) -> u64 {
-        self.0.lanes.iter().map(|lane| lane.usage().1).sum()
+        self.0.tiers.iter().map(|tier| tier.usage().1).sum()
     }
 
-    /// The directory of this process, once it exists.
-    pub fn directory(&self) -> Option<PathBuf> {
-        let home = lock(&self.0.home);
-        home.as_ref().map(|home| home.directory().to_owned())
+    /// The directories of this process that exist.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        self.0.tiers.iter().filter_map(Tier::directory).collect()
+    }
+
+    /// How full each directory is, in order.
+    pub fn tiers(&self) -> Vec<TierUsage> {
+        let usage = |tier: &Tier| TierUsage {
+            options: tier.options().clone(),
+            directory: tier.directory(),
+            disk_bytes: tier.disk.used(),
+            used_bytes: tier.usage().0,
+        };
+        self.0.tiers.iter().map(usage).collect()
     }
 
     /// Returns idle space to the file system: removes the files that hold no extent, and the
-    /// directory when none is left. The next overflow makes them again.
+    /// directories when none is left. The next overflow makes them again.
     pub fn trim(&self) {
-        let mut home = lock(&self.0.home);
-        let mut all_gone = true;
-        for lane in &self.0.lanes {
-            all_gone &= lane.remove_if_idle(&*self.0.io, &self.0.disk);
+        for tier in &self.0.tiers {
+            tier.trim(&*self.0.io);
         }
-        if all_gone && let Some(home) = home.take() {
-            home.remove(&*self.0.io);
-        }
+        self.0.codec.trim();
     }
+}
+
+/// How full a directory is.
+#[derive(Debug, Clone)]
+pub struct TierUsage {
+    /// What it was made with.
+    pub options: TierOptions,
+    /// The directory of this process, once it exists.
+    pub directory: Option<PathBuf>,
+    /// Bytes that its files take.
+    pub disk_bytes: u64,
+    /// Bytes of extents in use.
+    pub used_bytes: u64,
 }
 
 /// A directory under `tmpdir`, removed with its files when this is dropped, or, after a crash, by the
@@ -241,221 +318,41 @@ impl Drop for TempDirectory {
 }
 
 impl Inner {
-    /// Gives `size` bytes of a lane, making its file and the directory if need be.
-    fn allocate(&self, lane_index: usize, size: u64) -> Result<lane::Allocation> {
-        let lane = &self.lanes[lane_index];
-        loop {
-            let missing = match lane.take(size, &self.disk) {
-                Taken::Allocation(allocation) => return Ok(allocation),
-                Taken::NoSpace(missing) => missing,
-                Taken::NoFile => {
-                    // When others have grown meanwhile it begins with nothing.
-                    let _ = self.open(lane_index, self.initial_of_lane())?
-                        || self.open(lane_index, 0)?;
-                    continue;
-                }
+    /// The error of a request that every directory has refused.
+    fn full(&self, requested: u64, refusals: Vec<Refused>) -> MemoryError {
+        let is_total = |refused: &Refused| matches!(refused, Refused::NoRoom(NoRoom::Total));
+        if refusals.iter().any(is_total) {
+            let limit = LimitError {
+                setting: self.options.limit_setting,
+                kind: BudgetKind::TempSpace,
+                limit: self.disk.limit(),
+                used: self.tiers.iter().map(|tier| tier.usage().0).sum(),
+                requested,
             };
-            // What nobody uses is given back for it.
-            let missing = missing.max(self.disk.limit / 16);
-            let lanes = self.lanes.iter();
-            let given = lanes.fold(0, |given, lane| {
-                if given < missing {
-                    given + lane.give_idle(missing - given, &self.disk)
-                } else {
-                    given
-                }
-            });
-            if given == 0 {
-                return Err(self.full(size).into());
-            }
+            return limit.into();
         }
-    }
-
-    fn full(&self, requested: u64) -> LimitError {
-        LimitError {
-            setting: self.options.limit_setting,
-            kind: BudgetKind::TempSpace,
-            limit: self.disk.limit,
-            used: self.lanes.iter().map(|lane| lane.usage().0).sum(),
+        let described = self.tiers.iter().zip(refusals);
+        let mut directories: Vec<_> = described
+            .map(|(tier, refused)| tier.describe(refused))
+            .collect();
+        // A device that is full says itself where and what, if it is the only one.
+        if let [only] = directories.as_mut_slice()
+            && let Some(failure) = only.failure.take()
+        {
+            return failure.into();
+        }
+        MemoryError::NoRoom(Box::new(NoRoomError {
             requested,
-        }
-    }
-
-    /// Makes a lane's file; false when there is no space for it.
-    fn open(&self, lane_index: usize, initial: u64) -> Result<bool> {
-        // The directory's lock is taken before a lane's, as in `trim`.
-        let mut home = lock(&self.home);
-        if home.is_none() {
-            *home = Some(Home::create(&*self.io, &self.options.tmpdir)?);
-        }
-        let directory = home.as_ref().expect("made just now").directory();
-        let path = directory.join(self.options.name(lane_index));
-        Ok(self.lanes[lane_index].open(&*self.io, path, initial, &self.disk)?)
-    }
-
-    fn initial_of_lane(&self) -> u64 {
-        let share = self.options.initial / self.lanes.len() as u64;
-        share / EXTENT_UNIT * EXTENT_UNIT
-    }
-
-    fn idle_limit_per_lane(&self) -> u64 {
-        self.options.idle_limit / self.lanes.len() as u64
+            directories,
+        }))
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        for lane in &self.lanes {
-            lane.remove_if_idle(&*self.io, &self.disk);
+        for tier in &mut self.tiers {
+            tier.close(&*self.io);
         }
-        let home = self.home.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(home) = home.take() {
-            home.remove(&*self.io);
-        }
-    }
-}
-
-/// A table's temporary file: write extents, read them back in any order.
-#[derive(Debug)]
-pub struct TempFile {
-    space: Arc<Inner>,
-    lane: usize,
-    budget: Budget,
-    counted: AtomicBool,
-}
-
-impl TempFile {
-    /// Writes `bytes` as one extent.
-    pub fn write(&self, bytes: &[u8]) -> Result<Extent> {
-        let size = (bytes.len() as u64).next_multiple_of(EXTENT_UNIT);
-        let reservation = self.budget.reserve(size)?;
-        let allocation = self.space.allocate(self.lane, size)?;
-        // From here on the extent's drop returns the space.
-        let extent = Extent {
-            space: Arc::clone(&self.space),
-            lane: self.lane,
-            allocation: Some(allocation),
-            length: bytes.len(),
-            checksum: xxh3_64(bytes),
-            _reservation: reservation,
-        };
-        if !self.counted.swap(true, Ordering::Relaxed) {
-            self.space.counters.count_file();
-        }
-        let allocation = extent.allocation();
-        let write = |done: usize, offset| allocation.file.write_at(&bytes[done..], offset);
-        allocation.transfer("write", bytes.len(), ErrorKind::WriteZero, write)?;
-        self.space.counters.count_write();
-        Ok(extent)
-    }
-
-    /// The budget that is charged.
-    pub fn budget(&self) -> &Budget {
-        &self.budget
-    }
-}
-
-/// Bytes in a temporary file. Dropping it gives the space back.
-pub struct Extent {
-    space: Arc<Inner>,
-    lane: usize,
-    allocation: Option<lane::Allocation>,
-    length: usize,
-    checksum: u64,
-    _reservation: Reservation,
-}
-
-impl Extent {
-    /// How many bytes were written.
-    #[expect(clippy::len_without_is_empty, reason = "no extent is empty")]
-    pub fn len(&self) -> usize {
-        self.length
-    }
-
-    fn allocation(&self) -> &lane::Allocation {
-        self.allocation
-            .as_ref()
-            .expect("an extent has its allocation until it is dropped")
-    }
-
-    /// The file that holds it.
-    pub fn path(&self) -> &Path {
-        &self.allocation().path
-    }
-
-    /// Reads all bytes back into the first `len()` bytes of `bytes` and checks them.
-    ///
-    /// # Panics
-    /// When `bytes` is shorter than the extent.
-    pub fn read(&self, bytes: &mut [u8]) -> Result<()> {
-        let bytes = &mut bytes[..self.length];
-        let allocation = self.allocation();
-        let read = |done: usize, offset| allocation.file.read_at(&mut bytes[done..], offset);
-        allocation.transfer("read", self.length, ErrorKind::UnexpectedEof, read)?;
-        if xxh3_64(bytes) != self.checksum {
-            return Err(MemoryError::Corrupt {
-                path: allocation.path.to_path_buf(),
-                offset: allocation.offset,
-                bytes: self.length as u64,
-            });
-        }
-        Ok(())
-    }
-}
-
-impl std::fmt::Debug for Extent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Extent({} bytes in '{}')",
-            self.length,
-            self.path().display()
-        )
-    }
-}
-
-impl Drop for Extent {
-    fn drop(&mut self) {
-        if let Some(allocation) = self.allocation.take() {
-            let space = &self.space;
-            let (idle, initial) = (space.idle_limit_per_lane(), space.initial_of_lane());
-            space.lanes[self.lane].give_back(allocation, idle, initial, &space.disk);
-        }
-    }
-}
-
-impl lane::Allocation {
-    /// Moves `length` bytes. `step` moves some of them, those from a number on, at an offset of the file,
-    /// and says how many; none: `at_end`.
-    fn transfer(
-        &self,
-        operation: &'static str,
-        length: usize,
-        at_end: ErrorKind,
-        mut step: impl FnMut(usize, u64) -> std::io::Result<usize>,
-    ) -> Result<()> {
-        let mut done = 0;
-        while done < length {
-            let offset = self.offset + done as u64;
-            let error = match step(done, offset) {
-                Ok(0) => at_end.into(),
-                Ok(moved) => {
-                    done += moved;
-                    continue;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => error,
-            };
-            let failure = IoFailure {
-                operation,
-                path: self.path.to_path_buf(),
-                offset,
-                bytes: (length - done) as u64,
-                source: error,
-            };
-            return Err(failure.into());
-        }
-        Ok(())
     }
 }
 

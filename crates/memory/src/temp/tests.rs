@@ -1,8 +1,11 @@
 //! Tests of temporary space: round trips, recycling, faults, and other processes' files.
 
 use super::*;
-use crate::budget::BudgetKind;
 use crate::io::{Fault, FaultIo, SystemIo};
+
+mod random;
+mod stored;
+mod tiers;
 
 struct Scratch(PathBuf);
 
@@ -32,6 +35,23 @@ fn pattern(length: usize, seed: u8) -> Vec<u8> {
     (0..length)
         .map(|n| (n as u8).wrapping_mul(31).wrapping_add(seed))
         .collect()
+}
+
+/// Each way to store bytes: whether they are compressed, and whether they are encrypted.
+const MODES: [(Compression, bool); 4] = [
+    (Compression::None, false),
+    (Compression::Lz4, false),
+    (Compression::None, true),
+    (Compression::Lz4, true),
+];
+
+/// Options of a space that stores bytes in one of the [`MODES`].
+fn in_mode((compression, encrypted): (Compression, bool), scratch: &Scratch) -> TempSpaceOptions {
+    TempSpaceOptions {
+        compression,
+        encryption: encrypted.then(|| EncryptionKey::new([7; 32])),
+        ..TempSpaceOptions::new(scratch.0.clone(), 2, 1 << 20)
+    }
 }
 
 /// Extents of these lengths, each with the pattern of its number.
@@ -118,12 +138,19 @@ fn the_limit_of_temporary_space_is_named() {
 
 #[test]
 fn every_failing_call_gives_an_error_and_leaves_nothing() {
+    for mode in MODES {
+        every_failing_call(mode);
+    }
+}
+
+fn every_failing_call(mode: (Compression, bool)) {
     for fault in Fault::ALL {
         let scratch = Scratch::new(&format!("fault-{fault:?}"));
         let mut failures = 0;
         for fail_at in 1.. {
             let io = Arc::new(FaultIo::new(Arc::new(SystemIo), fault, fail_at));
-            let space = space(Arc::clone(&io) as Arc<dyn IoBackend>, &scratch, 1 << 20);
+            let options = in_mode(mode, &scratch);
+            let space = TempSpace::new(Arc::clone(&io) as Arc<dyn IoBackend>, options);
             let budget = Budget::unlimited(BudgetKind::TempSpace);
             let file = space.file(&budget);
             let run = || -> Result<()> {
@@ -142,6 +169,7 @@ fn every_failing_call_gives_an_error_and_leaves_nothing() {
             };
             let result = run();
             assert_eq!((budget.used(), space.used_bytes()), (0, 0));
+            assert_eq!(space.usage().logical_bytes(), 0);
             let calls = io.calls();
             drop((file, space));
             assert_eq!(scratch.entries(), 0, "{fault:?} at call {fail_at}");
@@ -172,6 +200,8 @@ fn orphans_are_removed_and_neighbours_left_alone() {
     let dead = scratch.0.join("mayfly-1-0");
     std::fs::create_dir(&dead).unwrap();
     std::fs::write(dead.join("lane-0.tmp"), b"left").unwrap();
+    std::fs::create_dir(dead.join("#innodb_temp")).unwrap();
+    std::fs::write(dead.join("#innodb_temp/temp_1.ibt"), b"left").unwrap();
     std::fs::write(scratch.0.join("mayfly-1-0.lock"), b"").unwrap();
     std::fs::write(scratch.0.join("mayfly-notes.lock"), b"not ours").unwrap();
     let neighbour = space(Arc::new(SystemIo), &scratch, 0);
@@ -183,9 +213,9 @@ fn orphans_are_removed_and_neighbours_left_alone() {
     let mut bytes = [0; 5];
     held.read(&mut bytes).unwrap();
     assert_eq!(&bytes, b"alive");
-    assert!(neighbour.directory().unwrap().exists());
+    assert!(neighbour.directories()[0].exists());
     let other = newcomer.file(&budget).write(b"mine").unwrap();
-    assert_ne!(neighbour.directory(), newcomer.directory());
+    assert_ne!(neighbour.directories(), newcomer.directories());
     drop((held, other));
 }
 
@@ -219,7 +249,7 @@ fn threads_write_side_by_side() {
 /// Bytes of the files in the directory of a temporary space, as the file system counts them.
 fn bytes_on_disk(space: &TempSpace) -> u64 {
     use std::os::unix::fs::MetadataExt;
-    let files = std::fs::read_dir(space.directory().unwrap()).unwrap();
+    let files = std::fs::read_dir(&space.directories()[0]).unwrap();
     let files = files.map(|file| file.unwrap().metadata().unwrap());
     files.map(|file| file.blocks() * 512).sum()
 }

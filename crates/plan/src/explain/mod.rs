@@ -7,11 +7,13 @@
 mod access;
 mod json;
 mod outline;
+mod scans;
 mod traditional;
 mod tree;
 
 pub use json::json;
 pub use outline::examined_rows;
+pub use scans::{TableReader, table_readers};
 pub use traditional::{ExplainRow, traditional};
 pub use tree::tree;
 

@@ -13,6 +13,7 @@
 //! nothing is allocated for one that a single transaction holds.
 
 pub(super) mod ranges;
+pub(super) mod statistics;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -23,10 +24,11 @@ use std::time::{Duration, Instant};
 use mayfly_memory::Reservation;
 use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
-use mayfly_types::{Interrupt, Result};
+use mayfly_types::{Interrupt, Result, Stage};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use self::ranges::{KeyUse, RangeMode, Ranges};
+use self::statistics::LockWaits;
 use super::record_key::TreeId;
 use crate::key_encoding::ByteRange;
 use crate::table::{LockMode, LockWait};
@@ -157,6 +159,8 @@ pub(super) struct Locks {
     has_ranges: AtomicBool,
     /// How many waits are [`WaitsFor::Owners`].
     range_waiters: AtomicUsize,
+    /// How long owners have waited.
+    pub(super) waits: LockWaits,
     /// Random, so that nobody can choose keys for their hashes.
     seed: u64,
 }
@@ -167,6 +171,7 @@ impl Default for Locks {
             state: Mutex::default(),
             has_ranges: AtomicBool::new(false),
             range_waiters: AtomicUsize::new(0),
+            waits: LockWaits::default(),
             seed: super::random::number(),
         }
     }
@@ -510,6 +515,11 @@ impl Locks {
         }
         drop(state);
         let start = Instant::now();
+        let _stage = request
+            .interrupt
+            .stages()
+            .wait_for_lock(Stage::WaitingForRow);
+        let _counted = self.waits.begin(true);
         let error = loop {
             let left = patience.saturating_sub(start.elapsed());
             if sleep.wait(left.min(POLL_INTERVAL)) {
@@ -577,10 +587,17 @@ impl Locks {
             return Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
         }
         request.interrupt.check()?;
+        // Called again and again while it waits.
+        let is_first = patience - left < POLL_INTERVAL;
         let sleep = state.begin_wait(request.owner, WaitsFor::Owners(others));
         self.range_waiters.fetch_add(1, Ordering::SeqCst);
         drop(state);
-        sleep.wait(left.min(POLL_INTERVAL));
+        {
+            let stages = request.interrupt.stages();
+            let _stage = stages.wait_for_lock(Stage::WaitingForRow);
+            let _counted = self.waits.begin(is_first);
+            sleep.wait(left.min(POLL_INTERVAL));
+        }
         let mut state = lock(&self.state);
         state.end_wait(request.owner, &sleep);
         self.range_waiters.fetch_sub(1, Ordering::SeqCst);

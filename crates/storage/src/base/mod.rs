@@ -62,6 +62,7 @@ mod view;
 pub use change_map::ChangeStorage;
 pub use commit::Durability;
 pub use definition::TableDefinition;
+pub use locks::statistics::RowLockWaits;
 pub use options::{StoreLocation, StoreOptions};
 pub use point::LockedRow;
 pub use record_key::TreeId;

@@ -17,6 +17,7 @@ use mayfly_types::{Error, Result};
 use super::change_map::ChangeStorage;
 use super::commit::{Committer, Durability};
 use super::environment::Environment;
+use super::locks::statistics::RowLockWaits;
 use super::locks::{LockOwner, Locks};
 use super::options::StoreOptions;
 use super::record_key::{LAST_TREE, TreeId, count_of, row_count_name};
@@ -84,6 +85,11 @@ impl DurableStore {
     /// not committed is in `storage`.
     pub fn session(&self, storage: ChangeStorage) -> DurableTransaction {
         DurableTransaction::new(&self.0, storage)
+    }
+
+    /// How often and how long locks of rows were waited for.
+    pub fn row_lock_waits(&self) -> RowLockWaits {
+        self.0.locks.waits.get()
     }
 
     /// Says when commits are on disk. With [`Durability::EverySecond`]

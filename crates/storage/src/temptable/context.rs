@@ -11,7 +11,7 @@ use mayfly_memory::{
     BlockPool, Budget, BudgetKind, MemoryError, PoolOptions, Reservation, StableRanges, TempSpace,
     TempSpaceOptions,
 };
-use mayfly_types::{Error, Interrupt, Result};
+use mayfly_types::{Error, Interrupt, Result, Stage};
 
 use super::queue::{MemoryQueue, QueuePlace, QueueShare};
 use super::record::{LimitHit, StatementOwner};
@@ -281,6 +281,10 @@ impl TempTableContext {
 
     /// A table goes to disk, at a limit.
     pub(crate) fn count_overflow(&self, limit: Option<LimitHit>) {
+        let stages = self.0.interrupt.stages();
+        if stages.current() == Stage::CreatingTmpTable {
+            stages.enter(Stage::CopyingToTmpTableOnDisk);
+        }
         self.count(|counters| &counters.created_tmp_disk_tables, 1);
         match limit.map(|limit| limit.setting) {
             Some("tmp_table_size") => self.count(|counters| &counters.hit_tmp_table_size, 1),

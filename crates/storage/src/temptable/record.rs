@@ -5,10 +5,11 @@
 //! variables, the slow log, performance_schema and error messages.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::Budget;
+use mayfly_memory::sync::lock;
 use mayfly_types::Interrupt;
 
 use super::spec::{OperatorNumber, Purpose};
@@ -69,6 +70,8 @@ pub struct LimitHit {
 pub(crate) struct TempTableRecord {
     pub(crate) id: u64,
     facts: TableFacts,
+    /// What holds the rows now: a table of the engines of old is copied from one to another.
+    engine: Mutex<&'static str>,
     created: Instant,
     /// The table's nodes of memory and of temporary space.
     pub(crate) memory: Budget,
@@ -88,6 +91,7 @@ impl TempTableRecord {
     pub(crate) fn new(id: u64, facts: TableFacts, memory: Budget, temp_space: Budget) -> Self {
         Self {
             id,
+            engine: Mutex::new(facts.engine),
             facts,
             created: Instant::now(),
             memory,
@@ -119,6 +123,19 @@ impl TempTableRecord {
             Ending::Never => return false,
         }
         true
+    }
+
+    /// Another engine holds the rows from here on.
+    pub(crate) fn set_engine(&self, engine: &'static str) {
+        *lock(&self.engine) = engine;
+    }
+
+    /// The table has gone to disk, at a limit if there was one.
+    pub(crate) fn overflowed_at(&self, limit: Option<LimitHit>) {
+        self.overflowed.store(true, Ordering::Relaxed);
+        if let Some(limit) = limit {
+            let _ = self.limit.set(limit);
+        }
     }
 
     /// Rows have been put into the table.
@@ -188,7 +205,7 @@ impl TempTableRecord {
             cause: Arc::clone(&facts.cause),
             operator: facts.operator,
             access: facts.access,
-            engine: facts.engine,
+            engine: *lock(&self.engine),
             tables: 1,
             rows: get(&self.rows),
             groups: get(&self.groups),

@@ -185,6 +185,11 @@ impl TempTable {
         self.0.is_on_disk()
     }
 
+    /// Whether its rows come back in an order.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self.0.spec.access, Access::Ordered { .. })
+    }
+
     /// How many rows the finished writers have appended.
     pub fn row_count(&self) -> u64 {
         self.0.row_count.load(Ordering::Relaxed)

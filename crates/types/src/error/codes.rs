@@ -35,6 +35,7 @@ codes! {
     ER_DB_DROP_EXISTS = (1008, "HY000", "Can't drop database '{}'; database doesn't exist");
     ER_FILE_NOT_FOUND = (1017, "HY000", "Can't find file: '{}' (errno: {})");
     ER_DISK_FULL = (1021, "HY000", "Disk full ({}); {}");
+    ER_DUP_KEY = (1022, "23000", "Can't write; duplicate key in table '{}'");
     ER_ERROR_ON_READ = (1024, "HY000", "Error reading file '{}' (errno: {})");
     ER_ERROR_ON_WRITE = (1026, "HY000", "Error writing file '{}' (errno: {})");
     ER_ILLEGAL_HA = (1031, "HY000", "Table storage engine for '{}' doesn't have this option");
@@ -175,6 +176,7 @@ codes! {
     ER_WRONG_NAME_FOR_INDEX = (1280, "42000", "Incorrect index name '{}'");
     ER_BAD_FT_COLUMN = (1283, "HY000", "Column '{}' cannot be part of FULLTEXT index");
     ER_UNKNOWN_STORAGE_ENGINE = (1286, "42000", "Unknown storage engine '{}'");
+    ER_WARN_DEPRECATED_VARIABLE = (1287, "HY000", "'@@{}' is deprecated and will be removed in a future release.");
     ER_WARN_DEPRECATED_SYNTAX = (1287, "HY000", "'{}' is deprecated and will be removed in a future release. Please use {} instead");
     ER_NON_UPDATABLE_TABLE = (1288, "HY000", "The target table {} of the {} is not updatable");
     ER_OPTION_PREVENTS_STATEMENT = (1290, "HY000", "The MySQL server is running with the {} option so it cannot execute this statement");
@@ -256,6 +258,7 @@ codes! {
     ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT = (1681, "HY000", "{} is deprecated and will be removed in a future release.");
     ER_WARN_DEPRECATED_ZEROFILL = (1681, "HY000", "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to zero-pad numbers, or store the formatted numbers in a CHAR column.");
     ER_WARN_DEPRECATED_UNSIGNED = (1681, "HY000", "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a future release.");
+    ER_WRONG_PERFSCHEMA_USAGE = (1683, "HY000", "Invalid performance_schema usage.");
     ER_SPATIAL_MUST_HAVE_GEOM_COL = (1687, "42000", "A SPATIAL index may only contain a geometrical type column");
     ER_DATA_OUT_OF_RANGE = (1690, "22003", "{} value is out of range in '{}'");
     ER_TRUNCATE_ILLEGAL_FK = (1701, "42000", "Cannot truncate a table referenced in a foreign key constraint ({})");

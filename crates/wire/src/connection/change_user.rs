@@ -10,7 +10,7 @@ use crate::prove::prove;
 impl Connection {
     /// Changes the account; false when the client is refused, which ends its connection.
     pub(super) fn change_user(&mut self, content: &[u8]) -> Result<bool, Failure> {
-        self.session.count_command(Command::Administration);
+        self.session.count_command(Command::ChangeUser);
         match self.log_in_anew(content) {
             Err(Failure::Wrong(error) | Failure::Refused(error)) => {
                 self.error(&error);

@@ -70,10 +70,13 @@ impl Connection {
         let unknown = || Failure::Refused(codes::ER_UNKNOWN_COM_ERROR.error());
         let (&code, content) = payload.split_first().ok_or_else(unknown)?;
         match code {
-            COM_QUIT => return Ok(false),
+            COM_QUIT => {
+                self.session.count_command(Command::Quit);
+                return Ok(false);
+            }
             COM_QUERY => self.query(content)?,
             COM_PING => {
-                self.session.count_command(Command::Administration);
+                self.session.count_command(Command::Ping);
                 self.ok();
             }
             COM_INIT_DB => {
@@ -186,7 +189,7 @@ impl Connection {
 
     /// COM_DEBUG: the server's state goes to its log.
     fn debug(&mut self) -> Result<(), Failure> {
-        self.session.count_command(Command::Administration);
+        self.session.count_command(Command::Debug);
         for line in self.session.server_state()? {
             tracing::info!("{line}");
         }
@@ -221,7 +224,7 @@ impl Connection {
     }
 
     fn reset(&mut self) -> Result<(), Failure> {
-        self.session.count_command(Command::Administration);
+        self.session.count_command(Command::ResetConnection);
         self.session.reset();
         self.statements.clear();
         self.session_began()?;

@@ -35,6 +35,13 @@ pub(crate) enum Next {
     Close,
 }
 
+/// The bytes of packets that a payload came in, before they were compressed.
+fn packet_bytes(payload: usize) -> u64 {
+    const HEADER: usize = 4;
+    const LONGEST: usize = 0xff_ffff;
+    (payload + HEADER * (payload / LONGEST + 1)) as u64
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -49,6 +56,8 @@ pub(crate) struct Connection {
     idle_since: Instant,
     limits: ClientLimits,
     kill: KillHandle,
+    /// Bytes of the command that is not answered yet.
+    received: u64,
     /// It is counted as long as this lives.
     _counted: CountedSocket,
 }
@@ -75,10 +84,13 @@ impl Connection {
             idle_since: Instant::now(),
             limits,
             kill,
+            received: 0,
             _counted: counted,
         };
         connection.session_began()?;
         connection.welcome()?;
+        // The login is no part of the first statement.
+        connection.channel.get().take_replied();
         Ok(connection)
     }
 
@@ -167,7 +179,9 @@ impl Connection {
                     return Next::Close;
                 }
             }
+            self.received = packet_bytes(payload.len());
             let served = self.command(payload);
+            self.answered();
             let served = served.and_then(|goes_on| self.settings_changed().map(|()| goes_on));
             let (received, sent) = self.channel.get().take_traffic();
             self.session.count_traffic(received, sent);
@@ -182,6 +196,13 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// The reply to a statement or a command is complete, though perhaps not sent.
+    fn answered(&mut self) {
+        let received = std::mem::take(&mut self.received);
+        let sent = self.channel.get().take_replied();
+        self.session.answered(received, sent);
     }
 
     /// The client went away without COM_QUIT, was too slow, or sent a wrong packet.

@@ -49,6 +49,9 @@ impl Connection {
         };
         let next = self.session.has_statement(after).then_some(after);
         self.end_of_result(&result, next.is_some());
+        if next.is_some() {
+            self.answered();
+        }
         Ok(next)
     }
 

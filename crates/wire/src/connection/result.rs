@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use mayfly_engine::{Batch, ResultColumn, ResultEncoder, ResultStream, StatementResult};
+use mayfly_engine::{Batch, ResultColumn, ResultEncoder, ResultStream, Stage, StatementResult};
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
 use crate::channel::{Channel, Failure};
@@ -62,7 +62,10 @@ pub(super) fn send_rows(
     }
     loop {
         match stream.next_batch() {
-            Ok(Some(batch)) => was_flushed |= send_batch(channel, &rows, &columns, &batch)?,
+            Ok(Some(batch)) => {
+                let _stage = stream.stages().within(Stage::SendingToClient);
+                was_flushed |= send_batch(channel, &rows, &columns, &batch)?;
+            }
             Ok(None) => return Ok(stream.finish()),
             Err(error) => {
                 if !was_flushed {

@@ -118,7 +118,11 @@ impl Admission<'_> {
         if !is_private && must_be_private.as_deref() == Some("ON") {
             return Err(codes::ER_SECURE_TRANSPORT_REQUIRED.error().into());
         }
-        let login = prove(
+        let capabilities = CapabilityFlags::from_bits_truncate(response.capabilities)
+            & (server_capabilities(has_tls) - greeting.withheld);
+        let options = session_options(&response, &self.accepted.host, capabilities);
+        let connection = slot.id();
+        let proved = prove(
             channel,
             &self.shared.service,
             &response,
@@ -126,11 +130,17 @@ impl Admission<'_> {
             Some(greeting.scramble),
             (is_private, encryption.clone()),
             malformed,
-        )?;
-        let capabilities = CapabilityFlags::from_bits_truncate(response.capabilities)
-            & (server_capabilities(has_tls) - greeting.withheld);
-        let options = session_options(&response, &self.accepted.host, capabilities);
-        let mut session = database.log_in(slot, &login, options)?;
+        );
+        let logged_in = proved.and_then(|login| {
+            let session = database.log_in(slot, &login, options.clone());
+            session.map_err(Failure::from)
+        });
+        let mut session = logged_in.inspect_err(|failure| {
+            if let Failure::Wrong(error) | Failure::Refused(error) = failure {
+                let transport = (encryption.as_ref(), self.accepted.is_private);
+                database.log_refused_login(connection, &options, transport, error);
+            }
+        })?;
         let compression = algorithm(capabilities, response.zstd_level);
         session.set_transport(Transport {
             encryption: encryption.clone(),

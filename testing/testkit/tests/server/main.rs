@@ -8,5 +8,6 @@ mod administration;
 mod hostile_bytes;
 mod lives;
 mod logins;
+mod logs;
 mod modes;
 mod raw;

@@ -14,7 +14,6 @@ use crate::accounts::account::AccountName;
 use crate::accounts::granted::resolve;
 use crate::accounts::grants::{Granted, Level};
 use crate::accounts::privileges::PrivilegeSet;
-use crate::accounts::rights::is_open;
 use crate::ddl::account::records;
 use crate::error::refuse;
 use crate::names::same_name;
@@ -103,7 +102,7 @@ pub(super) fn revoke_all(
 /// everybody may read, 1305 for routines.
 fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> {
     let grantable = |database: &str| {
-        if is_open(database) && database.eq_ignore_ascii_case("information_schema") {
+        if database.eq_ignore_ascii_case("information_schema") {
             return Err(context.rights().denied_database(database));
         }
         Ok(database.to_owned())

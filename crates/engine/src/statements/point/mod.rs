@@ -200,6 +200,9 @@ impl PointPlan {
         let mut scratch = context.session.scratch.take().unwrap_or_default();
         let outcome = self.run_with(context, &table, parameters, &mut scratch);
         context.session.scratch = Some(scratch);
+        if !matches!(outcome, Ok(None)) {
+            context.use_tables(1);
+        }
         outcome
     }
 

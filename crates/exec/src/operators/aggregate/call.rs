@@ -7,7 +7,7 @@ use mayfly_functions::{Accumulator, AggregateFunction, AggregateSignature, Signa
 use mayfly_memory::Reservation;
 use mayfly_plan::physical::AggregateCall;
 use mayfly_storage::{KeyMode, TempTable};
-use mayfly_types::{Batch, PhysicalType, Result, Value};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 
 use super::super::keys::key_mode;
 use super::columns::Columns;
@@ -66,6 +66,11 @@ impl Call {
 
     pub(super) fn state_types(&self) -> Vec<PhysicalType> {
         column_types(&self.signature.state)
+    }
+
+    /// The types of its state's columns, as tables that go by declared types store them.
+    pub(super) fn declared_states(&self) -> &[SqlType] {
+        &self.signature.state
     }
 
     pub(super) fn is_mergeable(&self) -> bool {

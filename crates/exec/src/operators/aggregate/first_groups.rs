@@ -10,7 +10,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Int64Array, UInt32Array};
 use arrow_buffer::BooleanBuffer;
 use mayfly_storage::{BuildRow, GroupIndex, JoinIndex, JoinMatches, TempTable};
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::{Batch, PhysicalType, Result, Stage};
 
 use super::call::Accumulators;
 use super::{Aggregate, State, grouped, split};
@@ -57,6 +57,7 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
     drop(index);
     if !ended && !node.calls.is_empty() && groups > 0 {
         let (index, numbers) = key_index(node, &table, &keys, run)?;
+        let _stage = run.within(Stage::CreatingTmpTable);
         let sinks = drain_from(&node.input, Some(cursor), run, usize::MAX, || {
             let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
             accumulators.resize(groups);

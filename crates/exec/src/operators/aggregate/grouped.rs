@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow_array::ArrayRef;
 use mayfly_memory::Reservation;
 use mayfly_storage::{Access, GroupIndex, TempTable, TempTableWriter};
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::{Batch, PhysicalType, Result, Stage};
 
 use super::super::tables::{self, key_columns};
 use super::call::Accumulators;
@@ -38,6 +38,7 @@ pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result
     };
     let partition_only =
         node.needs_whole_groups() || !node.is_mergeable() || shared.rows.is_on_disk();
+    let _stage = run.within(Stage::CreatingTmpTable);
     let sinks = drain(&node.input, run, node.threads_max(), || {
         GroupSink::new(node, &shared, partition_only, run)
     })?;

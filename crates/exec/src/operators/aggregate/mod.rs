@@ -23,6 +23,7 @@ mod distinct;
 mod first_groups;
 mod grouped;
 mod in_order;
+mod legacy;
 mod ordered;
 mod partitions;
 mod rollup;
@@ -38,7 +39,7 @@ use call::Call;
 use mayfly_functions::SignatureContext;
 use mayfly_plan::physical::{Grouping, Purpose, TemporaryTable};
 use mayfly_storage::{KeyMode, PartitionQueue, TempTable};
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use self::columns::Columns;
 use super::keys::key_mode;
@@ -84,7 +85,13 @@ pub(crate) fn build(
         }));
     }
     let temporary = grouping.temporary.clone();
+    let declared = run.statement.legacy.is_some().then(|| {
+        let keys = grouping.keys.iter().map(|key| &key.ty);
+        let states = calls.iter().flat_map(Call::declared_states);
+        keys.chain(states).cloned().collect()
+    });
     Ok(Arc::new(Aggregate {
+        declared,
         input,
         key_count,
         modes,
@@ -105,6 +112,8 @@ struct Aggregate {
     calls: Vec<Call>,
     first_groups: Option<u64>,
     temporary: TemporaryTable,
+    /// The types of the keys and of the states, where a table of the engines of old is to hold them.
+    declared: Option<Vec<SqlType>>,
     signature: SignatureContext,
     state: Mutex<State>,
 }
@@ -120,6 +129,8 @@ enum State {
         rows: u64,
         table: TempTable,
     },
+    /// Groups in a table of the engines of old.
+    Legacy(Box<legacy::Groups>),
 }
 
 /// What a partitioned table holds.
@@ -196,9 +207,15 @@ impl Node for Aggregate {
         let state = if self.key_count == 0 {
             State::Ready(scalar::run(self, run)?)
         } else {
-            match self.first_groups {
-                Some(0) => State::Ready(VecDeque::new()),
-                Some(n)
+            let legacy = run.statement.legacy.as_ref().zip(self.declared.as_ref());
+            match (self.first_groups, legacy) {
+                (_, Some((legacy, declared)))
+                    if !self.needs_whole_groups() && self.is_mergeable() =>
+                {
+                    State::Legacy(Box::new(legacy::run(self, legacy, declared, run)?))
+                }
+                (Some(0), _) => State::Ready(VecDeque::new()),
+                (Some(n), _)
                     if !self.needs_whole_groups()
                         && self.is_mergeable()
                         && !run.statement.temp.options().on_disk =>
@@ -220,6 +237,7 @@ impl Node for Aggregate {
             State::New => 0,
             State::Ready(batches) => batches.iter().map(|batch| batch.row_count() as u64).sum(),
             State::Partitioned { rows, .. } => *rows,
+            State::Legacy(groups) => groups.count(),
         }
     }
 
@@ -231,7 +249,7 @@ impl Node for Aggregate {
                 table,
                 ..
             } => Some((queue.clone(), *content, table.clone())),
-            State::New | State::Ready(_) => None,
+            State::New | State::Ready(_) | State::Legacy(_) => None,
         };
         Ok(match partitions {
             Some((queue, content, table)) => Box::new(partitions::PartitionCursor::new(
@@ -245,10 +263,11 @@ impl Node for Aggregate {
 struct ReadyCursor(Arc<Aggregate>);
 
 impl Cursor for ReadyCursor {
-    fn next(&mut self, _run: &RunContext) -> Result<Option<Batch>> {
-        Ok(match &mut *lock(&self.0.state) {
-            State::Ready(batches) => batches.pop_front(),
-            State::New | State::Partitioned { .. } => None,
-        })
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        match &mut *lock(&self.0.state) {
+            State::Ready(batches) => Ok(batches.pop_front()),
+            State::Legacy(groups) => groups.next(&self.0, run),
+            State::New | State::Partitioned { .. } => Ok(None),
+        }
     }
 }

@@ -11,21 +11,22 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array};
 use mayfly_functions::Accumulator;
 use mayfly_memory::Reservation;
-use mayfly_plan::physical::Purpose;
+use mayfly_plan::physical::{Purpose, TemporaryTable};
 use mayfly_storage::{Access, KeyMode, SortKey, TempTable, TempTableWriter};
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use super::Aggregate;
 use super::call::Call;
 use crate::context::RunContext;
 use crate::operators::partition_groups::PartitionGroups;
 use crate::operators::tables::{self, key_columns};
 use crate::rows::rows_where;
 
-/// The table that takes in a call's rows, if the call needs whole groups.
+/// The table that takes in a call's rows, if the call needs whole groups: beside that of its grouping, whose
+/// columns have these types.
 pub(super) fn table_of(
-    node: &Aggregate,
     call: &Call,
+    columns: &[PhysicalType],
+    temporary: &TemporaryTable,
     run: &RunContext,
 ) -> Result<Option<TempTable>> {
     if !call.needs_whole_groups() {
@@ -41,10 +42,10 @@ pub(super) fn table_of(
     };
     // Column 0 is the group's number, then come arguments, then order keys.
     let order_keys = call.order_by.iter().map(|order| order.column);
-    let columns = call.arguments.iter().copied().chain(order_keys);
-    let types = columns.map(|column| node.columns.types[column]);
+    let wanted = call.arguments.iter().copied().chain(order_keys);
+    let types = wanted.map(|column| columns[column]);
     let types = std::iter::once(PhysicalType::Int64).chain(types).collect();
-    let temporary = node.temporary.beside(Purpose::Aggregate, cause);
+    let temporary = temporary.beside(Purpose::Aggregate, cause);
     tables::create(&temporary, types, access, run).map(Some)
 }
 

@@ -58,7 +58,7 @@ impl PartitionCursor {
                 .calls
                 .iter()
                 .map(|call| {
-                    let table = ordered::table_of(node, call, run)?;
+                    let table = ordered::table_of(call, &node.columns.types, &node.temporary, run)?;
                     Ok(table.map(|table| (table.writer(), table)))
                 })
                 .collect::<Result<Vec<_>>>()?;

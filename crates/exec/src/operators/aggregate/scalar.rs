@@ -15,7 +15,7 @@ pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>>
     let tables = node
         .calls
         .iter()
-        .map(|call| ordered::table_of(node, call, run))
+        .map(|call| ordered::table_of(call, &node.columns.types, &node.temporary, run))
         .collect::<Result<Vec<_>>>()?;
     let plain_mergeable = node
         .calls

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Result, SqlType, Stage};
 
 use crate::scalar::Row;
 use crate::{Binding, Call, EvaluationContext, Signature, derive, output};
@@ -33,6 +33,8 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
 /// Whether the whole time could be slept.
 fn sleep(duration: Duration, context: &EvaluationContext) -> bool {
     let begun = Instant::now();
+    let stages = context.interrupt.stages();
+    let _stage = (!duration.is_zero()).then(|| stages.within(Stage::UserSleep));
     loop {
         if context.is_interrupted() {
             return false;

@@ -36,7 +36,7 @@ use mayfly_types::{Error, PhysicalType, Result};
 
 use super::context::{Resources, TempTableContext};
 use super::reclaim::Reclaim;
-use super::record::{Ending, Killable, StatementOwner, TableFacts};
+use super::record::{Ending, Killable, RegistryEntry, StatementOwner, TableFacts};
 use super::registry::Registration;
 use super::rows::RowLayout;
 use super::spec::Purpose;
@@ -357,6 +357,17 @@ impl UserTable {
     pub fn open(&self, statement: &TempTableContext, undo: &UndoLog) -> Arc<dyn Table> {
         Arc::new(Handle::new(&self.0, statement, undo))
     }
+
+    /// What its record says, with the rows that it has now: any session may ask, also while a statement
+    /// changes the table.
+    pub fn entry(&self) -> RegistryEntry {
+        let mut entry = self.0.registration.snapshot();
+        if let Ok(state) = self.0.state.try_read() {
+            entry.rows = state.content.heap.len();
+        }
+        entry
+    }
+
     /// Counts a table of the MEMORY engine from here on as one that is made with these limits; it has
     /// no rows.
     pub fn empty_under(&self, limits: &MemoryLimits) {

@@ -1,0 +1,111 @@
+//! EXPLAIN of the server in its traditional form, from its slow log or from a connection.
+
+/// One row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExplainRow {
+    /// `select#`, empty for the result of a set operation.
+    pub id: String,
+    /// SIMPLE, PRIMARY, DERIVED, …
+    pub select_type: String,
+    /// The table's alias, or a name such as `<derived2>`.
+    pub table: String,
+    /// How it is read: ALL, index, ref, …
+    pub access: String,
+    /// The index that is used.
+    pub key: String,
+    /// Rows that are thought to be read.
+    pub rows: Option<u64>,
+    /// `Using temporary`, `Using filesort`, …
+    pub extra: String,
+}
+
+/// What EXPLAIN says of a statement.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Explain {
+    /// Its rows, in order.
+    pub rows: Vec<ExplainRow>,
+}
+
+impl Explain {
+    /// Rows of named values.
+    pub fn of_rows(names: &[String], rows: &[Vec<Option<String>>]) -> Self {
+        let place = |name: &str| names.iter().position(|one| one.eq_ignore_ascii_case(name));
+        let places = ["id", "select_type", "table", "type", "key", "rows", "Extra"].map(place);
+        let rows = rows.iter().map(|row| {
+            let value = |at: usize| {
+                let value = places[at]
+                    .and_then(|place| row.get(place))
+                    .cloned()
+                    .flatten();
+                value.filter(|value| value != "NULL").unwrap_or_default()
+            };
+            ExplainRow {
+                id: value(0),
+                select_type: value(1),
+                table: value(2),
+                access: value(3),
+                key: value(4),
+                rows: value(5).parse().ok(),
+                extra: value(6),
+            }
+        });
+        Self {
+            rows: rows.collect(),
+        }
+    }
+
+    /// Lines of values with tabs between them, the first line the names, as slow logs have them.
+    pub fn of_lines(lines: &[String]) -> Option<Self> {
+        let values = |line: &String| {
+            line.split('\t')
+                .map(|value| value.trim().to_owned())
+                .collect::<Vec<_>>()
+        };
+        let (names, rows) = lines.split_first()?;
+        let rows: Vec<Vec<Option<String>>> = rows
+            .iter()
+            .map(|row| values(row).into_iter().map(Some).collect())
+            .collect();
+        let explain = Self::of_rows(&values(names), &rows);
+        (!explain.rows.is_empty()).then_some(explain)
+    }
+
+    /// Whether a row's `Extra` has these words.
+    pub fn says(&self, words: &str) -> bool {
+        self.rows.iter().any(|row| row.extra.contains(words))
+    }
+
+    /// Whether a row is of one of these kinds of SELECT.
+    pub fn has_select_type(&self, kinds: &[&str]) -> bool {
+        self.rows
+            .iter()
+            .any(|row| kinds.iter().any(|kind| row.select_type.contains(kind)))
+    }
+
+    /// The table that is read first of the outermost query block.
+    pub fn first_table(&self) -> Option<&str> {
+        let first = self.rows.first()?;
+        Some(first.table.as_str()).filter(|table| !table.is_empty() && !table.starts_with('<'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_slow_log() {
+        let lines = [
+            "id\tselect_type\ttable\ttype\tpossible_keys\tkey\tkey_len\tref\trows\tr_rows\tfiltered\tr_filtered\tExtra",
+            "1\tSIMPLE\tg\tALL\tNULL\tNULL\tNULL\tNULL\t50000\t50000.00\t100.00\t100.00\tUsing temporary; Using filesort",
+        ]
+        .map(str::to_owned);
+        let explain = Explain::of_lines(&lines).expect("rows");
+        assert_eq!(explain.rows[0].access, "ALL");
+        assert_eq!(explain.rows[0].key, "");
+        assert_eq!(explain.rows[0].rows, Some(50_000));
+        assert!(explain.says("Using temporary"));
+        assert_eq!(explain.first_table(), Some("g"));
+        assert_eq!(Explain::of_lines(&lines[..1]), None);
+    }
+}

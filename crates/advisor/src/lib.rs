@@ -1,0 +1,92 @@
+//! Reads what a MySQL-family server has done and finds which statements make temporary tables, why, and what would
+//! remove them.
+//!
+//! The way is: events of slow logs ([`SlowLog`]) or a server's own sums ([`Live::workload`]) → digests
+//! ([`Workload`]) → each digest's statement taken apart against the [`Schema`] → the temporary tables that the
+//! server's rules ask for, as far as they agree with its counters → causes, one rule each → a [`Report`] as text, JSON
+//! or HTML.
+//!
+//! Invariants: nothing here changes a server ([`Live`] sends reading statements alone); what the server has counted
+//! wins over what the rules say; what is not known makes a finding less sure, and never up.
+
+mod event;
+mod explain;
+mod finding;
+mod index;
+mod live;
+mod period;
+mod quantities;
+mod report;
+mod rewrite;
+mod rules;
+mod schema;
+mod server;
+mod slow_log;
+mod sql_text;
+mod statement;
+mod temp_tables;
+mod workload;
+
+pub use event::Event;
+pub use explain::{Explain, ExplainRow};
+pub use finding::{Cause, Change, ChangeKind, Confidence, Finding};
+pub use live::{Address, Connection, Live, Rows, connect};
+pub use period::since;
+pub use report::{MergedChange, Report, StatementReport, Totals, html, json, text};
+pub use schema::Schema;
+pub use server::{Family, Server};
+pub use slow_log::SlowLog;
+pub use workload::{Digest, Workload};
+
+use rules::Context;
+use statement::ValueTypes;
+
+/// What is known when findings are asked for.
+#[derive(Debug)]
+pub struct Input<'a> {
+    /// What the server was asked to do.
+    pub workload: &'a Workload,
+    /// Its tables.
+    pub schema: &'a Schema,
+    /// Which server it is.
+    pub server: &'a Server,
+}
+
+/// The findings of one digest. `explain` is the server's, when it was asked; without it, that of the slow log is read.
+pub fn findings(input: &Input<'_>, digest: &Digest, explain: Option<Explain>) -> Vec<Finding> {
+    let database = digest.database.as_deref();
+    let statement = match statement::analyze(&digest.example, input.schema, database) {
+        Ok(statement) => statement,
+        Err(error) => {
+            let why = format!("the statement could not be read: {}", error.0);
+            return rules::find_unread(digest, input.server, &why);
+        }
+    };
+    let explain = explain.or_else(|| Explain::of_lines(&digest.explain));
+    let default = if input.server.family == Family::MariaDb {
+        1 << 20
+    } else {
+        1024
+    };
+    let length = input
+        .server
+        .number("group_concat_max_len")
+        .unwrap_or(default);
+    let types = ValueTypes::new(input.schema, database, length);
+    let finder = temp_tables::Finder {
+        statement: &statement,
+        server: input.server,
+        types: &types,
+    };
+    let tables = temp_tables::agreeing(finder.all(), digest, explain.as_ref());
+    let context = Context {
+        digest,
+        statement: &statement,
+        tables: &tables,
+        server: input.server,
+        schema: input.schema,
+        explain: explain.as_ref(),
+        known: temp_tables::is_known(&statement, input.schema),
+    };
+    rules::find(&context)
+}

@@ -1,0 +1,352 @@
+//! The findings of a workload, ranked, and their forms.
+
+mod html;
+mod json;
+mod text;
+
+use serde::Serialize;
+
+use crate::explain::Explain;
+use crate::finding::{Change, ChangeKind, Finding};
+use crate::server::Server;
+use crate::workload::Digest;
+use crate::{Input, findings};
+pub use html::html;
+pub use json::json;
+pub use text::text;
+
+/// Statements that the server is asked to explain.
+const EXPLAINED_MAX: usize = 500;
+
+/// What is said of a workload.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The version of the JSON form: members are only added under the same version.
+    pub format: u32,
+    /// Where it comes from: names of files, an address.
+    pub sources: Vec<String>,
+    /// The server.
+    pub server: Server,
+    /// Sums over the whole workload.
+    pub totals: Totals,
+    /// Statements with findings, the one with the most to gain first.
+    pub statements: Vec<StatementReport>,
+    /// Statements with findings that the limit has left out.
+    pub statements_left_out: usize,
+    /// Changes that several findings ask for, once each, the best first.
+    pub changes: Vec<MergedChange>,
+    /// What could not be read, and what would make the findings surer.
+    pub notes: Vec<String>,
+}
+
+/// Sums over a workload.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Totals {
+    /// Statements that ran.
+    pub runs: u64,
+    /// Different digests.
+    pub digests: usize,
+    /// Seconds that they took.
+    pub seconds: f64,
+    /// When the first and the last of them ran, in microseconds since 1970.
+    pub first: Option<i64>,
+    /// See `first`.
+    pub last: Option<i64>,
+    /// Whether the source counts temporary tables.
+    pub counted: bool,
+    /// Temporary tables.
+    pub temporary_tables: u64,
+    /// Of them, on disk.
+    pub disk_tables: u64,
+    /// Bytes of temporary tables, where the source has them.
+    pub bytes: Option<u64>,
+    /// Tables and views of the schema that are known.
+    pub schema_tables: usize,
+    /// See `schema_tables`.
+    pub schema_views: usize,
+}
+
+/// A statement with findings.
+#[derive(Debug, Clone, Serialize)]
+pub struct StatementReport {
+    /// Its place, from 1.
+    pub rank: usize,
+    /// The digest's hash.
+    pub digest: String,
+    /// The normalized text.
+    pub text: String,
+    /// A statement as it ran.
+    pub example: String,
+    /// The default database.
+    pub database: Option<String>,
+    /// The accounts that ran it, eight at most.
+    pub accounts: Vec<String>,
+    /// How often it ran.
+    pub runs: u64,
+    /// Seconds in all, as a share of the workload's, and of the longest run.
+    pub seconds: f64,
+    /// See `seconds`.
+    pub seconds_share: f64,
+    /// See `seconds`.
+    pub seconds_max: f64,
+    /// Rows sent and read.
+    pub rows_sent: u64,
+    /// See `rows_sent`.
+    pub rows_examined: u64,
+    /// Temporary tables; null where the source does not count them.
+    pub temporary_tables: Option<u64>,
+    /// Of them, on disk.
+    pub disk_tables: Option<u64>,
+    /// Their bytes; null where the source has none.
+    pub bytes: Option<u64>,
+    /// Rounds of merging of sorts; null where the source has none.
+    pub sort_merge_passes: Option<u64>,
+    /// What is wrong, and what to do.
+    pub findings: Vec<Finding>,
+}
+
+/// A change and what it helps.
+#[derive(Debug, Clone, Serialize)]
+pub struct MergedChange {
+    /// The change.
+    #[serde(flatten)]
+    pub change: Change,
+    /// The ranks of the statements that it helps.
+    pub statements: Vec<usize>,
+    /// The seconds that these took.
+    pub seconds: f64,
+    /// The disk tables that they made.
+    pub disk_tables: u64,
+}
+
+impl Report {
+    /// Finds and ranks. `explain` asks the server for EXPLAIN of a digest's example, where there is a server to ask.
+    pub fn new(
+        input: &Input<'_>,
+        sources: Vec<String>,
+        limit: usize,
+        explain: &mut dyn FnMut(&Digest) -> Option<Explain>,
+    ) -> Self {
+        let mut totals = totals(input);
+        let digests = input.workload.digests().iter();
+        let mut digests: Vec<&Digest> = digests.filter(|digest| digest.is_of_interest()).collect();
+        digests.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        let mut found: Vec<(f64, &Digest, Vec<Finding>)> = Vec::new();
+        for (number, digest) in digests.into_iter().enumerate() {
+            // The server is spared what would hardly be shown.
+            let plan = if number < EXPLAINED_MAX {
+                explain(digest)
+            } else {
+                None
+            };
+            let findings = findings(input, digest, plan);
+            if !findings.is_empty() {
+                found.push((score(digest, &findings), digest, findings));
+            }
+        }
+        found.sort_by(|a, b| {
+            b.0.total_cmp(&a.0)
+                .then_with(|| b.1.disk_tables.cmp(&a.1.disk_tables))
+        });
+        let all = found.len();
+        found.truncate(limit);
+        let seconds = input.workload.seconds.max(f64::MIN_POSITIVE);
+        let statements: Vec<StatementReport> = found
+            .into_iter()
+            .enumerate()
+            .map(|(at, (_, digest, findings))| statement(at + 1, digest, findings, seconds))
+            .collect();
+        let mut notes = notes(input, &totals);
+        totals.counted |= statements
+            .iter()
+            .any(|statement| statement.temporary_tables.is_some());
+        if input.workload.left_out > 0 {
+            notes.push(format!(
+                "{} runs of rare statements were counted and not looked at",
+                input.workload.left_out
+            ));
+        }
+        Self {
+            format: 1,
+            sources,
+            server: input.server.clone(),
+            changes: merged(&statements),
+            statements_left_out: all - statements.len(),
+            statements,
+            totals,
+            notes,
+        }
+    }
+}
+
+fn totals(input: &Input<'_>) -> Totals {
+    let digests = input.workload.digests();
+    let (schema_tables, schema_views) = input.schema.counts();
+    let bytes: Vec<u64> = digests.iter().filter_map(|digest| digest.bytes).collect();
+    Totals {
+        runs: input.workload.runs,
+        digests: digests.len(),
+        seconds: input.workload.seconds,
+        first: digests.iter().filter_map(|digest| digest.first).min(),
+        last: digests.iter().filter_map(|digest| digest.last).max(),
+        counted: digests.iter().any(Digest::is_counted),
+        temporary_tables: digests.iter().map(|digest| digest.tables).sum(),
+        disk_tables: digests.iter().map(|digest| digest.disk_tables).sum(),
+        bytes: (!bytes.is_empty()).then(|| bytes.iter().sum()),
+        schema_tables,
+        schema_views,
+    }
+}
+
+fn notes(input: &Input<'_>, totals: &Totals) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !totals.counted {
+        let how = match input.server.family {
+            crate::Family::MariaDb => "SET GLOBAL log_slow_verbosity = 'query_plan,explain'",
+            _ => {
+                "SET GLOBAL log_slow_extra = ON (MySQL 8.0.14 or later), or log_slow_verbosity = 'full' (Percona Server)"
+            }
+        };
+        notes.push(format!("The log does not count temporary tables, so that findings rest on the statements alone. Have the server count them: {how}."));
+    }
+    if input.schema.is_empty() {
+        notes.push("The schema is not known, so that no column or index can be named: give --schema dump.sql (mysqldump --no-data) or --connect.".to_owned());
+    }
+    if !input.server.known {
+        notes.push(format!("The log does not say which server wrote it; the rules of {} are assumed (--server to change it).", input.server.name));
+    }
+    notes
+}
+
+/// What there is to gain: seconds, weighed by what the worst finding costs, and halved for guesses.
+fn score(digest: &Digest, findings: &[Finding]) -> f64 {
+    let weight = |finding: &Finding| {
+        let cost = match (finding.cause.is_of_disk(), digest.disk_tables > 0) {
+            (true, _) => 1.0,
+            (false, true) => 0.9,
+            (false, false) => 0.3,
+        };
+        let sure = match finding.confidence {
+            crate::Confidence::Certain => 1.0,
+            crate::Confidence::Likely => 0.8,
+            crate::Confidence::Possible => 0.4,
+        };
+        cost * sure
+    };
+    findings.iter().map(weight).fold(0.0, f64::max) * digest.seconds
+}
+
+fn statement(
+    rank: usize,
+    digest: &Digest,
+    findings: Vec<Finding>,
+    all_seconds: f64,
+) -> StatementReport {
+    let counted = digest.is_counted();
+    StatementReport {
+        rank,
+        digest: digest.hash.clone(),
+        text: digest.text.clone(),
+        example: digest.example.clone(),
+        database: digest.database.clone(),
+        accounts: digest.accounts.clone(),
+        runs: digest.runs,
+        seconds: digest.seconds,
+        seconds_share: digest.seconds / all_seconds,
+        seconds_max: digest.seconds_max,
+        rows_sent: digest.rows_sent,
+        rows_examined: digest.rows_examined,
+        temporary_tables: counted.then_some(digest.tables),
+        disk_tables: counted.then_some(digest.disk_tables),
+        bytes: digest.bytes,
+        sort_merge_passes: digest.merge_passes,
+        findings,
+    }
+}
+
+/// The first change of each finding, where it changes the server: the same change once, and the largest value of a
+/// setting.
+fn merged(statements: &[StatementReport]) -> Vec<MergedChange> {
+    let mut changes: Vec<MergedChange> = Vec::new();
+    for statement in statements {
+        for finding in &statement.findings {
+            let Some(change) = finding.changes.first() else {
+                continue;
+            };
+            if !matches!(
+                change.kind,
+                ChangeKind::Index | ChangeKind::Alter | ChangeKind::Setting
+            ) {
+                continue;
+            }
+            let known = changes
+                .iter_mut()
+                .find(|known| is_same(&known.change, change));
+            let merged = match known {
+                Some(known) => {
+                    if value_of(&change.sql) > value_of(&known.change.sql) {
+                        known.change = change.clone();
+                    }
+                    known
+                }
+                None => {
+                    changes.push(MergedChange {
+                        change: change.clone(),
+                        statements: Vec::new(),
+                        seconds: 0.0,
+                        disk_tables: 0,
+                    });
+                    match changes.last_mut() {
+                        Some(last) => last,
+                        None => continue,
+                    }
+                }
+            };
+            if !merged.statements.contains(&statement.rank) {
+                merged.statements.push(statement.rank);
+                merged.seconds += statement.seconds;
+                merged.disk_tables += statement.disk_tables.unwrap_or(0);
+            }
+        }
+    }
+    changes.sort_by(|a, b| {
+        b.disk_tables
+            .min(1)
+            .cmp(&a.disk_tables.min(1))
+            .then(b.seconds.total_cmp(&a.seconds))
+    });
+    changes
+}
+
+/// The same text, or the same settings with other values.
+fn is_same(a: &Change, b: &Change) -> bool {
+    let names = |sql: &str| {
+        sql.split(|c: char| c.is_ascii_digit())
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    a.sql == b.sql
+        || a.kind == ChangeKind::Setting
+            && b.kind == ChangeKind::Setting
+            && names(&a.sql) == names(&b.sql)
+}
+
+fn value_of(sql: &str) -> u64 {
+    let digits = sql
+        .rsplit(|c: char| !c.is_ascii_digit())
+        .find(|part| !part.is_empty());
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// A time for people.
+fn time_text(microseconds: Option<i64>) -> String {
+    let time = microseconds.and_then(|time| jiff::Timestamp::from_microsecond(time).ok());
+    time.map_or_else(
+        || "?".to_owned(),
+        |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+    )
+}
+
+#[cfg(test)]
+mod tests;

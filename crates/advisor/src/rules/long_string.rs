@@ -1,0 +1,102 @@
+//! Strings of more than 512 characters (`CONVERT_IF_BIGGER_TO_BLOB`): article 1's cause.
+
+use super::blob;
+use super::context::{Context, list_of};
+use crate::finding::{Cause, Change, ChangeKind, Finding};
+use crate::rewrite;
+use crate::server::LONG_STRING_CHARACTERS;
+use crate::statement::Block;
+use crate::temp_tables::Held;
+
+pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let values = context.disk_values(Held::is_long);
+    let Some((first, held)) = values.first() else {
+        return;
+    };
+    let longest = values
+        .iter()
+        .filter_map(|(_, held)| held.value.characters())
+        .max()
+        .unwrap_or(0);
+    let evidence = format!(
+        "{} may have {longest} characters by its declaration; more than {LONG_STRING_CHARACTERS} make it a BLOB, which {} keeps on disk, however short the values are",
+        list_of(values.iter().map(|(_, held)| &held.expr)),
+        context.server.name
+    );
+    let mut finding = context.finding(Cause::LongString, first.strength, evidence);
+    for (table, held) in &values {
+        if let Some(block) = context.block(table) {
+            finding
+                .changes
+                .extend(shorter_columns(context, block, held));
+        }
+    }
+    let text = held.expr.to_string();
+    let is_subquery = text.trim_start().starts_with('(');
+    let short = format!("LEFT({text}, {LONG_STRING_CHARACTERS})");
+    if let Some(sql) = context
+        .text()
+        .filter(|_| !is_subquery)
+        .and_then(|sql| rewrite::with_expression(sql, &text, &short))
+    {
+        finding.changes.push(
+            Change::new(
+                ChangeKind::Rewrite,
+                sql,
+                format!(
+                    "the value is cut to {LONG_STRING_CHARACTERS} characters and stays in memory"
+                ),
+            )
+            .at_risk(format!(
+                "values that differ only behind {LONG_STRING_CHARACTERS} characters become one"
+            )),
+        );
+    }
+    findings.push(finding);
+}
+
+/// Columns that could be declared shorter, so that the value gets short enough.
+fn shorter_columns(context: &Context<'_>, block: &Block, held: &Held) -> Vec<Change> {
+    // A subquery reads its columns in a block of its own.
+    let mut places: Vec<(&Block, crate::statement::ColumnPlace)> = block
+        .columns_of([&held.expr])
+        .into_iter()
+        .map(|place| (block, place))
+        .collect();
+    for inner in &context.statement.blocks {
+        if matches!(inner.role, crate::statement::Role::Subquery(_))
+            && held.expr.to_string().contains(&inner.select.to_string())
+        {
+            places.extend(
+                inner
+                    .columns_of(inner.items())
+                    .into_iter()
+                    .map(|place| (inner, place)),
+            );
+        }
+    }
+    let characters = |block: &Block, place| {
+        let column = block.column(place)?;
+        crate::statement::Value::of(&column.ty).characters()
+    };
+    let total: u64 = held.value.characters().unwrap_or(0);
+    let mut changes: Vec<(f64, Change)> = Vec::new();
+    for (block, place) in places {
+        let Some(own) = characters(block, place) else {
+            continue;
+        };
+        // What the rest of the expression takes stays.
+        let others = total.saturating_sub(own);
+        let Some(room) = LONG_STRING_CHARACTERS
+            .checked_sub(others)
+            .filter(|room| *room >= 16 && *room < own)
+        else {
+            continue;
+        };
+        let kept = room as f64 / own as f64;
+        changes.extend(blob::alter(block, place, room).map(|change| (kept, change)));
+    }
+    // The column that keeps most of its length is the least likely to hold longer values.
+    changes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    changes.into_iter().map(|(_, change)| change).collect()
+}

@@ -1,0 +1,160 @@
+//! How wide values are: the types of expressions, found by the planner's own binder.
+//!
+//! An expression of a block is bound as the only item of a query over the block's FROM. Functional dependence is not
+//! asked for, since the server has accepted the statement.
+
+use mayfly_plan::PlanOptions;
+use mayfly_plan::bind;
+use mayfly_syntax::ast::{self, Expr, Query, SelectItem, SetExpr};
+use mayfly_types::{SqlMode, SqlType, TypeKind};
+
+use super::Block;
+use crate::schema::{Schema, SchemaCatalog};
+
+/// What a value is to a temporary table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// BLOB, TEXT or JSON.
+    Blob,
+    /// A string of at most so many characters, of so many bytes each.
+    Text {
+        /// At most so many.
+        characters: u64,
+        /// The longest character of its character set.
+        bytes_per_character: u64,
+    },
+    /// A value of fixed length.
+    Fixed(u64),
+    /// Not known.
+    Unknown,
+}
+
+impl Value {
+    /// The value of a type.
+    pub(crate) fn of(ty: &SqlType) -> Self {
+        if ty.is_blob() || ty.kind == TypeKind::Json {
+            return Self::Blob;
+        }
+        if ty.is_string() {
+            let bytes = if ty.is_binary_string() {
+                1
+            } else {
+                ty.collation.charset().max_length()
+            };
+            return Self::Text {
+                characters: u64::from(ty.length),
+                bytes_per_character: u64::from(bytes.max(1)),
+            };
+        }
+        Self::Fixed(ty.declared_bytes(None))
+    }
+
+    /// The bytes that it takes in a row of fixed length.
+    pub(crate) fn declared_bytes(self) -> Option<u64> {
+        match self {
+            Self::Text {
+                characters,
+                bytes_per_character,
+            } => Some(characters * bytes_per_character + 2),
+            Self::Fixed(bytes) => Some(bytes),
+            Self::Blob | Self::Unknown => None,
+        }
+    }
+
+    /// The characters of a string.
+    pub(crate) fn characters(self) -> Option<u64> {
+        match self {
+            Self::Text { characters, .. } => Some(characters),
+            _ => None,
+        }
+    }
+}
+
+/// Finds the types of expressions in a schema.
+#[derive(Debug)]
+pub(crate) struct ValueTypes<'s> {
+    schema: &'s Schema,
+    database: Option<&'s str>,
+    options: PlanOptions,
+}
+
+impl<'s> ValueTypes<'s> {
+    /// Types as they are in a schema, seen from a database. `group_concat_max_len` is the server's.
+    pub(crate) fn new(
+        schema: &'s Schema,
+        database: Option<&'s str>,
+        group_concat_max_len: u64,
+    ) -> Self {
+        Self {
+            schema,
+            database,
+            options: PlanOptions {
+                sql_mode: SqlMode(0),
+                group_concat_max_len,
+                ..PlanOptions::default()
+            },
+        }
+    }
+
+    /// The value of an expression in a block.
+    pub(crate) fn value(&self, block: &Block, expr: &Expr) -> Value {
+        if let Some(column) = block.place(expr).and_then(|place| block.column(place)) {
+            return Value::of(&column.ty);
+        }
+        let types = self.types(block, vec![SelectItem::UnnamedExpr(expr.clone())]);
+        types
+            .and_then(|types| types.first().map(Value::of))
+            .unwrap_or(Value::Unknown)
+    }
+
+    /// The names and values of the columns that a block's select list gives; `None` where that is not known.
+    pub(crate) fn columns(&self, block: &Block) -> Option<Vec<(String, Value)>> {
+        let query = self.query(block, block.select.projection.clone());
+        let catalog = SchemaCatalog::new(self.schema, self.database);
+        let bound = bind::bind(&query, &catalog, &self.options).ok()?;
+        Some(
+            bound
+                .output
+                .iter()
+                .map(|column| (column.name.clone(), Value::of(&column.ty)))
+                .collect(),
+        )
+    }
+
+    fn types(&self, block: &Block, items: Vec<SelectItem>) -> Option<Vec<SqlType>> {
+        let query = self.query(block, items);
+        let catalog = SchemaCatalog::new(self.schema, self.database);
+        let bound = bind::bind(&query, &catalog, &self.options).ok()?;
+        Some(bound.output.into_iter().map(|column| column.ty).collect())
+    }
+
+    fn query(&self, block: &Block, projection: Vec<SelectItem>) -> Query {
+        let select = ast::Select {
+            projection,
+            distinct: None,
+            select_modifiers: None,
+            selection: None,
+            group_by: ast::GroupByExpr::Expressions(Vec::new(), Vec::new()),
+            having: None,
+            named_window: Vec::new(),
+            ..block.select.clone()
+        };
+        let with = (!block.with.is_empty()).then(|| ast::With {
+            with_token: ast::helpers::attached_token::AttachedToken::empty(),
+            recursive: true,
+            cte_tables: block.with.clone(),
+        });
+        Query {
+            with,
+            body: Box::new(SetExpr::Select(Box::new(select))),
+            order_by: None,
+            limit_clause: None,
+            fetch: None,
+            locks: Vec::new(),
+            for_clause: None,
+            settings: None,
+            format_clause: None,
+            pipe_operators: Vec::new(),
+        }
+    }
+}

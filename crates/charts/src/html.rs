@@ -1,0 +1,113 @@
+//! A page that holds a report: one file, no script, light or dark as the reader has chosen.
+
+use std::fmt::Write;
+
+const CSS: &str = "\
+:root{color-scheme:light dark;--ground:#fff;--ink:#1c1c1c;--line:#d0d0d0;--strong:#eef3f8}\
+@media(prefers-color-scheme:dark){:root{--ground:#16181c;--ink:#ececec;--line:#3d424b;--strong:#222b36}}\
+body{margin:2rem auto;max-width:62rem;padding:0 1rem;font:16px/1.5 system-ui,sans-serif;background:var(--ground);color:var(--ink)}\
+table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}\
+caption{text-align:start;font-weight:600;padding:.3rem 0}\
+th,td{border-bottom:1px solid var(--line);padding:.2rem .8rem;text-align:right}\
+th:first-child,td:first-child{text-align:left}\
+tr.strong td{background:var(--strong);font-weight:600}\
+pre{background:var(--strong);padding:.8rem;overflow-x:auto}\
+figure{margin:1rem 0}";
+
+/// Text as it stands in HTML and XML, also in attributes. What XML cannot hold becomes U+FFFD.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' | '\n' => out.push(letter),
+            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+/// A page under construction. Text is escaped; only [`Page::figure`] takes what is drawn already.
+#[derive(Debug)]
+pub struct Page {
+    title: String,
+    body: String,
+}
+
+impl Page {
+    /// A page with its title as heading.
+    pub fn new(title: &str) -> Self {
+        let heading = format!("<h1>{}</h1>\n", escape(title));
+        Self {
+            title: title.to_owned(),
+            body: heading,
+        }
+    }
+
+    /// A heading below the page's own.
+    pub fn heading(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<h2>{}</h2>", escape(text));
+    }
+
+    /// A paragraph.
+    pub fn paragraph(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<p>{}</p>", escape(text));
+    }
+
+    /// Lines that keep their form, such as those of an option file.
+    pub fn preformatted(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<pre>{}</pre>", escape(text));
+    }
+
+    /// A picture that [`crate::svg`] drew.
+    pub fn figure(&mut self, svg: &str) {
+        let _ = writeln!(self.body, "<figure>{svg}</figure>");
+    }
+
+    /// A table; `strong` says which rows stand out.
+    pub fn table(
+        &mut self,
+        caption: &str,
+        head: &[&str],
+        rows: &[Vec<String>],
+        strong: impl Fn(usize) -> bool,
+    ) {
+        let _ = write!(
+            self.body,
+            "<table><caption>{}</caption><thead><tr>",
+            escape(caption)
+        );
+        for cell in head {
+            let _ = write!(self.body, r#"<th scope="col">{}</th>"#, escape(cell));
+        }
+        self.body.push_str("</tr></thead>\n<tbody>\n");
+        for (index, row) in rows.iter().enumerate() {
+            self.body.push_str(if strong(index) {
+                r#"<tr class="strong">"#
+            } else {
+                "<tr>"
+            });
+            for cell in row {
+                let _ = write!(self.body, "<td>{}</td>", escape(cell));
+            }
+            self.body.push_str("</tr>\n");
+        }
+        self.body.push_str("</tbody></table>\n");
+    }
+
+    /// The whole page.
+    pub fn finish(self) -> String {
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
+             <title>{}</title><style>{CSS}</style></head>\n<body>\n{}</body></html>\n",
+            escape(&self.title),
+            self.body
+        )
+    }
+}

@@ -1,0 +1,20 @@
+//! Opens the database that the command line names.
+
+use mayfly_engine::{Database, Session};
+
+use crate::options::Options;
+
+/// A session of the database that the options describe. Its current database has this name, and is created where there
+/// is none.
+pub(crate) fn open(options: &Options, current: &str) -> Result<Session, String> {
+    let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;
+    let mut session = database.session();
+    let quoted = current.replace('`', "``");
+    for sql in [
+        format!("CREATE DATABASE IF NOT EXISTS `{quoted}`"),
+        format!("USE `{quoted}`"),
+    ] {
+        session.execute(&sql).map_err(|e| e.to_string())?;
+    }
+    Ok(session)
+}

@@ -1,0 +1,221 @@
+//! The live page: its server over sessions of the engine, which run as `root@localhost` inside of this process.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mayfly_engine::{Database, Error, Session, SessionOptions, VERSION};
+use mayfly_http::{Facts, Options, Server, Source, SourceError, Table, Token};
+
+use crate::options::{HttpOptions, WithoutToken};
+
+/// What others see of the page's sessions in `session_connect_attrs`.
+const PROGRAM: &str = "mayfly live page";
+
+/// The page's own statements are not among those that it shows.
+const UNSEEN: &str = "UPDATE performance_schema.threads SET INSTRUMENTED = 'NO' WHERE PROCESSLIST_ID = CONNECTION_ID()";
+
+/// Starts the page if the command line asks for it, and says where it is.
+pub(super) fn start(
+    database: &Arc<Database>,
+    options: &HttpOptions,
+) -> Result<Option<Server>, String> {
+    let Some(port) = options.http else {
+        return Ok(None);
+    };
+    let address = SocketAddr::new(options.http_bind, port);
+    let (token, shown) = token(options)?;
+    let mut page = Options::new(address, token);
+    page.names.clone_from(&options.http_names);
+    page.metrics_digests = usize::from(options.http_metrics_digests);
+    let source = EngineSource {
+        database: Arc::clone(database),
+        idle: Mutex::default(),
+        watching: Mutex::default(),
+    };
+    let server = Server::start(Arc::new(source), page)
+        .map_err(|error| format!("--http: {address}: {error}"))?;
+    if !options.http_bind.is_loopback() {
+        tracing::warn!(
+            "the live page is reached from other machines, and HTTP hides nothing on the way"
+        );
+    }
+    let place = server.url();
+    // Not through the log, which may be stored.
+    match (shown, &options.http_token_file) {
+        (Some(token), _) => eprintln!("live page: {place}/#token={token}"),
+        (None, Some(file)) => eprintln!("live page: {place}/ (its token is in {})", file.display()),
+        (None, None) => eprintln!("live page: {place}/ (without a token)"),
+    }
+    Ok(Some(server))
+}
+
+/// The token, and its text if it is to be shown.
+fn token(options: &HttpOptions) -> Result<(Option<Token>, Option<String>), String> {
+    match (options.http_without_token, &options.http_token_file) {
+        (Some(without), _) => {
+            check_without_token(without, options.http_bind)?;
+            Ok((None, None))
+        }
+        (None, Some(file)) => Ok((Some(token_of_file(file)?), None)),
+        (None, None) => {
+            let text = Token::random_text()?;
+            Ok((Some(Token::new(&text)?), Some(text)))
+        }
+    }
+}
+
+fn check_without_token(without: WithoutToken, bind: IpAddr) -> Result<(), String> {
+    if without == WithoutToken::Anywhere || bind.is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "--http-without-token lets everybody who reaches {bind} read and end statements: it is for loopback addresses, \
+         unless --http-without-token=anywhere says that this is meant"
+    ))
+}
+
+/// The token in a file. One that is not there is made, and only its owner may read it.
+fn token_of_file(path: &Path) -> Result<Token, String> {
+    let failed = |error: std::io::Error| format!("--http-token-file {}: {error}", path.display());
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let text = Token::random_text()?;
+            let mut options = std::fs::OpenOptions::new();
+            options.write(true).create_new(true);
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let mut file = options.open(path).map_err(failed)?;
+            file.write_all(format!("{text}\n").as_bytes())
+                .map_err(failed)?;
+            text
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    Token::new(text.trim())
+        .map_err(|error| format!("--http-token-file {}: {error}", path.display()))
+}
+
+/// The engine as the page sees it.
+#[derive(Debug)]
+struct EngineSource {
+    database: Arc<Database>,
+    /// Sessions that watch and have nothing to do.
+    idle: Mutex<Vec<Session>>,
+    /// The numbers of all sessions that watch.
+    watching: Mutex<HashSet<u64>>,
+}
+
+impl EngineSource {
+    fn session(&self) -> Session {
+        let mut options = SessionOptions::new();
+        options.database = None;
+        options.attributes = vec![("program_name".to_owned(), PROGRAM.to_owned())];
+        self.database.session_with(options)
+    }
+
+    fn watcher(&self) -> Session {
+        if let Some(session) = lock(&self.idle).pop() {
+            return session;
+        }
+        let mut session = self.session();
+        lock(&self.watching).insert(session.id());
+        // Where there is no such table, they are seen.
+        let _ = session.execute(UNSEEN);
+        session
+    }
+}
+
+impl Source for EngineSource {
+    fn run(
+        &self,
+        session: mayfly_http::Session,
+        statements: &[&str],
+    ) -> Result<Vec<Table>, SourceError> {
+        match session {
+            mayfly_http::Session::Asked => run_all(&mut self.session(), statements),
+            mayfly_http::Session::Watching => {
+                let mut session = self.watcher();
+                let results = run_all(&mut session, statements);
+                // One that was killed goes.
+                if session.shut_out().is_none() {
+                    lock(&self.idle).push(session);
+                } else {
+                    lock(&self.watching).remove(&session.id());
+                }
+                results
+            }
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            version: VERSION.to_owned(),
+            account: "root@localhost".to_owned(),
+        }
+    }
+
+    fn findings(&self) -> Result<Option<serde_json::Value>, SourceError> {
+        Ok(None)
+    }
+
+    fn is_watching(&self, session_id: u64) -> bool {
+        lock(&self.watching).contains(&session_id)
+    }
+}
+
+fn run_all(session: &mut Session, statements: &[&str]) -> Result<Vec<Table>, SourceError> {
+    let run = |sql: &&str| {
+        let result = session.query_only(sql).and_then(|rows| rows.into_result());
+        let result = result.map_err(source_error)?;
+        Ok(Table {
+            columns: result.columns.iter().map(|it| it.name.clone()).collect(),
+            rows: result.rows_text(),
+        })
+    };
+    statements.iter().map(run).collect()
+}
+
+fn source_error(error: Error) -> SourceError {
+    SourceError {
+        code: error.errno(),
+        message: error.message().to_owned(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_token_only_where_it_is_meant() {
+        let [loopback, other] = ["127.0.0.1", "0.0.0.0"].map(|it| it.parse().expect("an address"));
+        assert!(check_without_token(WithoutToken::Loopback, loopback).is_ok());
+        assert!(check_without_token(WithoutToken::Loopback, other).is_err());
+        assert!(check_without_token(WithoutToken::Anywhere, other).is_ok());
+    }
+
+    #[test]
+    fn a_token_file_is_made_for_its_owner_and_read_again() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("token");
+        token_of_file(&path).expect("made");
+        let text = std::fs::read_to_string(&path).expect("written");
+        let mode = std::fs::metadata(&path)
+            .expect("written")
+            .permissions()
+            .mode();
+        assert_eq!((text.trim().len(), mode & 0o777), (32, 0o600));
+        token_of_file(&path).expect("read");
+        assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);
+        std::fs::write(&path, "short\n").expect("written");
+        assert!(token_of_file(&path).is_err());
+    }
+}

@@ -1,0 +1,216 @@
+//! `mayfly what-if`: a statement is run again under other limits and on other engines of temporary tables, to see what
+//! each of them costs. The results must be the same everywhere.
+
+mod report;
+mod settings;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use mayfly_engine::{Session, TemporaryTableRecord};
+
+use crate::open::open;
+use crate::options::{Options, WhatIfOptions};
+use crate::run::{Runner, Source};
+use report::Report;
+use settings::{Case, cases};
+
+/// How a case went.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// All of its runs.
+    Ran {
+        /// How long each took, the shortest first.
+        times: Vec<Duration>,
+        /// The temporary tables of the last run.
+        tables: Vec<TemporaryTableRecord>,
+        /// Of all rows together, whatever their order.
+        rows: RowSum,
+    },
+    /// It took longer than a case may.
+    TooLong(Duration),
+    /// It ended with an error.
+    Failed(String),
+}
+
+/// What rows have in common with the same rows in another order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct RowSum {
+    pub(crate) rows: u64,
+    sum: u64,
+}
+
+impl RowSum {
+    fn add(&mut self, row: &[Option<Vec<u8>>]) {
+        // FNV-1a over the values, each with its length in front.
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        let mut take = |bytes: &[u8]| {
+            for byte in bytes {
+                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        for value in row {
+            match value {
+                None => take(&[0xFF]),
+                Some(value) => {
+                    take(&(value.len() as u64).to_le_bytes());
+                    take(value);
+                }
+            }
+        }
+        self.rows += 1;
+        self.sum = self.sum.wrapping_add(hash);
+    }
+}
+
+/// Runs the statement under all cases, and prints what they cost.
+pub(crate) fn run(what_if: &WhatIfOptions, options: &Options) -> Result<ExitCode, String> {
+    let mut session = open(options, &what_if.database)?;
+    load(what_if, options, &mut session)?;
+    let text = |error: mayfly_engine::Error| error.to_string();
+    // The first run warms up what later ones reuse, and says how much memory the statement wants.
+    Case::unlimited().apply(&mut session).map_err(text)?;
+    let first = run_once(&mut session, &what_if.statement, what_if.seconds);
+    let peak = match first {
+        Outcome::Ran { tables, .. } => tables.iter().map(|table| table.memory_peak).max(),
+        Outcome::Failed(error) => return Err(error),
+        Outcome::TooLong(time) => {
+            return Err(format!(
+                "the statement takes longer than {} seconds in memory: raise --seconds",
+                time.as_secs()
+            ));
+        }
+    };
+    let cases = cases(peak.unwrap_or(0), &what_if.limits);
+    let mut outcomes = Vec::with_capacity(cases.len());
+    for case in &cases {
+        eprintln!("mayfly: {} …", case.title);
+        case.apply(&mut session).map_err(text)?;
+        outcomes.push(measure(&mut session, what_if));
+    }
+    let report = Report {
+        statement: &what_if.statement,
+        cases: &cases,
+        outcomes: &outcomes,
+    };
+    println!("{}", report.text());
+    write(what_if.svg.as_deref(), || report.svg())?;
+    write(what_if.html.as_deref(), || report.html())?;
+    write(what_if.json.as_deref(), || report.json())?;
+    Ok(if report.is_same_everywhere() {
+        ExitCode::SUCCESS
+    } else {
+        eprintln!(
+            "mayfly: a result differs between cases: this is a defect of Mayfly, please report it"
+        );
+        ExitCode::FAILURE
+    })
+}
+
+/// Makes the tables that the statement reads.
+fn load(what_if: &WhatIfOptions, options: &Options, session: &mut Session) -> Result<(), String> {
+    let mut runner = Runner::batch(options);
+    for input in &what_if.inputs {
+        if input.ends_with(".csv") {
+            crate::csv_table::open(session, input)?;
+        } else if !Path::new(input).is_file() {
+            return Err(format!("{input}: no such file"));
+        } else if !runner.file(session, input)? {
+            return Err(format!("{input}: a statement failed"));
+        }
+    }
+    for text in &what_if.setup {
+        let ran = runner.script(session, text.as_bytes(), &Source::default());
+        if !ran.map_err(|error| error.to_string())? {
+            return Err(format!("a statement failed: {text}"));
+        }
+    }
+    Ok(())
+}
+
+/// The runs of one case, as many as are asked for unless they take too long together.
+fn measure(session: &mut Session, what_if: &WhatIfOptions) -> Outcome {
+    let begin = Instant::now();
+    let mut outcome = run_once(session, &what_if.statement, what_if.seconds);
+    for _ in 1..what_if.runs {
+        if begin.elapsed().as_secs() >= what_if.seconds {
+            break;
+        }
+        let Outcome::Ran { times, rows, .. } = &mut outcome else {
+            return outcome;
+        };
+        match run_once(session, &what_if.statement, what_if.seconds) {
+            Outcome::Ran {
+                times: mut next,
+                rows: same,
+                tables,
+            } if same == *rows => {
+                next.append(times);
+                next.sort_unstable();
+                outcome = Outcome::Ran {
+                    times: next,
+                    tables,
+                    rows: same,
+                };
+            }
+            Outcome::Ran { .. } => {
+                return Outcome::Failed(
+                    "two runs gave other rows: the statement is not deterministic".into(),
+                );
+            }
+            other => return other,
+        }
+    }
+    outcome
+}
+
+/// One run, to its last row.
+fn run_once(session: &mut Session, sql: &str, seconds: u64) -> Outcome {
+    let failed = |error: mayfly_engine::Error| match error.errno() {
+        ER_QUERY_TIMEOUT => Outcome::TooLong(Duration::from_secs(seconds)),
+        _ => Outcome::Failed(error.to_string()),
+    };
+    let begin = Instant::now();
+    let mut rows = RowSum::default();
+    {
+        let mut stream = match session.query(sql) {
+            Ok(stream) => stream,
+            Err(error) => return failed(error),
+        };
+        let columns = stream.result().columns.clone();
+        loop {
+            match stream.next_batch() {
+                Ok(Some(batch)) => {
+                    let result = mayfly_engine::StatementResult {
+                        columns: columns.clone(),
+                        batches: vec![batch],
+                        ..Default::default()
+                    };
+                    for row in 0..result.row_count() {
+                        rows.add(&result.row_bytes(row));
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => return failed(error),
+            }
+        }
+    }
+    Outcome::Ran {
+        times: vec![begin.elapsed()],
+        tables: session.finished_temporary_tables(),
+        rows,
+    }
+}
+
+/// Query execution was interrupted, maximum statement execution time exceeded.
+const ER_QUERY_TIMEOUT: u16 = 3024;
+
+fn write(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), String> {
+    match path {
+        None => Ok(()),
+        Some(path) => {
+            std::fs::write(path, content()).map_err(|error| format!("{}: {error}", path.display()))
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What `mayfly what-if` has found: as text, as a picture, as a page, and as JSON.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit, html, svg, terminal};
+use mayfly_engine::TemporaryTableRecord;
+use serde_json::json;
+
+use super::settings::{Case, Engine};
+use super::{Outcome, RowSum};
+use crate::units;
+
+/// Columns of the chart on a terminal.
+const CHART_WIDTH: usize = 100;
+
+/// The cases with their outcomes.
+pub(crate) struct Report<'r> {
+    pub(crate) statement: &'r str,
+    pub(crate) cases: &'r [Case],
+    pub(crate) outcomes: &'r [Outcome],
+}
+
+/// The median of times in order.
+fn median(times: &[Duration]) -> Duration {
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+impl Report<'_> {
+    fn rows(&self) -> impl Iterator<Item = (&Case, &Outcome)> {
+        self.cases.iter().zip(self.outcomes)
+    }
+
+    /// The median of the first case that has the engine of another one and enough memory.
+    fn in_memory(&self, engine: Engine) -> Option<Duration> {
+        let is_legacy = |engine| matches!(engine, Engine::Legacy(_));
+        let mut rows = self.rows();
+        rows.find_map(|(case, outcome)| match outcome {
+            Outcome::Ran { times, .. } if is_legacy(case.engine) == is_legacy(engine) => {
+                Some(median(times))
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether all runs that ended gave the same rows.
+    pub(crate) fn is_same_everywhere(&self) -> bool {
+        let sums = self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Ran { rows, .. } => Some(*rows),
+            _ => None,
+        });
+        let sums: Vec<RowSum> = sums.collect();
+        sums.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    /// The cells of a case: its title, time, ratio to memory, and what its temporary tables were.
+    fn cells(&self, case: &Case, outcome: &Outcome) -> Vec<String> {
+        let (time, ratio, tables) = match outcome {
+            Outcome::Ran { times, tables, .. } => {
+                let time = median(times);
+                let ratio = self.in_memory(case.engine).map(|memory| {
+                    format!(
+                        "{:.1} ×",
+                        time.as_secs_f64() / memory.as_secs_f64().max(1e-9)
+                    )
+                });
+                (
+                    Unit::Seconds.write(time.as_secs_f64()),
+                    ratio.unwrap_or_default(),
+                    tables.iter().map(described).collect::<Vec<_>>().join("; "),
+                )
+            }
+            Outcome::TooLong(limit) => (
+                format!("> {} s", limit.as_secs()),
+                String::new(),
+                String::new(),
+            ),
+            Outcome::Failed(error) => ("error".to_owned(), String::new(), error.clone()),
+        };
+        vec![case.title.clone(), time, ratio, tables]
+    }
+
+    /// A table in the form of the articles', and a chart.
+    pub(crate) fn text(&self) -> String {
+        let head = ["temporary tables", "time", "to memory", "what they were"].map(str::to_owned);
+        let mut lines = vec![head.to_vec()];
+        lines.extend(self.rows().map(|(case, outcome)| self.cells(case, outcome)));
+        let width = |column: usize| {
+            let widths = lines.iter().map(|line| line[column].chars().count());
+            widths.max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..3).map(width).collect();
+        let mut text = format!("{}\n\n", self.statement.trim());
+        for line in &lines {
+            let _ = writeln!(
+                text,
+                "  {:<a$}  {:>b$}  {:>c$}  {}",
+                line[0],
+                line[1],
+                line[2],
+                line[3],
+                a = widths[0],
+                b = widths[1],
+                c = widths[2],
+            );
+        }
+        let _ = write!(
+            text,
+            "\n{}",
+            terminal::bar_chart(&self.chart(), CHART_WIDTH)
+        );
+        let same = if self.is_same_everywhere() {
+            "The statement gave the same rows in every case."
+        } else {
+            "THE ROWS DIFFER BETWEEN CASES."
+        };
+        let _ = write!(text, "\n{same}");
+        text
+    }
+
+    fn chart(&self) -> BarChart {
+        let groups = self.rows().map(|(case, outcome)| BarGroup {
+            label: case.title.clone(),
+            bars: vec![match outcome {
+                Outcome::Ran { times, .. } => Some(Bar {
+                    value: median(times).as_secs_f64(),
+                    range: times
+                        .first()
+                        .zip(times.last())
+                        .map(|(least, most)| (least.as_secs_f64(), most.as_secs_f64())),
+                }),
+                _ => None,
+            }],
+        });
+        BarChart {
+            title: "Time by the engine and the memory of temporary tables".to_owned(),
+            description: "The median time of the statement in each case.".to_owned(),
+            value: Axis {
+                label: "time".to_owned(),
+                scale: Scale::Linear,
+                unit: Unit::Seconds,
+            },
+            series: vec!["time".to_owned()],
+            groups: groups.collect(),
+        }
+    }
+
+    /// The chart.
+    pub(crate) fn svg(&self) -> String {
+        svg::bar_chart(&self.chart())
+    }
+
+    /// A page that needs no other file.
+    pub(crate) fn html(&self) -> String {
+        let mut page = html::Page::new("What if: temporary tables");
+        page.preformatted(self.statement.trim());
+        page.figure(&self.svg());
+        let rows: Vec<Vec<String>> = self
+            .rows()
+            .map(|(case, outcome)| self.cells(case, outcome))
+            .collect();
+        let head = ["Temporary tables", "Time", "To memory", "What they were"];
+        page.table("Time in each case", &head, &rows, |_| false);
+        page.paragraph(if self.is_same_everywhere() {
+            "The statement gave the same rows in every case."
+        } else {
+            "The rows differ between cases."
+        });
+        page.finish()
+    }
+
+    /// Everything, for programs.
+    pub(crate) fn json(&self) -> String {
+        let cases = self.rows().map(|(case, outcome)| {
+            let (memory, disk) = match case.engine {
+                Engine::TempTable => ("TempTable", None),
+                Engine::Legacy(disk) => ("MEMORY", Some(disk)),
+            };
+            let mut object = json!({
+                "title": case.title, "engine": memory, "disk_engine": disk, "limit_bytes": case.limit,
+            });
+            match outcome {
+                Outcome::Ran { times, tables, rows } => {
+                    let seconds: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
+                    object["seconds"] = json!(seconds);
+                    object["rows"] = json!(rows.rows);
+                    object["temporary_tables"] = tables.iter().map(table_json).collect();
+                }
+                Outcome::TooLong(limit) => object["longer_than_seconds"] = json!(limit.as_secs()),
+                Outcome::Failed(error) => object["error"] = json!(error),
+            }
+            object
+        });
+        let cases: Vec<serde_json::Value> = cases.collect();
+        let report = json!({
+            "statement": self.statement,
+            "same_rows": self.is_same_everywhere(),
+            "cases": cases,
+        });
+        format!("{report:#}\n")
+    }
+}
+
+fn described(table: &TemporaryTableRecord) -> String {
+    let rows = if table.groups > 0 {
+        table.groups
+    } else {
+        table.rows
+    };
+    let mut text = format!(
+        "{} in {}: {rows} rows, {} in memory",
+        table.purpose.name(),
+        table.engine,
+        units::bytes(table.memory_peak)
+    );
+    if table.disk_peak > 0 {
+        let _ = write!(text, ", {} on disk", units::bytes(table.disk_peak));
+    }
+    text
+}
+
+fn table_json(table: &TemporaryTableRecord) -> serde_json::Value {
+    json!({
+        "purpose": table.purpose.name(),
+        "cause": &*table.cause,
+        "engine": table.engine,
+        "rows": table.rows,
+        "groups": table.groups,
+        "memory_peak_bytes": table.memory_peak,
+        "disk_peak_bytes": table.disk_peak,
+        "bytes_written": table.bytes_written,
+        "limit": table.limit.map(|limit| limit.setting),
+    })
+}

@@ -1,0 +1,26 @@
+//! `performance_schema`: what statements, stages, sessions and temporary tables do and did, from the engine's
+//! [`instrumentation`](crate::instrumentation). The numbers of threads are those of connections.
+
+mod accounts;
+mod locks;
+mod memory;
+mod setup;
+mod stages;
+mod statements;
+mod summaries;
+mod threads;
+
+use super::relation::Relation;
+
+pub(crate) use self::setup::{ACTOR, add_actor, change, remove_actors};
+
+pub(super) const RELATIONS: &[&[Relation]] = &[
+    accounts::RELATIONS,
+    locks::RELATIONS,
+    memory::RELATIONS,
+    setup::RELATIONS,
+    stages::RELATIONS,
+    statements::RELATIONS,
+    summaries::RELATIONS,
+    threads::RELATIONS,
+];

@@ -1,0 +1,57 @@
+//! `threads`: the sessions.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mayfly_types::Value;
+
+use crate::connections::SessionShared;
+use crate::information_schema::relation::{Relation, Row, row, yes_no};
+use crate::session::StatementContext;
+
+pub(super) const RELATIONS: &[Relation] = &[Relation::new("performance_schema.threads", threads)];
+
+fn threads(context: &StatementContext<'_>) -> Vec<Row> {
+    let sessions = context.database().living_sessions();
+    let row = |session: &Arc<SessionShared>| {
+        let (activity, identity, memory) =
+            (&session.activity, session.identity(), session.memory());
+        let time = i64::try_from(activity.duration().as_secs()).unwrap_or(i64::MAX);
+        let transport = session.transport.get();
+        let is_encrypted = transport.is_some_and(|transport| transport.encryption.is_some());
+        let connection = match (transport, session.port) {
+            (None, _) => None,
+            (_, None) => Some("Socket"),
+            _ if is_encrypted => Some("SSL/TLS"),
+            _ => Some("TCP/IP"),
+        };
+        let state = activity.state();
+        row![
+            session.id,
+            "thread/sql/one_connection",
+            "FOREGROUND",
+            session.id,
+            &identity.user,
+            &identity.host,
+            activity.database().as_deref(),
+            activity.work().name(),
+            Value::Int(time),
+            (!state.is_empty()).then_some(state),
+            activity.statement().as_deref(),
+            Value::Null,
+            Value::Null,
+            yes_no(session.is_instrumented.load(Ordering::Relaxed)),
+            yes_no(session.has_history.load(Ordering::Relaxed)),
+            connection,
+            Value::Null,
+            Value::Null,
+            "PRIMARY",
+            memory.rows.used(),
+            memory.rows.peak(),
+            memory.rows.used() + memory.own.used(),
+            memory.rows.peak() + memory.own.peak(),
+            "NO",
+        ]
+    };
+    sessions.iter().map(row).collect()
+}

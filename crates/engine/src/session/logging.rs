@@ -1,0 +1,386 @@
+//! What a session writes to the logs: each statement when it begins and when it has ended, and what its client asks
+//! for besides.
+
+use std::cell::OnceCell;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use mayfly_exec::Measures;
+use mayfly_plan::explain::{ExplainRow, TableReader};
+use mayfly_storage::temptable::{Purpose, RegistryEntry};
+use mayfly_types::{Error, Result};
+
+use super::{Session, StatementContext};
+use crate::connections::{Encryption, Identity, SessionOptions};
+use crate::database::Database;
+use crate::logs::{
+    ExplainLine, GeneralEntry, HandlerCounts, LoggedCondition, SlowEntry, StatementKind,
+};
+use crate::result::StatementSummary;
+use crate::status::{COUNTERS, Counter};
+
+/// What a session keeps for the logs, while they are on.
+#[derive(Debug, Default)]
+pub(crate) struct SessionLog {
+    user_host: OnceCell<Arc<str>>,
+    /// What the running statement is in the logs, where that is not its text: one with values for its `?`.
+    pub(crate) text: Option<Arc<str>>,
+    /// It is a command that is no statement.
+    is_command: bool,
+    /// Counters as they were when it began.
+    before: Option<Box<HandlerCounts>>,
+    explained: Option<Box<ExplainedPlan>>,
+    /// The entry of a statement whose client is still to be answered.
+    pending: Option<Box<SlowEntry>>,
+}
+
+/// The EXPLAIN of a running statement, and where it is measured.
+#[derive(Debug)]
+pub(crate) struct ExplainedPlan {
+    pub(crate) rows: Vec<ExplainRow>,
+    pub(crate) readers: Vec<TableReader>,
+    pub(crate) measures: Arc<Measures>,
+}
+
+impl ExplainedPlan {
+    fn lines(self) -> Vec<ExplainLine> {
+        let Self {
+            rows,
+            mut readers,
+            measures,
+        } = self;
+        let line = |mut row: ExplainRow| {
+            if row.select_type.ends_with(" RESULT") {
+                row.extra = None;
+            }
+            // MariaDB reads these before it runs the statement, or reads nothing.
+            let is_measured = row.access != Some("const");
+            let filtered = (row.select_type == "INSERT").then_some(100.0);
+            let table = row.table.as_deref().filter(|_| is_measured);
+            let found = readers
+                .iter()
+                .position(|reader| Some(&*reader.table) == table);
+            let Some(reader) = found.map(|found| readers.remove(found)) else {
+                return ExplainLine {
+                    row,
+                    rows_read: None,
+                    filtered,
+                };
+            };
+            let measure = measures.of(reader.operator);
+            let loops = if reader.looks_up {
+                measure.lookups
+            } else {
+                measure.loops
+            };
+            let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
+            let left = share(measure.rows, measure.rows_read);
+            let is_read = loops > 0;
+            ExplainLine {
+                row,
+                rows_read: share(measure.rows_read, loops),
+                filtered: is_read.then(|| left.map_or(100.0, |left| (left * 100.0).min(100.0))),
+            }
+        };
+        rows.into_iter().map(line).collect()
+    }
+}
+
+impl StatementContext<'_> {
+    /// Whether the running statement is to be explained in the slow log.
+    #[inline]
+    pub(crate) fn wants_explain(&self) -> bool {
+        let logs = &self.database().logs;
+        self.ahead.is_none() && logs.slow_is_on() && logs.wants_explain(&self.options().log)
+    }
+
+    /// The statement runs by a plan that is explained.
+    pub(crate) fn is_explained(&mut self, plan: ExplainedPlan) {
+        self.measures = Some(Arc::clone(&plan.measures));
+        self.session.log.explained = Some(Box::new(plan));
+    }
+
+    /// The statement begins to run: the general log has it under this command, with a text of its own if it has
+    /// one.
+    pub(crate) fn log_begin(&mut self, command: &str, text: Option<Arc<str>>) {
+        let session = &mut *self.session;
+        let entry = text.as_ref().unwrap_or(&session.statement_text);
+        session.log_general(command, entry);
+        session.log.text = text;
+    }
+
+    /// A client prepares a statement, which is a command of its own in the slow log.
+    pub(crate) fn log_prepare(&mut self) {
+        if self.database().logs.slow_is_on() {
+            self.session.log.text = Some(Arc::from("Prepare"));
+            self.session.log.is_command = true;
+        }
+    }
+
+    /// The slow log has the statement, if it was slow.
+    pub(super) fn log_end(&mut self) {
+        let options = Arc::clone(self.options());
+        let database = Arc::clone(self.database());
+        let session = &mut *self.session;
+        let now = database.options.clock.now_utc_microseconds();
+        let summary = session.diagnostics.summary;
+        let text = session.log.text.take();
+        let mut entry = SlowEntry {
+            is_command: session.log.is_command,
+            kind: kind(self.identity.command),
+            tmp_table_sizes: sizes(&session.diagnostics.finished_temporary_tables),
+            errno: self.error.as_ref().map_or(0, |error| error.code),
+            text: text.unwrap_or_else(|| Arc::clone(&session.statement_text)),
+            ..session.slow_entry(now, summary)
+        };
+        if options.timestamp != 0.0 {
+            entry.timestamp = options.timestamp as i64;
+        }
+        let (before, explained) = (session.log.before.take(), session.log.explained.take());
+        let Some(log) = database.logs.takes(&entry, &options.log) else {
+            return;
+        };
+        entry.verbosity = log.verbosity;
+        entry.rate_limit = log.rate_limit;
+        entry.counts = before.map(|before| {
+            let now = HandlerCounts::of(&session.shared.counters);
+            Box::new(now.since(&before))
+        });
+        entry.explain = explained.map_or_else(Vec::new, |plan| plan.lines());
+        if log.verbosity.warnings && session.diagnostics.own_conditions() > 0 {
+            let conditions = session.diagnostics.conditions().into_iter();
+            let logged = conditions
+                .take(log.warnings_max)
+                .map(|condition| LoggedCondition {
+                    level: condition.level,
+                    code: condition.error.errno(),
+                    message: Arc::from(condition.error.message()),
+                });
+            entry.warnings = logged.collect();
+        }
+        session.log_when_answered(entry);
+    }
+}
+
+impl Session {
+    /// A statement begins, while a log is on.
+    pub(super) fn begin_log(&mut self) {
+        self.write_pending();
+        let log = &mut self.log;
+        (log.text, log.explained, log.before) = (None, None, None);
+        log.is_command = false;
+        let logs = &self.database.logs;
+        if logs.slow_is_on() && logs.options().extra {
+            let counts = HandlerCounts::of(&self.shared.counters);
+            self.log.before = Some(Box::new(counts));
+        }
+    }
+
+    /// The client was answered: what its last statement or command has received and sent.
+    pub fn answered(&mut self, received: u64, sent: u64) {
+        if let Some(mut entry) = self.log.pending.take() {
+            (entry.bytes_received, entry.bytes_sent) = (received, sent);
+            self.database.logs.write_slow(&entry);
+        }
+    }
+
+    /// An entry that was never answered is written without what was sent.
+    pub(super) fn write_pending(&mut self) {
+        if self.log.pending.is_some() {
+            self.answered(0, 0);
+        }
+    }
+
+    /// How many bytes were sent is known only once the client of a connection was answered.
+    fn log_when_answered(&mut self, entry: SlowEntry) {
+        if self.shared.transport.get().is_some() {
+            self.log.pending = Some(Box::new(entry));
+        } else {
+            self.database.logs.write_slow(&entry);
+        }
+    }
+
+    fn user_host(&self) -> Arc<str> {
+        let made = || Arc::from(user_host(self.privileges.identity(), true));
+        Arc::clone(self.log.user_host.get_or_init(made))
+    }
+
+    fn slow_entry(&self, ended_at: i64, summary: StatementSummary) -> SlowEntry {
+        let mut entry = SlowEntry {
+            session_id: self.shared.id,
+            user_host: self.user_host(),
+            database: self.settings.current_database().cloned(),
+            ended_at,
+            summary,
+            ..SlowEntry::default()
+        };
+        entry.timestamp = entry.began_at().div_euclid(1_000_000);
+        entry
+    }
+
+    /// The general log has something that the client asked for.
+    #[inline]
+    pub(crate) fn log_general(&self, command: &str, argument: &str) {
+        if self.database.logs.general_is_on() && !self.settings.options().log.general_off {
+            self.database.logs.write_general(&GeneralEntry {
+                at: self.database.options.clock.now_utc_microseconds(),
+                session_id: self.shared.id,
+                user_host: self.user_host(),
+                command,
+                argument,
+            });
+        }
+    }
+
+    /// The slow log has a command of the client that is no statement, if it was slow.
+    pub(super) fn log_command(&mut self, name: &str, began: Instant) {
+        if !self.database.logs.slow_is_on() {
+            return;
+        }
+        self.write_pending();
+        let options = Arc::clone(self.settings.options());
+        let summary = StatementSummary {
+            elapsed: began.elapsed(),
+            ..StatementSummary::default()
+        };
+        let now = self.database.options.clock.now_utc_microseconds();
+        let mut entry = SlowEntry {
+            text: Arc::from(name),
+            is_command: true,
+            ..self.slow_entry(now, summary)
+        };
+        if let Some(log) = self.database.logs.takes(&entry, &options.log) {
+            entry.verbosity = log.verbosity;
+            entry.rate_limit = log.rate_limit;
+            if self.database.logs.options().extra {
+                entry.counts = Some(Box::default());
+            }
+            self.log_when_answered(entry);
+        }
+    }
+
+    /// The client has logged in, to this account or to another one.
+    pub(crate) fn log_login(&self, command: &str) {
+        if !self.database.logs.general_is_on() {
+            return;
+        }
+        let identity = self.privileges.identity();
+        let transport = self.shared.transport.get();
+        let encryption = transport.and_then(|transport| transport.encryption.as_ref());
+        let argument = format!(
+            "{}@{} on {} using {}",
+            identity.user,
+            identity.host,
+            self.current_database().unwrap_or_default(),
+            transport_name(encryption, self.shared.port.is_none())
+        );
+        self.database.logs.write_general(&GeneralEntry {
+            at: self.database.options.clock.now_utc_microseconds(),
+            session_id: self.shared.id,
+            // As in MySQL, the account is not known yet.
+            user_host: Arc::from(user_host(identity, false)),
+            command,
+            argument: &argument,
+        });
+    }
+}
+
+impl Database {
+    /// The general log has a login that came to nothing, of the connection with this number, which is encrypted
+    /// or not, and through a socket of this machine or not.
+    pub fn log_refused_login(
+        &self,
+        connection: u64,
+        options: &SessionOptions,
+        (encryption, is_socket): (Option<&Encryption>, bool),
+        error: &Error,
+    ) {
+        if !self.logs.general_is_on() {
+            return;
+        }
+        let SessionOptions { user, host, .. } = options;
+        let asked = format!(
+            "{user}@{host} on {} using {}",
+            options.database.as_deref().unwrap_or_default(),
+            transport_name(encryption, is_socket)
+        );
+        let (name, address) = name_and_address(host);
+        let user_host: Arc<str> = Arc::from(format!("[{user}] @ {name} [{address}]"));
+        for argument in [asked.as_str(), error.message()] {
+            self.logs.write_general(&GeneralEntry {
+                at: self.options.clock.now_utc_microseconds(),
+                session_id: connection,
+                user_host: Arc::clone(&user_host),
+                command: "Connect",
+                argument,
+            });
+        }
+    }
+
+    /// Opens the files of logs anew, as FLUSH LOGS does: those that were renamed are complete.
+    pub fn flush_logs(&self) -> Result<()> {
+        let slow = self.logs.reopen_slow();
+        self.logs.reopen_general().and(slow)
+    }
+}
+
+/// How MySQL names the kinds of connections.
+fn transport_name(encryption: Option<&Encryption>, is_socket: bool) -> &'static str {
+    match (encryption, is_socket) {
+        (Some(_), _) => "SSL/TLS",
+        (None, true) => "Socket",
+        (None, false) => "TCP/IP",
+    }
+}
+
+/// A host as a name and an address, one of which is empty.
+fn name_and_address(host: &str) -> (&str, &str) {
+    if host.parse::<IpAddr>().is_ok() {
+        ("", host)
+    } else {
+        (host, "")
+    }
+}
+
+/// `account[user] @ host [address]`
+fn user_host(identity: &Identity, with_account: bool) -> String {
+    let account = match &identity.account {
+        Some(account) if with_account => account.user.as_str(),
+        None if with_account => identity.user.as_str(),
+        _ => "",
+    };
+    let (name, address) = name_and_address(&identity.host);
+    format!("{account}[{}] @ {name} [{address}]", identity.user)
+}
+
+fn kind(command: Option<Counter>) -> StatementKind {
+    match command {
+        Some(
+            Counter::ComAlterTable
+            | Counter::ComAnalyze
+            | Counter::ComCheck
+            | Counter::ComCreateIndex
+            | Counter::ComDropIndex
+            | Counter::ComOptimize
+            | Counter::ComRepair,
+        ) => StatementKind::Administration,
+        Some(counter) if COUNTERS[counter as usize].1.starts_with("Com_show") => {
+            StatementKind::Show
+        }
+        _ => StatementKind::Other,
+    }
+}
+
+/// The bytes of a statement's temporary tables, as MariaDB adds them up: without those of sorts and joins.
+fn sizes(tables: &[RegistryEntry]) -> u64 {
+    let internal = tables.iter().filter(|table| {
+        !matches!(
+            table.purpose,
+            Purpose::OrderBy | Purpose::Join | Purpose::UserTable | Purpose::TransactionChanges
+        )
+    });
+    internal
+        .map(|table| table.memory_peak + table.disk_peak)
+        .sum()
+}

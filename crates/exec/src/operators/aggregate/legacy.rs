@@ -1,0 +1,133 @@
+//! Grouping in a table of the engines that MySQL had before TempTable: the row of each group is found by its key,
+//! and its aggregates are read, changed and written back.
+//!
+//! MySQL does so for each row of the input. Here the rows of a batch that are of one group change its row
+//! once; where values seldom repeat, as in the articles, that is the same work.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use mayfly_storage::legacy::{LegacyScan, LegacyTable};
+use mayfly_types::{Batch, Error, Result, SqlType};
+
+use super::Aggregate;
+use super::call::Accumulators;
+use crate::context::{RunContext, count};
+use crate::driver::{Sink, drain};
+use crate::legacy::LegacyTables;
+use crate::rows::rows_where;
+
+/// All groups, as they are read.
+pub(super) struct Groups {
+    table: LegacyTable,
+    scan: LegacyScan,
+}
+
+/// Groups the input on one thread: such a table has one writer.
+pub(super) fn run(
+    node: &Aggregate,
+    legacy: &LegacyTables,
+    declared: &[SqlType],
+    run: &RunContext,
+) -> Result<Groups> {
+    let table = legacy.create(
+        &node.temporary,
+        declared,
+        node.modes.clone(),
+        &run.statement.temp,
+    )?;
+    let mut table = Some(table);
+    let sinks = drain(&node.input, run, 1, || {
+        let table = table
+            .take()
+            .ok_or_else(|| Error::internal("a table with two writers"))?;
+        Ok(Grouping {
+            node,
+            table,
+            positions: Vec::new(),
+            is_new: Vec::new(),
+            numbers: HashMap::new(),
+        })
+    })?;
+    let grouping = sinks.into_iter().next();
+    let table = grouping
+        .ok_or_else(|| Error::internal("a table without its writer"))?
+        .table;
+    Ok(Groups {
+        scan: table.scan(None)?,
+        table,
+    })
+}
+
+struct Grouping<'a> {
+    node: &'a Aggregate,
+    table: LegacyTable,
+    positions: Vec<u64>,
+    is_new: Vec<bool>,
+    /// The number of each position among those of a batch.
+    numbers: HashMap<u64, u32>,
+}
+
+impl Sink for Grouping<'_> {
+    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
+        let (node, table) = (self.node, &mut self.table);
+        let rows = node.columns.evaluate(&batch, run)?;
+        let keys = Batch::new(rows.columns()[..node.key_count].to_vec(), rows.row_count());
+        table.find_or_insert(&keys, &mut self.positions, &mut self.is_new)?;
+        let found = self.is_new.iter().filter(|is_new| **is_new).count();
+        count(&run.statement.counters.handler_write, found as u64);
+        if node.calls.is_empty() {
+            return Ok(());
+        }
+        self.numbers.clear();
+        let (mut positions, mut is_new) = (Vec::new(), Vec::new());
+        let mut ids = Vec::with_capacity(rows.row_count());
+        for (position, new) in self.positions.iter().zip(&self.is_new) {
+            let next = positions.len() as u32;
+            ids.push(match self.numbers.entry(*position) {
+                Entry::Occupied(number) => *number.get(),
+                Entry::Vacant(number) => {
+                    positions.push(*position);
+                    is_new.push(*new);
+                    *number.insert(next)
+                }
+            });
+        }
+        let groups = positions.len();
+        let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+        accumulators.resize(groups);
+        table.modify(&positions, |states| {
+            let old: Vec<u32> = (0..groups as u32)
+                .filter(|group| !is_new[*group as usize])
+                .collect();
+            let states = rows_where(&states, |group| !is_new[group]);
+            accumulators.merge(&node.calls, &old, states.columns(), run)?;
+            accumulators.update(&node.calls, &ids, &rows, run)?;
+            Ok(Batch::new(accumulators.take_states()?, groups))
+        })
+    }
+}
+
+impl Groups {
+    pub(super) fn count(&self) -> u64 {
+        self.table.row_count()
+    }
+
+    /// The results of the next groups.
+    pub(super) fn next(&mut self, node: &Aggregate, run: &RunContext) -> Result<Option<Batch>> {
+        let Some(rows) = self.scan.next_batch(&self.table)? else {
+            return Ok(None);
+        };
+        let groups = rows.row_count();
+        let (keys, states) = rows.columns().split_at(node.key_count);
+        let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+        accumulators.resize(groups);
+        let numbers: Vec<u32> = (0..groups as u32).collect();
+        accumulators.merge(&node.calls, &numbers, states, run)?;
+        let mut columns: Vec<_> = keys.iter().map(Arc::clone).collect();
+        let results = accumulators.results(run)?.into_iter();
+        columns.extend(results.map(crate::representation::to_column));
+        Ok(Some(Batch::new(columns, groups)))
+    }
+}

@@ -1,0 +1,59 @@
+//! A table that a plan has made and that operators read, in one of the engines.
+
+use std::sync::{Arc, Mutex};
+
+use mayfly_storage::legacy::{LegacyScan, LegacyTable};
+use mayfly_storage::{Scan, TempTable};
+use mayfly_types::{Batch, Result};
+
+use super::lock;
+
+/// A table with all of its rows, to be read any number of times.
+#[derive(Debug, Clone)]
+pub(crate) enum MadeTable {
+    TempTable(TempTable),
+    Legacy(Arc<LegacyTable>),
+}
+
+impl MadeTable {
+    pub(crate) fn row_count(&self) -> u64 {
+        match self {
+            Self::TempTable(table) => table.row_count(),
+            Self::Legacy(table) => table.row_count(),
+        }
+    }
+
+    /// A scan that workers share.
+    pub(crate) fn scan(&self) -> Result<MadeScan> {
+        Ok(match self {
+            Self::TempTable(table) => MadeScan::TempTable(table.scan(None)),
+            Self::Legacy(table) => {
+                let scan = Arc::new(Mutex::new(table.scan(None)?));
+                MadeScan::Legacy(Arc::clone(table), scan)
+            }
+        })
+    }
+}
+
+/// Where a worker is in a table.
+pub(crate) enum MadeScan {
+    TempTable(Scan),
+    Legacy(Arc<LegacyTable>, Arc<Mutex<LegacyScan>>),
+}
+
+impl MadeScan {
+    /// A scan that shares the rows with this one.
+    pub(crate) fn for_another_worker(&self) -> Self {
+        match self {
+            Self::TempTable(scan) => Self::TempTable(scan.for_another_worker()),
+            Self::Legacy(table, scan) => Self::Legacy(Arc::clone(table), Arc::clone(scan)),
+        }
+    }
+
+    pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
+        match self {
+            Self::TempTable(scan) => scan.next_batch(),
+            Self::Legacy(table, scan) => lock(scan).next_batch(table),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What the page asks for, as JSON. One file a question.
+//!
+//! Rows of relations become objects by a list of members and columns. A relation that the source does not have leaves
+//! its member empty and a note, so that the page shows what there is.
+
+pub(crate) mod explain;
+pub(crate) mod kill;
+pub(crate) mod overview;
+pub(crate) mod settings;
+pub(crate) mod statements;
+pub(crate) mod status;
+
+use serde_json::{Map, Value, json};
+
+use crate::response::{Response, Status};
+use crate::source::{Row, Session, Source, SourceError, Table};
+
+/// How a column's text becomes JSON.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    Text,
+    Number,
+    /// Picoseconds, as performance_schema has times; seconds in JSON.
+    Picoseconds,
+}
+
+/// A member of an object, the column that it comes from, and its kind.
+pub(crate) type Member = (&'static str, &'static str, Kind);
+
+/// A row as an object.
+pub(crate) fn object(row: &Row<'_>, members: &[Member]) -> Map<String, Value> {
+    let value = |(name, column, kind): &Member| ((*name).to_owned(), value(row, column, *kind));
+    members.iter().map(value).collect()
+}
+
+fn value(row: &Row<'_>, column: &str, kind: Kind) -> Value {
+    match kind {
+        Kind::Text => row.text(column).map_or(Value::Null, Value::from),
+        Kind::Number => match row.whole(column) {
+            Some(number) => Value::from(number),
+            None => row.number(column).map_or(Value::Null, Value::from),
+        },
+        Kind::Picoseconds => row
+            .number(column)
+            .map_or(Value::Null, |it| Value::from(it / 1e12)),
+    }
+}
+
+/// A limit in JSON. The largest numbers, which no machine can reach, stand for none.
+pub(crate) fn limit(bytes: Option<u64>) -> Value {
+    bytes
+        .filter(|bytes| *bytes < 1 << 60)
+        .map_or(Value::Null, Value::from)
+}
+
+/// The result of one statement that the page runs for itself.
+pub(crate) fn watch(source: &dyn Source, statement: &str) -> Result<Table, SourceError> {
+    let results = source.run(Session::Watching, &[statement])?;
+    Ok(results.into_iter().next_back().unwrap_or_default())
+}
+
+/// The rows of a statement as objects; a note instead of rows that cannot be read.
+pub(crate) fn list(
+    source: &dyn Source,
+    statement: &str,
+    members: &[Member],
+    notes: &mut Vec<String>,
+) -> Vec<Map<String, Value>> {
+    match watch(source, statement) {
+        Ok(table) => table.rows().map(|row| object(&row, members)).collect(),
+        Err(error) => {
+            notes.push(error.to_string());
+            Vec::new()
+        }
+    }
+}
+
+/// The answer to a statement that has failed.
+pub(crate) fn failed(error: &SourceError) -> Response {
+    let body = json!({ "error": { "message": error.message, "code": error.code } });
+    Response::json(&body).with_status(Status::StatementFailed)
+}

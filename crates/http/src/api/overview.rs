@@ -1,0 +1,133 @@
+//! What is now: temporary tables, sessions, and the limits that they share.
+
+use serde_json::{Map, Value, json};
+
+use super::Kind::{Number, Text};
+use super::{Member, limit, list, status, watch};
+use crate::history::SERIES;
+use crate::sampler::{Sampler, TABLES, now};
+use crate::source::Source;
+
+const TABLE: &[Member] = &[
+    ("id", "ID", Number),
+    ("session", "SESSION_ID", Number),
+    ("user", "USER", Text),
+    ("name", "NAME", Text),
+    ("purpose", "PURPOSE", Text),
+    ("cause", "CAUSE", Text),
+    ("access", "ACCESS", Text),
+    ("engine", "ENGINE", Text),
+    ("rows", "ROWS", Number),
+    ("memory", "MEMORY_BYTES", Number),
+    ("memory_peak", "MEMORY_PEAK", Number),
+    ("disk", "DISK_BYTES", Number),
+    ("disk_peak", "DISK_PEAK", Number),
+    ("partitions", "PARTITIONS", Number),
+    ("written", "BYTES_WRITTEN", Number),
+    ("read", "BYTES_READ", Number),
+    ("limit_hit", "LIMIT_HIT", Text),
+    ("age", "AGE", Number),
+    ("digest", "STATEMENT_DIGEST", Text),
+    ("statement", "STATEMENT_DIGEST_TEXT", Text),
+];
+
+const SESSIONS: &str = "SELECT * FROM performance_schema.processlist";
+
+const SESSION: &[Member] = &[
+    ("id", "ID", Number),
+    ("user", "USER", Text),
+    ("host", "HOST", Text),
+    ("database", "DB", Text),
+    ("command", "COMMAND", Text),
+    ("seconds", "TIME", Number),
+    ("state", "STATE", Text),
+    ("statement", "INFO", Text),
+];
+
+/// Limits of bytes that the page compares with; 0 is no limit for those that say so.
+pub(crate) const LIMITS: [(&str, bool); 5] = [
+    ("tmp_table_size", false),
+    ("temptable_max_ram", false),
+    ("max_tmp_total_space_usage", true),
+    ("max_tmp_session_space_usage", true),
+    ("tmp_disk_table_size", true),
+];
+
+/// `GET /api/overview`
+pub(crate) fn overview(source: &dyn Source, sampler: &Sampler) -> Value {
+    let mut notes = Vec::new();
+    let mut tables = list(source, TABLES, TABLE, &mut notes);
+    let mut sessions = list(source, SESSIONS, SESSION, &mut notes);
+    let id_of = |object: &Map<String, Value>, name: &str| object.get(name).and_then(Value::as_u64);
+    let is_own = |object: &Map<String, Value>, name: &str| {
+        id_of(object, name).is_some_and(|id| source.is_watching(id))
+    };
+    tables.retain(|table| !is_own(table, "session"));
+    sessions.retain(|session| !is_own(session, "id"));
+    let status = status::read(source).unwrap_or_default();
+    let facts = source.facts();
+    json!({
+        "at": now(),
+        "server": {
+            "version": facts.version,
+            "account": facts.account,
+            "uptime": status.get("uptime"),
+        },
+        "limits": limits(source, &mut notes),
+        "counters": {
+            "created_tmp_tables": status.get("created_tmp_tables"),
+            "created_tmp_disk_tables": status.get("created_tmp_disk_tables"),
+            "hit_tmp_table_size": status.get("count_hit_tmp_table_size"),
+            "hit_temptable_max_ram": status.get("temptable_count_hit_max_ram"),
+        },
+        "tables": tables,
+        "sessions": sessions,
+        "sample": latest(sampler),
+        "notes": notes,
+    })
+}
+
+/// The global values of [`LIMITS`]; null is no limit, or one that the source does not know.
+pub(crate) fn limits(source: &dyn Source, notes: &mut Vec<String>) -> Map<String, Value> {
+    let names: Vec<String> = LIMITS.iter().map(|(name, _)| format!("'{name}'")).collect();
+    let statement = format!(
+        "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables WHERE VARIABLE_NAME IN ({})",
+        names.join(", ")
+    );
+    let table = watch(source, &statement).unwrap_or_else(|error| {
+        notes.push(error.to_string());
+        Default::default()
+    });
+    let value = |(name, is_off_at_zero): (&str, bool)| {
+        let is_it = |text: Option<&str>| text.is_some_and(|it| it.eq_ignore_ascii_case(name));
+        let row = table.rows().find(|row| is_it(row.text("VARIABLE_NAME")));
+        let bytes = row.and_then(|row| row.whole("VARIABLE_VALUE"));
+        limit(bytes.filter(|bytes| *bytes > 0 || !is_off_at_zero))
+    };
+    let pairs = LIMITS.iter();
+    pairs
+        .map(|limit| (limit.0.to_owned(), value(*limit)))
+        .collect()
+}
+
+fn latest(sampler: &Sampler) -> Value {
+    let history = sampler.history();
+    let sample = history.latest();
+    sample.map_or(
+        Value::Null,
+        |it| json!({ "at": it.at, "values": it.values }),
+    )
+}
+
+/// `GET /api/history`: the samples of the last seconds, a list a series.
+pub(crate) fn history(sampler: &Sampler, seconds: u64, points: usize) -> Value {
+    let samples = sampler.history().last(seconds, points);
+    let series = SERIES.iter().enumerate().map(|(index, (name, _))| {
+        let values = samples.iter().map(|sample| sample.values[index]);
+        ((*name).to_owned(), values.collect::<Value>())
+    });
+    json!({
+        "at": samples.iter().map(|sample| sample.at).collect::<Vec<_>>(),
+        "series": series.collect::<Map<_, _>>(),
+    })
+}

@@ -1,0 +1,68 @@
+//! Which path is answered by what.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::api::{explain, failed, kill, overview, settings, statements};
+use crate::assets;
+use crate::guard::Guard;
+use crate::metrics;
+use crate::request::{Head, Method};
+use crate::response::{Response, Status};
+use crate::sampler::Sampler;
+use crate::source::Source;
+
+/// The longest history that may be asked for, and its points.
+const HISTORY_SECONDS: u64 = 86_400;
+const HISTORY_POINTS: usize = 1_440;
+
+/// What all connections answer with.
+pub(crate) struct Routes {
+    pub(crate) source: Arc<dyn Source>,
+    pub(crate) sampler: Arc<Sampler>,
+    pub(crate) guard: Guard,
+    pub(crate) metrics_digests: usize,
+}
+
+impl Routes {
+    /// The answer to a request.
+    pub(crate) fn answer(&self, head: &Head, body: &[u8]) -> Response {
+        self.try_answer(head, body)
+            .unwrap_or_else(|refused| refused)
+    }
+
+    fn try_answer(&self, head: &Head, body: &[u8]) -> Result<Response, Response> {
+        self.guard.admit(head)?;
+        let is_read = head.method != Method::Post;
+        if is_read && let Some(asset) = assets::find(&head.path) {
+            return Ok(asset);
+        }
+        self.guard.authorize(head)?;
+        let source = &*self.source;
+        let json = |value: Value| Ok(Response::json(&value));
+        match (&*head.path, is_read) {
+            ("/metrics", true) => Ok(metrics::response(source, self.metrics_digests)),
+            ("/api/overview", true) => json(overview::overview(source, &self.sampler)),
+            ("/api/history", true) => {
+                let number = |name| head.parameter(name).and_then(|it| it.parse::<u64>().ok());
+                let seconds = number("seconds").unwrap_or(300).min(HISTORY_SECONDS);
+                let points = number("points").and_then(|it| usize::try_from(it).ok());
+                let points = points.unwrap_or(300).min(HISTORY_POINTS);
+                json(overview::history(&self.sampler, seconds, points))
+            }
+            ("/api/statements", true) => {
+                json(statements::statements(source, head.parameter("order")))
+            }
+            ("/api/statement", true) => Ok(statements::statement(source, head.parameter("digest"))),
+            ("/api/settings", true) => json(settings::settings(source)),
+            ("/api/findings", true) => Ok(match source.findings() {
+                Ok(report) => Response::json(&json!({ "report": report })),
+                Err(error) => failed(&error),
+            }),
+            ("/api/explain", false) => Ok(explain::explain(source, body)),
+            ("/api/kill", false) => Ok(kill::kill(source, body)),
+            _ => Err(Response::error(Status::NotFound, "there is nothing here")),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The listener and the threads: one for each connection, so many at the same time and no more.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::connection::{self, Limits, Transport};
+use crate::guard::Guard;
+use crate::response::{Response, Status};
+use crate::routes::Routes;
+use crate::sampler::Sampler;
+use crate::source::Source;
+use crate::token::Token;
+
+/// How a server is started.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where to listen; port 0 is any free one.
+    pub address: SocketAddr,
+    /// What is to be shown for everything but the page's own files; `None` lets everybody in.
+    pub token: Option<Token>,
+    /// Names by which browsers may reach the server, besides its addresses and `localhost`.
+    pub names: Vec<String>,
+    /// How many statements `/metrics` shows by their digest.
+    pub metrics_digests: usize,
+    /// See [`Limits`].
+    pub limits: Limits,
+}
+
+impl Options {
+    /// At an address, for who has the token.
+    pub fn new(address: SocketAddr, token: Option<Token>) -> Self {
+        Self {
+            address,
+            token,
+            names: Vec::new(),
+            metrics_digests: 0,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A server that runs until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    sampler: Arc<Sampler>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What the threads share.
+#[derive(Debug, Default)]
+struct Shared {
+    is_stopping: AtomicBool,
+    /// The sockets of living connections, to end them.
+    living: Mutex<HashMap<u64, TcpStream>>,
+    ended: Condvar,
+}
+
+impl Shared {
+    fn living(&self) -> MutexGuard<'_, HashMap<u64, TcpStream>> {
+        self.living.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a connection off the list, also when its thread panics.
+struct Entry {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.shared.living().remove(&self.number);
+        self.shared.ended.notify_all();
+    }
+}
+
+impl Server {
+    /// Listens.
+    pub fn start(source: Arc<dyn Source>, options: Options) -> io::Result<Self> {
+        let listener = TcpListener::bind(options.address)?;
+        let address = listener.local_addr()?;
+        let sampler = Arc::new(Sampler::default());
+        let routes = Arc::new(Routes {
+            source: Arc::clone(&source),
+            sampler: Arc::clone(&sampler),
+            guard: Guard {
+                token: options.token,
+                names: options.names,
+            },
+            metrics_digests: options.metrics_digests,
+        });
+        let mut server = Self {
+            address,
+            shared: Arc::default(),
+            sampler: Arc::clone(&sampler),
+            threads: Vec::new(),
+        };
+        let sample = move || sampler.run(&source);
+        server.threads.push(thread("http sampler", sample)?);
+        let (shared, limits) = (Arc::clone(&server.shared), options.limits);
+        let listen = move || accept(&listener, &shared, &routes, &limits);
+        server.threads.push(thread("http listener", listen)?);
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address for a browser on this machine, or on another one where it listens on all addresses.
+    pub fn url(&self) -> String {
+        format!("http://{}", reachable(self.address))
+    }
+
+    /// Takes no more connections and ends those that there are. Whether all have ended within a time: one that runs a
+    /// statement ends with it.
+    pub fn stop(&mut self, patience: Duration) -> bool {
+        self.shared.is_stopping.store(true, Ordering::SeqCst);
+        self.sampler.end();
+        for socket in self.shared.living().values() {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+        // The listener looks at the flag when somebody comes.
+        let woken = TcpStream::connect_timeout(&reachable(self.address), Duration::from_secs(1));
+        let living = self.shared.living();
+        let wait = self
+            .shared
+            .ended
+            .wait_timeout_while(living, patience, |it| !it.is_empty());
+        let (living, _) = wait.unwrap_or_else(PoisonError::into_inner);
+        let are_ended = living.is_empty();
+        drop(living);
+        if woken.is_ok() && are_ended {
+            for thread in self.threads.drain(..) {
+                let _ = thread.join();
+            }
+        }
+        are_ended
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !self.shared.is_stopping.load(Ordering::SeqCst) {
+            self.stop(Duration::ZERO);
+        }
+    }
+}
+
+/// Where somebody on this machine reaches a server that listens on an address.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+}
+
+/// How long the listener rests after an error, which may last (no more descriptors).
+const REST: Duration = Duration::from_millis(50);
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>, routes: &Arc<Routes>, limits: &Limits) {
+    let mut number = 0;
+    loop {
+        let accepted = listener.accept();
+        if shared.is_stopping.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok((socket, _)) = accepted else {
+            std::thread::sleep(REST);
+            continue;
+        };
+        number += 1;
+        if begin(socket, number, shared, routes, limits).is_err() {
+            std::thread::sleep(REST);
+        }
+    }
+}
+
+/// Gives a connection its thread.
+fn begin(
+    mut socket: TcpStream,
+    number: u64,
+    shared: &Arc<Shared>,
+    routes: &Arc<Routes>,
+    limits: &Limits,
+) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    let mut living = shared.living();
+    if living.len() >= limits.connections {
+        drop(living);
+        // The listener waits for nobody: who does not take these few bytes at once does without them.
+        socket.set_nonblocking(true)?;
+        let busy = Response::error(Status::Busy, "too many connections");
+        let _ = socket.write(&busy.to_bytes(true, false));
+        return Ok(());
+    }
+    living.insert(number, socket.try_clone()?);
+    // A stop either sees it in the list or was seen here.
+    if shared.is_stopping.load(Ordering::SeqCst) {
+        socket.shutdown(Shutdown::Both)?;
+    }
+    drop(living);
+    let entry = Entry {
+        shared: Arc::clone(shared),
+        number,
+    };
+    let (routes, limits) = (Arc::clone(routes), limits.clone());
+    let serve = move || {
+        let entry = entry;
+        connection::serve(&mut socket, &limits, &|head, body| {
+            routes.answer(head, body)
+        });
+        // What the thread holds of the source goes before it is counted as ended.
+        drop(routes);
+        drop(entry);
+    };
+    thread("http connection", serve).map(|_| ())
+}
+
+impl Transport for TcpStream {
+    fn limit_read(&mut self, time: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(time))
+    }
+
+    fn limit_write(&mut self, time: Duration) -> io::Result<()> {
+        self.set_write_timeout(Some(time))
+    }
+
+    fn end_writing(&mut self) -> io::Result<()> {
+        self.shutdown(Shutdown::Write)
+    }
+}

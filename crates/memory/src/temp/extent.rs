@@ -1,0 +1,334 @@
+//! A table's temporary file and the extents in it.
+//!
+//! An extent is stored in pieces of at most [`PIECE`] bytes. Each is compressed and encrypted for itself, so
+//! that the memory for that does not grow with the extent, and is in the first directory that has room for
+//! it.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::codec::{Check, Encoded};
+use super::disk_space::NoRoom;
+use super::lane::Allocation;
+use super::tier::Refused;
+use super::{EXTENT_UNIT, Inner, PIECE};
+use crate::budget::{Budget, Reservation};
+use crate::counters::TempUsage;
+use crate::error::{IoFailure, MemoryError, Result};
+
+#[derive(Debug)]
+struct FileInner {
+    space: Arc<Inner>,
+    lane: usize,
+    budget: Budget,
+    usage: Arc<TempUsage>,
+    counted: AtomicBool,
+}
+
+/// A table's temporary file: write extents, read them back in any order.
+#[derive(Debug)]
+pub struct TempFile(Arc<FileInner>);
+
+impl TempFile {
+    pub(super) fn new(
+        space: Arc<Inner>,
+        lane: usize,
+        budget: Budget,
+        usage: Arc<TempUsage>,
+    ) -> Self {
+        Self(Arc::new(FileInner {
+            space,
+            lane,
+            budget,
+            usage,
+            counted: AtomicBool::new(false),
+        }))
+    }
+
+    /// Writes `bytes` as one extent. The budget is charged what the file takes for it.
+    pub fn write(&self, bytes: &[u8]) -> Result<Extent> {
+        let inner = &*self.0;
+        let codec = &inner.space.codec;
+        // From here on the extent's drop returns the space.
+        let mut extent = Extent {
+            file: Arc::clone(&self.0),
+            length: 0,
+            pieces: Pieces::None,
+            reservation: inner.budget.reservation(),
+        };
+        for piece in bytes.chunks(PIECE) {
+            let mut workspace = codec.workspace(piece.len());
+            let encoded = codec.encode(piece, workspace.as_deref_mut());
+            let encoded = encoded.map_err(|source| IoFailure {
+                operation: "encrypt",
+                path: inner.space.options.tiers[0].directory.clone(),
+                offset: 0,
+                bytes: piece.len() as u64,
+                source,
+            })?;
+            extent.append(piece.len(), &encoded)?;
+        }
+        if !inner.counted.swap(true, Ordering::Relaxed) {
+            inner.space.counters.count_file();
+        }
+        inner.space.counters.count_write();
+        Ok(extent)
+    }
+
+    /// The budget that is charged.
+    pub fn budget(&self) -> &Budget {
+        &self.0.budget
+    }
+
+    /// What its extents hold, before compression and in files.
+    pub fn usage(&self) -> &Arc<TempUsage> {
+        &self.0.usage
+    }
+}
+
+/// A part of an extent, as it is stored.
+#[derive(Debug)]
+struct Piece {
+    tier: usize,
+    allocation: Allocation,
+    length: usize,
+    stored: usize,
+    is_compressed: bool,
+    check: Check,
+}
+
+/// Most extents are one piece.
+#[derive(Debug)]
+enum Pieces {
+    None,
+    One(Piece),
+    Many(Vec<Piece>),
+}
+
+impl Pieces {
+    fn as_slice(&self) -> &[Piece] {
+        match self {
+            Self::None => &[],
+            Self::One(piece) => std::slice::from_ref(piece),
+            Self::Many(pieces) => pieces,
+        }
+    }
+
+    fn push(&mut self, piece: Piece) {
+        *self = match std::mem::replace(self, Self::None) {
+            Self::None => Self::One(piece),
+            Self::One(first) => Self::Many(vec![first, piece]),
+            Self::Many(mut pieces) => {
+                pieces.push(piece);
+                Self::Many(pieces)
+            }
+        };
+    }
+
+    fn pop(&mut self) -> Option<Piece> {
+        match std::mem::replace(self, Self::None) {
+            Self::None => None,
+            Self::One(piece) => Some(piece),
+            Self::Many(mut pieces) => {
+                let last = pieces.pop();
+                *self = Self::Many(pieces);
+                last
+            }
+        }
+    }
+}
+
+/// Bytes in temporary files. Dropping it gives the space back.
+pub struct Extent {
+    file: Arc<FileInner>,
+    length: usize,
+    pieces: Pieces,
+    reservation: Reservation,
+}
+
+impl Extent {
+    /// How many bytes were written.
+    #[expect(clippy::len_without_is_empty, reason = "no extent is empty")]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// How many bytes of files it takes.
+    pub fn stored_bytes(&self) -> u64 {
+        self.reservation.bytes()
+    }
+
+    /// The file that holds its first bytes.
+    pub fn path(&self) -> &Path {
+        let first = self.pieces.as_slice().first();
+        first.map_or(Path::new(""), |piece| &piece.allocation.file.path)
+    }
+
+    /// Reads all bytes back into the first `len()` bytes of `bytes` and checks them.
+    ///
+    /// # Panics
+    /// When `bytes` is shorter than the extent.
+    pub fn read(&self, bytes: &mut [u8]) -> Result<()> {
+        let mut rest = &mut bytes[..self.length];
+        for piece in self.pieces.as_slice() {
+            let (bytes, behind) = std::mem::take(&mut rest).split_at_mut(piece.length);
+            rest = behind;
+            let allocation = &piece.allocation;
+            let codec = &self.file.space.codec;
+            let read = |bytes: &mut [u8]| {
+                let file = &allocation.file.file;
+                let read = |done: usize, offset| file.read_at(&mut bytes[done..], offset);
+                allocation.transfer("read", piece.stored, ErrorKind::UnexpectedEof, read)
+            };
+            let (stored, is_compressed) = (piece.stored, piece.is_compressed);
+            if !codec.decode(bytes, stored, is_compressed, &piece.check, read)? {
+                return Err(MemoryError::Corrupt {
+                    path: allocation.file.path.clone(),
+                    offset: allocation.offset,
+                    bytes: stored as u64,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a piece of `length` bytes in the first directory that has room for it.
+    fn append(&mut self, length: usize, encoded: &Encoded<'_>) -> Result<()> {
+        let file = Arc::clone(&self.file);
+        let tiers = &file.space.tiers;
+        let size = (encoded.bytes.len() as u64).next_multiple_of(EXTENT_UNIT);
+        self.reservation.try_grow(size)?;
+        let mut refusals = Vec::new();
+        for number in 0..tiers.len() {
+            match self.append_to(number, length, encoded)? {
+                None => return Ok(()),
+                Some(refused) => refusals.push(refused),
+            }
+        }
+        // Before the end, devices that were full are asked again.
+        for (number, refused) in refusals.iter_mut().enumerate() {
+            if matches!(refused, Refused::NoRoom(NoRoom::Device)) {
+                tiers[number].disk.forget_full_device();
+                match self.append_to(number, length, encoded)? {
+                    None => return Ok(()),
+                    Some(again) => *refused = again,
+                }
+            }
+        }
+        Err(file.space.full(size, refusals))
+    }
+
+    /// Stores a piece in a directory, unless that is full.
+    fn append_to(
+        &mut self,
+        number: usize,
+        length: usize,
+        encoded: &Encoded<'_>,
+    ) -> Result<Option<Refused>> {
+        let file = Arc::clone(&self.file);
+        let (space, lane) = (&*file.space, file.lane);
+        let tier = &space.tiers[number];
+        let bytes = encoded.bytes;
+        let size = (bytes.len() as u64).next_multiple_of(EXTENT_UNIT);
+        let allocated = tier.allocate(lane, size, &space.tiers, (&*space.io, &space.options));
+        let allocation = match allocated {
+            Ok(allocation) => allocation,
+            Err(Refused::Full(failure)) => {
+                tier.disk.note_full_device();
+                return Ok(Some(Refused::Full(failure)));
+            }
+            Err(Refused::Failed(failure)) => return Err(failure.into()),
+            Err(refused) => return Ok(Some(refused)),
+        };
+        let open = Arc::clone(&allocation.file);
+        self.length += length;
+        self.pieces.push(Piece {
+            tier: number,
+            allocation,
+            length,
+            stored: bytes.len(),
+            is_compressed: encoded.is_compressed,
+            check: encoded.check,
+        });
+        file.usage.add(length as u64, size);
+        space.usage.add(length as u64, size);
+        let write = |done: usize, offset| open.file.write_at(&bytes[done..], offset);
+        let pieces = self.pieces.as_slice();
+        let allocation = &pieces[pieces.len() - 1].allocation;
+        let Err(failure) = allocation.transfer("write", bytes.len(), ErrorKind::WriteZero, write)
+        else {
+            file.usage.count_written(length as u64, size);
+            space.usage.count_written(length as u64, size);
+            return Ok(None);
+        };
+        if !failure.is_disk_full() {
+            return Err(failure.into());
+        }
+        if let Some(piece) = self.pieces.pop() {
+            self.length -= length;
+            file.usage.remove(length as u64, size);
+            space.usage.remove(length as u64, size);
+            tier.give_back_unwritten(lane, &piece.allocation);
+        }
+        Ok(Some(Refused::Full(failure)))
+    }
+}
+
+impl std::fmt::Debug for Extent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Extent({} bytes in '{}')",
+            self.length,
+            self.path().display()
+        )
+    }
+}
+
+impl Drop for Extent {
+    fn drop(&mut self) {
+        let file = &*self.file;
+        while let Some(piece) = self.pieces.pop() {
+            let (length, size) = (piece.length as u64, piece.allocation.size);
+            file.usage.remove(length, size);
+            file.space.usage.remove(length, size);
+            file.space.tiers[piece.tier].give_back(file.lane, piece.allocation);
+        }
+    }
+}
+
+impl Allocation {
+    /// Moves `length` bytes. `step` moves some of them, those from a number on, at an offset of the file,
+    /// and says how many; none: `at_end`.
+    fn transfer(
+        &self,
+        operation: &'static str,
+        length: usize,
+        at_end: ErrorKind,
+        mut step: impl FnMut(usize, u64) -> std::io::Result<usize>,
+    ) -> Result<(), IoFailure> {
+        let mut done = 0;
+        while done < length {
+            let offset = self.offset + done as u64;
+            let error = match step(done, offset) {
+                Ok(0) => at_end.into(),
+                Ok(moved) => {
+                    done += moved;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => error,
+            };
+            return Err(IoFailure {
+                operation,
+                path: self.file.path.clone(),
+                offset,
+                bytes: (length - done) as u64,
+                source: error,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! What legacy tables share: in a database, and in a session.
+
+use std::sync::{Arc, Mutex};
+
+use mayfly_memory::sync::lock;
+use mayfly_memory::{Budget, Result};
+
+use super::file::LegacyDirectory;
+use super::innodb::{BufferPool, SessionTablespace, TemporaryTablespaces};
+use super::key_cache::KeyCache;
+
+/// What all sessions of a database share. Cloning gives another handle.
+#[derive(Debug, Clone)]
+pub struct LegacyEnvironment {
+    /// Where MyISAM-style tables have their files.
+    pub directory: Arc<LegacyDirectory>,
+    /// Where InnoDB-style tables have their pages.
+    pub tablespaces: TemporaryTablespaces,
+    /// Memory for those.
+    pub buffer_pool: BufferPool,
+}
+
+/// What the tables of one session share. Cloning gives another handle.
+#[derive(Debug, Clone)]
+pub struct SessionDisk {
+    /// The key cache of its MyISAM-style tables.
+    pub key_cache: KeyCache,
+    /// The session's node of temporary space.
+    session: Budget,
+    tablespace: Arc<Mutex<Option<Arc<SessionTablespace>>>>,
+}
+
+impl SessionDisk {
+    /// A session without a tablespace yet. `session` is charged for the pages of its tablespace that no table
+    /// uses.
+    pub fn new(key_cache: KeyCache, session: &Budget) -> Self {
+        Self {
+            key_cache,
+            session: session.clone(),
+            tablespace: Arc::default(),
+        }
+    }
+
+    /// The session's tablespace, taken with its first table on disk.
+    pub(super) fn tablespace(
+        &self,
+        environment: &LegacyEnvironment,
+    ) -> Result<Arc<SessionTablespace>> {
+        let mut tablespace = lock(&self.tablespace);
+        if let Some(tablespace) = &*tablespace {
+            return Ok(Arc::clone(tablespace));
+        }
+        let taken = Arc::new(environment.tablespaces.take(&self.session)?);
+        Ok(Arc::clone(tablespace.insert(taken)))
+    }
+
+    /// The session's tablespace, if it has one.
+    pub fn taken_tablespace(&self) -> Option<Arc<SessionTablespace>> {
+        lock(&self.tablespace).clone()
+    }
+
+    /// Gives the tablespace back. Tables that still use it keep it until they are dropped.
+    pub fn give_back(&self) {
+        *lock(&self.tablespace) = None;
+    }
+}

@@ -1,0 +1,93 @@
+//! The key caches of a database: the default one and those with a name.
+//!
+//! `SET GLOBAL hot.key_buffer_size = 1048576` makes a cache named `hot`; setting its size to 0 drops it, and
+//! the default one serves again. The default one cannot be dropped: with size 0 it is off. Tables keep the
+//! cache that they were made with.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use mayfly_memory::sync::lock;
+use mayfly_memory::{Budget, Result};
+
+use super::{KeyCache, KeyCacheCounters, KeyCacheOptions};
+
+/// A set of key caches. Cloning gives another handle.
+#[derive(Debug, Clone)]
+pub struct KeyCaches {
+    default: KeyCache,
+    named: Arc<Mutex<BTreeMap<String, KeyCache>>>,
+    memory: Budget,
+}
+
+impl KeyCaches {
+    /// The name of the cache that is always there.
+    pub const DEFAULT: &'static str = "default";
+
+    /// The default cache alone. The blocks of all caches are charged to `memory`.
+    pub fn new(options: KeyCacheOptions, memory: &Budget) -> Self {
+        Self {
+            default: KeyCache::new(options, memory),
+            named: Arc::default(),
+            memory: memory.clone(),
+        }
+    }
+
+    /// The default cache.
+    pub fn default_cache(&self) -> &KeyCache {
+        &self.default
+    }
+
+    /// The cache of a name, which is compared without regard to case.
+    pub fn get(&self, name: &str) -> Option<KeyCache> {
+        let name = name.to_lowercase();
+        if name == Self::DEFAULT || name.is_empty() {
+            return Some(self.default.clone());
+        }
+        lock(&self.named).get(&name).cloned()
+    }
+
+    /// The settings of a cache; those of one that is not there are a cache's first ones, without a size.
+    pub fn options(&self, name: &str) -> KeyCacheOptions {
+        let missing = KeyCacheOptions {
+            key_buffer_size: 0,
+            ..KeyCacheOptions::default()
+        };
+        self.get(name).map_or(missing, |cache| cache.options())
+    }
+
+    /// Changes the settings of a cache. A named one is made by a size, and dropped by 0.
+    pub fn set_options(&self, name: &str, options: KeyCacheOptions) -> Result<()> {
+        if let Some(cache) = self.get(name) {
+            cache.set_options(options)?;
+        } else if options.key_buffer_size > 0 {
+            let cache = KeyCache::new(options, &self.memory);
+            lock(&self.named).insert(name.to_lowercase(), cache);
+        }
+        if options.key_buffer_size == 0 {
+            lock(&self.named).remove(&name.to_lowercase());
+        }
+        Ok(())
+    }
+
+    /// The caches with their names, the default one first.
+    pub fn all(&self) -> Vec<(String, KeyCache)> {
+        let mut all = vec![(Self::DEFAULT.to_owned(), self.default.clone())];
+        let named = lock(&self.named);
+        all.extend(
+            named
+                .iter()
+                .map(|(name, cache)| (name.clone(), cache.clone())),
+        );
+        all
+    }
+
+    /// The sums of all caches' counters.
+    pub fn total(&self) -> KeyCacheCounters {
+        let mut total = KeyCacheCounters::default();
+        for (_, cache) in self.all() {
+            total += cache.counters();
+        }
+        total
+    }
+}

@@ -1,0 +1,41 @@
+//! The engines that MySQL's internal temporary tables had before TempTable, as real structures on real files: what
+//! the old articles measured, and what a statement can be run on again to see the difference.
+//!
+//! | engine | rows | unique key |
+//! |---|---|---|
+//! | [MEMORY](memory) | fixed-length records in blocks | a hash index over records |
+//! | [MyISAM](myisam) | a row file | a B-tree of 1 KiB pages through a [key cache](key_cache) |
+//! | [InnoDB](innodb) | a B+-tree of 16 KiB pages in a temporary tablespace | another one, through a buffer pool |
+//!
+//! A [`LegacyTable`] starts in memory, or on disk where MySQL would start it there, and is copied to disk row by
+//! row when it is full: [`Placement`] says which, and why. Each row that is looked up costs what it cost there:
+//! a search of the index, and a random read and write of the row. What the structures are and where they differ
+//! from MySQL's is in `docs/legacy-engines.md`.
+
+mod environment;
+mod file;
+mod frames;
+mod innodb;
+mod key_cache;
+mod memory;
+mod myisam;
+mod placement;
+mod refusal;
+mod row;
+mod scan;
+mod spec;
+mod store;
+mod table;
+
+pub use environment::{LegacyEnvironment, SessionDisk};
+pub use file::LegacyDirectory;
+pub use innodb::{
+    BufferPool, BufferPoolCounters, PAGE_BYTES, SessionTablespace, TemporaryTablespaces,
+};
+pub use key_cache::{KeyCache, KeyCacheCounters, KeyCacheOptions, KeyCaches};
+pub use placement::{
+    CONVERT_IF_BIGGER_TO_BLOB, Conversion, LegacyEngine, Placement, PlacementReason,
+};
+pub use scan::LegacyScan;
+pub use spec::{DeclaredForm, DiskEngine, LegacyColumn, LegacyOptions, LegacyTableSpec};
+pub use table::LegacyTable;

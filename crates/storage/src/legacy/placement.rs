@@ -1,0 +1,201 @@
+//! Where a table is, and why.
+//!
+//! MySQL decides when it creates a table: one with a BLOB, or with a string of more than 512 characters
+//! (`CONVERT_IF_BIGGER_TO_BLOB` makes those BLOBs), starts on disk, because MEMORY holds neither. A table in
+//! memory that is full is copied to disk row by row; the state of the thread is then "converting HEAP to
+//! ondisk".
+
+use std::fmt;
+
+use super::row::FixedLayout;
+use super::spec::{DeclaredForm, DiskEngine, LegacyColumn, LegacyOptions};
+
+/// `CONVERT_IF_BIGGER_TO_BLOB`: the most characters of a string in a table in memory.
+pub const CONVERT_IF_BIGGER_TO_BLOB: u32 = 512;
+
+/// The engine that holds a table's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LegacyEngine {
+    /// In memory.
+    Memory,
+    /// On disk, as MyISAM.
+    MyIsam,
+    /// On disk, as InnoDB.
+    InnoDb,
+}
+
+impl LegacyEngine {
+    /// The name shown to users.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "MEMORY",
+            Self::MyIsam => "MyISAM",
+            Self::InnoDb => "InnoDB",
+        }
+    }
+
+    /// Whether it is on disk.
+    pub fn is_on_disk(self) -> bool {
+        self != Self::Memory
+    }
+}
+
+impl From<DiskEngine> for LegacyEngine {
+    fn from(engine: DiskEngine) -> Self {
+        match engine {
+            DiskEngine::MyIsam => Self::MyIsam,
+            DiskEngine::InnoDb => Self::InnoDb,
+        }
+    }
+}
+
+/// Why a table is not where, or not as, it could be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlacementReason {
+    /// `big_tables` is set.
+    BigTables,
+    /// A column is a BLOB.
+    Blob {
+        /// Its number, from 0.
+        column: usize,
+    },
+    /// A column may have more characters than `CONVERT_IF_BIGGER_TO_BLOB`.
+    LongString {
+        /// Its number, from 0.
+        column: usize,
+        /// Its declared length.
+        characters: u32,
+    },
+    /// A limit is reached.
+    Limit {
+        /// The setting.
+        setting: &'static str,
+        /// Its value in bytes.
+        bytes: u64,
+    },
+    /// A value takes more bytes than its column is declared with.
+    LongValue,
+    /// A key is longer than an index takes.
+    LongKey,
+}
+
+impl fmt::Display for PlacementReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BigTables => f.write_str("big_tables is set"),
+            Self::Blob { column } => write!(
+                f,
+                "column {} is a BLOB, which MEMORY cannot hold",
+                column + 1
+            ),
+            Self::LongString { column, characters } => write!(
+                f,
+                "column {} may have {characters} characters; more than {CONVERT_IF_BIGGER_TO_BLOB} make it a BLOB, \
+                 which MEMORY cannot hold",
+                column + 1
+            ),
+            Self::Limit { setting, bytes } => {
+                write!(f, "{setting} = {bytes} bytes of memory were in use")
+            }
+            Self::LongValue => {
+                f.write_str("a value takes more bytes than its column is declared with")
+            }
+            Self::LongKey => f.write_str("a key is longer than an index takes"),
+        }
+    }
+}
+
+/// That a table was copied, row by row, to another form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conversion {
+    /// Where it was.
+    pub from: LegacyEngine,
+    /// Where it went.
+    pub to: LegacyEngine,
+    /// Why.
+    pub reason: PlacementReason,
+    /// How many rows were copied.
+    pub rows: u64,
+}
+
+/// Where a table is, and how it came there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// The engine that holds its rows now.
+    pub engine: LegacyEngine,
+    /// Why it started on disk, if it did.
+    pub started_on_disk: Option<PlacementReason>,
+    /// The conversions, in their order. The first from MEMORY is MySQL's "converting HEAP to ondisk".
+    pub conversions: Vec<Conversion>,
+}
+
+impl Placement {
+    /// The conversion from memory to disk.
+    pub fn converted(&self) -> Option<&Conversion> {
+        let mut conversions = self.conversions.iter();
+        conversions.find(|one| one.from == LegacyEngine::Memory && one.to.is_on_disk())
+    }
+
+    /// Why it is on disk, if it is.
+    pub fn disk_reason(&self) -> Option<PlacementReason> {
+        let converted = || self.converted().map(|conversion| conversion.reason);
+        self.started_on_disk.or_else(converted)
+    }
+}
+
+/// Why a table of these columns starts on disk, if it does.
+pub(super) fn starts_on_disk(
+    columns: &[LegacyColumn],
+    options: &LegacyOptions,
+) -> Option<PlacementReason> {
+    let of_column = |(column, one): (usize, &LegacyColumn)| match one.form {
+        DeclaredForm::Blob => Some(PlacementReason::Blob { column }),
+        DeclaredForm::Varying { characters, .. } if characters > CONVERT_IF_BIGGER_TO_BLOB => {
+            Some(PlacementReason::LongString { column, characters })
+        }
+        _ => FixedLayout::new(std::slice::from_ref(one))
+            .is_none()
+            .then_some(PlacementReason::Blob { column }),
+    };
+    if let Some(reason) = columns.iter().enumerate().find_map(of_column) {
+        return Some(reason);
+    }
+    options.big_tables.then_some(PlacementReason::BigTables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_512_rule() {
+        let options = LegacyOptions::default();
+        let start = |column| starts_on_disk(&[LegacyColumn::fixed_text(4), column], &options);
+        assert_eq!(start(LegacyColumn::varying(512, 3)), None);
+        let reason = PlacementReason::LongString {
+            column: 1,
+            characters: 513,
+        };
+        assert_eq!(start(LegacyColumn::varying(513, 1)), Some(reason));
+        assert!(
+            reason
+                .to_string()
+                .contains("column 2 may have 513 characters")
+        );
+        let blob = Some(PlacementReason::Blob { column: 1 });
+        assert_eq!(start(LegacyColumn::blob()), blob);
+    }
+
+    #[test]
+    fn big_tables_and_the_smaller_limit() {
+        let options = LegacyOptions {
+            big_tables: true,
+            max_heap_table_size: 5,
+            tmp_table_size: 6,
+            ..LegacyOptions::default()
+        };
+        let start = starts_on_disk(&[LegacyColumn::fixed_text(4)], &options);
+        assert_eq!(start, Some(PlacementReason::BigTables));
+        assert_eq!(options.memory_limit(), ("max_heap_table_size", 5));
+    }
+}

@@ -1,0 +1,436 @@
+//! The table itself: where it starts, how it is filled, and how it is converted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mayfly_memory::{Budget, MemoryError};
+use mayfly_types::{Batch, Error, Result};
+
+use super::environment::{LegacyEnvironment, SessionDisk};
+use super::placement::{Conversion, LegacyEngine, Placement, PlacementReason, starts_on_disk};
+use super::refusal::{Outcome, Refusal};
+use super::spec::{LegacyOptions, LegacyTableSpec, StoreForm};
+use super::store::{Store, StoreSource, copy};
+use crate::error::ANONYMOUS_TABLE;
+use crate::temptable::{
+    Ending, LimitHit, Registration, RegistryEntry, TableFacts, TempTableContext,
+};
+use crate::values::{ColumnValues, StoredValue};
+
+/// Rows after which a conversion asks whether the statement is to end.
+const ROWS_PER_CHECK: u64 = 1024;
+
+/// Bytes of rows that are kept between two changes.
+const IMAGES_KEPT: usize = 1 << 20;
+
+/// An internal temporary table of an engine that MySQL had before TempTable.
+///
+/// It has one writer. A table without a key is appended to and scanned. In a table with one, rows are found by
+/// their key or inserted ([`Self::find_or_insert`]), and the columns behind the key are changed
+/// ([`Self::modify`]). A position that was given is good until the next call that inserts.
+#[derive(Debug)]
+pub struct LegacyTable {
+    // Gives back what it holds before `registration` is gone.
+    store: Store,
+    form: StoreForm,
+    spec: LegacyTableSpec,
+    options: LegacyOptions,
+    placement: Placement,
+    environment: LegacyEnvironment,
+    disk: SessionDisk,
+    memory: Budget,
+    space: Budget,
+    context: TempTableContext,
+    registration: Arc<Registration>,
+    key: Vec<u8>,
+    images: Vec<u8>,
+}
+
+/// The one place that knows how the registry takes tables.
+fn register(
+    context: &TempTableContext,
+    spec: &LegacyTableSpec,
+    memory: &Budget,
+    space: &Budget,
+) -> Arc<Registration> {
+    let shared = context.shared();
+    let facts = TableFacts {
+        owner: shared.owner.clone(),
+        purpose: spec.purpose,
+        cause: Arc::clone(&spec.cause),
+        operator: spec.operator,
+        access: if spec.key.is_empty() { "NONE" } else { "HASH" },
+        engine: LegacyEngine::Memory.name(),
+        ending: Ending::Statement(shared.interrupt.clone()),
+    };
+    let counters = Some(Arc::clone(&shared.counters));
+    let registry = &shared.resources.registry;
+    registry.register(facts, counters, memory.clone(), space.clone())
+}
+
+impl LegacyTable {
+    /// An empty table, in memory or on disk.
+    pub fn create(
+        context: &TempTableContext,
+        environment: &LegacyEnvironment,
+        disk: &SessionDisk,
+        options: &LegacyOptions,
+        spec: LegacyTableSpec,
+    ) -> Result<Self> {
+        context.enter_queue()?;
+        let (setting, limit) = options.memory_limit();
+        let memory = context.memory().child(setting, limit);
+        let space = context
+            .temp_space()
+            .child("tmp_disk_table_size", options.tmp_disk_table_size);
+        let reason = starts_on_disk(&spec.columns, options);
+        let form = StoreForm {
+            on_disk: reason.is_some(),
+            natural: false,
+            hashed: false,
+        };
+        let registration = register(context, &spec, &memory, &space);
+        let source = StoreSource {
+            spec: &spec,
+            options,
+            environment,
+            disk,
+            hash: context.options().hash,
+            memory: &memory,
+            buffers: context.memory(),
+            space: &space,
+        };
+        let store = Store::create(&source, form);
+        let store = store.map_err(|refusal| error_of(context, refusal))?;
+        if spec.purpose.is_counted() {
+            context.count(|counters| &counters.created_tmp_tables, 1);
+        }
+        registration.set_engine(store.engine().name());
+        if store.engine().is_on_disk() && spec.purpose.is_counted() {
+            context.count_overflow(None);
+        }
+        Ok(Self {
+            placement: Placement {
+                engine: store.engine(),
+                started_on_disk: reason,
+                conversions: Vec::new(),
+            },
+            store,
+            form,
+            spec,
+            options: options.clone(),
+            environment: environment.clone(),
+            disk: disk.clone(),
+            memory,
+            space,
+            context: context.clone(),
+            registration,
+            key: Vec::new(),
+            images: Vec::new(),
+        })
+    }
+
+    /// What the table was created from.
+    pub fn spec(&self) -> &LegacyTableSpec {
+        &self.spec
+    }
+
+    /// The settings that it was created under.
+    pub fn options(&self) -> &LegacyOptions {
+        &self.options
+    }
+
+    /// Where it is, and why.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The engine that holds its rows now.
+    pub fn engine(&self) -> LegacyEngine {
+        self.placement.engine
+    }
+
+    /// How many rows it has.
+    pub fn row_count(&self) -> u64 {
+        self.store.row_count()
+    }
+
+    /// What the registry says of it now.
+    pub fn record(&self) -> RegistryEntry {
+        self.registration.snapshot()
+    }
+
+    pub(super) fn context(&self) -> &TempTableContext {
+        &self.context
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The error of a refusal, as a user sees it.
+    pub(super) fn error(&self, refusal: Refusal) -> Error {
+        error_of(&self.context, refusal)
+    }
+
+    fn count_rows(&self, written: u64) {
+        self.registration.set_rows(self.store.row_count());
+        self.context
+            .count(|counters| &counters.rows_written, written);
+    }
+
+    /// Appends the rows of a batch to a table without a key.
+    pub fn append(&mut self, batch: &Batch) -> Result<()> {
+        self.context.interrupt().check()?;
+        let columns: Vec<_> = batch.columns().iter().map(ColumnValues::new).collect();
+        let mut row = Vec::with_capacity(columns.len());
+        for number in 0..batch.row_count() {
+            row.clear();
+            row.extend(columns.iter().map(|column| column.get(number)));
+            loop {
+                match self.store.append(&row) {
+                    Ok(_) => break,
+                    Err(refusal) => self.convert(refusal, &mut [])?,
+                }
+            }
+        }
+        self.count_rows(batch.row_count() as u64);
+        Ok(())
+    }
+
+    /// Finds the rows of a table that have the keys of these ones, and inserts those that are not there.
+    ///
+    /// `rows` has the columns of the key, and the others or none: those of new rows are NULL then.
+    /// `positions` becomes the position of each row, `is_new` whether it was inserted.
+    pub fn find_or_insert(
+        &mut self,
+        rows: &Batch,
+        positions: &mut Vec<u64>,
+        is_new: &mut Vec<bool>,
+    ) -> Result<()> {
+        self.context.interrupt().check()?;
+        positions.clear();
+        is_new.clear();
+        let columns: Vec<_> = rows.columns().iter().map(ColumnValues::new).collect();
+        let missing = self.spec.columns.len() - columns.len();
+        let mut row = Vec::with_capacity(self.spec.columns.len());
+        let mut key = std::mem::take(&mut self.key);
+        for number in 0..rows.row_count() {
+            row.clear();
+            row.extend(columns.iter().map(|column| column.get(number)));
+            row.extend(std::iter::repeat_n(StoredValue::Null, missing));
+            let (position, inserted) = loop {
+                match self.store.find_or_insert(&row, &mut key) {
+                    Ok(found) => break found,
+                    Err(refusal) => self.convert(refusal, positions)?,
+                }
+            };
+            positions.push(position);
+            is_new.push(inserted);
+        }
+        self.key = key;
+        let inserted = is_new.iter().filter(|is_new| **is_new).count();
+        self.count_rows(inserted as u64);
+        Ok(())
+    }
+
+    /// Reads columns of the rows at some positions.
+    pub fn read(&self, positions: &[u64], columns: &[usize]) -> Result<Batch> {
+        let mut sink = self.store.sink(columns);
+        let mut image = Vec::new();
+        for position in positions {
+            image.clear();
+            let read = self.store.read(*position, &mut image, &mut sink);
+            read.map_err(|refusal| self.error(refusal))?;
+        }
+        self.context
+            .count(|counters| &counters.rows_read, positions.len() as u64);
+        Ok(sink.finish())
+    }
+
+    /// Reads the columns behind the key of the rows at some positions, all different, and writes what `change`
+    /// makes of them: columns of the same types and as many rows. Each row is read and written once.
+    pub fn modify(
+        &mut self,
+        positions: &[u64],
+        change: impl FnOnce(Batch) -> Result<Batch>,
+    ) -> Result<()> {
+        self.context.interrupt().check()?;
+        let first = self.spec.key.len();
+        let rest: Vec<usize> = (first..self.spec.columns.len()).collect();
+        let mut sink = self.store.sink(&rest);
+        let mut images = std::mem::take(&mut self.images);
+        images.clear();
+        let mut ends = Vec::with_capacity(positions.len());
+        let mut held = self.context.memory().reservation();
+        for position in positions {
+            let read = self.store.read(*position, &mut images, &mut sink);
+            read.map_err(|refusal| self.error(refusal))?;
+            ends.push(images.len());
+            let bytes = images.capacity() as u64;
+            if bytes > held.bytes() {
+                self.context.resize_working_set(&mut held, bytes)?;
+            }
+        }
+        let changed = change(sink.finish())?;
+        self.write(positions, &changed, &mut images, &ends)?;
+        images.shrink_to(IMAGES_KEPT);
+        self.images = images;
+        let count = positions.len() as u64;
+        self.context.count(|counters| &counters.rows_read, count);
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        positions: &[u64],
+        changed: &Batch,
+        images: &mut [u8],
+        ends: &[usize],
+    ) -> Result<()> {
+        let first = self.spec.key.len();
+        let columns: Vec<_> = changed.columns().iter().map(ColumnValues::new).collect();
+        let mut values = Vec::with_capacity(columns.len());
+        let mut moved: Option<Vec<u64>> = None;
+        let mut start = 0;
+        for (number, end) in ends.iter().enumerate() {
+            values.clear();
+            values.extend(columns.iter().map(|column| column.get(number)));
+            let mut image = &mut images[start..*end];
+            let mut read_again = Vec::new();
+            start = *end;
+            loop {
+                let position = match &moved {
+                    Some(moved) => {
+                        // The row's bytes are others now.
+                        let mut sink = self.store.sink(&[]);
+                        read_again.clear();
+                        let read = self.store.read(moved[number], &mut read_again, &mut sink);
+                        read.map_err(|refusal| self.error(refusal))?;
+                        image = &mut read_again;
+                        moved[number]
+                    }
+                    None => positions[number],
+                };
+                match self.store.update(position, image, first, &values) {
+                    Ok(()) => break,
+                    Err(refusal) => {
+                        let moved = moved.get_or_insert_with(|| positions.to_vec());
+                        self.convert(refusal, moved)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the rows to a store that takes what this one has refused, and makes `positions` those of the same
+    /// rows there. What no store takes is an error.
+    fn convert(&mut self, refusal: Refusal, positions: &mut [u64]) -> Result<()> {
+        let mut form = self.form;
+        let was_full = matches!(refusal, Refusal::Full(_));
+        let reason = match refusal {
+            Refusal::Full(limit) if !form.on_disk => {
+                form.on_disk = true;
+                PlacementReason::Limit {
+                    setting: limit.setting,
+                    bytes: limit.limit,
+                }
+            }
+            Refusal::LongValue if !form.natural => {
+                (form.on_disk, form.natural) = (true, true);
+                PlacementReason::LongValue
+            }
+            Refusal::LongKey if !form.hashed => {
+                (form.on_disk, form.hashed) = (true, true);
+                PlacementReason::LongKey
+            }
+            refusal => return Err(self.error(refusal)),
+        };
+        let (from, rows) = (self.engine(), self.row_count());
+        let store = loop {
+            match self.copy_to(form, positions) {
+                Ok(store) => break store,
+                // What the old form took, the new one may refuse for another reason.
+                Err(Refusal::LongValue) if !form.natural => form.natural = true,
+                Err(Refusal::LongKey) if !form.hashed => form.hashed = true,
+                Err(refusal) => return Err(self.error(refusal)),
+            }
+        };
+        self.store = store;
+        self.form = form;
+        let to = self.store.engine();
+        self.placement.engine = to;
+        self.registration.set_engine(to.name());
+        self.placement.conversions.push(Conversion {
+            from,
+            to,
+            reason,
+            rows,
+        });
+        if !from.is_on_disk() && self.spec.purpose.is_counted() {
+            let limit = match reason {
+                PlacementReason::Limit { setting, bytes } if was_full => {
+                    Some(LimitHit { setting, bytes })
+                }
+                _ => None,
+            };
+            self.registration.overflowed_at(limit);
+            self.context.count_overflow(limit);
+        }
+        Ok(())
+    }
+
+    fn copy_to(&self, form: StoreForm, positions: &mut [u64]) -> Outcome<Store> {
+        let source = StoreSource {
+            spec: &self.spec,
+            options: &self.options,
+            environment: &self.environment,
+            disk: &self.disk,
+            hash: self.context.options().hash,
+            memory: &self.memory,
+            buffers: self.context.memory(),
+            space: &self.space,
+        };
+        let mut store = Store::create(&source, form)?;
+        let mut places: BTreeMap<u64, u64> = positions
+            .iter()
+            .map(|position| (*position, *position))
+            .collect();
+        let reservation = self.context.memory().reservation();
+        let read_buffer = self.options.read_buffer();
+        let mut rows = 0;
+        copy(
+            &self.store,
+            &mut store,
+            read_buffer,
+            reservation,
+            |old, new| {
+                if let Some(place) = places.get_mut(&old) {
+                    *place = new;
+                }
+                rows += 1;
+                if rows % ROWS_PER_CHECK == 0 {
+                    self.context.check_interrupt()?;
+                }
+                Ok(())
+            },
+        )?;
+        for position in positions {
+            *position = places[position];
+        }
+        Ok(store)
+    }
+}
+
+/// The error of a refusal, as a user sees it.
+fn error_of(context: &TempTableContext, refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Full(limit) => context.error(&MemoryError::Limit(limit), ANONYMOUS_TABLE),
+        Refusal::Failed(error) => context.error(&error, ANONYMOUS_TABLE),
+        // Every form that may refuse has another one behind it: the table was converted under a scan.
+        Refusal::LongValue | Refusal::LongKey => {
+            Error::internal("a legacy temporary table was converted while it was read")
+        }
+    }
+}

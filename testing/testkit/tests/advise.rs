@@ -1,0 +1,537 @@
+//! `mayfly advise` on servers that run: a change that it recommends, applied to that server, removes the table on disk,
+//! as the server counts it; and what it asks the server for only reads.
+//!
+//! Runs where `MAYFLY_MARIADB_SOCKET` (and `MAYFLY_MYSQL_SOCKET`, for the sums of performance_schema) name a server.
+//! Global settings are changed and put back, so that the tests here take turns.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use mayfly_advisor::{
+    Address, Cause, Change, ChangeKind, Digest, Event, Finding, Input, Live, Report, Schema,
+    Workload, connect, findings,
+};
+use mayfly_testkit::client::{Answer, Client, Row};
+use mayfly_testkit::corpus;
+use mayfly_testkit::server::{self, Flavour};
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A database with the tables of `tests/advise/schema.sql`, and an account that may only read it.
+struct Shop {
+    socket: PathBuf,
+    database: String,
+    reader: String,
+    settings: Vec<(String, String)>,
+}
+
+impl Shop {
+    fn new(socket: PathBuf, name: &str) -> Self {
+        let database = format!("advise_{name}_{}", std::process::id());
+        let reader = format!("advise_{name}");
+        let shop = Self {
+            socket,
+            database,
+            reader,
+            settings: Vec::new(),
+        };
+        let mut root = shop.client(None);
+        for sql in [
+            format!("DROP DATABASE IF EXISTS {}", shop.database),
+            format!("CREATE DATABASE {}", shop.database),
+            format!("DROP USER IF EXISTS {}@localhost", shop.reader),
+            format!("CREATE USER {}@localhost", shop.reader),
+            format!(
+                "GRANT SELECT, SHOW VIEW ON {}.* TO {}@localhost",
+                shop.database, shop.reader
+            ),
+            format!(
+                "GRANT SELECT ON performance_schema.* TO {}@localhost",
+                shop.reader
+            ),
+            format!("GRANT PROCESS ON *.* TO {}@localhost", shop.reader),
+            format!("USE {}", shop.database),
+        ] {
+            run(&mut root, &sql);
+        }
+        let text = std::fs::read_to_string(corpus::root().join("tests/advise/schema.sql"))
+            .expect("the schema is there");
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with("--"))
+            .collect();
+        for sql in lines
+            .join("\n")
+            .split(";\n")
+            .filter(|sql| !sql.trim().is_empty())
+        {
+            run(&mut root, sql);
+        }
+        shop
+    }
+
+    /// A new session, which has the global settings of now.
+    fn client(&self, database: Option<&str>) -> Client {
+        let mut client =
+            Client::connect(&self.socket, "root").expect("root may connect without a password");
+        if let Some(database) = database {
+            run(&mut client, &format!("USE {database}"));
+        }
+        client
+    }
+
+    fn session(&self) -> Client {
+        self.client(Some(&self.database))
+    }
+
+    fn live(&self) -> Live {
+        let address = Address {
+            socket: Some(self.socket.display().to_string()),
+            user: self.reader.clone(),
+            ..Address::default()
+        };
+        let connection = connect(&address).expect("the reader may connect");
+        Live::new(connection).expect("the server answers")
+    }
+
+    /// Changes a global setting until the end.
+    fn set(&mut self, name: &str, value: &str) {
+        let before = text_of(&mut self.client(None), &format!("SELECT @@global.{name}"));
+        self.settings.push((name.to_owned(), before));
+        run(
+            &mut self.client(None),
+            &format!("SET GLOBAL {name} = {value}"),
+        );
+    }
+
+    /// Runs a statement in a session of its own: what it was, as a slow log would have it, and its rows.
+    fn measure(&self, sql: &str) -> (Event, Vec<Row>) {
+        let mut session = self.session();
+        let before = counters(&mut session);
+        let own = counters(&mut session);
+        let rows = rows_of(&mut session, sql);
+        let after = counters(&mut session);
+        // Reading the counters makes tables too.
+        let made = |at: usize| after[at] - own[at] - (own[at] - before[at]);
+        let event = Event {
+            text: sql.to_owned(),
+            database: Some(self.database.clone()),
+            query_time: 1.0,
+            rows_sent: rows.len() as u64,
+            rows_examined: 100_000,
+            tables: Some(made(0)),
+            disk_tables: Some(made(1)),
+            ..Event::default()
+        };
+        (event, rows)
+    }
+
+    /// The findings of a statement as it has just run.
+    fn findings(&self, event: Event) -> Vec<Finding> {
+        let mut live = self.live();
+        let mut workload = Workload::new();
+        workload.add(event);
+        let mut schema = Schema::new();
+        live.read_schema(&workload, &mut schema);
+        let server = live.server().clone();
+        let input = Input {
+            workload: &workload,
+            schema: &schema,
+            server: &server,
+        };
+        let digest = &workload.digests()[0];
+        let explain = live.explain(digest);
+        assert!(explain.is_some(), "EXPLAIN is refused");
+        findings(&input, digest, explain)
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        let Ok(mut root) = Client::connect(&self.socket, "root") else {
+            return;
+        };
+        for (name, value) in self.settings.iter().rev() {
+            let value = if value.parse::<f64>().is_ok() {
+                value.clone()
+            } else {
+                format!("'{value}'")
+            };
+            let _ = root.query(&format!("SET GLOBAL {name} = {value}"));
+        }
+        let _ = root.query(&format!("DROP DATABASE IF EXISTS {}", self.database));
+        let _ = root.query(&format!("DROP USER IF EXISTS {}@localhost", self.reader));
+    }
+}
+
+fn run(client: &mut Client, sql: &str) {
+    client
+        .query(sql)
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
+}
+
+fn rows_of(client: &mut Client, sql: &str) -> Vec<Row> {
+    match client
+        .query(sql)
+        .unwrap_or_else(|error| panic!("{sql}: {error}"))
+    {
+        Answer::Rows { rows, .. } => rows,
+        Answer::Done(_) => Vec::new(),
+    }
+}
+
+fn text_of(client: &mut Client, sql: &str) -> String {
+    let value = rows_of(client, sql).into_iter().flatten().flatten().next();
+    String::from_utf8_lossy(&value.unwrap_or_default()).into_owned()
+}
+
+/// Temporary tables of the session, and those on disk.
+fn counters(client: &mut Client) -> [u64; 2] {
+    let rows = rows_of(
+        client,
+        "SHOW SESSION STATUS WHERE Variable_name IN ('Created_tmp_tables', 'Created_tmp_disk_tables')",
+    );
+    let value = |name: &str| {
+        let row = rows
+            .iter()
+            .find(|row| row[0].as_deref() == Some(name.as_bytes()));
+        let value = row.and_then(|row| row[1].clone()).unwrap_or_default();
+        String::from_utf8_lossy(&value).parse().unwrap_or(0)
+    };
+    [
+        value("Created_tmp_tables"),
+        value("Created_tmp_disk_tables"),
+    ]
+}
+
+fn socket(flavour: Flavour, variable: &str) -> Option<PathBuf> {
+    let socket = server::socket(flavour);
+    if socket.is_none() {
+        println!("skipped: {variable} names no server");
+    }
+    socket
+}
+
+/// A statement, the cause to be found, and the kind of change to apply.
+struct Case {
+    sql: &'static str,
+    cause: Cause,
+    kind: ChangeKind,
+    /// Before the statement: a definition.
+    before: &'static str,
+    /// Before the statement: a global setting.
+    setting: Option<(&'static str, &'static str)>,
+    /// The change keeps the rows as they are.
+    same_rows: bool,
+}
+
+const CASE: Case = Case {
+    sql: "",
+    cause: Cause::Unexplained,
+    kind: ChangeKind::Advice,
+    before: "DO 0",
+    setting: None,
+    same_rows: true,
+};
+
+fn cases() -> Vec<Case> {
+    vec![
+        Case {
+            sql: "SELECT note, count(*) FROM purchase GROUP BY note",
+            cause: Cause::LongString,
+            kind: ChangeKind::Alter,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT agent, count(*) FROM visit GROUP BY agent",
+            cause: Cause::BlobColumn,
+            kind: ChangeKind::Alter,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT DISTINCT biography FROM customer",
+            cause: Cause::BlobColumn,
+            kind: ChangeKind::Rewrite,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT concat(note, status) AS k, count(*) FROM purchase GROUP BY k",
+            cause: Cause::LongString,
+            kind: ChangeKind::Rewrite,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT referrer, count(*) FROM visit GROUP BY referrer",
+            cause: Cause::SizeLimit,
+            kind: ChangeKind::Setting,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT referrer, max(seconds) FROM visit GROUP BY referrer",
+            cause: Cause::SizeLimit,
+            kind: ChangeKind::Rewrite,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT page, referrer, count(*) FROM visit GROUP BY page, referrer",
+            cause: Cause::GroupByWithoutIndex,
+            kind: ChangeKind::Index,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT DISTINCT page, referrer FROM visit",
+            cause: Cause::DistinctWithoutIndex,
+            kind: ChangeKind::Index,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT id, biography FROM customer WHERE country = 'DE' UNION SELECT id, biography FROM customer WHERE country = 'FR'",
+            cause: Cause::UnionDistinct,
+            kind: ChangeKind::Rewrite,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT d.page FROM (SELECT page, referrer, agent FROM visit ORDER BY visited LIMIT 1000) d WHERE d.page LIKE '/page/1%'",
+            cause: Cause::DerivedTable,
+            kind: ChangeKind::Rewrite,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT * FROM (SELECT user_id, created, (SELECT user_email FROM login2 b WHERE b.user_id = a.user_id) AS mail \
+                  FROM login2 a WHERE a.user_id IN (100, 200, 300, 400)) AS a ORDER BY created",
+            cause: Cause::DerivedTable,
+            kind: ChangeKind::Setting,
+            setting: Some(("optimizer_switch", "'derived_merge=off'")),
+            ..CASE
+        },
+        Case {
+            sql: "SELECT agent FROM some_visit WHERE id = 5",
+            cause: Cause::DerivedTable,
+            kind: ChangeKind::Alter,
+            before: "CREATE ALGORITHM=TEMPTABLE VIEW some_visit AS SELECT id, agent FROM visit WHERE id < 100",
+            ..CASE
+        },
+        Case {
+            sql: "SELECT SQL_BUFFER_RESULT id, biography FROM customer WHERE country = 'DE'",
+            cause: Cause::BufferedResult,
+            kind: ChangeKind::Rewrite,
+            ..CASE
+        },
+        Case {
+            sql: "SELECT channel, count(*) FROM purchase GROUP BY channel",
+            cause: Cause::BigTables,
+            kind: ChangeKind::Setting,
+            setting: Some(("big_tables", "1")),
+            ..CASE
+        },
+    ]
+}
+
+fn check(socket: &Path, case: &Case) {
+    let mut shop = Shop::new(socket.to_path_buf(), "change");
+    // What a change sets is put back at the end.
+    for name in [
+        "tmp_table_size",
+        "max_heap_table_size",
+        "optimizer_switch",
+        "big_tables",
+    ] {
+        let value = text_of(&mut shop.client(None), &format!("SELECT @@global.{name}"));
+        shop.settings.push((name.to_owned(), value));
+    }
+    if let Some((name, value)) = case.setting {
+        shop.set(name, value);
+    }
+    run(&mut shop.session(), case.before);
+    let (event, rows) = shop.measure(case.sql);
+    assert!(
+        event.disk_tables > Some(0),
+        "{}: no table on disk",
+        case.sql
+    );
+    let found = shop.findings(event);
+    let finding = found.iter().find(|finding| finding.cause == case.cause);
+    let finding = finding.unwrap_or_else(|| panic!("{}: {found:#?}", case.sql));
+    let change = finding
+        .changes
+        .iter()
+        .find(|change| change.kind == case.kind);
+    let change = change.unwrap_or_else(|| panic!("{}: {finding:#?}", case.sql));
+    let sql = apply(&shop, change, case.sql);
+    let (after, rows_after) = shop.measure(&sql);
+    assert_eq!(
+        after.disk_tables,
+        Some(0),
+        "{}\nafter {}",
+        case.sql,
+        change.sql
+    );
+    if case.same_rows {
+        let sorted = |mut rows: Vec<Row>| {
+            rows.sort();
+            rows
+        };
+        assert_eq!(
+            sorted(rows_after),
+            sorted(rows),
+            "{}\nafter {}",
+            case.sql,
+            change.sql
+        );
+    }
+}
+
+/// Does what a change says; gives the statement to run then.
+fn apply(shop: &Shop, change: &Change, sql: &str) -> String {
+    let mut root = shop.session();
+    if let Some(check) = &change.check {
+        assert_eq!(text_of(&mut root, check), "1", "{check}");
+    }
+    if change.kind == ChangeKind::Rewrite {
+        return change.sql.clone();
+    }
+    for statement in change
+        .sql
+        .split(';')
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+    {
+        run(&mut root, statement);
+    }
+    sql.to_owned()
+}
+
+#[test]
+fn each_kind_of_change_removes_the_table_on_disk() {
+    let Some(socket) = socket(Flavour::MariaDb, "MAYFLY_MARIADB_SOCKET") else {
+        return;
+    };
+    let _turn = TURN.lock();
+    for case in cases() {
+        check(&socket, &case);
+    }
+}
+
+/// The server's general log has reading statements alone of the account.
+#[test]
+fn the_server_is_only_read() {
+    let Some(socket) = socket(Flavour::MariaDb, "MAYFLY_MARIADB_SOCKET") else {
+        return;
+    };
+    let _turn = TURN.lock();
+    let mut shop = Shop::new(socket, "reader");
+    let mut workload = Workload::new();
+    for sql in [
+        "SELECT agent, count(*) FROM visit GROUP BY agent",
+        "SELECT * FROM customer_total",
+        "DELETE FROM purchase WHERE id = 5",
+        "UPDATE purchase SET note = '' WHERE id IN (SELECT id FROM customer)",
+        "INSERT INTO purchase_archive SELECT * FROM purchase_archive",
+        "SELECT name INTO OUTFILE '/tmp/never' FROM customer",
+        "SELECT a FROM missing",
+    ] {
+        let event = Event {
+            text: sql.to_owned(),
+            database: Some(shop.database.clone()),
+            tables: Some(1),
+            disk_tables: Some(1),
+            ..Event::default()
+        };
+        workload.add(event);
+    }
+    shop.set("log_output", "'TABLE'");
+    run(&mut shop.client(None), "TRUNCATE mysql.general_log");
+    shop.set("general_log", "1");
+    let mut live = shop.live();
+    let _ = live.workload();
+    let mut schema = Schema::new();
+    live.read_schema(&workload, &mut schema);
+    let server = live.server().clone();
+    let input = Input {
+        workload: &workload,
+        schema: &schema,
+        server: &server,
+    };
+    let mut explain = |digest: &Digest| live.explain(digest);
+    let report = Report::new(&input, Vec::new(), 20, &mut explain);
+    assert!(report.statements.len() >= 3, "{report}");
+    assert!(schema.table(&shop.database, "visit").is_some());
+    let mut root = shop.client(None);
+    run(&mut root, "SET GLOBAL general_log = 0");
+    let sql = format!(
+        "SELECT command_type, argument FROM mysql.general_log WHERE user_host LIKE '{}[%'",
+        shop.reader
+    );
+    let rows = rows_of(&mut root, &sql);
+    let text = |value: &Option<Vec<u8>>| {
+        String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned()
+    };
+    let asked: Vec<(String, String)> = rows
+        .iter()
+        .map(|row| (text(&row[0]), text(&row[1])))
+        .collect();
+    assert!(asked.len() > 10, "{asked:?}");
+    let reads = [
+        "SELECT ",
+        "SHOW ",
+        "EXPLAIN SELECT ",
+        "START TRANSACTION READ ONLY",
+        "ROLLBACK",
+        "USE ",
+        "SET SESSION TRANSACTION READ ONLY",
+        "SET SESSION max_statement_time",
+    ];
+    for (kind, statement) in asked {
+        let is_read = reads.iter().any(|read| statement.starts_with(read));
+        assert!(
+            is_read && !statement.contains("OUTFILE") || kind == "Connect" || kind == "Init DB",
+            "{kind}: {statement}"
+        );
+    }
+}
+
+/// MySQL's own sums of digests, with examples as they ran, and its schema.
+#[test]
+fn performance_schema_of_mysql() {
+    let Some(socket) = socket(Flavour::MySql, "MAYFLY_MYSQL_SOCKET") else {
+        return;
+    };
+    let _turn = TURN.lock();
+    let shop = Shop::new(socket, "digests");
+    for sql in [
+        "SELECT settings, count(*) FROM customer GROUP BY settings",
+        "SELECT * FROM recent_purchase WHERE customer_id = 7",
+    ] {
+        rows_of(&mut shop.session(), sql);
+    }
+    let mut live = shop.live();
+    let workload = live.workload().expect("performance_schema is on");
+    let mut schema = Schema::new();
+    live.read_schema(&workload, &mut schema);
+    let server = live.server().clone();
+    let input = Input {
+        workload: &workload,
+        schema: &schema,
+        server: &server,
+    };
+    for (part, cause) in [
+        ("`settings`", Cause::GroupByWithoutIndex),
+        ("`recent_purchase`", Cause::DerivedTable),
+    ] {
+        let digest = workload
+            .digests()
+            .iter()
+            .find(|digest| {
+                digest.database.as_deref() == Some(&shop.database)
+                    && digest.text.contains(part)
+                    && digest.text.starts_with("SELECT")
+            })
+            .expect("the server has its digest");
+        let explain = live.explain(digest);
+        let found: Vec<Cause> = findings(&input, digest, explain)
+            .iter()
+            .map(|finding| finding.cause)
+            .collect();
+        assert_eq!(found, [cause], "{}", digest.example);
+    }
+}

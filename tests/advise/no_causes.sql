@@ -1,0 +1,37 @@
+-- Statements that make no temporary table on either server and sort nothing on disk: none may have a finding.
+
+SELECT id FROM purchase WHERE id = 7;
+SELECT min(amount), max(amount) FROM purchase;
+SELECT country, count(*) FROM customer GROUP BY country;
+SELECT customer_id, count(*) FROM purchase GROUP BY customer_id;
+SELECT bought, max(amount) FROM purchase GROUP BY bought ORDER BY bought;
+SELECT bought, count(*) FROM purchase WHERE status = 'paid' GROUP BY bought;
+SELECT DISTINCT country FROM customer;
+SELECT DISTINCT name FROM customer;
+SELECT DISTINCT id, note FROM purchase WHERE id < 10;
+SELECT id FROM purchase WHERE id < 10 UNION ALL SELECT id FROM customer WHERE id < 10;
+SELECT id FROM purchase WHERE id < 20 UNION ALL SELECT id FROM customer WHERE id < 10 LIMIT 3;
+SELECT * FROM (SELECT id, name FROM customer WHERE country = 'DE') d WHERE d.id < 50;
+SELECT * FROM (SELECT id, bought FROM purchase WHERE id < 100) d WHERE d.id > 50 ORDER BY d.id;
+SELECT c.name, p.amount FROM customer c JOIN purchase p ON p.customer_id = c.id WHERE c.id = 7 ORDER BY p.id;
+SELECT c.country, count(*) FROM customer c JOIN purchase p ON p.customer_id = c.id GROUP BY c.country;
+SELECT c.name, count(*) FROM customer c JOIN purchase p ON p.customer_id = c.id GROUP BY c.id;
+SELECT id FROM purchase ORDER BY id DESC LIMIT 10;
+SELECT id FROM purchase ORDER BY amount LIMIT 10;
+SELECT count(*) FROM purchase WHERE bought BETWEEN '2023-03-01' AND '2023-04-01';
+SELECT id, agent FROM visit WHERE id BETWEEN 100 AND 200 ORDER BY id;
+SELECT id, note FROM purchase WHERE customer_id = 7 ORDER BY amount;
+SELECT max(agent) FROM visit WHERE id < 100;
+SELECT id, email FROM customer WHERE country = 'DE' ORDER BY name LIMIT 10;
+SELECT * FROM customer WHERE id < 200 ORDER BY city;
+SELECT count(*) FROM purchase p JOIN customer c ON c.id = p.customer_id WHERE c.country = 'FR';
+SELECT p.id, l.price FROM purchase p LEFT JOIN line l ON l.purchase_id = p.id WHERE p.id < 30;
+SELECT name FROM customer WHERE id = (SELECT max(customer_id) FROM purchase);
+SELECT customer_id, max(bought) FROM purchase WHERE customer_id < 50 GROUP BY customer_id HAVING count(*) > 2;
+SELECT SQL_BIG_RESULT seconds, count(*) FROM visit WHERE id < 500 GROUP BY seconds;
+SELECT sum(quantity * price) FROM line WHERE product_id = 17;
+INSERT INTO purchase_archive SELECT * FROM purchase WHERE id < 20;
+UPDATE customer SET city = 'city x' WHERE id = 3;
+DELETE FROM purchase_archive WHERE id < 20;
+DELETE p FROM purchase p JOIN customer c ON p.customer_id = c.id WHERE c.country = 'XX';
+INSERT INTO purchase_archive (customer_id, status, channel, amount, bought) VALUES (1, 'open', 'web', 1, '2024-01-01');
