@@ -47,6 +47,7 @@ stages! {
     AlteringTable => "altering table", "The definition of a table is changed, where its rows stay.";
     CopyToTmpTable => "copy to tmp table", "Rows are copied for ALTER TABLE.";
     CreatingTmpTable => "Creating tmp table", "An internal temporary table is filled in memory.";
+    ConvertingHeapToOndisk => "converting HEAP to ondisk", "An internal temporary table of the MEMORY engine is copied to disk.";
     CopyingToTmpTableOnDisk => "Copying to tmp table on disk", "An internal temporary table is filled that has overflowed.";
     SortingResult => "Sorting result", "Rows are sorted.";
     RemovingTmpTable => "removing tmp table", "Internal temporary tables are given back.";

@@ -93,6 +93,35 @@ fn numbers_are_given_once_whoever_kept_them_rolled_back() {
 }
 
 /// A directory with a table of some megabytes.
+/// A row has a hidden number where its table has no primary key. A snapshot that sees the row must not find
+/// another row under the same number.
+#[test]
+fn the_number_of_a_row_that_a_snapshot_sees_is_not_given_again() {
+    for delete in ["DELETE FROM t WHERE n = 1", "DELETE FROM t"] {
+        let directory = DataDirectory::new("row-numbers");
+        let database = directory.open();
+        database.session().must_all([
+            "CREATE TABLE t (n INT, v VARCHAR(9))",
+            "INSERT INTO t VALUES (1, 'before')",
+        ]);
+        drop(database);
+        // After the start no number is known yet.
+        let database = directory.open();
+        let (mut reader, mut other) = (database.session(), database.session());
+        reader.must("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        other.must(delete);
+        reader.must("INSERT INTO t VALUES (2, 'own')");
+        assert_eq!(
+            reader.must("SELECT * FROM t ORDER BY n"),
+            ["1\tbefore", "2\town"],
+            "{delete}"
+        );
+        assert_eq!(reader.must("SELECT COUNT(*) FROM t"), ["2"], "{delete}");
+        reader.must("COMMIT");
+        assert_eq!(other.must("SELECT * FROM t"), ["2\town"], "{delete}");
+    }
+}
+
 fn with_rows(name: &str) -> DataDirectory {
     let directory = DataDirectory::new(name);
     let database = directory.open();

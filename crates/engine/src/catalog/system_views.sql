@@ -261,8 +261,8 @@ SELECT numbered.TABLE_SCHEMA AS table_schema, numbered.TABLE_NAME AS table_name,
     numbered.AUTO_INCREMENT / numbered.max_value AS auto_increment_ratio
 FROM (SELECT holder.TABLE_SCHEMA, holder.TABLE_NAME, part.COLUMN_NAME, part.DATA_TYPE, part.COLUMN_TYPE,
         holder.AUTO_INCREMENT,
-        CASE part.DATA_TYPE WHEN 'tinyint' THEN 255 WHEN 'smallint' THEN 65535 WHEN 'mediumint' THEN 16777215
-            WHEN 'int' THEN 4294967295 WHEN 'bigint' THEN 18446744073709551615 END
+        CAST(CASE part.DATA_TYPE WHEN 'tinyint' THEN 255 WHEN 'smallint' THEN 65535 WHEN 'mediumint' THEN 16777215
+            WHEN 'int' THEN 4294967295 WHEN 'bigint' THEN 18446744073709551615 END AS UNSIGNED)
             DIV IF(LOCATE('unsigned', part.COLUMN_TYPE) > 0, 1, 2) AS max_value
     FROM information_schema.COLUMNS AS part
         JOIN information_schema.TABLES AS holder

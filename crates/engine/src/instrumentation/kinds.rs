@@ -1,65 +1,100 @@
 //! What statements of each kind did: the sums of a session, or of all sessions of an account that have ended.
+//!
+//! A session runs few of the many kinds, and there may be thousands of sessions: the sums are a list that grows by
+//! the kinds that were run, and is only ever added to, so that readers need no lock.
 
 use std::sync::OnceLock;
 
 use super::sums::{Alone, StatementSums, StatementTotals};
 use crate::result::StatementSummary;
-use crate::status::{COUNTERS, Counter};
+use crate::status::Counter;
 
-/// One for each counter of statements, and one behind them for texts that are no statement.
-const KINDS: usize = COUNTERS.len() + 1;
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct TotalsByKind(OnceLock<Box<Kind>>);
 
-/// See the module. What a session never runs takes a word.
 #[derive(Debug)]
-pub(crate) struct TotalsByKind([OnceLock<Box<StatementTotals>>; KINDS]);
-
-impl Default for TotalsByKind {
-    fn default() -> Self {
-        Self([const { OnceLock::new() }; KINDS])
-    }
+struct Kind {
+    /// The counter of its statements; none for texts that are no statement.
+    counter: Option<Counter>,
+    totals: StatementTotals,
+    next: OnceLock<Box<Kind>>,
 }
 
 impl TotalsByKind {
-    fn of(&self, position: usize) -> &StatementTotals {
-        self.0[position].get_or_init(Box::default)
+    fn of(&self, counter: Option<Counter>) -> &StatementTotals {
+        let mut place = &self.0;
+        loop {
+            let kind = place.get_or_init(|| {
+                Box::new(Kind {
+                    counter,
+                    totals: StatementTotals::default(),
+                    next: OnceLock::new(),
+                })
+            });
+            if kind.counter == counter {
+                return &kind.totals;
+            }
+            place = &kind.next;
+        }
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        let first = self.0.get();
+        std::iter::successors(first, |kind| kind.next.get()).map(|kind| &**kind)
     }
 
     /// Counts a statement. Only the session's thread does.
     #[inline]
     pub(crate) fn add(
         &self,
-        command: Option<Counter>,
+        counter: Option<Counter>,
         summary: &StatementSummary,
         has_failed: bool,
     ) {
-        let position = command.map_or(KINDS - 1, |counter| counter as usize);
-        self.of(position).add::<Alone>(summary, has_failed);
+        self.of(counter).add::<Alone>(summary, has_failed);
     }
 
     /// The kinds of which there were any, with their sums.
     pub(crate) fn get(&self) -> impl Iterator<Item = (Option<Counter>, StatementSums)> {
-        let kinds = self.0.iter().enumerate();
-        kinds.filter_map(|(position, totals)| {
-            let sums = totals.get()?.get();
-            let counter = COUNTERS.get(position).map(|(counter, _)| *counter);
-            (sums.count > 0).then_some((counter, sums))
-        })
+        let kinds = self.kinds().map(|kind| (kind.counter, kind.totals.get()));
+        kinds.filter(|(_, sums)| sums.count > 0)
     }
 
     /// Moves all into others.
     pub(crate) fn move_into(&self, others: &Self) {
-        for (position, totals) in self.0.iter().enumerate() {
-            if let Some(totals) = totals.get() {
-                totals.move_into(others.of(position));
-            }
+        for kind in self.kinds() {
+            kind.totals.move_into(others.of(kind.counter));
         }
     }
 
     /// Forgets all.
     pub(crate) fn clear(&self) {
-        self.0
-            .iter()
-            .filter_map(OnceLock::get)
-            .for_each(|totals| totals.clear());
+        self.kinds().for_each(|kind| kind.totals.clear());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_added_up_apart_and_moved() {
+        let (session, account) = (TotalsByKind::default(), TotalsByKind::default());
+        let summary = StatementSummary::default();
+        let (select, insert) = (Some(Counter::ComSelect), Some(Counter::ComInsert));
+        for counter in [select, insert, select, None, select] {
+            session.add(counter, &summary, counter.is_none());
+        }
+        account.add(insert, &summary, false);
+        session.move_into(&account);
+        assert_eq!(session.get().count(), 0);
+        let counts: Vec<_> = account
+            .get()
+            .map(|(counter, sums)| (counter, sums.count, sums.errors))
+            .collect();
+        assert_eq!(counts, [(insert, 2, 0), (select, 3, 0), (None, 1, 1)]);
+        account.clear();
+        assert_eq!(account.get().count(), 0);
     }
 }

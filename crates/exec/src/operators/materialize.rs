@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mayfly_plan::physical::TemporaryTable;
 use mayfly_storage::legacy::LegacyTable;
 use mayfly_storage::{Access, TempTable};
-use mayfly_types::{Batch, Error, Result, SqlType};
+use mayfly_types::{Batch, Error, Result, SqlType, Stage};
 
 use super::tables;
 use crate::context::{Node, RunContext, count};
@@ -76,6 +76,7 @@ fn fill_legacy(table: LegacyTable, input: &Arc<dyn Node>, run: &RunContext) -> R
             self.0.append(&batch)
         }
     }
+    let _stage = run.within(Stage::CreatingTmpTable);
     let mut table = Some(table);
     let filled = drain(input, run, 1, || {
         let table = table

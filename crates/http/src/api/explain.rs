@@ -22,7 +22,7 @@ pub(crate) fn explain(source: &dyn Source, body: &[u8]) -> Response {
         return bad("the body is no JSON");
     };
     let text = |name: &str| asked.get(name).and_then(Value::as_str);
-    let Some(sql) = text("sql").map(|it| it.trim().trim_end_matches(';')) else {
+    let Some(sql) = text("sql").map(statement) else {
         return bad("`sql` is missing");
     };
     if sql.is_empty() {
@@ -34,6 +34,12 @@ pub(crate) fn explain(source: &dyn Source, body: &[u8]) -> Response {
         Ok(table) => answer(&table),
         Err(error) => failed(&error),
     }
+}
+
+/// A statement without what stands around it.
+fn statement(text: &str) -> &str {
+    text.trim_start()
+        .trim_end_matches(|it: char| it == ';' || it.is_whitespace())
 }
 
 fn run(

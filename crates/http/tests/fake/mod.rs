@@ -648,6 +648,8 @@ fn digests(sql: &str) -> Table {
         .position(|column| column == order)
         .unwrap_or(4);
     rows.sort_by_key(|row| std::cmp::Reverse(row[by].as_u64()));
+    let most = sql.split("LIMIT ").nth(1);
+    rows.truncate(most.map_or(rows.len(), |most| most.parse().expect("a number")));
     table(columns, rows)
 }
 

@@ -181,7 +181,8 @@ impl Store {
         )
     }
 
-    /// Hidden numbers for so many new rows; the first of them.
+    /// Hidden numbers for so many new rows; the first of them. None of them is that of a row that a snapshot sees:
+    /// whoever removes rows calls this first, so that the numbers go on behind all rows that were there.
     pub(super) fn row_numbers(&self, tree: TreeId, rows: u64) -> Result<u64> {
         let mut numbers = lock(&self.row_numbers);
         let next = match numbers.get(&tree) {

@@ -86,6 +86,17 @@ impl DurableTable {
 }
 
 impl TableHandle {
+    /// Rows may be removed: see [`Store::row_numbers`].
+    ///
+    /// [`Store::row_numbers`]: super::store::Store::row_numbers
+    pub(super) fn keep_row_numbers(&self) -> Result<()> {
+        if self.definition.primary().is_none() {
+            let store = &self.statement.transaction.store;
+            store.row_numbers(self.definition.rows(), 0)?;
+        }
+        Ok(())
+    }
+
     /// A tree as the handle sees it.
     fn view(&self, tree: TreeId, types: &Arc<[PhysicalType]>) -> TreeView {
         let changes = self.statement.transaction.tree_changes(tree);
@@ -476,6 +487,7 @@ impl Table for DurableTable {
     fn truncate(&self) -> Result<()> {
         let definition = &self.0.definition;
         let transaction = &self.0.statement.transaction;
+        self.0.keep_row_numbers()?;
         transaction.clear_tree(definition.rows(), definition.types());
         for (_, index) in definition.secondary() {
             transaction.clear_tree(index.tree, &index.types);

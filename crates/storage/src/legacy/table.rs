@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mayfly_memory::{Budget, MemoryError};
-use mayfly_types::{Batch, Error, Result};
+use mayfly_types::{Batch, Error, Result, Stage};
 
 use super::environment::{LegacyEnvironment, SessionDisk};
 use super::placement::{Conversion, LegacyEngine, Placement, PlacementReason, starts_on_disk};
@@ -348,6 +348,9 @@ impl LegacyTable {
             refusal => return Err(self.error(refusal)),
         };
         let (from, rows) = (self.engine(), self.row_count());
+        let interrupt = self.context.interrupt();
+        let copying =
+            (!from.is_on_disk()).then(|| interrupt.stages().within(Stage::ConvertingHeapToOndisk));
         let store = loop {
             match self.copy_to(form, positions) {
                 Ok(store) => break store,
@@ -357,6 +360,7 @@ impl LegacyTable {
                 Err(refusal) => return Err(self.error(refusal)),
             }
         };
+        drop(copying);
         self.store = store;
         self.form = form;
         let to = self.store.engine();

@@ -9,7 +9,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use mayfly_storage::legacy::{LegacyScan, LegacyTable};
-use mayfly_types::{Batch, Error, Result, SqlType};
+use mayfly_types::{Batch, Error, Result, SqlType, Stage};
 
 use super::Aggregate;
 use super::call::Accumulators;
@@ -31,6 +31,7 @@ pub(super) fn run(
     declared: &[SqlType],
     run: &RunContext,
 ) -> Result<Groups> {
+    let _stage = run.within(Stage::CreatingTmpTable);
     let table = legacy.create(
         &node.temporary,
         declared,

@@ -54,6 +54,7 @@ impl DurableWriter {
         // A bulk load has the table locked as a whole.
         let wait = LockWait::For(table.statement.options.lock_wait);
         table.lock_key(table.definition.rows(), WHOLE_TABLE, LockMode::Shared, wait)?;
+        table.keep_row_numbers()?;
         let newest = table.statement.transaction.store.environment.newest()?;
         Ok(Self {
             bulk: None,
