@@ -114,7 +114,8 @@ impl Prepared {
     }
 }
 
-type AnyPlan = Arc<dyn Any + Send + Sync>;
+/// A plan, for modules that do not know what one is.
+pub(crate) type AnyPlan = Arc<dyn Any + Send + Sync>;
 
 /// The cached plan of a statement, whose type only the code that plans and runs statements knows.
 ///

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use mayfly_functions::BlockEncryption;
+use mayfly_plan::explain::JsonVersion;
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
 use mayfly_storage::legacy::DiskEngine;
 use mayfly_syntax::ParseOptions;
@@ -83,6 +84,7 @@ pub(crate) struct StatementOptions {
     pub(crate) explain_format: u64,
     pub(crate) profiling: bool,
     pub(crate) profiling_history_size: usize,
+    pub(crate) explain_json: JsonVersion,
 }
 
 impl StatementOptions {
@@ -191,6 +193,12 @@ impl StatementOptions {
             profiling: settings.get(typed::PROFILING),
             profiling_history_size: usize::try_from(settings.get(typed::PROFILING_HISTORY_SIZE))
                 .unwrap_or(usize::MAX),
+            explain_json: match settings.get(typed::EXPLAIN_JSON_FORMAT_VERSION) {
+                1 => JsonVersion::Blocks {
+                    end_markers: settings.get(typed::END_MARKERS_IN_JSON),
+                },
+                _ => JsonVersion::Steps,
+            },
         }
     }
 }

@@ -8,6 +8,8 @@ use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
+use crate::explain::Explanation;
+
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
 /// altered, gets a new one, so that a plan for the old shape can never read the new table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -115,6 +117,19 @@ pub struct TableSource {
     pub temporary: bool,
     /// It was made with PARTITION BY.
     pub partitioned: bool,
+    /// What an index of it holds.
+    pub index_content: IndexContent,
+}
+
+/// What an index of a table holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexContent {
+    /// The table can have no index.
+    Unavailable,
+    /// Keys that lead to rows, and are not read themselves.
+    Keys,
+    /// Rows of its own columns and the primary key's.
+    Rows,
 }
 
 impl TableSource {
@@ -136,6 +151,7 @@ impl TableSource {
             row_count,
             temporary: false,
             partitioned: false,
+            index_content: IndexContent::Unavailable,
         }
     }
 }
@@ -303,6 +319,16 @@ pub trait Catalog {
 
     /// Takes a warning that binding raises.
     fn warn(&self, warning: Error);
+
+    /// Whether [`Self::explain`] is to be told about the statement.
+    fn explains(&self) -> bool {
+        false
+    }
+
+    /// Takes what was found out about the statement.
+    fn explain(&self, explanation: Explanation) {
+        let _ = explanation;
+    }
 
     /// Whether the statement may name a table or view so; what it does with single columns is asked
     /// when these are named.

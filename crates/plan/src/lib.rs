@@ -14,7 +14,9 @@ mod lower;
 mod not_supported;
 pub mod options;
 mod predicates;
+mod removal;
 mod rules;
+mod table_size;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -27,8 +29,8 @@ pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_sca
 pub use bind::{ViewTarget, bind_view_target};
 pub use bind::{as_number, parameter_type};
 pub use catalog::{
-    Catalog, ColumnSource, ColumnTraits, DefaultSource, IndexPartSource, IndexSource, TableId,
-    TableSource, TableStatistics, Usage, ValueRange, ViewSource, refuse_partitions,
+    Catalog, ColumnSource, ColumnTraits, DefaultSource, IndexContent, IndexPartSource, IndexSource,
+    TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource, refuse_partitions,
 };
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
@@ -41,13 +43,16 @@ pub use tree::{expression, logical, physical};
 use mayfly_syntax::ast;
 use mayfly_types::{Result, Stage};
 
+use crate::explain::{ChangeKind, Explanation};
+
 /// Plans an UPDATE.
 pub fn bind_update(
     update: &ast::UpdateStatement,
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<ChangePlan> {
-    change::plan(bind::bind_update(update, catalog, options)?, options)
+    let bound = bind::bind_update(update, catalog, options)?;
+    change(bound, ChangeKind::Update, false, catalog, options)
 }
 
 /// Plans a DELETE.
@@ -56,7 +61,29 @@ pub fn bind_delete(
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<ChangePlan> {
-    change::plan(bind::bind_delete(delete, catalog, options)?, options)
+    let bound = bind::bind_delete(delete, catalog, options)?;
+    let names_targets = !delete.targets.is_empty();
+    change(bound, ChangeKind::Delete, names_targets, catalog, options)
+}
+
+fn change(
+    bound: change::BoundChange,
+    kind: ChangeKind,
+    names_targets: bool,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<ChangePlan> {
+    if !catalog.explains() {
+        return change::plan(bound, options);
+    }
+    let (query, targets) = (bound.query.clone(), &bound.targets);
+    let rewritten = explain::rewritten_change(&query, targets, kind, names_targets, options);
+    let plan = change::plan(bound, options)?;
+    catalog.explain(Explanation {
+        rewritten,
+        removals: removal::removals(&query, &plan.query, options),
+    });
+    Ok(plan)
 }
 
 /// Plans a query with FOR UPDATE or FOR SHARE; `None` when it locks nothing.
@@ -78,7 +105,15 @@ pub fn bind_query(
     options: &PlanOptions,
 ) -> Result<physical::QueryPlan> {
     let mut bound = bind::bind(query, catalog, options)?;
+    let before = catalog.explains().then(|| bound.clone());
     catalog.enters(Stage::Optimizing);
     rules::rewrite(&mut bound, options);
-    lower::lower(bound)
+    let plan = lower::lower(bound)?;
+    if let Some(bound) = before {
+        catalog.explain(Explanation {
+            rewritten: explain::rewritten(&bound, options),
+            removals: removal::removals(&bound, &plan, options),
+        });
+    }
+    Ok(plan)
 }

@@ -1,5 +1,6 @@
 //! A catalog of three small tables, and statements planned against it, for the tests of this crate.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{self, Statement};
@@ -8,11 +9,12 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::catalog::VariableScope;
+use crate::explain::Explanation;
 use crate::tree::logical::Query;
 use crate::tree::physical::QueryPlan;
 use crate::{
-    Catalog, ColumnSource, IndexPartSource, IndexSource, PlanOptions, TableId, TableSource,
-    TableStatistics, ValueRange,
+    Catalog, ColumnSource, IndexContent, IndexPartSource, IndexSource, PlanOptions, TableId,
+    TableSource, TableStatistics, ValueRange,
 };
 
 /// `t (a int, b varchar(10), id int primary key)`, 1000 rows; `u (a int, c int)`, 10 rows;
@@ -65,6 +67,7 @@ fn table(
         columns.map(|(name, ty, nullable)| ColumnSource::new(name, ty.clone(), *nullable));
     Arc::new(TableSource {
         unique_keys: unique_keys.iter().map(|key| key.to_vec()).collect(),
+        index_content: IndexContent::Rows,
         ..TableSource::new(TableId(id), "test", name, columns.collect(), row_count)
     })
 }
@@ -173,6 +176,96 @@ impl Catalog for FakeCatalog {
 
     fn user_variable_type(&self, _name: &str) -> SqlType {
         SqlType::bigint()
+    }
+}
+
+/// A catalog that is told what statements are explained as.
+pub(crate) struct Explaining {
+    catalog: FakeCatalog,
+    pub(crate) explanation: RefCell<Option<Explanation>>,
+}
+
+impl Default for Explaining {
+    fn default() -> Self {
+        Self {
+            catalog: FakeCatalog::new(),
+            explanation: RefCell::new(None),
+        }
+    }
+}
+
+impl Explaining {
+    /// With another index of a table, over columns such as `a, b DESC`.
+    pub(crate) fn with_index(table: &str, columns: &str) -> Self {
+        let mut explaining = Self::default();
+        let mut tables = explaining.catalog.tables.iter_mut();
+        let source = tables.find(|source| source.name == table).expect("a table");
+        let mut changed = TableSource::clone(source);
+        let parts: Vec<IndexPartSource> = columns
+            .split(", ")
+            .map(|column| {
+                let name = column.strip_suffix(" DESC");
+                let wanted = name.unwrap_or(column);
+                let mut known = changed.columns.iter();
+                IndexPartSource {
+                    column: known
+                        .position(|known| known.name == wanted)
+                        .expect("a column"),
+                    prefix: None,
+                    descending: name.is_some(),
+                    approximate: false,
+                }
+            })
+            .collect();
+        let covers = parts.iter().map(|part| part.column).collect();
+        changed.indexes.push(IndexSource {
+            id: Some(changed.indexes.len()),
+            name: "added".to_owned(),
+            parts,
+            unique: false,
+            clustered: false,
+            hash: false,
+            visible: true,
+            covers,
+        });
+        *source = Arc::new(changed);
+        explaining
+    }
+}
+
+impl Catalog for Explaining {
+    fn current_database(&self) -> Option<&str> {
+        self.catalog.current_database()
+    }
+
+    fn table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
+        self.catalog.table(database, name)
+    }
+
+    fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {
+        self.catalog.statistics(id)
+    }
+
+    fn system_variable(
+        &self,
+        scope: Option<VariableScope>,
+        name: &str,
+    ) -> Result<(Value, SqlType)> {
+        self.catalog.system_variable(scope, name)
+    }
+
+    fn warn(&self, _warning: mayfly_types::Error) {}
+
+    fn user_variable_type(&self, name: &str) -> SqlType {
+        self.catalog.user_variable_type(name)
+    }
+
+    fn explains(&self) -> bool {
+        true
+    }
+
+    fn explain(&self, explanation: Explanation) {
+        self.explanation.replace(Some(explanation));
     }
 }
 

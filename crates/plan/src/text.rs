@@ -7,16 +7,21 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use mayfly_types::convert::text::format_value;
-use mayfly_types::{SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, SubqueryKind};
-use crate::tree::logical::with_stack;
+use crate::tree::logical::{self, with_stack};
 use crate::tree::physical::{AggregateCall, SortKey};
 
 /// How columns are called.
 pub(crate) trait Names {
     /// The name of a column.
     fn column(&self, column: usize) -> String;
+
+    /// The text of a subquery's query block, without parentheses; none: its number stands for it.
+    fn subquery(&self, _subquery: &logical::Subquery) -> Option<String> {
+        None
+    }
 }
 
 impl<F: Fn(usize) -> String> Names for F {
@@ -117,6 +122,12 @@ pub(crate) fn call_text(call: &AggregateCall, names: &dyn Names) -> String {
     let _ = write_list(&mut text, &call.arguments, ",", names);
     if !call.order_by.is_empty() {
         let _ = write!(text, " order by {}", order_text(&call.order_by, names));
+    }
+    if call.function.names()[0] == "group_concat" {
+        let ty = SqlType::text(TypeKind::Text, CollationId::UTF8MB4_BIN);
+        let separator = call.options.first();
+        let separator = separator.map_or_else(|| "','".to_owned(), |one| value_text(one, &ty));
+        let _ = write!(text, " separator {separator}");
     }
     text.push(')');
     text
@@ -236,7 +247,7 @@ impl Text<'_> {
             ExpressionKind::Or(operands) => write_junction(f, operands, " or ", names),
             ExpressionKind::Not(operand) => match &operand.kind {
                 ExpressionKind::IsNull(inner) => write!(f, "({} is not null)", text(inner)),
-                _ => write!(f, "(not {})", text(operand)),
+                _ => write!(f, "(not({}))", text(operand)),
             },
             ExpressionKind::IsNull(operand) => write!(f, "({} is null)", text(operand)),
             ExpressionKind::IsTruth(operand, truth) => {
@@ -274,10 +285,13 @@ impl Text<'_> {
                 f.write_str("))")
             }
             ExpressionKind::Subquery(subquery) => {
-                write_subquery(f, &subquery.kind, subquery.select_id, names)
+                let number = format!("select #{}", subquery.select_id);
+                write_subquery(f, &subquery.kind, &number, names)
             }
             ExpressionKind::LogicalSubquery(subquery) => {
-                write_subquery(f, &subquery.kind, subquery.select_id, names)
+                let query = names.subquery(subquery);
+                let query = query.unwrap_or_else(|| format!("select #{}", subquery.select_id));
+                write_subquery(f, &subquery.kind, &query, names)
             }
         }
     }
@@ -348,14 +362,14 @@ fn word(constant: &Expression) -> Cow<'_, str> {
 fn write_subquery(
     out: &mut dyn Write,
     kind: &SubqueryKind,
-    select_id: usize,
+    query: &str,
     names: &dyn Names,
 ) -> fmt::Result {
     match kind {
-        SubqueryKind::Scalar => write!(out, "(select #{select_id})"),
+        SubqueryKind::Scalar => write!(out, "({query})"),
         SubqueryKind::Exists { negated } => {
             let not = if *negated { "not " } else { "" };
-            write!(out, "{not}exists(select #{select_id})")
+            write!(out, "{not}exists({query})")
         }
         SubqueryKind::Quantified {
             left,
@@ -364,19 +378,19 @@ fn write_subquery(
         } => {
             write_row(out, left, names)?;
             match (comparison, all) {
-                (Comparison::Equal, false) => write!(out, " in (select #{select_id}))"),
-                (Comparison::NotEqual, true) => write!(out, " not in (select #{select_id}))"),
+                (Comparison::Equal, false) => write!(out, " in ({query}))"),
+                (Comparison::NotEqual, true) => write!(out, " not in ({query}))"),
                 _ => {
                     let word = if *all { "all" } else { "any" };
                     let symbol = comparison_text(*comparison);
-                    write!(out, " {symbol} {word} (select #{select_id}))")
+                    write!(out, " {symbol} {word} ({query}))")
                 }
             }
         }
         SubqueryKind::Row { left, comparison } => {
             write_row(out, left, names)?;
             let symbol = comparison_text(*comparison);
-            write!(out, " {symbol} (select #{select_id}))")
+            write!(out, " {symbol} ({query}))")
         }
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::explain::Explanation;
 use mayfly_plan::physical::OutputColumn;
 use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
@@ -51,6 +52,8 @@ pub(crate) struct SessionCatalog<'s> {
     describes: bool,
     /// The engine itself asks: what it plans is a part of the stage that the statement is in.
     is_own: bool,
+    /// The statement is the one that EXPLAIN explains.
+    tells: bool,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -70,6 +73,7 @@ impl<'s> SessionCatalog<'s> {
             is_hidden: Cell::new(false),
             describes: false,
             is_own: false,
+            tells: context.explains,
         }
     }
 
@@ -87,6 +91,7 @@ impl<'s> SessionCatalog<'s> {
         Self {
             rights: RefCell::new(vec![Arc::new(rights)]),
             is_own: true,
+            tells: false,
             ..Self::new(context, &[])
         }
     }
@@ -401,6 +406,14 @@ impl Catalog for SessionCatalog<'_> {
     fn warn(&self, warning: Error) {
         self.is_uncacheable.set(true);
         self.context.warn(warning);
+    }
+
+    fn explains(&self) -> bool {
+        self.tells
+    }
+
+    fn explain(&self, explanation: Explanation) {
+        self.context.explanation.replace(Some(explanation));
     }
 
     fn user_variable_type(&self, name: &str) -> SqlType {

@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mayfly_plan::{ColumnSource, IndexPartSource, TableId, TableSource};
+use mayfly_plan::{ColumnSource, IndexContent, IndexPartSource, TableId, TableSource};
 use mayfly_storage::{
     ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics, UserTable,
 };
@@ -333,6 +333,10 @@ fn timestamps(definition: &TableDefinition) -> Vec<usize> {
 }
 
 fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage) -> TableSource {
+    let index_content = match indexes {
+        IndexStorage::Keys => IndexContent::Keys,
+        IndexStorage::Rows => IndexContent::Rows,
+    };
     let indexes = index_sources(definition, indexes);
     let mut parts = indexes.iter().flat_map(|index| &index.parts);
     let keys: Vec<usize> = parts.by_ref().map(|part| part.column).collect();
@@ -363,5 +367,6 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         row_count: 0,
         temporary: definition.temporary,
         partitioned: definition.partitioning.is_some(),
+        index_content,
     }
 }

@@ -26,6 +26,12 @@ pub(crate) fn query_text(query: &Query, hidden_database: Option<&str>) -> String
     Printer::View { hidden_database }.query(query)
 }
 
+/// The text of a value of INSERT.
+pub(crate) fn value_text(expr: &Expr) -> String {
+    let hidden_database = None;
+    Printer::View { hidden_database }.expr(expr)
+}
+
 fn operator(op: &BinaryOperator) -> String {
     let op = op.to_string();
     match op.as_str() {

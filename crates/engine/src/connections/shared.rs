@@ -14,6 +14,7 @@ use crate::budgets::SessionMemory;
 use crate::connections::ConnectAttributes;
 use crate::connections::activity::Activity;
 use crate::instrumentation::{AccountActivity, History, StageEvent, StatementEvent, TotalsByKind};
+use crate::prepared::AnyPlan;
 use crate::status::Counters;
 
 /// The account of a session, and what the client says of itself.
@@ -184,6 +185,8 @@ pub(crate) struct SessionShared {
     pub(crate) activity: Activity,
     /// Its temporary tables.
     pub(crate) temporary_tables: Mutex<Vec<TemporaryTable>>,
+    /// The plan of the running statement, where it has one that takes a while.
+    pub(crate) running: Mutex<Option<AnyPlan>>,
     /// How its client is connected, if it is another process.
     pub(crate) transport: OnceLock<Transport>,
     /// The last statements.
@@ -281,6 +284,7 @@ impl SessionShared {
             kill: KillHandle::default(),
             activity: Activity::new(None),
             temporary_tables: Mutex::default(),
+            running: Mutex::default(),
             transport: OnceLock::new(),
         }
     }

@@ -26,7 +26,7 @@ mod views;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use mayfly_plan::{TableId, TableSource};
+use mayfly_plan::{IndexContent, TableId, TableSource};
 use mayfly_storage::{BatchTable, Table};
 use mayfly_types::SqlType;
 
@@ -83,6 +83,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
             row_count: 100,
             temporary: false,
             partitioned: false,
+            index_content: IndexContent::Unavailable,
         };
         (relation, Arc::new(source))
     };

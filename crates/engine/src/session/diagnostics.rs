@@ -26,7 +26,7 @@ pub(crate) struct SessionDiagnostics {
     pub(crate) row_count: i64,
     pub(crate) found_rows: u64,
     pub(crate) summary: StatementSummary,
-    pub(super) finished_temporary_tables: Vec<RegistryEntry>,
+    pub(crate) finished_temporary_tables: Vec<RegistryEntry>,
 }
 
 impl SessionDiagnostics {

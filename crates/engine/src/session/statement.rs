@@ -2,7 +2,7 @@
 //! dropped when it ends, also by a panic. Nothing that belongs to a statement outlasts it in the session.
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use std::time::Instant;
 use mayfly_exec::Measures;
 use mayfly_plan::PlanOptions;
 use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::explain::Explanation;
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
 use mayfly_types::error::codes;
@@ -24,6 +25,7 @@ use crate::connections::Work;
 use crate::database::Database;
 use crate::error::refuse;
 use crate::instrumentation::{StatementError, StatementIdentity};
+use crate::prepared::AnyPlan;
 use crate::result::{Outcome, StatementSummary};
 use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
@@ -85,6 +87,10 @@ pub(crate) struct StatementContext<'s> {
     pub(super) error: Option<StatementError>,
     /// EXPLAIN plans its statement.
     pub(crate) explains: bool,
+    /// What was found out about that statement.
+    pub(crate) explanation: RefCell<Option<Explanation>>,
+    /// Others may see its plan.
+    offers_plan: Cell<bool>,
     /// What each operator of its plan does, where somebody asks.
     pub(crate) measures: Option<Arc<Measures>>,
     /// FOUND_ROWS() stays as it is.
@@ -132,6 +138,8 @@ impl<'s> StatementContext<'s> {
             identity: StatementIdentity::default(),
             error: None,
             explains: false,
+            explanation: RefCell::new(None),
+            offers_plan: Cell::new(false),
             measures: None,
             keeps_found_rows: false,
             started_at: OnceCell::new(),
@@ -273,6 +281,9 @@ impl<'s> StatementContext<'s> {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
+        if self.offers_plan.take() {
+            self.session.shared.running.lock().take();
+        }
         self.stages().enter(Stage::FreeingItems);
         self.tree.free();
         self.stages().enter(Stage::CleaningUp);
@@ -280,6 +291,16 @@ impl<'s> StatementContext<'s> {
         let elapsed = self.session.shared.activity.end(now);
         self.session.diagnostics.summary.elapsed = elapsed;
         self.report(now);
+    }
+
+    /// The statement runs by a plan, which others may ask for.
+    pub(crate) fn offer_plan(&self, plan: AnyPlan) {
+        if self.has_ended {
+            // A statement of the engine's own.
+            return;
+        }
+        self.offers_plan.set(true);
+        *self.session.shared.running.lock() = Some(plan);
     }
 
     /// The statement is retried: another transaction has changed what it found.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource, TableSource};
+use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource, IndexContent, TableSource};
 use mayfly_storage::BatchTable;
 use mayfly_syntax::ast::{
     Expr, Ident, InsertSource, Query, SelectItem, SetExpr, Statement, TableFactor, Visit, VisitMut,
@@ -175,6 +175,7 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
         row_count: batches.iter().map(|batch| batch.row_count() as u64).sum(),
         temporary: false,
         partitioned: false,
+        index_content: IndexContent::Unavailable,
     };
     Ok(LockedRows {
         source: Arc::new(source),

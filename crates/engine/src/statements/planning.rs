@@ -56,18 +56,27 @@ pub(super) fn run(
         Statement::Query(query) => locking_read::begin(context, query)?,
         _ => context.read_for_change(),
     }
+    run_as(context, |context| plan(context, statement, slot)).map(|(outcome, _)| outcome)
+}
+
+/// Runs a statement by the plan that `plan` makes, anew for each attempt; gives that plan, too.
+pub(super) fn run_as(
+    context: &mut StatementContext<'_>,
+    mut plan: impl FnMut(&mut StatementContext<'_>) -> Result<ReadyPlan>,
+) -> Result<(Outcome, ReadyPlan)> {
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
-        let ready = plan(context, statement, slot)?;
+        let ready = plan(context)?;
         if context.wants_explain() {
             logging::explain(context, &ready.plan);
         }
         // Where INSERT puts its rows is not among the tables that its plan reads.
-        let written = matches!(&**statement, Statement::Insert(_));
+        let written = matches!(&*ready.plan.statement, Statement::Insert(_));
         context.use_tables(ready.tables.stored() + usize::from(written));
-        context.stages().enter(stage_of(statement));
+        context.stages().enter(stage_of(&ready.plan.statement));
+        context.offer_plan(Arc::clone(&ready.plan) as _);
         if let Some(outcome) = run_plan(context, &ready)? {
-            return Ok(outcome);
+            return Ok((outcome, ready));
         }
         context.retry();
     }

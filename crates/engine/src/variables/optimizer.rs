@@ -83,10 +83,10 @@ const OPTIMIZER_SWITCH_DEFAULT: u64 = ((1 << 28) - 1) & !(1 << 9 | 1 << 19 | 1 <
 
 pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("div_precision_increment", number(4, 0, 30), "By how many digits a division has more decimals than its dividend.").hintable();
-    both("end_markers_in_json", switch(false), "Accepted for compatibility.").without_effect().hintable();
+    both("end_markers_in_json", switch(false), "EXPLAIN FORMAT=JSON, version 1, repeats the name of a member behind its closing bracket.").hintable();
     both("eq_range_index_dive_limit", number(200, 0, U32_MAX), "Accepted for compatibility.").without_effect().hintable();
     both("explain_format", choice(1, &["TRADITIONAL_STRICT", "TRADITIONAL", "JSON", "TREE"]), "The format of EXPLAIN when it names none.");
-    both("explain_json_format_version", number(1, 1, 2), "Accepted for compatibility.").without_effect();
+    both("explain_json_format_version", number(1, 1, 2), "The version of EXPLAIN FORMAT=JSON: query blocks (1) or steps (2).");
     both("foreign_key_checks", switch(true), "Whether foreign keys are checked.").hintable();
     both("group_concat_max_len", number(1024, 4, u64::MAX), "The longest result of GROUP_CONCAT() in bytes.").hintable();
     both("information_schema_stats_expiry", number(86_400, 0, 31_536_000), "Accepted for compatibility: statistics are always those of the moment.").without_effect();

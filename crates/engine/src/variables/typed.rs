@@ -162,6 +162,8 @@ typed! {
     DIV_PRECISION_INCREMENT: u64 = "div_precision_increment";
     ENCRYPT_TMP_FILES: bool = "encrypt_tmp_files";
     EXPLAIN_FORMAT: u64 = "explain_format";
+    EXPLAIN_JSON_FORMAT_VERSION: u64 = "explain_json_format_version";
+    END_MARKERS_IN_JSON: bool = "end_markers_in_json";
     FOREIGN_KEY_CHECKS: bool = "foreign_key_checks";
     GENERAL_LOG: bool = "general_log";
     GENERAL_LOG_FILE: Text = "general_log_file";

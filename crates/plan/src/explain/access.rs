@@ -4,7 +4,8 @@ use std::ops::Bound;
 
 use mayfly_types::{SqlMode, Value};
 
-use super::Fact;
+use super::document::{Document, Members};
+use super::names::Columns;
 use crate::access::constant::known_value;
 use crate::catalog::{IndexSource, TableSource, ValueRange};
 use crate::text::{Names, expression_text};
@@ -23,6 +24,8 @@ pub(super) struct KeyColumns {
     pub(super) length: Option<String>,
     /// ref
     pub(super) reference: Option<String>,
+    /// used_key_parts
+    pub(super) parts: Vec<String>,
 }
 
 pub(super) fn of_scan(scan: &IndexScan) -> KeyColumns {
@@ -38,11 +41,8 @@ pub(super) fn of_scan(scan: &IndexScan) -> KeyColumns {
     let reference = match &scan.ranges {
         Some(ranges) if matches!(access, "const" | "eq_ref" | "ref" | "ref_or_null") => Some(
             points(ranges)
-                .iter()
-                .map(|value| match value {
-                    Some(value) if is_outer(value) => "func",
-                    _ => "const",
-                })
+                .into_iter()
+                .map(reference)
                 .collect::<Vec<_>>()
                 .join(","),
         ),
@@ -53,6 +53,14 @@ pub(super) fn of_scan(scan: &IndexScan) -> KeyColumns {
         key: Some(index.name.clone()),
         length: Some(key_length(&scan.table, index, parts).to_string()),
         reference,
+        parts: key_parts(&scan.table, index, parts),
+    }
+}
+
+fn reference(value: Option<&Expression>) -> &'static str {
+    match value {
+        Some(value) if is_outer(value) => "func",
+        _ => "const",
     }
 }
 
@@ -66,6 +74,7 @@ pub(super) fn of_merge(merge: &IndexMerge) -> KeyColumns {
         key: Some(names.collect::<Vec<_>>().join(",")),
         length: Some(lengths.collect::<Vec<_>>().join(",")),
         reference: None,
+        parts: Vec::new(),
     }
 }
 
@@ -80,33 +89,30 @@ pub(super) fn merge_note(merge: &IndexMerge) -> String {
     format!("Using {kind}({names})")
 }
 
-/// The step of the tree.
-pub(super) fn merge_text(merge: &IndexMerge) -> &'static str {
+/// The step of the tree, and its access type.
+pub(super) fn merge_step(merge: &IndexMerge) -> (&'static str, &'static str) {
     match merge.kind {
-        MergeKind::Union => "Deduplicate rows sorted by row ID",
-        MergeKind::SortUnion => "Sort-deduplicate by row ID",
-        MergeKind::Intersection => "Intersect rows sorted by row ID",
+        MergeKind::Union => ("Deduplicate rows sorted by row ID", "rowid_union"),
+        MergeKind::SortUnion => ("Sort-deduplicate by row ID", "index_merge"),
+        MergeKind::Intersection => ("Intersect rows sorted by row ID", "rowid_intersection"),
     }
 }
 
-pub(super) fn of_lookup(join: &IndexLookupJoin, names: &dyn Names) -> KeyColumns {
+pub(super) fn of_lookup(join: &IndexLookupJoin, left: &Columns) -> KeyColumns {
     let Some(index) = join.table.indexes.get(join.index) else {
         return KeyColumns::default();
     };
-    let name = |value: &Expression| match &unconverted(value).kind {
-        ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => "const".to_owned(),
-        ExpressionKind::Column(column) => match names.column(*column) {
-            computed if computed.contains('(') => "func".to_owned(),
-            name => format!("{}.{name}", join.table.database),
-        },
-        _ => "func".to_owned(),
-    };
-    let references: Vec<String> = join.keys.iter().map(|key| name(&key.value)).collect();
+    let keys = join.keys.iter();
+    let references: Vec<String> = keys
+        .map(|key| left.reference(unconverted(&key.value)))
+        .collect();
+    let parts = join.keys.len();
     KeyColumns {
         access: if join.finds_one { "eq_ref" } else { "ref" },
         key: Some(index.name.clone()),
-        length: Some(key_length(&join.table, index, join.keys.len()).to_string()),
+        length: Some(key_length(&join.table, index, parts).to_string()),
         reference: Some(references.join(",")),
+        parts: key_parts(&join.table, index, parts),
     }
 }
 
@@ -136,62 +142,82 @@ pub(super) fn is_dependent(scan: &IndexScan) -> bool {
     dependent
 }
 
-/// What JSON says of a table that is read by an index.
-pub(super) fn scan_facts(scan: &IndexScan, names: &dyn Names) -> Vec<(&'static str, Fact)> {
+/// The members of a scan through an index in version 2 of FORMAT=JSON.
+pub(super) fn scan_members(scan: &IndexScan, names: &Columns) -> Members {
     let Some(index) = scan.table.indexes.get(scan.index) else {
         return Vec::new();
     };
-    let (how, parts) = match (&scan.ranges, kind(scan)) {
-        (None, _) => ("index_scan", index.parts.len()),
-        (Some(ranges), "const" | "eq_ref" | "ref") => ("index_lookup", ranges.part_count()),
-        (Some(ranges), _) => ("index_range_scan", ranges.part_count()),
+    let access = kind(scan);
+    let (how, parts) = match (&scan.groups, &scan.ranges, access) {
+        (Some(groups), _, _) => ("group_index_skip_scan", Some(groups.parts)),
+        (None, None, _) => ("index_scan", None),
+        (None, Some(ranges), "const" | "eq_ref" | "ref") => {
+            ("index_lookup", Some(ranges.part_count()))
+        }
+        (None, Some(ranges), _) => ("index_range_scan", Some(ranges.part_count())),
     };
-    let mut facts = index_facts(&scan.table, &scan.alias, index, how, parts);
-    facts.push(("covering", Fact::Flag(scan.covering)));
-    if let (Some(ranges), "index_range_scan") = (&scan.ranges, how) {
-        let text = ranges_text(ranges, &scan.table, index, names);
-        facts.push(("ranges", Fact::List(vec![text])));
+    let mut members = index_members(&scan.table, index, how, parts);
+    members.push(("covering", Document::from(scan.covering)));
+    match (&scan.ranges, how) {
+        (Some(ranges), "index_lookup") => {
+            members.push((
+                "lookup_condition",
+                Document::from(point_texts(scan, index, ranges, &names.plain()).join(", ")),
+            ));
+            let references = points(ranges).into_iter().map(reference);
+            members.push(("lookup_references", references.collect()));
+        }
+        (Some(ranges), _) => {
+            let texts = range_texts(ranges, &scan.table, index, &names.plain());
+            members.push(("ranges", texts.into_iter().collect()));
+        }
+        (None, "group_index_skip_scan") => members.push(("ranges", Document::List(Vec::new()))),
+        (None, _) => {}
     }
     if scan.reverse {
-        facts.push(("reverse", Fact::Flag(true)));
+        members.push(("reverse", Document::from(true)));
     }
-    facts
+    members
 }
 
-/// What JSON says of the right side of a join.
-pub(super) fn lookup_facts(join: &IndexLookupJoin, names: &dyn Names) -> Vec<(&'static str, Fact)> {
+/// The members of the right side of a join in version 2 of FORMAT=JSON.
+pub(super) fn lookup_members(join: &IndexLookupJoin, left: &Columns) -> Members {
     let Some(index) = join.table.indexes.get(join.index) else {
         return Vec::new();
     };
     let parts = join.keys.len();
-    let mut facts = index_facts(&join.table, &join.alias, index, "index_lookup", parts);
-    facts.push(("covering", Fact::Flag(join.covering)));
-    let conditions = lookup_conditions(join, index, names).join(" and ");
-    facts.push(("lookup_condition", Fact::Text(conditions)));
-    facts
+    let mut members = index_members(&join.table, index, "index_lookup", Some(parts));
+    members.push(("covering", Document::from(join.covering)));
+    let conditions = lookup_conditions(join, index, &left.plain()).join(", ");
+    members.push(("lookup_condition", Document::from(conditions)));
+    let keys = join.keys.iter();
+    let references = keys.map(|key| left.reference(unconverted(&key.value)));
+    members.push(("lookup_references", references.collect()));
+    members
 }
 
-fn index_facts(
+fn index_members(
     table: &TableSource,
-    alias: &str,
     index: &IndexSource,
     how: &'static str,
-    parts: usize,
-) -> Vec<(&'static str, Fact)> {
+    parts: Option<usize>,
+) -> Members {
+    let mut members: Members = vec![
+        ("index_name", Document::from(index.name.as_str())),
+        ("index_access_type", Document::from(how)),
+    ];
+    if let Some(parts) = parts {
+        let columns = key_parts(table, index, parts);
+        members.push(("key_columns", columns.into_iter().collect()));
+    }
+    members
+}
+
+/// The names of the first parts of a key.
+pub(super) fn key_parts(table: &TableSource, index: &IndexSource, parts: usize) -> Vec<String> {
     let columns = index.parts.iter().take(parts);
     let columns = columns.map(|part| column_name(table, part.column).to_owned());
-    vec![
-        ("schema_name", Fact::Text(table.database.clone())),
-        ("table_name", Fact::Text(alias.to_owned())),
-        ("access_type", Fact::Text("index".to_owned())),
-        ("index_name", Fact::Text(index.name.clone())),
-        ("index_access_type", Fact::Text(how.to_owned())),
-        ("key_columns", Fact::List(columns.collect())),
-        (
-            "key_length",
-            Fact::Text(key_length(table, index, parts).to_string()),
-        ),
-    ]
+    columns.collect()
 }
 
 fn lookup_conditions(
@@ -303,12 +329,14 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
     let Some(index) = scan.table.indexes.get(scan.index) else {
         return String::new();
     };
-    let target = format!("on {} using {}", scan.alias, index.name);
-    let covering = scan.covering;
+    // Of each group its ends, or any row of it.
     let skips = match scan.groups {
         None => "",
-        Some(_) => " for grouping/de-duplication",
+        Some(groups) if groups.least || groups.greatest => "for grouping ",
+        Some(_) => "for deduplication ",
     };
+    let target = format!("{skips}on {} using {}", scan.alias, index.name);
+    let covering = scan.covering;
     let text = match (&scan.ranges, kind(scan)) {
         (None, "range") => format!("{} {target}", word(covering, "index skip scan")),
         (None, _) => format!("{} {target}", word(covering, "index scan")),
@@ -317,16 +345,11 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
                 "const" | "eq_ref" => "Single-row index lookup",
                 _ => word(covering, "index lookup"),
             };
-            let keys = points(ranges);
-            let keys = keys.iter().zip(&index.parts).map(|(value, part)| {
-                let value =
-                    value.map_or_else(|| "NULL".to_owned(), |value| expression_text(value, names));
-                format!("{} = {value}", column_name(&scan.table, part.column))
-            });
-            format!("{verb} {target} ({})", keys.collect::<Vec<_>>().join(", "))
+            let keys = point_texts(scan, index, ranges, names);
+            format!("{verb} {target} ({})", keys.join(", "))
         }
         (Some(ranges), _) => {
-            let over = ranges_text(ranges, &scan.table, index, names);
+            let over = range_texts(ranges, &scan.table, index, names).join(" OR ");
             let verb = match scan.groups {
                 None => "index range scan",
                 Some(_) => "index skip scan",
@@ -335,10 +358,25 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
         }
     };
     if scan.reverse {
-        format!("{text}{skips} (reverse)")
+        format!("{text} (reverse)")
     } else {
-        text + skips
+        text
     }
+}
+
+/// `a = 1`
+fn point_texts(
+    scan: &IndexScan,
+    index: &IndexSource,
+    ranges: &KeyRanges,
+    names: &dyn Names,
+) -> Vec<String> {
+    let keys = points(ranges).into_iter().zip(&index.parts);
+    let text = |(value, part): (Option<&Expression>, &crate::catalog::IndexPartSource)| {
+        let value = value.map_or_else(|| "NULL".to_owned(), |value| expression_text(value, names));
+        format!("{} = {value}", column_name(&scan.table, part.column))
+    };
+    keys.map(text).collect()
 }
 
 fn word(covering: bool, verb: &'static str) -> &'static str {
@@ -380,13 +418,13 @@ fn column_name(table: &TableSource, column: usize) -> &str {
         .map_or("", |column| column.name.as_str())
 }
 
-/// `(1 < a <= 5) OR (a = 7)`: the ranges, or the conditions while their values are not known.
-fn ranges_text(
+/// `(1 < a <= 5)`, `(a = 7)`: the ranges, or the conditions while their values are not known.
+fn range_texts(
     ranges: &KeyRanges,
     table: &TableSource,
     index: &IndexSource,
     names: &dyn Names,
-) -> String {
+) -> Vec<String> {
     const SHOWN: usize = 2;
     let known = if ranges.is_of_values() {
         ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT)))
@@ -396,7 +434,7 @@ fn ranges_text(
     let mut texts: Vec<String> = match known {
         Ok(Some(found)) => {
             if found.is_empty() {
-                return "(no rows)".to_owned();
+                return vec!["(no rows)".to_owned()];
             }
             found
                 .iter()
@@ -429,15 +467,9 @@ fn ranges_text(
     if more.is_some() {
         texts.truncate(SHOWN);
     }
-    let mut text = texts
-        .iter()
-        .map(|text| format!("({text})"))
-        .collect::<Vec<_>>()
-        .join(" OR ");
-    if let Some(more) = more {
-        text.push_str(&format!(" OR ({more} more)"));
-    }
-    text
+    let mut texts: Vec<String> = texts.iter().map(|text| format!("({text})")).collect();
+    texts.extend(more.map(|more| format!("({more} more)")));
+    texts
 }
 
 fn condition_text(name: &str, condition: &Condition, names: &dyn Names) -> String {

@@ -1,6 +1,6 @@
 //! Rules: each turns a logical plan into one that gives the same rows at less cost.
 //!
-//! They run once each, in the order of [`RULES`]; the order is part of what they do, and the
+//! They run once each, in the order of [`SHAPING`] and [`CHOOSING`]; the order is part of what they do, and the
 //! comment at each says why it stands where it does. None is needed for a right answer, and
 //! [`PlanOptions::optimizer`] turns all of them off, so that tests can compare.
 
@@ -30,8 +30,8 @@ use crate::tree::logical::Query;
 /// Rewrites a statement.
 type Rule = fn(&mut Query, &PlanOptions);
 
-/// All rules, in the order in which they run.
-const RULES: &[Rule] = &[
+/// Rules after which a statement can still be written as SQL, in the order in which they run.
+const SHAPING: &[Rule] = &[
     // What is read once becomes part of its reader before anything else looks at the tree.
     inline_common_tables::apply,
     simplify_predicates::apply,
@@ -39,6 +39,10 @@ const RULES: &[Rule] = &[
     subqueries_to_joins::apply,
     outer_to_inner::apply,
     push_predicates::apply,
+];
+
+/// The rules after these: they choose how the statement runs.
+const CHOOSING: &[Rule] = &[
     // Each condition stands where the columns are that it is computed of.
     generated_columns::apply,
     scan_rows::apply,
@@ -59,7 +63,15 @@ const RULES: &[Rule] = &[
 
 /// Runs the rules.
 pub(crate) fn rewrite(query: &mut Query, options: &PlanOptions) {
+    shape(query, options);
     if options.optimizer {
-        RULES.iter().for_each(|rule| rule(query, options));
+        CHOOSING.iter().for_each(|rule| rule(query, options));
+    }
+}
+
+/// Runs those of them that leave a statement which can be written as SQL.
+pub(crate) fn shape(query: &mut Query, options: &PlanOptions) {
+    if options.optimizer {
+        SHAPING.iter().for_each(|rule| rule(query, options));
     }
 }

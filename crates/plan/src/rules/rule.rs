@@ -33,7 +33,7 @@ impl Query {
     }
 
     /// Every relation of a statement, inputs first, those of subqueries too.
-    pub(super) fn for_each_relation_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
+    pub(crate) fn for_each_relation_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
         self.for_each_tree_mut(&mut |tree| crate::tree::logical::visit_relations_mut(tree, visit));
     }
 }

@@ -57,7 +57,8 @@ pub use self::partitioning::{
 pub use self::prepared::{Execute, Prepare, PrepareSource};
 pub use self::set::{SetItem, SetTarget, SetValue, VariableScope};
 pub use self::show::{
-    Describe, Explain, ExplainFormat, ExplainTarget, Show, ShowCreate, ShowFilter, ShowKind,
+    Describe, Explain, ExplainFormat, ExplainKind, ExplainTarget, Show, ShowCreate, ShowFilter,
+    ShowKind,
 };
 pub use self::stored_program::{DropStoredProgram, StoredProgramKind};
 pub use self::table_option::TableOption;

@@ -137,11 +137,22 @@ pub struct Describe {
     pub column: Option<String>,
 }
 
-/// `EXPLAIN [ANALYZE] [FORMAT = ..] [INTO @v] statement`.
+/// What a statement says of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplainKind {
+    /// `EXPLAIN`: its plan.
+    Plan,
+    /// `EXPLAIN ANALYZE`: how its query ran.
+    Analyze,
+    /// MariaDB's `ANALYZE`: how it ran, with all that it changes.
+    Run,
+}
+
+/// `EXPLAIN [ANALYZE] [FORMAT = ..] [INTO @v] statement`, or MariaDB's `ANALYZE [FORMAT = ..] statement`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explain {
-    /// `ANALYZE`: run the statement too.
-    pub analyze: bool,
+    /// What is said.
+    pub kind: ExplainKind,
     /// `FORMAT`, when written.
     pub format: Option<ExplainFormat>,
     /// `INTO @variable`, without its `@`.

@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use super::cursor::{Parser, Result};
-use crate::ast::{Describe, Explain, ExplainFormat, ExplainTarget, Statement};
+use crate::ast::{Describe, Explain, ExplainFormat, ExplainKind, ExplainTarget, Statement};
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
     pub(crate) fn explain(&mut self) -> Result<Statement> {
         self.take();
-        let analyze = self.eat(Kw::ANALYZE);
+        let kind = match self.eat(Kw::ANALYZE) {
+            true => ExplainKind::Analyze,
+            false => ExplainKind::Plan,
+        };
         let has_format = self.at(Kw::FORMAT) && self.ahead(1).kind == Kind::Equal;
         let format = has_format.then(|| self.explain_format()).transpose()?;
         let mut explain = Explain {
-            analyze,
+            kind,
             format,
             into: self.after(Kw::INTO, Self::user_variable_name)?,
             database: None,
@@ -29,15 +32,14 @@ impl Parser<'_> {
             explain.database = Some(self.name()?);
         }
         let first = self.position;
-        let explainable =
-            self.at_query_or_paren() || self.at_any(&kw![VALUES INSERT REPLACE UPDATE DELETE]);
-        if explainable {
+        if self.at_explainable() {
             let statement = Arc::new(self.nested(1, Self::statement_body)?);
             let text = self.text_from(first).to_owned();
             explain.target = ExplainTarget::Statement { statement, text };
             return Ok(Statement::Explain(Box::new(explain)));
         }
-        let options = explain.analyze || explain.format.is_some() || explain.into.is_some();
+        let options =
+            kind != ExplainKind::Plan || explain.format.is_some() || explain.into.is_some();
         if options || explain.database.is_some() {
             return self.fail();
         }
@@ -45,6 +47,39 @@ impl Parser<'_> {
         let has_column = !self.at_end();
         let column = has_column.then(|| self.name_or_string()).transpose()?;
         Ok(Statement::Describe(Describe { table, column }))
+    }
+
+    fn at_explainable(&self) -> bool {
+        self.at_query_or_paren() || self.at_any(&kw![VALUES INSERT REPLACE UPDATE DELETE])
+    }
+
+    /// Whether `ANALYZE` is followed by a statement that is run, and not by TABLE.
+    pub(crate) fn at_analyzed_statement(&self) -> bool {
+        const FIRST: &[Kw] = &kw![SELECT WITH VALUES INSERT REPLACE UPDATE DELETE];
+        let next = self.ahead(1);
+        next.kind == Kind::LeftParen
+            || FIRST.contains(&next.keyword)
+            || (next.keyword == Kw::FORMAT && self.ahead(2).kind == Kind::Equal)
+    }
+
+    /// MariaDB's `ANALYZE [FORMAT = ..] statement`.
+    pub(crate) fn analyze_statement(&mut self) -> Result<Statement> {
+        self.take();
+        let has_format = self.at(Kw::FORMAT);
+        let format = has_format.then(|| self.explain_format()).transpose()?;
+        if !self.at_explainable() {
+            return self.fail();
+        }
+        let first = self.position;
+        let statement = Arc::new(self.nested(1, Self::statement_body)?);
+        let text = self.text_from(first).to_owned();
+        Ok(Statement::Explain(Box::new(Explain {
+            kind: ExplainKind::Run,
+            format,
+            into: None,
+            database: None,
+            target: ExplainTarget::Statement { statement, text },
+        })))
     }
 
     fn explain_format(&mut self) -> Result<ExplainFormat> {

@@ -95,6 +95,7 @@ impl Parser<'_> {
             Kw::EXECUTE => self.execute(),
             Kw::DEALLOCATE => self.deallocate(),
             Kw::LOCK | Kw::UNLOCK => self.lock_tables(),
+            Kw::ANALYZE if self.at_analyzed_statement() => self.analyze_statement(),
             Kw::ANALYZE | Kw::CHECK | Kw::CHECKSUM | Kw::OPTIMIZE | Kw::REPAIR => {
                 self.table_maintenance()
             }

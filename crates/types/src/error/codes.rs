@@ -30,6 +30,7 @@ codes! {
     EE_FILE_NOT_READABLE = (13, "HY000", "Can't get stat of '{}' (OS errno {} - {})");
     EE_FILENOTFOUND = (29, "HY000", "File '{}' not found (OS errno {} - {})");
     HA_ERR_UNSUPPORTED = (138, "HY000", "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with REPEATABLE READ isolation level.");
+    ER_YES = (1003, "HY000", "{}");
     ER_CANT_CREATE_FILE = (1004, "HY000", "Can't create file '{}' (errno: {} - {})");
     ER_DB_CREATE_EXISTS = (1007, "HY000", "Can't create database '{}'; database exists");
     ER_DB_DROP_EXISTS = (1008, "HY000", "Can't drop database '{}'; database doesn't exist");
@@ -173,6 +174,7 @@ codes! {
     ER_CANT_AGGREGATE_3COLLATIONS = (1270, "HY000", "Illegal mix of collations ({},{}), ({},{}), ({},{}) for operation '{}'");
     ER_CANT_AGGREGATE_NCOLLATIONS = (1271, "HY000", "Illegal mix of collations for operation '{}'");
     ER_UNKNOWN_COLLATION = (1273, "HY000", "Unknown collation: '{}'");
+    ER_WARN_FIELD_RESOLVED = (1276, "HY000", "Field or reference '{}' of SELECT #{} was resolved in SELECT #{}");
     ER_WRONG_NAME_FOR_INDEX = (1280, "42000", "Incorrect index name '{}'");
     ER_BAD_FT_COLUMN = (1283, "HY000", "Column '{}' cannot be part of FULLTEXT index");
     ER_UNKNOWN_STORAGE_ENGINE = (1286, "42000", "Unknown storage engine '{}'");
@@ -291,6 +293,7 @@ codes! {
     ER_AES_INVALID_IV = (1882, "HY000", "The initialization vector supplied to {} is too short. Must be at least {} bytes long");
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN = (1906, "HY000", "The value specified for generated column '{}' in table '{}' has been ignored");
     ER_FK_DEPTH_EXCEEDED = (3008, "HY000", "Foreign key cascade delete/update exceeds max depth of {}.");
+    ER_EXPLAIN_NOT_SUPPORTED = (3012, "HY000", "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE");
     ER_INVALID_ARGUMENT_FOR_LOGARITHM = (3020, "2201E", "Invalid argument for logarithm");
     ER_QUERY_TIMEOUT = (3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded");
     ER_AGGREGATE_ORDER_FOR_UNION = (3028, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT");
@@ -426,4 +429,5 @@ codes! {
     ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED = (6009, "0A000", "EXPLAIN FOR CONNECTION does not support the INTO clause.");
     ER_WARN_DEPRECATED_NON_STANDARD_KEY = (6124, "HY000", "Foreign key '{}' refers to non-unique key or partial key. This is deprecated and will be removed in a future release.");
     ER_FK_NO_UNIQUE_INDEX_PARENT = (6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '{}' in the referenced table '{}'");
+    ER_EXPLAIN_ANALYZE_JSON_VERSION_NOT_SUPPORTED = (6412, "0A000", "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.");
 }

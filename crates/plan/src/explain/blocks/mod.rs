@@ -1,0 +1,259 @@
+//! The query blocks of a plan, with the tables that each reads, in the order in which it reads them: what the
+//! traditional format has a row for, and version 1 of FORMAT=JSON an object.
+
+mod walk;
+
+use self::walk::Explainer;
+use super::access::KeyColumns;
+use super::facts::{Facts, TableFacts};
+use super::measured::{Actual, Measurements};
+use super::outline::{ROW_COST, SCAN_COST, used_columns};
+use crate::catalog::TableSource;
+use crate::tree::physical::{QueryPlan, SetOperationKind};
+
+/// A query block, or a set operation of several.
+#[derive(Debug)]
+pub(super) struct QueryBlock {
+    pub(super) id: u64,
+    pub(super) select_type: &'static str,
+    pub(super) body: Body,
+    /// Query blocks that it reads or asks, in the order in which they stand in it.
+    pub(super) children: Vec<Child>,
+    /// It is evaluated anew for rows around it.
+    pub(super) dependent: bool,
+    /// Its result is kept.
+    pub(super) cacheable: bool,
+    /// It reads the rows of the round before.
+    pub(super) recursive: bool,
+    /// What it did.
+    pub(super) actual: Option<Actual>,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    Tables {
+        tables: Vec<TableUse>,
+        /// What is done with their rows, the last first.
+        operations: Vec<Operation>,
+    },
+    SetOperation {
+        kind: SetOperationKind,
+        arms: Vec<QueryBlock>,
+        temporary: bool,
+        table: Option<TableFacts>,
+        filesort: bool,
+        /// The number of its row in the traditional format.
+        result_id: u64,
+    },
+}
+
+/// A query block inside another one.
+#[derive(Debug)]
+pub(super) struct Child {
+    pub(super) place: Place,
+    pub(super) block: QueryBlock,
+}
+
+/// Where a query block stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is the table of that position.
+    Table(usize),
+    /// In a condition on the table of that position.
+    Condition(usize),
+    SelectList,
+    Having,
+    GroupBy,
+    OrderBy,
+}
+
+/// What is done with the rows of a query block.
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub(super) kind: OperationKind,
+    /// The temporary table that it needs.
+    pub(super) temporary: bool,
+    pub(super) table: Option<TableFacts>,
+    pub(super) filesort: bool,
+    /// All rows are sorted, and not the first few.
+    pub(super) sorts_all: bool,
+    /// The keys of a sort.
+    pub(super) sort_key: String,
+    /// Of how many rows of a sort are given at most.
+    pub(super) limit: Option<u64>,
+    /// What it did.
+    pub(super) actual: Option<Actual>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OperationKind {
+    Ordering,
+    Grouping,
+    DuplicatesRemoval,
+    BufferResult,
+}
+
+/// A table that a query block reads.
+#[derive(Debug)]
+pub(super) struct TableUse {
+    /// What the statement calls it; none when there is no table.
+    pub(super) alias: Option<String>,
+    /// What the traditional format calls it.
+    pub(super) name: Option<String>,
+    pub(super) rows: Option<u64>,
+    /// What share of the rows its conditions leave.
+    pub(super) filtered: f64,
+    pub(super) has_conditions: bool,
+    /// Its conditions, as far as they are checked of its rows.
+    pub(super) conditions: Vec<String>,
+    /// What is to be known of how its rows are joined.
+    pub(super) notes: Vec<Note>,
+    pub(super) key: KeyColumns,
+    pub(super) possible: Vec<String>,
+    pub(super) covering: bool,
+    pub(super) reverse: bool,
+    /// What is read of it is known not to be there.
+    impossible: bool,
+    /// One row is read, at an end of an index.
+    is_end: bool,
+    /// Its rows come in the order of an index because somebody wants them so.
+    pub(super) ordered: bool,
+    /// What reading it once costs.
+    pub(super) cost: f64,
+    /// How often it is read, as far as the rows before it say so.
+    pub(super) is_read_by_key: bool,
+    pub(super) used_columns: Vec<String>,
+    pub(super) record_bytes: u64,
+    /// The hash table that one side of its join goes into.
+    pub(super) hash: Option<TableFacts>,
+    /// The temporary table that a derived table is made into.
+    pub(super) materialized: Option<TableFacts>,
+    /// It is made once, for the query block of that number too.
+    pub(super) shared_with: Option<u64>,
+    /// What reading it did: rows that were read, and rows that its conditions left.
+    pub(super) actual: Option<(Actual, u64)>,
+}
+
+/// What is to be known of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Note {
+    /// Which indexes are merged: `Using union(a,b)`.
+    Merge(String),
+    /// Only why there is no table to read.
+    Message(&'static str),
+    FirstMatch(String),
+    NotExists,
+    HashJoin,
+    Rematerialize(String),
+    Recursive,
+    GroupsByIndex,
+}
+
+impl Note {
+    /// As the traditional format has it.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Merge(text) => text.clone(),
+            Self::Message(text) => (*text).to_owned(),
+            Self::FirstMatch(table) => format!("FirstMatch({table})"),
+            Self::NotExists => "Not exists".to_owned(),
+            Self::HashJoin => "Using join buffer (hash join)".to_owned(),
+            Self::Rematerialize(tables) => format!("Rematerialize ({tables})"),
+            Self::Recursive => "Recursive".to_owned(),
+            Self::GroupsByIndex => "Using index for group-by".to_owned(),
+        }
+    }
+}
+
+impl TableUse {
+    fn scanned(alias: Option<&str>, rows: Option<u64>) -> Self {
+        Self {
+            alias: alias.map(str::to_owned),
+            name: alias.map(str::to_owned),
+            rows,
+            filtered: 1.0,
+            has_conditions: false,
+            conditions: Vec::new(),
+            notes: Vec::new(),
+            key: KeyColumns {
+                access: "ALL",
+                ..KeyColumns::default()
+            },
+            possible: Vec::new(),
+            covering: false,
+            reverse: false,
+            impossible: false,
+            is_end: false,
+            ordered: false,
+            cost: 0.0,
+            is_read_by_key: false,
+            used_columns: Vec::new(),
+            record_bytes: 0,
+            hash: None,
+            materialized: None,
+            shared_with: None,
+            actual: None,
+        }
+    }
+
+    /// A table of which an index finds about so many rows.
+    fn found(alias: &str, rows: f64) -> Self {
+        Self::scanned(Some(alias), Some((rows.round() as u64).max(1)))
+    }
+
+    /// A base table, some columns of which are read at this cost.
+    fn of(self, table: &TableSource, columns: &[usize], cost: f64) -> Self {
+        Self {
+            used_columns: used_columns(table, columns),
+            record_bytes: record_bytes(table),
+            cost,
+            ..self
+        }
+    }
+
+    /// A derived table or common table expression of a query block.
+    fn derived(alias: &str, id: u64, estimate: f64, columns: &[String]) -> Self {
+        let rows = whole(estimate);
+        Self {
+            name: Some(format!("<derived{id}>")),
+            used_columns: columns.to_vec(),
+            cost: SCAN_COST + rows as f64 * ROW_COST,
+            ..Self::scanned(Some(alias), Some(rows))
+        }
+    }
+
+    fn message(text: &'static str) -> Self {
+        Self {
+            notes: vec![Note::Message(text)],
+            ..Self::scanned(None, None)
+        }
+    }
+}
+
+/// The bytes of a row as MySQL counts them for `data_read_per_join`.
+fn record_bytes(table: &TableSource) -> u64 {
+    let visible = table.columns.iter().filter(|column| !column.hidden);
+    let nulls = visible.clone().filter(|column| column.nullable).count();
+    let bytes: u64 = visible
+        .map(|column| match column.ty.declared_bytes(None) {
+            // The length of a short string takes one byte, and a large one is elsewhere.
+            bytes if column.ty.kind == mayfly_types::TypeKind::VarChar && bytes < 258 => bytes - 1,
+            bytes => bytes.min(65_535),
+        })
+        .sum();
+    (bytes + (nulls as u64).div_ceil(8)).next_multiple_of(8)
+}
+
+/// The query blocks of a plan.
+pub(super) fn query_blocks(
+    plan: &QueryPlan,
+    facts: Option<&Facts<'_>>,
+    measured: Option<&Measurements>,
+) -> QueryBlock {
+    Explainer::new(plan, facts, measured).query(&plan.root, 1, "PRIMARY")
+}
+
+/// MySQL never shows fewer than two rows of a table that it does not know yet.
+fn whole(rows: f64) -> u64 {
+    (rows.round() as u64).max(2)
+}

@@ -1,0 +1,195 @@
+//! JSON documents whose members keep the order in which they are written: FORMAT=JSON version 1 and MariaDB's
+//! ANALYZE have an order of their own, version 2 that of MySQL's JSON values ([`Document::sorted`]).
+
+use mayfly_types::json::{append_double, append_quoted};
+
+use crate::tree::logical::with_stack;
+
+/// A value of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Document {
+    Text(String),
+    Flag(bool),
+    Integer(u64),
+    Number(f64),
+    List(Vec<Document>),
+    Object(Members),
+}
+
+/// The members of an object, in order.
+pub(super) type Members = Vec<(&'static str, Document)>;
+
+/// How a document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Layout {
+    /// `end_markers_in_json`: the name of a member is repeated behind its closing bracket.
+    pub(super) end_markers: bool,
+    /// Lists of texts and numbers are on one line, as MariaDB writes them.
+    pub(super) short_lists: bool,
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        Self::Object(Vec::new())
+    }
+}
+
+impl From<&str> for Document {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Document {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<bool> for Document {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<u64> for Document {
+    fn from(number: u64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<f64> for Document {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<Members> for Document {
+    fn from(members: Members) -> Self {
+        Self::Object(members)
+    }
+}
+
+impl<T: Into<Document>> FromIterator<T> for Document {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self::List(values.into_iter().map(Into::into).collect())
+    }
+}
+
+impl Document {
+    /// The text, without a line break behind it.
+    pub(super) fn to_text(&self, layout: Layout) -> String {
+        let mut out = Vec::new();
+        self.append(&mut out, 0, "", layout);
+        // Only texts were written.
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    /// Members in the order of MySQL's JSON values: by the length of their names, then by the names.
+    pub(super) fn sorted(self) -> Self {
+        with_stack(|| match self {
+            Self::List(values) => Self::List(values.into_iter().map(Self::sorted).collect()),
+            Self::Object(members) => {
+                let members = members.into_iter();
+                let mut members: Members = members
+                    .map(|(name, value)| (name, value.sorted()))
+                    .collect();
+                members.sort_by_key(|(name, _)| (name.len(), *name));
+                Self::Object(members)
+            }
+            scalar => scalar,
+        })
+    }
+
+    fn is_scalar(&self) -> bool {
+        !matches!(self, Self::List(_) | Self::Object(_))
+    }
+
+    fn append(&self, out: &mut Vec<u8>, depth: usize, name: &str, layout: Layout) {
+        with_stack(|| match self {
+            Self::Text(text) => append_quoted(out, text.as_bytes()),
+            Self::Flag(true) => out.extend_from_slice(b"true"),
+            Self::Flag(false) => out.extend_from_slice(b"false"),
+            Self::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            // JSON has no other numbers.
+            Self::Number(number) if !number.is_finite() => out.extend_from_slice(b"null"),
+            Self::Number(number) => append_double(out, *number),
+            Self::List(values) if values.is_empty() => out.extend_from_slice(b"[]"),
+            Self::Object(members) if members.is_empty() => out.extend_from_slice(b"{}"),
+            Self::List(values) if layout.short_lists && values.iter().all(Self::is_scalar) => {
+                for (index, value) in values.iter().enumerate() {
+                    out.extend_from_slice(if index == 0 { b"[" } else { b", " });
+                    value.append(out, depth, "", layout);
+                }
+                out.push(b']');
+            }
+            Self::List(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    out.push(if index == 0 { b'[' } else { b',' });
+                    new_line(out, depth + 1);
+                    value.append(out, depth + 1, "", layout);
+                }
+                close(out, b']', depth, name, layout);
+            }
+            Self::Object(members) => {
+                for (index, (name, value)) in members.iter().enumerate() {
+                    out.push(if index == 0 { b'{' } else { b',' });
+                    new_line(out, depth + 1);
+                    append_quoted(out, name.as_bytes());
+                    out.extend_from_slice(b": ");
+                    value.append(out, depth + 1, name, layout);
+                }
+                close(out, b'}', depth, name, layout);
+            }
+        });
+    }
+}
+
+fn new_line(out: &mut Vec<u8>, depth: usize) {
+    out.push(b'\n');
+    out.resize(out.len() + depth * 2, b' ');
+}
+
+fn close(out: &mut Vec<u8>, bracket: u8, depth: usize, name: &str, layout: Layout) {
+    new_line(out, depth);
+    out.push(bracket);
+    if layout.end_markers && !name.is_empty() {
+        out.extend_from_slice(format!(" /* {name} */").as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Document, Layout};
+
+    #[test]
+    fn members_are_written_in_their_order_or_sorted() {
+        let document: Document = vec![
+            ("bb", Document::from(1)),
+            (
+                "c",
+                Document::from(vec![
+                    ("z", Document::from(0.5)),
+                    ("a", Document::from("\"\n")),
+                ]),
+            ),
+            ("a", ["x", "y"].into_iter().collect()),
+            ("empty", Document::List(Vec::new())),
+        ]
+        .into();
+        let text = document.to_text(Layout::default());
+        let wanted = "{\n  \"bb\": 1,\n  \"c\": {\n    \"z\": 0.5,\n    \"a\": \"\\\"\\n\"\n  },\n  \"a\": [\n    \"x\",\n    \"y\"\n  ],\n  \"empty\": []\n}";
+        assert_eq!(text, wanted);
+        let marked = document.to_text(Layout {
+            end_markers: true,
+            short_lists: true,
+        });
+        assert!(
+            marked.contains("  } /* c */,\n  \"a\": [\"x\", \"y\"],\n"),
+            "{marked}"
+        );
+        let sorted = document.sorted().to_text(Layout::default());
+        assert!(sorted.starts_with("{\n  \"a\": [\n"), "{sorted}");
+        assert!(sorted.contains("\"c\": {\n    \"a\": "), "{sorted}");
+    }
+}

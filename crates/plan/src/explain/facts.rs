@@ -1,0 +1,371 @@
+//! What EXPLAIN adds to MySQL's plan: for each temporary table what it is for, why it is there, how large it
+//! probably becomes, whether it fits in memory and under which limit, and what would remove it.
+
+use super::document::{Document, Members};
+use super::measured::MeasuredTable;
+use super::{Subject, tree};
+use crate::table_size::table_bytes;
+use crate::tree::expression::ExpressionKind;
+use crate::tree::logical::with_stack;
+use crate::tree::physical::{
+    Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedSource, TemporaryTable,
+};
+
+/// What a temporary table may take of memory before it overflows to files, and which setting says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// The variable.
+    pub setting: String,
+    /// Its value, or what is left of it.
+    pub bytes: u64,
+}
+
+/// A temporary table of a plan.
+#[derive(Debug, Clone)]
+pub(crate) struct PlannedTable<'p> {
+    pub(crate) temporary: &'p TemporaryTable,
+    /// The operator that makes it; none of a shared result.
+    pub(crate) plan: Option<&'p Plan>,
+    /// How many rows it probably has.
+    pub(crate) rows: f64,
+    /// How many bytes it probably takes in memory.
+    pub(crate) bytes: u64,
+}
+
+/// All temporary tables of a plan, those of subqueries too, always in the same order.
+pub(crate) fn temporary_tables(query: &QueryPlan) -> Vec<PlannedTable<'_>> {
+    let mut found = Vec::new();
+    for shared in &query.shared {
+        let mut rows = 0.0;
+        match &shared.source {
+            SharedSource::Plan(source) => {
+                rows += source.estimated_rows;
+                collect(source, &mut found);
+            }
+            SharedSource::Recursive { seed, step, .. } => {
+                for part in [seed, step] {
+                    rows += part.estimated_rows;
+                    collect(part, &mut found);
+                }
+            }
+        }
+        found.push(PlannedTable {
+            temporary: &shared.temporary,
+            plan: None,
+            rows,
+            bytes: table_bytes(&shared.output, rows, false),
+        });
+    }
+    collect(&query.root, &mut found);
+    found
+}
+
+fn collect<'p>(plan: &'p Plan, found: &mut Vec<PlannedTable<'p>>) {
+    with_stack(|| {
+        found.extend(own_table(plan));
+        plan.for_each_input(&mut |input| collect(input, found));
+        plan.for_each_expression(&mut |expression| {
+            let mut stack = vec![expression];
+            while let Some(expression) = stack.pop() {
+                if let ExpressionKind::Subquery(subquery) = &expression.kind {
+                    collect(&subquery.plan, found);
+                }
+                crate::walk::push_children(expression, &mut stack);
+            }
+        });
+    });
+}
+
+/// The table that an operator makes.
+fn own_table(plan: &Plan) -> Option<PlannedTable<'_>> {
+    let (temporary, rows, columns, is_keyed) = match &plan.operator {
+        Operator::Aggregate { grouping, .. } => (
+            grouping.temporary.as_ref()?,
+            plan.estimated_rows,
+            &plan.output,
+            true,
+        ),
+        Operator::Sort {
+            input,
+            limit,
+            temporary,
+            ..
+        } => {
+            let kept = limit.map_or(f64::INFINITY, |(offset, count)| {
+                offset.saturating_add(count) as f64
+            });
+            (
+                temporary,
+                input.estimated_rows.min(kept),
+                &input.output,
+                false,
+            )
+        }
+        Operator::SetOperation {
+            kind,
+            inputs,
+            temporary,
+            ..
+        } => {
+            let inputs = inputs.iter().map(|input| input.estimated_rows);
+            let rows = match kind {
+                SetOperationKind::Union => plan.estimated_rows,
+                _ => inputs.sum(),
+            };
+            (temporary.as_ref()?, rows, &plan.output, true)
+        }
+        Operator::HashJoin {
+            left,
+            right,
+            build_left,
+            temporary,
+            ..
+        } => {
+            let built = if *build_left { left } else { right };
+            (temporary, built.estimated_rows, &built.output, true)
+        }
+        Operator::NestedLoopJoin {
+            right, temporary, ..
+        } => (temporary, right.estimated_rows, &right.output, false),
+        Operator::Materialize { input, temporary } => {
+            (temporary, input.estimated_rows, &input.output, false)
+        }
+        _ => return None,
+    };
+    Some(PlannedTable {
+        temporary,
+        plan: Some(plan),
+        rows,
+        bytes: table_bytes(columns, rows, is_keyed),
+    })
+}
+
+/// What is said of a temporary table.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TableFacts {
+    purpose: &'static str,
+    cause: String,
+    rows: f64,
+    bytes: u64,
+    limit: Option<MemoryLimit>,
+    removed_by: Option<String>,
+    actual: Option<MeasuredTable>,
+}
+
+/// The facts of a plan's temporary tables.
+pub(super) struct Facts<'p> {
+    tables: Vec<(&'p TemporaryTable, TableFacts)>,
+}
+
+impl<'p> Facts<'p> {
+    pub(super) fn of(subject: &Subject<'_>, query: &'p QueryPlan) -> Self {
+        let (removals, measured) = (subject.removals, subject.measured);
+        let limit = subject.limits.iter().min_by_key(|limit| limit.bytes);
+        let tables = temporary_tables(query).into_iter().enumerate();
+        let facts = |(index, table): (usize, PlannedTable<'p>)| {
+            let facts = TableFacts {
+                purpose: purpose_name(table.temporary.purpose),
+                cause: table.temporary.cause.to_string(),
+                rows: table.rows,
+                bytes: table.bytes,
+                limit: limit.cloned(),
+                removed_by: removals.get(index).cloned().flatten(),
+                actual: measured
+                    .zip(table.temporary.operator)
+                    .and_then(|(measured, operator)| measured.table(operator).cloned()),
+            };
+            (table.temporary, facts)
+        };
+        Self {
+            tables: tables.map(facts).collect(),
+        }
+    }
+
+    /// What is said of a table of the plan.
+    pub(super) fn about(&self, temporary: &TemporaryTable) -> Option<TableFacts> {
+        let mut tables = self.tables.iter();
+        let found = tables.find(|(known, _)| std::ptr::eq(*known, temporary))?;
+        Some(found.1.clone())
+    }
+}
+
+impl TableFacts {
+    fn fits(&self) -> Option<bool> {
+        let limit = self.limit.as_ref()?;
+        Some(self.bytes <= limit.bytes)
+    }
+
+    /// What stands in brackets behind a line of the tree.
+    pub(super) fn text(&self) -> String {
+        let rows = tree::number(self.rows);
+        let mut text = format!("{}: {rows} rows, {}", self.cause, bytes_text(self.bytes));
+        if let (Some(limit), Some(fits)) = (&self.limit, self.fits()) {
+            let word = if fits { "fits in" } else { "exceeds" };
+            let most = bytes_text(limit.bytes);
+            text.push_str(&format!(", {word} {}={most}", limit.setting));
+        }
+        if let Some(actual) = &self.actual {
+            text.push_str(&format!("; actual {}", actual_text(actual)));
+        }
+        if let Some(removed_by) = &self.removed_by {
+            text.push_str(&format!("; {removed_by} would remove it"));
+        }
+        text
+    }
+
+    /// The member `temporary_table`.
+    pub(super) fn document(&self) -> Document {
+        let mut members = vec![
+            ("purpose", Document::from(self.purpose)),
+            ("cause", Document::from(self.cause.as_str())),
+            ("estimated_rows", Document::from(self.rows)),
+            ("estimated_bytes", Document::from(self.bytes)),
+        ];
+        if let (Some(limit), Some(fits)) = (&self.limit, self.fits()) {
+            let limit = vec![
+                ("name", Document::from(limit.setting.as_str())),
+                ("bytes", Document::from(limit.bytes)),
+            ];
+            members.push(("limit", limit.into()));
+            members.push(("fits", Document::from(fits)));
+        }
+        if let Some(removed_by) = &self.removed_by {
+            members.push(("removed_by", Document::from(removed_by.as_str())));
+        }
+        if let Some(actual) = &self.actual {
+            members.extend(actual_members(actual));
+        }
+        members.into()
+    }
+
+    /// The members of what was measured.
+    pub(super) fn actual_document(&self) -> Document {
+        let actual = self.actual.as_ref();
+        actual.map_or_else(Vec::new, actual_members).into()
+    }
+}
+
+/// `7 rows, 12 KiB in memory, 30 MiB in files of 16 partitions at tmp_table_size=1 KiB, …`
+fn actual_text(actual: &MeasuredTable) -> String {
+    let rows = tree::number(actual.rows as f64);
+    let mut text = format!("{rows} rows, {} in memory", bytes_text(actual.memory_peak));
+    if actual.tables > 1 {
+        text.push_str(&format!(", {} tables", actual.tables));
+    }
+    if actual.overflowed > 0 {
+        text.push_str(&format!(", {} on disk", bytes_text(actual.disk_peak)));
+        if actual.partitions > 1 {
+            text.push_str(&format!(" in {} parts", actual.partitions));
+        }
+        if let Some(limit) = &actual.limit {
+            text.push_str(&format!(
+                " because of {}={}",
+                limit.setting,
+                bytes_text(limit.bytes)
+            ));
+        }
+        text.push_str(&format!(
+            ", {} written in {} ms, {} read in {} ms",
+            bytes_text(actual.bytes_written),
+            tree::number(actual.writing),
+            bytes_text(actual.bytes_read),
+            tree::number(actual.reading)
+        ));
+    }
+    text
+}
+
+fn actual_members(actual: &MeasuredTable) -> Members {
+    let mut members = vec![
+        ("actual_engine", Document::from(actual.engine)),
+        ("actual_tables", Document::from(actual.tables)),
+        ("actual_rows", Document::from(actual.rows)),
+        ("actual_memory_bytes", Document::from(actual.memory_peak)),
+        ("actual_disk_bytes", Document::from(actual.disk_peak)),
+        ("actual_disk_tables", Document::from(actual.overflowed)),
+    ];
+    if actual.overflowed > 0 {
+        members.push(("actual_partitions", Document::from(actual.partitions)));
+        members.push(("actual_bytes_written", Document::from(actual.bytes_written)));
+        members.push(("actual_bytes_read", Document::from(actual.bytes_read)));
+        members.push(("actual_writing_ms", Document::from(actual.writing)));
+        members.push(("actual_reading_ms", Document::from(actual.reading)));
+        if let Some(limit) = &actual.limit {
+            let limit = vec![
+                ("name", Document::from(limit.setting.as_str())),
+                ("bytes", Document::from(limit.bytes)),
+            ];
+            members.push(("actual_limit", limit.into()));
+        }
+    }
+    members
+}
+
+/// The name of a purpose, as SHOW TEMPORARY TABLES has it.
+pub(crate) fn purpose_name(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::GroupBy => "GROUP BY",
+        Purpose::Distinct | Purpose::Aggregate => "DISTINCT",
+        Purpose::SetOperation => "SET OPERATION",
+        Purpose::OrderBy => "ORDER BY",
+        Purpose::Join => "JOIN",
+        Purpose::DerivedTable => "DERIVED TABLE",
+        Purpose::CommonTableExpression => "COMMON TABLE EXPRESSION",
+        Purpose::Subquery => "SUBQUERY",
+        Purpose::Buffer => "BUFFER RESULT",
+    }
+}
+
+/// A number of bytes for people.
+pub(super) fn bytes_text(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let power = (bytes.ilog2() / 10) as usize;
+    let amount = bytes as f64 / (1_u64 << (10 * power)) as f64;
+    let text = format!("{amount:.1}");
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    format!("{text} {}", UNITS[power - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MemoryLimit, TableFacts, bytes_text};
+
+    #[test]
+    fn bytes_are_read_at_a_glance() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (16 << 20, "16 MiB"),
+            (u64::MAX, "16 EiB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(bytes_text(bytes), text);
+        }
+    }
+
+    #[test]
+    fn a_table_fits_up_to_its_limit() {
+        let facts = |bytes| TableFacts {
+            purpose: "GROUP BY",
+            cause: "GROUP BY has no index to follow".to_owned(),
+            rows: 50.0,
+            bytes,
+            limit: Some(MemoryLimit {
+                setting: "tmp_table_size".to_owned(),
+                bytes: 4096,
+            }),
+            removed_by: Some("index (c) on g".to_owned()),
+            actual: None,
+        };
+        assert_eq!(
+            facts(4096).text(),
+            "GROUP BY has no index to follow: 50 rows, 4 KiB, fits in tmp_table_size=4 KiB; index (c) on g would remove it"
+        );
+        assert!(facts(4097).text().contains("exceeds tmp_table_size=4 KiB"));
+    }
+}

@@ -1,0 +1,213 @@
+//! What the numbers of columns mean inside a query block, as text.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use super::super::names::quoted;
+use super::select::Writer;
+use crate::text::{Names, call_text, expression_text};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{self, ColumnId, Relation, with_stack};
+use crate::tree::physical::AggregateCall;
+
+/// What a column is.
+#[derive(Debug, Clone)]
+enum Meaning<'q> {
+    /// A column of a table.
+    Name(String),
+    /// An expression over other columns.
+    Computed(&'q Expression),
+    /// An aggregate over other columns.
+    Call(&'q AggregateCall),
+    /// A key of a grouping with ROLLUP, and which.
+    RolledUp(&'q Expression, usize),
+    /// An aggregate of one.
+    RolledUpCall(&'q AggregateCall),
+}
+
+/// How deep a column may be computed of others: what is deeper is not written out.
+const DEPTH_MAX: usize = 200;
+
+/// The columns that a query block and those around it know.
+pub(super) struct Scope<'q> {
+    writer: &'q Writer<'q>,
+    outer: Option<&'q Scope<'q>>,
+    columns: BTreeMap<ColumnId, Meaning<'q>>,
+    depth: Cell<usize>,
+}
+
+impl<'q> Scope<'q> {
+    pub(super) fn new(writer: &'q Writer<'q>, outer: Option<&'q Scope<'q>>) -> Self {
+        Self {
+            writer,
+            outer,
+            columns: BTreeMap::new(),
+            depth: Cell::new(0),
+        }
+    }
+
+    pub(super) fn name(&mut self, id: ColumnId, text: String) {
+        self.columns.entry(id).or_insert(Meaning::Name(text));
+    }
+
+    /// A column is the value of an expression.
+    pub(super) fn compute(&mut self, id: ColumnId, expression: &'q Expression) {
+        // A column that is grouped by keeps its number.
+        let is_itself = matches!(expression.kind, ExpressionKind::Column(own) if own == id);
+        if !is_itself {
+            self.columns
+                .entry(id)
+                .or_insert(Meaning::Computed(expression));
+        }
+    }
+
+    /// The keys and calls of a grouping.
+    pub(super) fn group(&mut self, aggregate: &'q logical::Aggregate) {
+        let rolls_up = aggregate.rollup.is_some();
+        for (index, key) in aggregate.keys.iter().enumerate() {
+            if rolls_up {
+                let meaning = Meaning::RolledUp(&key.expression, index);
+                self.columns.entry(key.id).or_insert(meaning);
+            } else {
+                self.compute(key.id, &key.expression);
+            }
+        }
+        for (id, call) in &aggregate.aggregates {
+            let is_same = |argument: &Expression| matches!(argument.kind, ExpressionKind::Column(own) if own == *id);
+            // ANY_VALUE of a column keeps the column's number.
+            if call.arguments.iter().any(is_same) {
+                continue;
+            }
+            let meaning = if rolls_up {
+                Meaning::RolledUpCall(call)
+            } else {
+                Meaning::Call(call)
+            };
+            self.columns.entry(*id).or_insert(meaning);
+        }
+    }
+
+    /// Everything that the tables of FROM give.
+    pub(super) fn add_tables(&mut self, relation: &'q Relation) {
+        with_stack(|| match relation {
+            Relation::Scan(scan) => {
+                for (index, column) in scan.table.columns.iter().enumerate() {
+                    let text = if column.hidden {
+                        column.name.clone()
+                    } else {
+                        let parts = [&scan.table.database, &scan.alias, &column.name];
+                        parts.map(|part| quoted(part)).join(".")
+                    };
+                    self.name(scan.first + index, text);
+                }
+            }
+            Relation::SharedScan {
+                shared,
+                alias,
+                columns,
+                ..
+            } => {
+                for (id, name) in columns.iter().zip(self.writer.shared_names(*shared)) {
+                    self.name(*id, format!("{}.{}", quoted(alias), quoted(name)));
+                }
+            }
+            Relation::Block {
+                derived: Some(derived),
+                ..
+            } => {
+                for (id, name) in &derived.columns {
+                    self.name(*id, format!("{}.{}", quoted(&derived.alias), quoted(name)));
+                }
+            }
+            Relation::Values { columns, .. } => {
+                for (index, id) in columns.iter().enumerate() {
+                    self.name(*id, quoted(&format!("column_{index}")));
+                }
+            }
+            Relation::Extend { input, columns } | Relation::Project { input, columns } => {
+                self.add_tables(input);
+                for column in columns {
+                    self.compute(column.id, &column.expression);
+                }
+            }
+            Relation::Aggregate(aggregate) => {
+                self.add_tables(&aggregate.input);
+                self.group(aggregate);
+            }
+            Relation::SetOperation {
+                inputs, columns, ..
+            } => {
+                if let Some((first, ids)) = inputs.first() {
+                    let mut inner = Scope::new(self.writer, None);
+                    inner.add_tables(first);
+                    for (own, id) in columns.iter().zip(ids) {
+                        let text = inner.text_of(*id);
+                        let last = text
+                            .rsplit_once('.')
+                            .map_or(text.as_str(), |(_, last)| last);
+                        self.name(*own, last.to_owned());
+                    }
+                }
+            }
+            other => other
+                .inputs()
+                .into_iter()
+                .for_each(|input| self.add_tables(input)),
+        });
+    }
+
+    /// The text of a column.
+    pub(super) fn text_of(&self, id: ColumnId) -> String {
+        let Some(meaning) = self.columns.get(&id) else {
+            return match self.outer {
+                Some(outer) => outer.text_of(id),
+                None => format!("column_{id}"),
+            };
+        };
+        if self.depth.get() > DEPTH_MAX {
+            return "…".to_owned();
+        }
+        self.depth.set(self.depth.get() + 1);
+        let text = with_stack(|| match meaning {
+            Meaning::Name(name) => name.clone(),
+            Meaning::Computed(expression) => self.text(expression),
+            Meaning::Call(call) => call_text(call, self),
+            Meaning::RolledUp(key, index) => {
+                // Below the grouping the key is what it was.
+                let mut below = Scope::new(self.writer, Some(self));
+                for (known, meaning) in &self.columns {
+                    if !matches!(meaning, Meaning::RolledUp(..)) {
+                        below.columns.insert(*known, meaning.clone());
+                    }
+                }
+                format!("rollup_group_item({},{index})", below.text(key))
+            }
+            Meaning::RolledUpCall(call) => {
+                format!("rollup_sum_switcher({})", call_text(call, self))
+            }
+        });
+        self.depth.set(self.depth.get() - 1);
+        text
+    }
+
+    /// The text of an expression.
+    pub(super) fn text(&self, expression: &Expression) -> String {
+        expression_text(expression, self)
+    }
+}
+
+impl Names for Scope<'_> {
+    fn column(&self, column: usize) -> String {
+        self.text_of(column)
+    }
+
+    fn subquery(&self, subquery: &logical::Subquery) -> Option<String> {
+        Some(self.writer.query(
+            &subquery.relation,
+            &subquery.columns,
+            None,
+            subquery.select_id,
+            Some(self),
+        ))
+    }
+}

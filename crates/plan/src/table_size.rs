@@ -1,0 +1,88 @@
+//! How much memory a temporary table is thought to take, as far as types and numbers of rows say it.
+//!
+//! A row is a header of 8 bytes (with the NULL bits of 16 columns; 8 more bytes for each 64 further ones) and a
+//! cell for each column: 8 bytes, 16 for a DECIMAL up to 38 digits and for a string, 32 for a larger DECIMAL.
+//! A string of more than 12 bytes stands beside the rows. How long strings are nobody knows before they are
+//! read: half of what their type allows is assumed, and 64 bytes at most. A table that rows are looked up in
+//! has 8 bytes for each of its slots, of which at most two thirds are taken, and whose number is a power of
+//! two. The first block of anything has 4 KiB.
+
+use mayfly_types::{PhysicalType, SqlType, TypeKind};
+
+/// The first block of anything.
+const BLOCK_BYTES: f64 = 4096.0;
+/// A string of so many bytes is in its cell.
+const INLINE_BYTES: f64 = 12.0;
+/// What a string is assumed to have at most.
+const STRING_BYTES_MAX: f64 = 64.0;
+const SLOT_BYTES: f64 = 8.0;
+/// Slots per row.
+const SLOTS_OF_ROW: f64 = 1.5;
+
+/// How many bytes a temporary table of so many rows of these columns probably takes. `is_keyed`: rows are
+/// looked up in it.
+pub(crate) fn table_bytes(columns: &[SqlType], rows: f64, is_keyed: bool) -> u64 {
+    let further = columns.len().saturating_sub(16).div_ceil(64) as f64;
+    let cells: f64 = columns.iter().map(cell_bytes).sum();
+    let beside: f64 = columns.iter().map(string_bytes).sum();
+    let rows = rows.max(0.0);
+    let mut bytes = (rows * (8.0 + 8.0 * further + cells)).max(BLOCK_BYTES);
+    if beside > 0.0 {
+        bytes += (rows * beside).max(BLOCK_BYTES);
+    }
+    if is_keyed {
+        let slots = (rows * SLOTS_OF_ROW).max(1.0).log2().ceil().exp2();
+        bytes += (slots * SLOT_BYTES).max(BLOCK_BYTES);
+    }
+    // Beyond the range of integers it is their largest.
+    bytes.ceil() as u64
+}
+
+fn cell_bytes(ty: &SqlType) -> f64 {
+    match ty.physical() {
+        PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 | PhysicalType::Float64 => {
+            8.0
+        }
+        PhysicalType::Decimal128(_) | PhysicalType::Bytes => 16.0,
+        PhysicalType::Decimal256(_) => 32.0,
+    }
+}
+
+/// What a value probably takes beside its cell.
+fn string_bytes(ty: &SqlType) -> f64 {
+    if ty.physical() != PhysicalType::Bytes {
+        return 0.0;
+    }
+    let most = match ty.kind {
+        TypeKind::Json => STRING_BYTES_MAX * 2.0,
+        _ => f64::from(ty.length),
+    };
+    let assumed = (most / 2.0).min(STRING_BYTES_MAX);
+    if assumed > INLINE_BYTES { assumed } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use mayfly_types::{CollationId, SqlType, TypeKind};
+
+    use super::table_bytes;
+
+    #[test]
+    fn the_formula_is_that_of_the_head_of_the_module() {
+        let int = || SqlType::integer(TypeKind::Int);
+        let text = |length| SqlType::varchar(length, CollationId::default());
+        // Blocks of 4 KiB, for rows and for slots.
+        assert_eq!(table_bytes(&[int()], 1.0, false), 4096);
+        assert_eq!(table_bytes(&[int()], 1.0, true), 8192);
+        // 1000 rows of 8 + 8 bytes; 1500 slots become 2048.
+        assert_eq!(table_bytes(&[int()], 1000.0, true), 16_000 + 2048 * 8);
+        // A string of 12 bytes is in its cell, one of 25 beside it.
+        assert_eq!(table_bytes(&[text(24)], 1000.0, false), 24_000);
+        assert_eq!(table_bytes(&[text(50)], 1000.0, false), 24_000 + 25_000);
+        assert_eq!(table_bytes(&[text(5000)], 1000.0, false), 24_000 + 64_000);
+        // The NULL bits of the 17th column need another word.
+        let wide = vec![int(); 17];
+        assert_eq!(table_bytes(&wide, 1000.0, false), (8 + 8 + 17 * 8) * 1000);
+        assert_eq!(table_bytes(&[], f64::INFINITY, false), u64::MAX);
+    }
+}

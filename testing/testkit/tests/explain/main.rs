@@ -1,0 +1,23 @@
+//! EXPLAIN: in every format of every statement of the golden files, in MySQL's words, and of what another
+//! connection runs.
+
+mod connection;
+mod corpus;
+mod measured;
+mod mysql;
+
+use mayfly_engine::{Error, Session};
+
+/// The one text that a statement gives; none where it gives no rows.
+fn text(session: &mut Session, sql: &str) -> Result<Option<String>, Error> {
+    let results = session.execute(sql)?;
+    let rows = results.last().map(|result| result.rows_text());
+    let first = rows.unwrap_or_default().into_iter().next();
+    Ok(first.and_then(|row| row.into_iter().next().flatten()))
+}
+
+/// The text of a statement that must succeed.
+fn text_of(session: &mut Session, sql: &str) -> String {
+    let text = text(session, sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    text.unwrap_or_else(|| panic!("{sql}: no text"))
+}
