@@ -8,8 +8,6 @@ use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
-use crate::explain::Explanation;
-
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
 /// altered, gets a new one, so that a plan for the old shape can never read the new table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -257,6 +255,15 @@ pub enum Usage {
     Insert,
     /// It removes rows.
     Delete,
+}
+
+/// What is found out about a statement while it is planned.
+#[derive(Debug, Clone, Default)]
+pub struct Explanation {
+    /// What a query is rewritten to.
+    pub rewritten: String,
+    /// What would remove each of its temporary tables.
+    pub removals: Vec<Option<String>>,
 }
 
 /// The planner's only way to tables.

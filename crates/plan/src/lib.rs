@@ -29,8 +29,9 @@ pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_sca
 pub use bind::{ViewTarget, bind_view_target};
 pub use bind::{as_number, parameter_type};
 pub use catalog::{
-    Catalog, ColumnSource, ColumnTraits, DefaultSource, IndexContent, IndexPartSource, IndexSource,
-    TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource, refuse_partitions,
+    Catalog, ColumnSource, ColumnTraits, DefaultSource, Explanation, IndexContent, IndexPartSource,
+    IndexSource, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource,
+    refuse_partitions,
 };
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
@@ -43,7 +44,7 @@ pub use tree::{expression, logical, physical};
 use mayfly_syntax::ast;
 use mayfly_types::{Result, Stage};
 
-use crate::explain::{ChangeKind, Explanation};
+use crate::explain::ChangeKind;
 
 /// Plans an UPDATE.
 pub fn bind_update(

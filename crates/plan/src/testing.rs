@@ -8,8 +8,8 @@ use mayfly_syntax::{ParseOptions, parse_one};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
+use crate::catalog::Explanation;
 use crate::catalog::VariableScope;
-use crate::explain::Explanation;
 use crate::tree::logical::Query;
 use crate::tree::physical::QueryPlan;
 use crate::{

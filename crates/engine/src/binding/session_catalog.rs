@@ -5,8 +5,8 @@ use std::cell::{Cell, Ref, RefCell};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use mayfly_plan::Explanation;
 use mayfly_plan::catalog::VariableScope;
-use mayfly_plan::explain::Explanation;
 use mayfly_plan::physical::OutputColumn;
 use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
@@ -44,7 +44,7 @@ pub(crate) struct SessionCatalog<'s> {
     /// Which of them hold below the views that are being bound, the innermost last.
     below_views: RefCell<Vec<usize>>,
     /// EXPLAIN shows the tables below a view only with the privileges to read them and to show the view.
-    explains: bool,
+    checks_views: bool,
     /// One of these is missing.
     is_hidden: Cell<bool>,
     /// What is planned is described, and never run: the rows of system tables, among which may be the
@@ -53,7 +53,7 @@ pub(crate) struct SessionCatalog<'s> {
     /// The engine itself asks: what it plans is a part of the stage that the statement is in.
     is_own: bool,
     /// The statement is the one that EXPLAIN explains.
-    tells: bool,
+    explains: bool,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -69,11 +69,11 @@ impl<'s> SessionCatalog<'s> {
             values_read: RefCell::default(),
             rights: RefCell::new(vec![context.rights()]),
             below_views: RefCell::default(),
-            explains: context.explains && !context.privileges().is_unrestricted(),
+            checks_views: context.explains && !context.privileges().is_unrestricted(),
             is_hidden: Cell::new(false),
             describes: false,
             is_own: false,
-            tells: context.explains,
+            explains: context.explains,
         }
     }
 
@@ -91,7 +91,7 @@ impl<'s> SessionCatalog<'s> {
         Self {
             rights: RefCell::new(vec![Arc::new(rights)]),
             is_own: true,
-            tells: false,
+            explains: false,
             ..Self::new(context, &[])
         }
     }
@@ -192,7 +192,7 @@ impl<'s> SessionCatalog<'s> {
     /// EXPLAIN: the session itself must have a privilege on a table below a view, or on a column of it.
     fn note_explained(&self, database: &str, name: &str, wanted: Privilege) {
         let held = self.rights(0).on_any_column(database, name);
-        if self.explains
+        if self.checks_views
             && !rights::is_open(database, name)
             && !held.has(PrivilegeSet::of(&[wanted]))
         {
@@ -409,7 +409,7 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn explains(&self) -> bool {
-        self.tells
+        self.explains
     }
 
     fn explain(&self, explanation: Explanation) {

@@ -10,9 +10,9 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use mayfly_exec::Measures;
+use mayfly_plan::Explanation;
 use mayfly_plan::PlanOptions;
 use mayfly_plan::catalog::VariableScope;
-use mayfly_plan::explain::Explanation;
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
 use mayfly_types::error::codes;

@@ -4,8 +4,8 @@
 use super::blocks::{Body, Child, Note, Operation, Place, QueryBlock, TableUse, query_blocks};
 use super::document::{Document, Layout, Members};
 use super::facts::Facts;
+use super::subject::{Change, ChangeKind, Subject};
 use super::traditional::{kept_share, percentage, result_table, rows_of_blocks};
-use super::{Change, ChangeKind, Subject};
 use crate::tree::logical::with_stack;
 use crate::tree::physical::SetOperationKind;
 

@@ -7,8 +7,8 @@ use super::blocks::{
 use super::document::{Document, Layout, Members};
 use super::facts::Facts;
 use super::outline::ROW_COST;
+use super::subject::{Change, ChangeKind, Subject};
 use super::traditional::{percentage, result_table, rows_of_blocks};
-use super::{Change, ChangeKind, Subject};
 use crate::tree::logical::with_stack;
 use crate::tree::physical::SetOperationKind;
 

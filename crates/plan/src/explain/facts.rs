@@ -2,23 +2,15 @@
 //! probably becomes, whether it fits in memory and under which limit, and what would remove it.
 
 use super::document::{Document, Members};
-use super::measured::MeasuredTable;
-use super::{Subject, tree};
+use super::measured::{MeasuredTable, MemoryLimit};
+use super::number::number;
+use super::subject::Subject;
 use crate::table_size::table_bytes;
 use crate::tree::expression::ExpressionKind;
 use crate::tree::logical::with_stack;
 use crate::tree::physical::{
     Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedSource, TemporaryTable,
 };
-
-/// What a temporary table may take of memory before it overflows to files, and which setting says so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryLimit {
-    /// The variable.
-    pub setting: String,
-    /// Its value, or what is left of it.
-    pub bytes: u64,
-}
 
 /// A temporary table of a plan.
 #[derive(Debug, Clone)]
@@ -197,7 +189,7 @@ impl TableFacts {
 
     /// What stands in brackets behind a line of the tree.
     pub(super) fn text(&self) -> String {
-        let rows = tree::number(self.rows);
+        let rows = number(self.rows);
         let mut text = format!("{}: {rows} rows, {}", self.cause, bytes_text(self.bytes));
         if let (Some(limit), Some(fits)) = (&self.limit, self.fits()) {
             let word = if fits { "fits in" } else { "exceeds" };
@@ -247,7 +239,7 @@ impl TableFacts {
 
 /// `7 rows, 12 KiB in memory, 30 MiB in files of 16 partitions at tmp_table_size=1 KiB, …`
 fn actual_text(actual: &MeasuredTable) -> String {
-    let rows = tree::number(actual.rows as f64);
+    let rows = number(actual.rows as f64);
     let mut text = format!("{rows} rows, {} in memory", bytes_text(actual.memory_peak));
     if actual.tables > 1 {
         text.push_str(&format!(", {} tables", actual.tables));
@@ -267,9 +259,9 @@ fn actual_text(actual: &MeasuredTable) -> String {
         text.push_str(&format!(
             ", {} written in {} ms, {} read in {} ms",
             bytes_text(actual.bytes_written),
-            tree::number(actual.writing),
+            number(actual.writing),
             bytes_text(actual.bytes_read),
-            tree::number(actual.reading)
+            number(actual.reading)
         ));
     }
     text

@@ -1,7 +1,15 @@
 //! What the operators and temporary tables of a plan did when it ran: for EXPLAIN ANALYZE and ANALYZE.
 
-use super::facts::MemoryLimit;
 use crate::tree::physical::OperatorNumber;
+
+/// What a temporary table may take of memory before it overflows to files, and which setting says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// The variable.
+    pub setting: String,
+    /// Its value, or what is left of it.
+    pub bytes: u64,
+}
 
 /// What the operators of a plan did.
 #[derive(Debug, Clone, Default)]

@@ -3,7 +3,7 @@
 
 use super::document::{Document, Layout, Members};
 use super::outline::{Step, outline};
-use super::{ChangeKind, Subject};
+use super::subject::{ChangeKind, Subject};
 use crate::tree::logical::with_stack;
 
 const SCHEMA_VERSION: &str = "2.0";

@@ -1,6 +1,7 @@
 //! EXPLAIN of statements over the tables of [`crate::testing`].
 
-use super::{Explanation, JsonVersion, MemoryLimit, Subject, json, traditional, tree};
+use super::{JsonVersion, MemoryLimit, Subject, json, traditional, tree};
+use crate::catalog::Explanation;
 use crate::testing::{Explaining, check_cases, parsed, planned};
 
 #[track_caller]

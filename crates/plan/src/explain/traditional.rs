@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use super::Subject;
 use super::blocks::{Body, Note, Operation, QueryBlock, TableUse, query_blocks};
 use super::measured::Measurements;
+use super::subject::Subject;
 use crate::tree::logical::with_stack;
 use crate::tree::physical::{QueryPlan, SetOperationKind};
 

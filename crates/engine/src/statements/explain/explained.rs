@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use itertools::Itertools;
 use mayfly_memory::budget::UNLIMITED;
-use mayfly_plan::explain::{Change, ChangeKind, Explanation, MemoryLimit, Subject, identifier};
+use mayfly_plan::Explanation;
+use mayfly_plan::explain::{Change, ChangeKind, MemoryLimit, Subject, identifier};
 use mayfly_plan::physical::QueryPlan;
 use mayfly_syntax::ast::{InsertSource, InsertStatement, Statement};
 use mayfly_syntax::encodings::is_default;

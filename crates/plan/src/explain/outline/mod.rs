@@ -9,11 +9,12 @@ pub(super) use step::{Estimate, Step};
 use std::sync::Arc;
 
 use self::step::Heading;
+use super::access;
 use super::document::Document;
 use super::facts::Facts;
 use super::measured::{Actual, Measured, Measurements};
 use super::names::Columns;
-use super::{Change, ChangeKind, Subject, access};
+use super::subject::{Change, ChangeKind, Subject};
 use crate::catalog::TableSource;
 use crate::tree::expression::{Expression, ExpressionKind, Subquery};
 use crate::tree::logical::{visit_expression, with_stack};
