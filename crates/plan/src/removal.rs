@@ -5,7 +5,10 @@
 //! constants, then those of GROUP BY, DISTINCT, ORDER BY or the join, then, if that is what it takes, the
 //! others that are read, so that no row must be fetched for them.
 
+use std::ops::Bound;
 use std::sync::Arc;
+
+use mayfly_types::Value;
 
 use crate::catalog::{
     IndexContent, IndexPartSource, IndexSource, TableSource, TableStatistics, ValueRange,
@@ -15,9 +18,10 @@ use crate::lower::lower;
 use crate::options::PlanOptions;
 use crate::rules;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::key_ranges::Condition;
 use crate::tree::logical::{Query, Relation};
 use crate::tree::physical::{
-    Grouping, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SortKey,
+    Grouping, IndexScan, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SortKey,
 };
 
 /// For how many tables of a statement indexes are tried: each is another planning.
@@ -228,6 +232,8 @@ struct Source<'p> {
     alias: &'p str,
     columns: &'p [usize],
     predicate: Option<&'p Expression>,
+    /// The columns that are compared with constants where an index is read for it.
+    looked_up: Vec<usize>,
 }
 
 impl Source<'_> {
@@ -241,7 +247,7 @@ impl Source<'_> {
             Some(ExpressionKind::And(conditions)) => conditions.as_slice(),
             _ => self.predicate.map_or(&[][..], std::slice::from_ref),
         };
-        let mut fixed = Vec::new();
+        let mut fixed = self.looked_up.clone();
         for condition in conditions {
             if let ExpressionKind::Compare {
                 comparison: Comparison::Equal,
@@ -283,6 +289,7 @@ fn source_of(plan: &Plan, column: usize) -> Option<(Source<'_>, usize)> {
                     alias,
                     columns,
                     predicate: predicate.as_ref(),
+                    looked_up: Vec::new(),
                 },
                 column,
             ),
@@ -292,6 +299,7 @@ fn source_of(plan: &Plan, column: usize) -> Option<(Source<'_>, usize)> {
                     alias: &scan.alias,
                     columns: &scan.columns,
                     predicate: scan.predicate.as_ref(),
+                    looked_up: looked_up(scan),
                 },
                 column,
             ),
@@ -316,6 +324,23 @@ fn source_of(plan: &Plan, column: usize) -> Option<(Source<'_>, usize)> {
         let column = *source.columns.get(position)?;
         (column != POSITION).then_some((source, column))
     })
+}
+
+/// The columns for which an index is read at one value.
+fn looked_up(scan: &IndexScan) -> Vec<usize> {
+    let (Some(index), Some(ranges)) = (scan.table.indexes.get(scan.index), &scan.ranges) else {
+        return Vec::new();
+    };
+    let [ranges] = ranges.boxes.as_slice() else {
+        return Vec::new();
+    };
+    let is_one_value =
+        |condition: &Condition| matches!(condition, Condition::Compare(Comparison::Equal, _));
+    let parts = ranges.parts.iter().zip(&index.parts);
+    parts
+        .take_while(|(conditions, _)| conditions.iter().any(is_one_value))
+        .map(|(_, part)| part.column)
+        .collect()
 }
 
 /// `index (a, b DESC) on t`
@@ -381,7 +406,7 @@ fn with_index(
                 let known = WithIndex {
                     known,
                     index: id,
-                    rows: source.row_count,
+                    source: Arc::clone(&source),
                 };
                 Arc::new(known) as Arc<dyn TableStatistics>
             });
@@ -391,26 +416,55 @@ fn with_index(
     lower(query).ok()
 }
 
-/// Statistics of a table with one more index, of which nothing is known.
+/// Statistics of a table with one more index, of which only that is known which an index that begins alike says.
 #[derive(Debug)]
 struct WithIndex {
     known: Arc<dyn TableStatistics>,
     index: usize,
-    rows: u64,
+    source: Arc<TableSource>,
+}
+
+impl WithIndex {
+    /// An index that is there and has the same columns as the new one in its first `parts` parts.
+    fn alike(&self, parts: usize) -> Option<usize> {
+        let columns = |index: &IndexSource| {
+            let columns = index.parts.iter().map(|part| part.column);
+            columns.take(parts).collect::<Vec<usize>>()
+        };
+        let indexes = &self.source.indexes;
+        let new = indexes.iter().find(|index| index.id == Some(self.index))?;
+        let new = columns(new);
+        let is_alike = |index: &&IndexSource| {
+            index.id != Some(self.index) && !index.hash && columns(index) == new
+        };
+        indexes.iter().find(is_alike)?.id
+    }
 }
 
 impl TableStatistics for WithIndex {
     fn distinct_keys(&self, index: usize, parts: usize) -> u64 {
-        if index == self.index {
-            return self.rows / 10;
-        }
+        let index = match index == self.index {
+            false => index,
+            true => match self.alike(parts) {
+                Some(alike) => alike,
+                None => return self.source.row_count / 10,
+            },
+        };
         self.known.distinct_keys(index, parts)
     }
 
     fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64 {
-        if index == self.index {
-            return self.rows / 10;
-        }
+        let length = |bound: &Bound<Vec<Value>>| match bound {
+            Bound::Included(values) | Bound::Excluded(values) => values.len(),
+            Bound::Unbounded => 0,
+        };
+        let index = match index == self.index {
+            false => index,
+            true => match self.alike(length(&range.start).max(length(&range.end))) {
+                Some(alike) => alike,
+                None => return self.source.row_count / 10,
+            },
+        };
         self.known.rows_in_range(index, range)
     }
 }

@@ -260,6 +260,27 @@ fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usiz
             }
         }
         assert_eq!(index.group_count(), model.len());
+        // Of a closed index, which has fewer keys here than there are: those that it has.
+        index.clear();
+        let first = &batches[0];
+        let taken = index.find_or_insert(first.columns(), first.row_count(), &mut ids);
+        model.clear();
+        for (n, id) in ids[..taken.unwrap()].iter().enumerate() {
+            model.insert(format!("{:?}", row(first, n)), *id);
+        }
+        index.close();
+        for batch in &batches {
+            let taken = index.find_or_insert(batch.columns(), batch.row_count(), &mut ids);
+            assert_eq!(
+                (taken.unwrap(), ids.len()),
+                (batch.row_count(), batch.row_count())
+            );
+            for (n, id) in ids.iter().enumerate() {
+                let known = model.get(&format!("{:?}", row(batch, n)));
+                assert_eq!(known.copied().unwrap_or(u32::MAX), *id, "{name}");
+            }
+        }
+        assert_eq!(index.group_count(), model.len());
         let mut expected: HashMap<String, u32> = HashMap::new();
         for row in rows(&batches) {
             *expected.entry(format!("{row:?}")).or_default() += 1;

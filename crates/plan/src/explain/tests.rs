@@ -32,7 +32,7 @@ fn a_tree_names_columns_costs_and_tables() {
     check_tree(
         "
         SELECT a, count(*) FROM t WHERE b = 'x' GROUP BY a ORDER BY count(*) DESC LIMIT 3
-          -> Limit: 3 row(s)  (cost=115..115 rows=3)
+          -> Limit: 3 row(s)  (cost=120..120 rows=3)
               -> Sort: count(0) DESC, limit input to 3 row(s) per chunk  (cost=120..120 rows=3) [ORDER BY has no index to follow: 3 rows, 4 KiB]
                   -> Table scan on <temporary>  (cost=110..115 rows=50)
                       -> Aggregate using temporary table  (cost=110..110 rows=50) [GROUP BY has no index to follow: 50 rows, 8 KiB]
@@ -49,7 +49,7 @@ fn a_tree_names_columns_costs_and_tables() {
           -> Filter: (t.id > 5)  (cost=100 rows=333)
               -> Table scan on t  (cost=100 rows=1000)
           -> Select #2 (subquery in projection; dependent)
-              -> Aggregate: max(u.c)  (cost=2.25 rows=1)
+              -> Aggregate: max(u.c)  (cost=1.35 rows=1)
                   -> Filter: (u.a = ?)  (cost=1.25 rows=1)
                       -> Table scan on u  (cost=1.25 rows=10)
         ",
@@ -123,8 +123,11 @@ fn what_would_remove_a_table_is_said() {
         # Nothing helps with computed values, or with texts that no key holds.
         SELECT a + 1, count(*) FROM t GROUP BY a + 1
         SELECT d, count(*) FROM v GROUP BY d
-        SELECT t.a, count(*) FROM t JOIN v ON t.b = v.d GROUP BY t.a + v.a ORDER BY NULL
-        SELECT SUM(n) FROM (SELECT a, count(*) n FROM u GROUP BY a + 1) d
+        SELECT SUM(n) FROM (SELECT count(*) n FROM u GROUP BY a + 1) d
+          nothing
+        # Nor do they where rows of several tables are joined.
+        SELECT count(*) FROM t JOIN v ON t.b = v.d GROUP BY t.a + v.a ORDER BY NULL
+          nothing
           nothing
         SELECT a FROM t UNION SELECT a FROM u
           UNION ALL
@@ -193,7 +196,7 @@ fn facts_name_the_limit_and_what_removes() {
         ..Subject::from(&plan)
     };
     let text = tree(&subject);
-    let facts = "[GROUP BY has no index to follow: 500 rows, 19.8 KiB, exceeds tmp_table_size=1 KiB; index (a) on t would remove it]";
+    let facts = "[GROUP BY has no index to follow: 500 rows, 19.7 KiB, exceeds tmp_table_size=1 KiB; index (a) on t would remove it]";
     assert!(text.contains(facts), "{text}");
     for version in [
         JsonVersion::Steps,

@@ -95,6 +95,13 @@ impl Dense {
         unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), self.window as usize) }
     }
 
+    /// The number of a key, counted from 0, if it has one.
+    #[inline]
+    pub(super) fn group(&self, key: u64) -> Option<u32> {
+        let at = usize::try_from(key.wrapping_sub(self.base)).ok()?;
+        self.slots().get(at)?.checked_sub(1)
+    }
+
     /// The slot of a key that is covered: its number, counted from 1, or 0 when it has none.
     #[inline(always)]
     pub(super) fn slot(&mut self, key: u64) -> &mut u32 {

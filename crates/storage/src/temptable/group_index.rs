@@ -103,6 +103,9 @@ const RUN_ROWS: usize = 1024;
 /// Fewer groups are in the cache anyway.
 const ASK_AHEAD_GROUPS_MIN: usize = 8 << 10;
 
+/// The number of a key that a closed index does not have.
+const NO_GROUP: u32 = u32::MAX;
+
 /// Groups batches as they come, in memory: gives each distinct key a number, counted from 0.
 ///
 /// It holds a row for each key, charged to the memory of the table that it is made for. When the limit is
@@ -121,6 +124,8 @@ pub struct GroupIndex {
     repeats: Repeats,
     /// Up to so many bytes are taken whatever the limit says.
     least: u64,
+    /// No more groups are added.
+    closed: bool,
 }
 
 /// How the group of a key is found.
@@ -195,6 +200,7 @@ impl GroupIndex {
             scratch: Vec::new(),
             repeats: Repeats::default(),
             least: 0,
+            closed: false,
             store,
         })
     }
@@ -208,6 +214,11 @@ impl GroupIndex {
         self
     }
 
+    /// Adds no more groups: keys that are not there get the number `u32::MAX` from now on.
+    pub fn close(&mut self) {
+        self.closed = true;
+    }
+
     /// Puts the group numbers of rows `0 .. n` into `ids` (cleared first) and returns `n`: all
     /// `row_count` of them, or fewer when the memory limit is reached. An empty index always takes
     /// at least one row. Keys not seen before get the next numbers, in row order.
@@ -218,6 +229,10 @@ impl GroupIndex {
         ids: &mut Vec<u32>,
     ) -> Result<usize> {
         let result = match &self.lookup {
+            Lookup::Dense { .. } if self.closed => {
+                self.find_dense(keys, ids);
+                Ok(row_count)
+            }
             Lookup::Dense { .. } => self.find_or_insert_dense(keys, row_count, ids),
             Lookup::Hash(_) => match self.find_repeats(keys) {
                 Some(repeats) => self.find_or_insert_repeats(keys, repeats, ids),
@@ -352,6 +367,26 @@ impl GroupIndex {
         result
     }
 
+    /// Reads the groups of whole numbers that are there.
+    fn find_dense(&self, keys: &[ArrayRef], ids: &mut Vec<u32>) {
+        let Lookup::Dense { numbers, null, .. } = &self.lookup else {
+            unreachable!("called for dense keys")
+        };
+        let ArrayValues::Words(values) = ArrayValues::new(&keys[0]) else {
+            unreachable!("dense keys are integers")
+        };
+        let nulls = keys[0].nulls().filter(|nulls| nulls.null_count() > 0);
+        let group_of = |value| numbers.as_ref()?.group(value);
+        ids.clear();
+        ids.extend(values.iter().enumerate().map(|(row, value)| {
+            let group = match nulls.is_some_and(|nulls| nulls.is_null(row)) {
+                true => *null,
+                false => group_of(*value),
+            };
+            group.unwrap_or(NO_GROUP)
+        }));
+    }
+
     /// Adds a row of one whole number, or NULL, as a new group, without adding it to the lookup.
     fn insert_number(&mut self, value: Option<u64>) -> mayfly_memory::Result<u32> {
         let cell = &self.store.layout.cells()[0];
@@ -443,6 +478,7 @@ impl GroupIndex {
                 };
                 let group = match slots.find(header, equal) {
                     Slot::Found(group) => group,
+                    Slot::Vacant(_) if self.closed => NO_GROUP,
                     // SAFETY: as above.
                     Slot::Vacant(at) => match unsafe { self.insert(row, header, at) } {
                         Err(error) if error.is_memory_limit() => return Ok(start + index),

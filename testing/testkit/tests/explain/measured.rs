@@ -25,9 +25,9 @@ fn tree(fixture: &Fixture, sql: &str) -> Vec<String> {
         let mut line = line.to_owned();
         for (from, to) in [("  (cost=", ")"), ("actual time=", " "), (" [", "]")] {
             while let Some(at) = line.find(from) {
-                let end = line[at..]
-                    .find(to)
-                    .map_or(line.len(), |end| at + end + to.len());
+                let behind = at + from.len();
+                let end = line[behind..].find(to);
+                let end = end.map_or(line.len(), |end| behind + end + to.len());
                 line.replace_range(at..end, "");
             }
         }

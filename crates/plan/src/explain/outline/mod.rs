@@ -278,11 +278,7 @@ impl Outliner<'_> {
     fn values(&mut self, plan: &Plan, values: &[Vec<Expression>]) -> Described {
         let rows = values.len() as f64;
         let step = match values {
-            [] => {
-                const CAUSE: &str = "Impossible WHERE";
-                Step::new(format!("Zero rows ({CAUSE})"), "zero_rows")
-                    .with("zero_rows_cause", CAUSE)
-            }
+            [] => zero_rows(),
             _ => fetched_before(),
         };
         let names = match values {
@@ -422,8 +418,17 @@ impl Outliner<'_> {
     }
 }
 
+/// Nothing is read.
+fn zero_rows() -> Step {
+    const CAUSE: &str = "Impossible WHERE";
+    Step::new(format!("Zero rows ({CAUSE})"), "zero_rows").with("zero_rows_cause", CAUSE)
+}
+
 /// A scan through an index.
 fn index_step(scan: &IndexScan, names: &Columns, cost: f64) -> Step {
+    if access::is_impossible(scan) {
+        return zero_rows();
+    }
     let text = access::scan_text(scan, &names.plain());
     let step = reading(text, "index", (&scan.table, &scan.alias), &scan.columns);
     let mut step = step.costing(cost, scan.read_rows);

@@ -105,6 +105,31 @@ fn condition(expression: &Expression, scope: &Scope<'_>) -> Condition {
     }
 }
 
+/// The text of an expression as a user would have written it: names without quotes and without their tables, and
+/// no parentheses around all of it.
+fn unqualified(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('`') {
+        plain.push_str(&rest[..start]);
+        let name = &rest[start + 1..];
+        let Some(end) = name.find('`') else { break };
+        rest = &name[end + 1..];
+        match rest.strip_prefix('.') {
+            Some(column) if column.starts_with('`') => rest = column,
+            _ => plain.push_str(&name[..end]),
+        }
+    }
+    plain.push_str(rest);
+    let inner = plain
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'));
+    match inner {
+        Some(inner) if !inner.contains(['(', ')']) => inner.to_owned(),
+        _ => plain,
+    }
+}
+
 fn conditions_of(expressions: &[Expression], scope: &Scope<'_>, into: &mut Vec<Condition>) {
     into.extend(expressions.iter().map(|one| condition(one, scope)));
 }
@@ -143,7 +168,8 @@ impl<'q> Writer<'q> {
                     recursive = true;
                     let (columns, id) = (&shared.columns, shared.select_id);
                     let seed = self.query(seed, columns, Some(&names), id, None);
-                    let step = self.query(step, step_columns, None, id + 1, None);
+                    let step = self.parts(step, None);
+                    let step = self.named(&step, step_columns, None, id + 1, None);
                     let all = if *distinct { "" } else { " all" };
                     format!("{seed} union{all} {step}")
                 }
@@ -167,41 +193,59 @@ impl<'q> Writer<'q> {
         outer: Option<&Scope<'_>>,
     ) -> String {
         with_stack(|| {
-            let parts = self.parts(relation, outer);
-            let mut text = match (parts.set_operation, parts.values) {
-                (Some(operation), _) => self.set_operation(operation, names, outer),
-                (None, Some(rows)) => {
-                    let row = |row: &Vec<Expression>| {
-                        let values = row.iter().map(|value| parts.scope.text(value));
-                        format!("row({})", values.collect::<Vec<_>>().join(","))
-                    };
-                    let rows: Vec<String> = rows.iter().map(row).collect();
-                    format!("values {}", rows.join(","))
-                }
-                (None, None) => self.select(&parts, columns, names, select_id),
-            };
-            let keys = parts.order.iter().map(|key| {
-                let direction = if key.descending { " desc" } else { "" };
-                format!(
-                    "{}{direction}",
-                    order_key(key, columns, names, &parts.scope)
-                )
-            });
-            let keys: Vec<String> = keys.collect();
-            if !keys.is_empty() {
-                let _ = write!(text, " order by {}", keys.join(","));
-            }
-            match parts.limit {
-                None => {}
-                Some((0, count)) => {
-                    let _ = write!(text, " limit {count}");
-                }
-                Some((offset, count)) => {
-                    let _ = write!(text, " limit {offset},{count}");
-                }
-            }
-            text
+            self.text_of(
+                &self.parts(relation, outer),
+                columns,
+                names,
+                select_id,
+                outer,
+            )
         })
+    }
+
+    /// The text of a query expression that was taken apart. Parts hold the texts of what they select from: to take an
+    /// expression apart twice would take time that doubles with each level of nesting.
+    fn text_of(
+        &self,
+        parts: &Parts<'_>,
+        columns: &[ColumnId],
+        names: Option<&[&str]>,
+        select_id: usize,
+        outer: Option<&Scope<'_>>,
+    ) -> String {
+        let mut text = match (parts.set_operation, parts.values) {
+            (Some(operation), _) => self.set_operation(operation, names, outer),
+            (None, Some(rows)) => {
+                let row = |row: &Vec<Expression>| {
+                    let values = row.iter().map(|value| parts.scope.text(value));
+                    format!("row({})", values.collect::<Vec<_>>().join(","))
+                };
+                let rows: Vec<String> = rows.iter().map(row).collect();
+                format!("values {}", rows.join(","))
+            }
+            (None, None) => self.select(parts, columns, names, select_id),
+        };
+        let keys = parts.order.iter().map(|key| {
+            let direction = if key.descending { " desc" } else { "" };
+            format!(
+                "{}{direction}",
+                order_key(key, columns, names, &parts.scope)
+            )
+        });
+        let keys: Vec<String> = keys.collect();
+        if !keys.is_empty() {
+            let _ = write!(text, " order by {}", keys.join(","));
+        }
+        match parts.limit {
+            None => {}
+            Some((0, count)) => {
+                let _ = write!(text, " limit {count}");
+            }
+            Some((offset, count)) => {
+                let _ = write!(text, " limit {offset},{count}");
+            }
+        }
+        text
     }
 
     fn select(
@@ -254,42 +298,42 @@ impl<'q> Writer<'q> {
         };
         let all = if *all { " all" } else { "" };
         let arms = inputs.iter().enumerate().map(|(index, (arm, columns))| {
-            let own: Vec<String>;
-            let own: Vec<&str> = match names {
-                Some(names) if index == 0 => names.to_vec(),
-                _ => {
-                    own = self.own_names(arm, columns, outer);
-                    own.iter().map(String::as_str).collect()
-                }
-            };
+            let names = names.filter(|_| index == 0);
             let parts = self.parts(arm, outer);
             let is_nested =
                 parts.set_operation.is_some() || parts.limit.is_some() || !parts.order.is_empty();
-            let text = self.query(arm, columns, Some(&own), index + 1, outer);
+            let text = self.named(&parts, columns, names, index + 1, outer);
             if is_nested { format!("({text})") } else { text }
         });
         let arms: Vec<String> = arms.collect();
         arms.join(&format!(" {word}{all} "))
     }
 
-    /// The names of the columns of an arm: those of its tables, or what they are computed of.
-    fn own_names(
+    /// The text of a query expression whose columns have these names, or else those of its tables, or what they are
+    /// computed of.
+    fn named(
         &self,
-        arm: &Relation,
+        parts: &Parts<'_>,
         columns: &[ColumnId],
+        names: Option<&[&str]>,
+        select_id: usize,
         outer: Option<&Scope<'_>>,
-    ) -> Vec<String> {
-        let parts = self.parts(arm, outer);
-        let name = |id: &ColumnId| {
+    ) -> String {
+        if names.is_some() {
+            return self.text_of(parts, columns, names, select_id, outer);
+        }
+        let own_name = |id: &ColumnId| {
             let text = parts.scope.text_of(*id);
             match text.rsplit_once(".`") {
                 Some((_, last)) if text.starts_with('`') && last.ends_with('`') => {
                     last.trim_end_matches('`').replace("``", "`")
                 }
-                _ => text.replace('`', ""),
+                _ => unqualified(&text),
             }
         };
-        columns.iter().map(name).collect()
+        let own: Vec<String> = columns.iter().map(own_name).collect();
+        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        self.text_of(parts, columns, Some(&own), select_id, outer)
     }
 
     /// Takes a query block apart.
