@@ -15,7 +15,7 @@ use crate::character_sets;
 use crate::options::DatabaseOptions;
 use crate::transaction::{Characteristics, Isolation};
 use crate::variables::logs::SessionLogOptions;
-use crate::variables::optimizer::OPTIMIZER_SWITCHES;
+use crate::variables::optimizer::{OPTIMIZER_SWITCHES, SWITCHES_WITHOUT_EFFECT};
 use crate::variables::typed;
 use crate::variables::{Settings, sql_mode};
 
@@ -98,6 +98,7 @@ impl StatementOptions {
         let small = |name| u8::try_from(settings.get(name)).unwrap_or(u8::MAX);
         let switches = settings.get(typed::OPTIMIZER_SWITCH);
         let switch = |name: &str| {
+            debug_assert!(!SWITCHES_WITHOUT_EFFECT.contains(&name), "{name} has one");
             let bit = OPTIMIZER_SWITCHES.iter().position(|known| *known == name);
             bit.is_some_and(|bit| switches >> bit & 1 == 1)
         };
@@ -119,6 +120,7 @@ impl StatementOptions {
                 div_precision_increment: small(typed::DIV_PRECISION_INCREMENT),
                 group_concat_max_len,
                 sql_select_limit: settings.get(typed::SQL_SELECT_LIMIT),
+                sql_buffer_result: settings.get(typed::SQL_BUFFER_RESULT),
                 parameters: Vec::new(),
                 switches: OptimizerSwitches {
                     derived_merge: switch("derived_merge"),

@@ -18,6 +18,8 @@ pub struct PlanOptions {
     pub group_concat_max_len: u64,
     /// `sql_select_limit`: at most how many rows a SELECT without LIMIT gives.
     pub sql_select_limit: u64,
+    /// `sql_buffer_result`: the outermost SELECT puts its rows into a temporary table first.
+    pub sql_buffer_result: bool,
     /// The types of the values that `?` stand for, in order.
     pub parameters: Vec<SqlType>,
     /// `optimizer_switch`
@@ -63,6 +65,7 @@ impl Default for PlanOptions {
             div_precision_increment: 4,
             group_concat_max_len: 1024,
             sql_select_limit: u64::MAX,
+            sql_buffer_result: false,
             parameters: Vec::new(),
             switches: OptimizerSwitches::default(),
             optimizer: true,

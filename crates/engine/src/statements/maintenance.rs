@@ -26,6 +26,9 @@ pub(super) fn run(
     }
     let verb = verb_name(statement.verb);
     let mut rows = Vec::new();
+    // A dump may have them, too.
+    let has_histogram = statement.verb == TableVerb::Analyze
+        && statement.options.to_ascii_uppercase().contains("HISTOGRAM");
     for table in &statement.tables {
         let (database, name) = qualified(context, table)?;
         let full = format!("{database}.{name}");
@@ -44,6 +47,16 @@ pub(super) fn run(
                 context.interrupt().check()?;
                 push("error", error.message().to_owned());
                 push("error", "Corrupt".to_owned());
+                continue;
+            }
+            if has_histogram {
+                let text = "histograms are accepted for compatibility and have no effect";
+                rows.push([
+                    full,
+                    "histogram".to_owned(),
+                    "warning".to_owned(),
+                    text.to_owned(),
+                ]);
                 continue;
             }
             for (kind, text) in lines(statement.verb, &table.definition.engine) {

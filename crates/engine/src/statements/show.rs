@@ -157,11 +157,17 @@ fn rewrite(
         ),
         ShowKind::FunctionStatus => routines("FUNCTION"),
         ShowKind::ProcedureStatus => routines("PROCEDURE"),
-        ShowKind::Engine { engine, .. } => {
+        ShowKind::Engine { engine, what } => {
             if crate::catalog::engines::canonical(engine).is_none() {
                 return Err(codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[engine]));
             }
-            empty(&["Type", "Name", "Status"])
+            if !what.eq_ignore_ascii_case("STATUS") || !engine.eq_ignore_ascii_case("InnoDB") {
+                return Ok(empty(&["Type", "Name", "Status"]));
+            }
+            "SELECT 'InnoDB' AS Type, '' AS Name, GROUP_CONCAT(CONCAT(VARIABLE_NAME, ' ', VARIABLE_VALUE) \
+             ORDER BY VARIABLE_NAME SEPARATOR '\\n') AS Status FROM performance_schema.global_status \
+             WHERE VARIABLE_NAME LIKE 'Innodb%'"
+                .to_owned()
         }
         ShowKind::Replicas => empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]),
         ShowKind::ReplicaStatus { .. } => {

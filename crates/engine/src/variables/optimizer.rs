@@ -77,6 +77,28 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
     "group_by_limit_pushdown",
 ];
 
+/// Those of [`OPTIMIZER_SWITCHES`] that no rule asks for: the others are in `mayfly_plan::OptimizerSwitches`.
+pub(crate) const SWITCHES_WITHOUT_EFFECT: &[&str] = &[
+    "engine_condition_pushdown",
+    "index_condition_pushdown",
+    "mrr",
+    "mrr_cost_based",
+    "block_nested_loop",
+    "batched_key_access",
+    "materialization",
+    "loosescan",
+    "firstmatch",
+    "duplicateweedout",
+    "subquery_materialization_cost_based",
+    "use_index_extensions",
+    "condition_fanout_filter",
+    "skip_scan",
+    "hash_join",
+    "subquery_to_derived",
+    "hypergraph_optimizer",
+    "hash_set_operations",
+];
+
 /// All but those that MySQL has off: batched_key_access, use_invisible_indexes,
 /// subquery_to_derived, hypergraph_optimizer.
 const OPTIMIZER_SWITCH_DEFAULT: u64 = ((1 << 28) - 1) & !(1 << 9 | 1 << 19 | 1 << 22 | 1 << 24);
@@ -121,7 +143,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("show_gipk_in_create_table_and_information_schema", switch(true), "Accepted for compatibility: generated primary keys are always shown.").without_effect();
     both("sql_auto_is_null", switch(false), "Accepted for compatibility.").without_effect().hintable();
     both("sql_big_selects", switch(true), "Whether a SELECT may read more rows than max_join_size says.").hintable();
-    both("sql_buffer_result", switch(false), "Accepted for compatibility.").without_effect().hintable();
+    both("sql_buffer_result", switch(false), "Whether the rows of a SELECT are put into a temporary table before the first is given.").hintable();
     both("sql_generate_invisible_primary_key", switch(false), "Whether a table without a primary key gets one, over an invisible column.");
     both("sql_mode", Kind::Flags { default: SQL_MODE_DEFAULT, words: SQL_MODES }, "How strict statements are read and values are checked.").hintable();
     both("sql_notes", switch(true), "Whether notes are kept among the warnings.");

@@ -82,7 +82,8 @@ impl Binder<'_> {
             Some(Distinct::Distinct) => !ignores_distinct,
             Some(Distinct::On(_)) => return Err(not_supported("DISTINCT ON")),
         };
-        let buffer = modifiers.is_some_and(|modifiers| modifiers.sql_buffer_result);
+        let buffer = modifiers.is_some_and(|modifiers| modifiers.sql_buffer_result)
+            || self.options.sql_buffer_result && select_id == 1;
         self.assemble(Parts {
             relation,
             having,

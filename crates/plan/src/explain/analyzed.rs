@@ -9,10 +9,15 @@ use super::traditional::{kept_share, percentage, result_table, rows_of_blocks};
 use crate::tree::logical::with_stack;
 use crate::tree::physical::SetOperationKind;
 
+/// A time to the nanosecond.
+fn milliseconds(time: f64) -> Document {
+    Document::from((time * 1e6).round() / 1e6)
+}
+
 /// What a statement did, as a JSON document.
 pub fn analyzed(subject: &Subject<'_>) -> String {
     let planning = subject.measured.map_or(0.0, |measured| measured.planning);
-    let planned = vec![("r_total_time_ms", Document::from(planning))];
+    let planned = vec![("r_total_time_ms", milliseconds(planning))];
     let mut members: Members = vec![("query_optimization", planned.into())];
     let block = subject.query.map(|query| {
         let facts = Facts::of(subject, query);
@@ -98,7 +103,7 @@ fn query_block(
         }
         if let Some(actual) = block.actual {
             members.push(("r_loops", Document::from(actual.loops)));
-            members.push(("r_total_time_ms", Document::from(actual.last_row)));
+            members.push(("r_total_time_ms", milliseconds(actual.last_row)));
         }
         let mut of_tables = Vec::new();
         let mut others = Vec::new();
@@ -159,7 +164,7 @@ fn operation_members(operation: Operation, inside: Members) -> Members {
         members.push(("sort_key", Document::from(operation.sort_key)));
         if let Some(actual) = operation.actual {
             members.push(("r_loops", Document::from(actual.loops)));
-            members.push(("r_total_time_ms", Document::from(actual.last_row)));
+            members.push(("r_total_time_ms", milliseconds(actual.last_row)));
             if let Some(limit) = operation.limit {
                 members.push(("r_limit", Document::from(limit)));
             }
@@ -219,7 +224,7 @@ fn table_document(table: TableUse, made: Option<QueryBlock>, change: Option<&Cha
     if let Some((actual, _)) = table.actual {
         let (_, time) = (actual.first_row, actual.last_row);
         members.push(("r_rows", short(actual.rows_of_loop())));
-        members.push(("r_table_time_ms", Document::from(time)));
+        members.push(("r_table_time_ms", milliseconds(time)));
     }
     members.push(("filtered", short(percentage(table.filtered))));
     if let Some((actual, kept)) = table.actual {

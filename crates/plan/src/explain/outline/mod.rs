@@ -104,6 +104,8 @@ pub fn examined_rows(plan: &QueryPlan) -> f64 {
             [left, right] if step.text.starts_with("Nested loop") => {
                 read(left) + left.known().1 * read(right)
             }
+            // MySQL counts combinations of rows.
+            [left, right] => rows.max(read(left) + read(right)),
             inputs => inputs.iter().map(read).sum(),
         });
         own + step.of_select_list.iter().map(read).sum::<f64>()
