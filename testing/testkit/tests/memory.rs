@@ -3,7 +3,7 @@
 
 use mayfly_engine::{DatabaseOptions, Session};
 use mayfly_testkit::cases;
-use mayfly_testkit::fixture::{Fixture, SessionExt, Watchdog};
+use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt, Watchdog};
 use mayfly_testkit::groups::Groups;
 use mayfly_testkit::process::{again, anonymous_memory};
 
@@ -170,6 +170,45 @@ fn the_process_takes_little_more_than_the_limit() {
     let taken = all - nothing;
     eprintln!("{} KiB taken", taken >> 10);
     assert!(taken <= 3 * LIMIT, "{taken} bytes with a limit of {LIMIT}");
+}
+
+/// With `tmp_overflow_policy = queue` statements wait for memory rather than fail, however many sessions have one.
+#[test]
+fn sessions_that_queue_for_memory_all_finish() {
+    const SESSIONS: usize = 64;
+    const ROWS: u64 = 1_000_000;
+    const LIMIT_OF_ALL: u64 = 64 << 20;
+    let _watchdog = Watchdog::new();
+    let directory = DataDirectory::new("memory-queue");
+    let database = directory
+        .open_with(|options| options.memory_limit = Some(LIMIT_OF_ALL))
+        .expect("it opens");
+    let mut session = database.session();
+    session.must("SET GLOBAL tmp_overflow_policy = queue");
+    session.must("SET SESSION cte_max_recursion_depth = 1000000");
+    session.must("CREATE TABLE gtest (i INT, c CHAR(50)) DEFAULT CHARSET = latin1");
+    session.must(&format!(
+        "INSERT INTO gtest WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {ROWS}) \
+         SELECT CRC32(n) % 100000, SHA1(n) FROM r"
+    ));
+    database.reset_peaks();
+    let sql = "SELECT COUNT(*), SUM(cnt) FROM (SELECT COUNT(*) AS cnt, c FROM test.gtest GROUP BY c ORDER BY NULL) AS g";
+    std::thread::scope(|scope| {
+        for _ in 0..SESSIONS {
+            scope.spawn(|| assert_eq!(database.session().must(sql), [format!("{ROWS}\t{ROWS}")]));
+        }
+    });
+    let peak = database.memory_peak();
+    assert!(peak <= LIMIT_OF_ALL, "{peak} bytes");
+    let waits = session
+        .must("SHOW GLOBAL STATUS LIKE 'Tmp_queue_waits'")
+        .remove(0);
+    let waits: u64 = waits
+        .rsplit('\t')
+        .next()
+        .and_then(|text| text.parse().ok())
+        .expect("a number");
+    assert!(waits > 0, "nothing had to wait");
 }
 
 /// What cannot be met at all says which limit it was, its value and the setting.
