@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use mayfly_advisor::{Connection, Digest, Input, Live, Report, Rows, Schema};
 use mayfly_engine::{Database, Error, Session, SessionOptions, VERSION};
 use mayfly_http::{Facts, Options, Server, Source, SourceError, Table, Token};
 
@@ -13,6 +14,9 @@ use crate::options::{HttpOptions, WithoutToken};
 
 /// What others see of the page's sessions in `session_connect_attrs`.
 const PROGRAM: &str = "mayfly live page";
+
+/// Statements with findings that the page shows.
+const FINDINGS_MAX: usize = 50;
 
 /// The page's own statements are not among those that it shows.
 const UNSEEN: &str = "UPDATE performance_schema.threads SET INSTRUMENTED = 'NO' WHERE PROCESSLIST_ID = CONNECTION_ID()";
@@ -158,11 +162,51 @@ impl Source for EngineSource {
     }
 
     fn findings(&self) -> Result<Option<serde_json::Value>, SourceError> {
-        Ok(None)
+        // Its settings change: it is not used again.
+        let session = self.watcher();
+        let id = session.id();
+        let report = advise(session);
+        lock(&self.watching).remove(&id);
+        report
+            .map(Some)
+            .map_err(|message| SourceError { code: 0, message })
     }
 
     fn is_watching(&self, session_id: u64) -> bool {
         lock(&self.watching).contains(&session_id)
+    }
+}
+
+/// What the advisor finds in a session's server, in its JSON form.
+fn advise(session: Session) -> Result<serde_json::Value, String> {
+    let mut live = Live::new(Box::new(Asking(session)))?;
+    let workload = live.workload()?;
+    let mut schema = Schema::new();
+    live.read_schema(&workload, &mut schema);
+    let (server, notes) = (live.server().clone(), live.notes().to_vec());
+    let input = Input {
+        workload: &workload,
+        schema: &schema,
+        server: &server,
+    };
+    let sources = vec!["this server".to_owned()];
+    let mut explain = |digest: &Digest| live.explain(digest);
+    let mut report = Report::new(&input, sources, FINDINGS_MAX, &mut explain);
+    report.notes.extend(notes);
+    serde_json::from_str(&mayfly_advisor::json(&report)).map_err(|error| error.to_string())
+}
+
+/// The session that the advisor asks.
+struct Asking(Session);
+
+impl Connection for Asking {
+    fn query(&mut self, sql: &str) -> Result<Rows, String> {
+        let tables = run_all(&mut self.0, &[sql]).map_err(|error| error.to_string())?;
+        let table = tables.into_iter().next().unwrap_or_default();
+        Ok(Rows {
+            names: table.columns,
+            rows: table.rows,
+        })
     }
 }
 
