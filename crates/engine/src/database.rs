@@ -267,7 +267,6 @@ impl Database {
     pub(crate) fn session_ended(&self, id: u64, counters: &Counters) {
         self.connections.end(id);
         counters.move_into(&self.ended);
-        self.legacy_engines.flush_status();
     }
 
     /// The living sessions.
@@ -428,6 +427,7 @@ impl Database {
     pub(crate) fn flush_status(&self, counters: &Counters) {
         counters.move_into(&self.ended);
         self.connections.flush_status();
+        self.legacy_engines.flush_status();
     }
 
     /// Status variables that are no counters of sessions.
