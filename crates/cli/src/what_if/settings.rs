@@ -73,7 +73,9 @@ impl Case {
 pub(crate) fn cases(peak: u64, limits: &[u64]) -> Vec<Case> {
     let mut limits = limits.to_vec();
     if limits.is_empty() {
-        limits = vec![DEFAULT_SIZE, (peak / 10).max(LIMIT_MIN)];
+        // A size that people write: whole mebibytes.
+        let tenth = peak / 10 / LIMIT_MIN * LIMIT_MIN;
+        limits = vec![DEFAULT_SIZE, tenth.max(LIMIT_MIN)];
     }
     limits.sort_unstable_by(|a, b| b.cmp(a));
     limits.dedup();
@@ -138,6 +140,7 @@ mod tests {
                 "MEMORY 16M, then InnoDB",
             ]
         );
+        assert_eq!(titles(cases(25_503_560, &[]))[2], "TempTable, 2M");
         assert_eq!(cases(0, &[1 << 20, 1 << 20]).len(), 6);
     }
 }
