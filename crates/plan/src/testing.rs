@@ -286,7 +286,8 @@ pub(crate) fn bound(sql: &str) -> Result<Query> {
 /// A query as the rules leave it.
 pub(crate) fn rewritten(sql: &str) -> Query {
     let mut query = bound(sql).expect("the test's SQL binds");
-    crate::rules::rewrite(&mut query, &PlanOptions::default());
+    let options = PlanOptions::default();
+    crate::rules::rewrite(&mut query, &crate::rules::Planning::quiet(&options));
     query
 }
 

@@ -1,13 +1,15 @@
-//! JSON documents whose members keep the order in which they are written: FORMAT=JSON version 1 and MariaDB's
-//! ANALYZE have an order of their own, version 2 that of MySQL's JSON values ([`Document::sorted`]).
+//! JSON documents whose members keep the order in which they are written: FORMAT=JSON version 1,
+//! the optimizer trace and MariaDB's ANALYZE have an order of their own, version 2 that of MySQL's JSON values
+//! ([`Document::sorted`]).
 
 use mayfly_types::json::{append_double, append_quoted};
 
-use crate::tree::logical::with_stack;
+use crate::stack::with_stack;
 
 /// A value of a document.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Document {
+pub(crate) enum Document {
+    Null,
     Text(String),
     Flag(bool),
     Integer(u64),
@@ -17,15 +19,17 @@ pub(super) enum Document {
 }
 
 /// The members of an object, in order.
-pub(super) type Members = Vec<(&'static str, Document)>;
+pub(crate) type Members = Vec<(&'static str, Document)>;
 
 /// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// `end_markers_in_json`: the name of a member is repeated behind its closing bracket.
-    pub(super) end_markers: bool,
+    pub(crate) end_markers: bool,
     /// Lists of texts and numbers are on one line, as MariaDB writes them.
-    pub(super) short_lists: bool,
+    pub(crate) short_lists: bool,
+    /// `optimizer_trace='one_line=on'`: nothing but what JSON needs.
+    pub(crate) one_line: bool,
 }
 
 impl Default for Document {
@@ -78,7 +82,7 @@ impl<T: Into<Document>> FromIterator<T> for Document {
 
 impl Document {
     /// The text, without a line break behind it.
-    pub(super) fn to_text(&self, layout: Layout) -> String {
+    pub(crate) fn to_text(&self, layout: Layout) -> String {
         let mut out = Vec::new();
         self.append(&mut out, 0, "", layout);
         // Only texts were written.
@@ -86,7 +90,7 @@ impl Document {
     }
 
     /// Members in the order of MySQL's JSON values: by the length of their names, then by the names.
-    pub(super) fn sorted(self) -> Self {
+    pub(crate) fn sorted(self) -> Self {
         with_stack(|| match self {
             Self::List(values) => Self::List(values.into_iter().map(Self::sorted).collect()),
             Self::Object(members) => {
@@ -108,6 +112,7 @@ impl Document {
     fn append(&self, out: &mut Vec<u8>, depth: usize, name: &str, layout: Layout) {
         with_stack(|| match self {
             Self::Text(text) => append_quoted(out, text.as_bytes()),
+            Self::Null => out.extend_from_slice(b"null"),
             Self::Flag(true) => out.extend_from_slice(b"true"),
             Self::Flag(false) => out.extend_from_slice(b"false"),
             Self::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
@@ -126,7 +131,7 @@ impl Document {
             Self::List(values) => {
                 for (index, value) in values.iter().enumerate() {
                     out.push(if index == 0 { b'[' } else { b',' });
-                    new_line(out, depth + 1);
+                    new_line(out, depth + 1, layout);
                     value.append(out, depth + 1, "", layout);
                 }
                 close(out, b']', depth, name, layout);
@@ -134,7 +139,7 @@ impl Document {
             Self::Object(members) => {
                 for (index, (name, value)) in members.iter().enumerate() {
                     out.push(if index == 0 { b'{' } else { b',' });
-                    new_line(out, depth + 1);
+                    new_line(out, depth + 1, layout);
                     append_quoted(out, name.as_bytes());
                     out.extend_from_slice(b": ");
                     value.append(out, depth + 1, name, layout);
@@ -145,13 +150,16 @@ impl Document {
     }
 }
 
-fn new_line(out: &mut Vec<u8>, depth: usize) {
+fn new_line(out: &mut Vec<u8>, depth: usize, layout: Layout) {
+    if layout.one_line {
+        return;
+    }
     out.push(b'\n');
     out.resize(out.len() + depth * 2, b' ');
 }
 
 fn close(out: &mut Vec<u8>, bracket: u8, depth: usize, name: &str, layout: Layout) {
-    new_line(out, depth);
+    new_line(out, depth, layout);
     out.push(bracket);
     if layout.end_markers && !name.is_empty() {
         out.extend_from_slice(format!(" /* {name} */").as_bytes());
@@ -183,11 +191,18 @@ mod tests {
         let marked = document.to_text(Layout {
             end_markers: true,
             short_lists: true,
+            one_line: false,
         });
         assert!(
             marked.contains("  } /* c */,\n  \"a\": [\"x\", \"y\"],\n"),
             "{marked}"
         );
+        let line = document.to_text(Layout {
+            one_line: true,
+            ..Layout::default()
+        });
+        let wanted = r#"{"bb": 1,"c": {"z": 0.5,"a": "\"\n"},"a": ["x","y"],"empty": []}"#;
+        assert_eq!(line, wanted);
         let sorted = document.sorted().to_text(Layout::default());
         assert!(sorted.starts_with("{\n  \"a\": [\n"), "{sorted}");
         assert!(sorted.contains("\"c\": {\n    \"a\": "), "{sorted}");
