@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::document::{Document, Layout, Members};
+use crate::stack::with_stack;
 
 /// `optimizer_trace_features`: parts of the trace that may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +103,25 @@ pub(crate) fn number(number: usize) -> Document {
     Document::Integer(number as u64)
 }
 
+/// The same with numbers as people read them: rows and costs have no more than four decimals.
+fn plain(document: Document) -> Document {
+    with_stack(|| match document {
+        Document::Number(number) if number.is_finite() => {
+            let rounded = (number * 1e4).round() / 1e4;
+            match rounded.fract() == 0.0 && (0.0..1e15).contains(&rounded) {
+                true => Document::Integer(rounded as u64),
+                false => Document::Number(rounded),
+            }
+        }
+        Document::List(values) => Document::List(values.into_iter().map(plain).collect()),
+        Document::Object(members) => {
+            let members = members.into_iter();
+            Document::Object(members.map(|(name, value)| (name, plain(value))).collect())
+        }
+        other => other,
+    })
+}
+
 impl Trace {
     /// A trace of nothing yet. `limits`: what a temporary table may take of memory, and which setting says so.
     pub fn new(features: TraceFeatures, limits: Vec<(String, u64)>) -> Self {
@@ -170,14 +190,14 @@ impl Trace {
 
     /// A step of `join_preparation`.
     pub(crate) fn prepared(&self, step: Document) {
-        self.with_last(|query| query.preparation.push(step));
+        self.with_last(|query| query.preparation.push(plain(step)));
     }
 
     /// A step of a query block's `join_optimization`.
     pub(crate) fn note(&self, select_id: usize, step: Step, noted: Document) {
         self.with_last(|query| {
             let steps = query.optimization.entry(select_id).or_default();
-            steps.entry(step).or_default().push(noted);
+            steps.entry(step).or_default().push(plain(noted));
         });
     }
 
@@ -206,7 +226,7 @@ impl Trace {
     pub(crate) fn executed(&self, name: &'static str, steps: Vec<Document>) {
         self.with_last(|query| {
             query.execution_name = Some(name);
-            query.execution.extend(steps);
+            query.execution.extend(steps.into_iter().map(plain));
         });
     }
 
@@ -259,3 +279,6 @@ impl TracedQuery {
         steps
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -152,6 +152,7 @@ impl StatementContext<'_> {
             return;
         }
         let options = Arc::clone(self.options());
+        debug_assert!(options.trace.is_on, "nobody has asked for a trace");
         let session = &mut *self.session;
         let tables = session.diagnostics.finished_temporary_tables.iter();
         let tables: Vec<ExecutedTable> = tables.map(executed).collect();
