@@ -163,9 +163,12 @@ impl Trace {
         }
     }
 
-    /// What the numbers of columns mean.
+    /// What the numbers of columns mean; the query is optimized from here on.
     pub(crate) fn name_columns(&self, names: BTreeMap<usize, String>) {
-        self.with_last(|query| query.names.extend(names));
+        self.with_last(|query| {
+            query.names.extend(names);
+            query.optimization.entry(1).or_default();
+        });
     }
 
     /// The name of a column.

@@ -231,7 +231,7 @@ impl Order<'_> {
                     best = (linked, rows, cost);
                 }
             }
-            if self.trace.is_some() {
+            if self.trace.is_some() && levels.len() < joins::INPUTS_MAX {
                 let candidate = |(at, leaf): (usize, &Leaf)| {
                     let linked = connected(leaf, std::slice::from_ref(&joined), &predicates);
                     let step = self.step(&joined, leaf, &predicates);

@@ -10,6 +10,9 @@ use crate::tree::access::Access;
 use crate::tree::logical::{Join, Relation, Scan};
 use crate::tree::physical::JoinKind;
 
+/// Of more inputs of a chain of joins only the first are written down: as many as MySQL joins.
+pub(in crate::rules) const INPUTS_MAX: usize = 61;
+
 /// The two ways to read the right side of a join, and what they cost.
 pub(in crate::rules) struct Ways {
     /// An index is followed.

@@ -10,6 +10,8 @@ mod tables;
 pub(super) mod words;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 
 pub(super) use self::names::names;
 use self::tables::scans;
@@ -29,9 +31,9 @@ pub(super) fn run(
 ) -> Vec<&'static str> {
     let mut applied = Vec::new();
     for (name, rule) in rules {
-        let before = (query.to_string(), cost_of(query, planning.options));
+        let before = (fingerprint(query), cost_of(query, planning.options));
         rule(query, planning);
-        let after = (query.to_string(), cost_of(query, planning.options));
+        let after = (fingerprint(query), cost_of(query, planning.options));
         if before != after {
             applied.push(*name);
             let members: Members = vec![
@@ -43,6 +45,21 @@ pub(super) fn run(
         }
     }
     applied
+}
+
+/// A hash of a statement's text, which may be long.
+fn fingerprint(query: &Query) -> u64 {
+    struct Hashing(DefaultHasher);
+    impl fmt::Write for Hashing {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.write(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut hashing = Hashing(DefaultHasher::new());
+    // Nothing that it writes to can fail.
+    let _ = fmt::Write::write_fmt(&mut hashing, format_args!("{query}"));
+    hashing.0.finish()
 }
 
 fn cost_of(query: &mut Query, options: &PlanOptions) -> f64 {
