@@ -13,7 +13,6 @@ use mayfly_plan::Trace;
 use mayfly_plan::explain::{ExecutedTable, MeasuredTable, MemoryLimit, note_executed};
 use mayfly_storage::temptable::RegistryEntry;
 
-use super::StatementContext;
 use crate::statement_options::TraceOptions;
 
 /// A trace that is kept.
@@ -58,7 +57,8 @@ impl SessionTraces {
         }
     }
 
-    fn add(&mut self, statement: &StatementTrace, options: &TraceOptions) {
+    /// A statement has ended that was traced.
+    pub(super) fn add(&mut self, statement: &StatementTrace, options: &TraceOptions) {
         if !self.takes(options) {
             return;
         }
@@ -140,27 +140,17 @@ impl StatementTrace {
     pub(crate) fn is_only_explained(&self) {
         self.is_only_explained.set(true);
     }
-}
 
-impl StatementContext<'_> {
-    /// The trace of the statement is complete.
-    pub(super) fn keep_trace(&mut self) {
-        let Some(statement) = self.trace.take() else {
-            return;
-        };
-        if statement.is_discarded.get() {
-            return;
+    /// The statement has ended, and has made these temporary tables. Whether its trace is one to keep.
+    pub(super) fn end(&self, has_failed: bool, tables: &[RegistryEntry]) -> bool {
+        if self.is_discarded.get() {
+            return false;
         }
-        let options = Arc::clone(self.options());
-        debug_assert!(options.trace.is_on, "nobody has asked for a trace");
-        let session = &mut *self.session;
-        let tables = session.diagnostics.finished_temporary_tables.iter();
-        let tables: Vec<ExecutedTable> = tables.map(executed).collect();
-        if self.error.is_none() || !tables.is_empty() {
-            let has_run = !statement.is_only_explained.get();
-            note_executed(&statement.trace, has_run, &tables);
+        if !has_failed || !tables.is_empty() {
+            let tables: Vec<ExecutedTable> = tables.iter().map(executed).collect();
+            note_executed(&self.trace, !self.is_only_explained.get(), &tables);
         }
-        session.traces.add(&statement, &options.trace);
+        true
     }
 }
 

@@ -1,7 +1,8 @@
 //! Chooses by cost how each table is read: as a whole, or through an index, and whether a join follows
 //! an index of its right table or puts one side into a hash table.
 
-use super::noted;
+use super::noted::access::best as best_noting;
+use super::noted::joins;
 use super::planning::Planning;
 use crate::access::{lookup, path};
 use crate::estimate::{self, estimate};
@@ -78,7 +79,7 @@ impl Chooser<'_> {
     fn scan(&self, scan: &mut Scan) {
         let (best, possible) = match self.trace {
             None => path::best(scan, &self.needed, self.options),
-            Some(trace) => noted::access::best(scan, &self.needed, self.options, trace),
+            Some(trace) => best_noting(scan, &self.needed, self.options, trace),
         };
         scan.possible = possible;
         scan.rows = Some(best.rows);
@@ -127,7 +128,7 @@ impl Chooser<'_> {
         let scan = target.scan;
         let Some(best) = lookup::best(scan, &on, &self.needed, self.options) else {
             if let Some(trace) = self.trace {
-                noted::joins::without_index(join, scan, trace);
+                joins::without_index(join, scan, trace);
             }
             return;
         };
@@ -143,7 +144,7 @@ impl Chooser<'_> {
         let forced = scan.hints.force(HintPurpose::Join);
         let follows = !has_key || forced || lookup::cost(left_rows, &best) <= hash;
         if let Some(trace) = self.trace {
-            let ways = noted::joins::Ways {
+            let ways = joins::Ways {
                 follows,
                 forced,
                 lookup: lookup::cost(left_rows, &best),
@@ -151,7 +152,7 @@ impl Chooser<'_> {
                 left_rows,
                 right_rows: alone.rows,
             };
-            noted::joins::compared(join, scan, &best, &ways, trace);
+            joins::compared(join, scan, &best, &ways, trace);
         }
         if !follows {
             return;
