@@ -67,7 +67,7 @@ pub(crate) fn execute(
     prepared: &Prepared,
     parameters: &[(Value, SqlType)],
 ) -> Result<Outcome> {
-    tracing::begin(context, prepared);
+    tracing::begin(context, prepared, parameters);
     if let Some(outcome) = planning::run_point(context, prepared, parameters)? {
         return Ok(outcome);
     }

@@ -3,6 +3,7 @@
 
 use mayfly_plan::Trace;
 use mayfly_syntax::ast::{ExplainTarget, SetItem, SetTarget, Statement};
+use mayfly_types::{SqlType, Value};
 
 use super::explain;
 use crate::prepared::Prepared;
@@ -12,7 +13,11 @@ use crate::session::{StatementContext, StatementTrace};
 const VARIABLES: &str = "optimizer_trace";
 
 /// A statement begins: it is traced if the session asks for that and it is one to trace.
-pub(super) fn begin(context: &mut StatementContext<'_>, prepared: &Prepared) {
+pub(super) fn begin(
+    context: &mut StatementContext<'_>,
+    prepared: &Prepared,
+    parameters: &[(Value, SqlType)],
+) {
     if !context.options().trace.is_on || context.trace.is_some() {
         return;
     }
@@ -22,7 +27,10 @@ pub(super) fn begin(context: &mut StatementContext<'_>, prepared: &Prepared) {
     let limits = explain::limits(context).into_iter();
     let limits = limits.map(|limit| (limit.setting, limit.bytes)).collect();
     let trace = Trace::new(context.options().trace.features, limits);
-    let text = prepared.text_handle().clone();
+    let text = match parameters {
+        [] => prepared.text_handle().clone(),
+        values => context.with_values(prepared, values).into(),
+    };
     context.trace = Some(Box::new(StatementTrace::new(text, trace)));
 }
 
