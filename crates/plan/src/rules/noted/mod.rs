@@ -11,7 +11,7 @@ pub(super) mod words;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 pub(super) use self::names::names;
 use self::tables::scans;
@@ -20,7 +20,7 @@ use super::planning::{Planning, Rule};
 use crate::document::{Document, Members};
 use crate::options::PlanOptions;
 use crate::trace::{Step, Trace, object};
-use crate::tree::logical::{Query, Scan};
+use crate::tree::logical::{Query, Relation, Scan};
 
 /// Runs rules; gives the names of those that changed the statement.
 pub(super) fn run(
@@ -47,8 +47,8 @@ pub(super) fn run(
     applied
 }
 
-/// A hash of a statement's text, which may be long.
-fn fingerprint(query: &Query) -> u64 {
+/// A hash of a statement's text, which may be long, and of what was chosen.
+fn fingerprint(query: &mut Query) -> u64 {
     struct Hashing(DefaultHasher);
     impl fmt::Write for Hashing {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -59,6 +59,18 @@ fn fingerprint(query: &Query) -> u64 {
     let mut hashing = Hashing(DefaultHasher::new());
     // Nothing that it writes to can fail.
     let _ = fmt::Write::write_fmt(&mut hashing, format_args!("{query}"));
+    query.for_each_relation_mut(&mut |relation| {
+        let chosen = match relation {
+            Relation::Scan(scan) => {
+                let read = scan.access.indexes().iter();
+                read.map(|access| access.index).collect()
+            }
+            Relation::Join(join) => join.lookup.iter().map(|lookup| lookup.index).collect(),
+            Relation::Aggregate(aggregate) => vec![usize::from(aggregate.ordered)],
+            _ => Vec::new(),
+        };
+        chosen.hash(&mut hashing.0);
+    });
     hashing.0.finish()
 }
 
