@@ -235,16 +235,22 @@ impl Trace {
 
     /// The document.
     pub fn text(&self, layout: TraceLayout) -> String {
+        self.bounded_text(layout, usize::MAX).0
+    }
+
+    /// The first bytes of the document, and how many more there are.
+    pub fn bounded_text(&self, layout: TraceLayout, bytes_max: usize) -> (String, usize) {
         let mut steps = Vec::new();
         for query in self.queries.borrow().iter() {
             steps.extend(query.steps(self.features));
         }
         let document = object("steps", Document::List(steps));
-        document.to_text(Layout {
+        let layout = Layout {
             end_markers: layout.end_markers,
             one_line: layout.one_line,
             ..Layout::default()
-        })
+        };
+        document.to_bounded_text(layout, bytes_max)
     }
 }
 

@@ -79,16 +79,11 @@ impl SessionTraces {
         let used: u64 = self.kept.iter().map(KeptTrace::bytes).sum();
         let mut left =
             usize::try_from(options.bytes_max.saturating_sub(used)).unwrap_or(usize::MAX);
-        let mut missing_bytes = 0;
-        let mut within = |mut text: String| {
-            let kept = text.floor_char_boundary(left.min(text.len()));
-            missing_bytes += text.len() - kept;
-            left -= kept;
-            text.truncate(kept);
-            text
-        };
-        let query = within(statement.text.to_string());
-        let trace = within(statement.trace.text(options.layout));
+        let text = &statement.text;
+        let query = text[..text.floor_char_boundary(left.min(text.len()))].to_owned();
+        left -= query.len();
+        let (trace, missing) = statement.trace.bounded_text(options.layout, left);
+        let missing_bytes = text.len() - query.len() + missing;
         self.kept.push_back(KeptTrace {
             query,
             trace,

@@ -217,7 +217,9 @@ impl Order<'_> {
                     (at != first).then_some("more rows, or no condition joins it"),
                 )
             };
-            levels.push(leaves.iter().enumerate().map(candidate).collect());
+            let noted = leaves.iter().enumerate();
+            let noted = noted.filter(|(at, _)| *at < joins::INPUTS_MAX || *at == first);
+            levels.push(noted.map(candidate).collect());
         }
         let mut joined = leaves.remove(first);
         while !leaves.is_empty() {
@@ -242,7 +244,9 @@ impl Order<'_> {
                     };
                     step.candidate(leaf, total, (at != next).then_some(cause))
                 };
-                levels.push(leaves.iter().enumerate().map(candidate).collect());
+                let noted = leaves.iter().enumerate();
+                let noted = noted.filter(|(at, _)| *at < joins::INPUTS_MAX || *at == next);
+                levels.push(noted.map(candidate).collect());
                 total += best.2;
             }
             let leaf = leaves.remove(next);
