@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mayfly_functions::BlockEncryption;
 use mayfly_plan::explain::JsonVersion;
-use mayfly_plan::{OptimizerSwitches, PlanOptions};
+use mayfly_plan::{OptimizerSwitches, PlanOptions, TraceFeatures, TraceLayout};
 use mayfly_storage::legacy::DiskEngine;
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
@@ -85,6 +85,7 @@ pub(crate) struct StatementOptions {
     pub(crate) profiling: bool,
     pub(crate) profiling_history_size: usize,
     pub(crate) explain_json: JsonVersion,
+    pub(crate) trace: TraceOptions,
 }
 
 impl StatementOptions {
@@ -201,6 +202,46 @@ impl StatementOptions {
                 },
                 _ => JsonVersion::Steps,
             },
+            trace: TraceOptions::read(settings),
+        }
+    }
+}
+
+/// What is traced of the optimizer, and how much of it is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TraceOptions {
+    /// `optimizer_trace='enabled=on'`
+    pub(crate) is_on: bool,
+    /// `optimizer_trace='one_line=on'`, `end_markers_in_json`
+    pub(crate) layout: TraceLayout,
+    /// `optimizer_trace_features`
+    pub(crate) features: TraceFeatures,
+    /// `optimizer_trace_offset`
+    pub(crate) offset: i64,
+    /// `optimizer_trace_limit`
+    pub(crate) limit: u64,
+    /// `optimizer_trace_max_mem_size`
+    pub(crate) bytes_max: u64,
+}
+
+impl TraceOptions {
+    fn read(settings: &Settings) -> Self {
+        let switches = settings.get(typed::OPTIMIZER_TRACE);
+        let features = settings.get(typed::OPTIMIZER_TRACE_FEATURES);
+        let is_on = |bits: u64, at: u32| bits >> at & 1 == 1;
+        Self {
+            is_on: is_on(switches, 0),
+            layout: TraceLayout {
+                one_line: is_on(switches, 1),
+                end_markers: settings.get(typed::END_MARKERS_IN_JSON),
+            },
+            features: TraceFeatures {
+                greedy_search: is_on(features, 0),
+                range_optimizer: is_on(features, 1),
+            },
+            offset: settings.get(typed::OPTIMIZER_TRACE_OFFSET),
+            limit: settings.get(typed::OPTIMIZER_TRACE_LIMIT),
+            bytes_max: settings.get(typed::OPTIMIZER_TRACE_MAX_MEM_SIZE),
         }
     }
 }

@@ -8,6 +8,8 @@ use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
+use crate::trace::Trace;
+
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
 /// altered, gets a new one, so that a plan for the old shape can never read the new table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -335,6 +337,11 @@ pub trait Catalog {
     /// Takes what was found out about the statement.
     fn explain(&self, explanation: Explanation) {
         let _ = explanation;
+    }
+
+    /// Who is told what the planner decides; none unless the session traces the optimizer.
+    fn trace(&self) -> Option<&Trace> {
+        None
     }
 
     /// Whether the statement may name a table or view so; what it does with single columns is asked

@@ -14,8 +14,7 @@ use mayfly_types::Result;
 
 use crate::catalog::TableSource;
 use crate::lower::{lower, lower_over};
-use crate::options::PlanOptions;
-use crate::rules;
+use crate::rules::{self, Planning};
 use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnId, Query, Relation, visit_relations_mut};
 use crate::tree::physical::QueryPlan;
@@ -117,8 +116,8 @@ pub struct LockingPlan {
 }
 
 /// From a bound locking query to one that can run.
-pub(crate) fn plan_locking(mut bound: BoundLocks, options: &PlanOptions) -> Result<LockingPlan> {
-    rules::rewrite(&mut bound.query, options);
+pub(crate) fn plan_locking(mut bound: BoundLocks, planning: &Planning<'_>) -> Result<LockingPlan> {
+    rules::rewrite(&mut bound.query, planning);
     Ok(LockingPlan {
         query: Arc::new(lower(bound.query)?),
         shown: bound.shown,
@@ -136,7 +135,8 @@ pub(crate) struct BoundChange {
 }
 
 /// From a bound statement to one that can run.
-pub(crate) fn plan(mut bound: BoundChange, options: &PlanOptions) -> Result<ChangePlan> {
+pub(crate) fn plan(mut bound: BoundChange, planning: &Planning<'_>) -> Result<ChangePlan> {
+    let options = planning.options;
     let layout: Vec<ColumnId> = bound.query.columns.clone();
     for target in &mut bound.targets {
         for assignment in &mut target.assignments {
@@ -152,7 +152,7 @@ pub(crate) fn plan(mut bound: BoundChange, options: &PlanOptions) -> Result<Chan
             check.condition = Arc::new(lower_over(condition, shared, &layout, options)?);
         }
     }
-    rules::rewrite(&mut bound.query, options);
+    rules::rewrite(&mut bound.query, planning);
     let positions = bound.targets.iter().map(|target| layout[target.position]);
     let mut positions = positions.collect::<Vec<ColumnId>>();
     keyed_scans(&mut bound.query.relation, &mut positions);

@@ -8,6 +8,7 @@ pub mod bind;
 pub mod catalog;
 pub mod change;
 pub mod date_parameter;
+mod document;
 mod estimate;
 pub mod explain;
 mod lower;
@@ -16,10 +17,12 @@ pub mod options;
 mod predicates;
 mod removal;
 mod rules;
+mod stack;
 mod table_size;
 #[cfg(test)]
 mod testing;
 mod text;
+mod trace;
 pub mod tree;
 mod walk;
 
@@ -36,6 +39,7 @@ pub use catalog::{
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
 pub use options::{OptimizerSwitches, PlanOptions};
+pub use trace::{Trace, TraceFeatures, TraceLayout};
 pub use tree::access::GroupRows;
 pub use tree::expression::{Comparison, Expression, ExpressionKind, LENGTH_CASTS};
 pub use tree::key_ranges::KeyRanges;
@@ -44,7 +48,9 @@ pub use tree::{expression, logical, physical};
 use mayfly_syntax::ast;
 use mayfly_types::{Result, Stage};
 
-use crate::explain::ChangeKind;
+use crate::document::Document;
+use crate::explain::{ChangeKind, MemoryLimit, Subject};
+use crate::rules::Planning;
 
 /// Plans an UPDATE.
 pub fn bind_update(
@@ -52,8 +58,10 @@ pub fn bind_update(
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<ChangePlan> {
-    let bound = bind::bind_update(update, catalog, options)?;
-    change(bound, ChangeKind::Update, false, catalog, options)
+    traced(catalog, || {
+        let bound = bind::bind_update(update, catalog, options)?;
+        change(bound, ChangeKind::Update, false, catalog, options)
+    })
 }
 
 /// Plans a DELETE.
@@ -62,9 +70,11 @@ pub fn bind_delete(
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<ChangePlan> {
-    let bound = bind::bind_delete(delete, catalog, options)?;
-    let names_targets = !delete.targets.is_empty();
-    change(bound, ChangeKind::Delete, names_targets, catalog, options)
+    traced(catalog, || {
+        let bound = bind::bind_delete(delete, catalog, options)?;
+        let names_targets = !delete.targets.is_empty();
+        change(bound, ChangeKind::Delete, names_targets, catalog, options)
+    })
 }
 
 fn change(
@@ -74,16 +84,26 @@ fn change(
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<ChangePlan> {
-    if !catalog.explains() {
-        return change::plan(bound, options);
+    let planning = Planning {
+        options,
+        trace: catalog.trace(),
+    };
+    if !catalog.explains() && planning.trace.is_none() {
+        return change::plan(bound, &planning);
     }
     let (query, targets) = (bound.query.clone(), &bound.targets);
-    let rewritten = explain::rewritten_change(&query, targets, kind, names_targets, options);
-    let plan = change::plan(bound, options)?;
-    catalog.explain(Explanation {
+    let text = |query: &logical::Query| explain::change_text(query, targets, kind, names_targets);
+    let rewritten = text(&explain::shaped(&query, options));
+    if let Some(trace) = planning.trace {
+        trace.prepared(trace::object("expanded_query", text(&query)));
+        trace.rewritten(rewritten.clone());
+    }
+    let plan = change::plan(bound, &planning)?;
+    let explanation = Explanation {
         rewritten,
         removals: removal::removals(&query, &plan.query, options),
-    });
+    };
+    explained(catalog, &plan.query, explanation);
     Ok(plan)
 }
 
@@ -93,10 +113,26 @@ pub fn bind_locking(
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<Option<LockingPlan>> {
-    let bound = bind::bind_locking(query, catalog, options)?;
-    bound
-        .map(|bound| change::plan_locking(bound, options))
-        .transpose()
+    traced(catalog, || {
+        let Some(bound) = bind::bind_locking(query, catalog, options)? else {
+            // It is planned as a query.
+            catalog.trace().inspect(|trace| trace.abandon());
+            return Ok(None);
+        };
+        let planning = Planning {
+            options,
+            trace: catalog.trace(),
+        };
+        let Some(trace) = planning.trace else {
+            return change::plan_locking(bound, &planning).map(Some);
+        };
+        let query = bound.query.clone();
+        note_query(trace, &query, explain::rewritten(&query, options));
+        let plan = change::plan_locking(bound, &planning)?;
+        let removals = removal::removals(&query, &plan.query, options);
+        note_temporary_tables(trace, &plan.query, &removals);
+        Ok(Some(plan))
+    })
 }
 
 /// Plans a query, all the way to operators.
@@ -105,16 +141,66 @@ pub fn bind_query(
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<physical::QueryPlan> {
-    let mut bound = bind::bind(query, catalog, options)?;
-    let before = catalog.explains().then(|| bound.clone());
-    catalog.enters(Stage::Optimizing);
-    rules::rewrite(&mut bound, options);
-    let plan = lower::lower(bound)?;
-    if let Some(bound) = before {
-        catalog.explain(Explanation {
-            rewritten: explain::rewritten(&bound, options),
-            removals: removal::removals(&bound, &plan, options),
-        });
+    traced(catalog, || {
+        let mut bound = bind::bind(query, catalog, options)?;
+        let trace = catalog.trace();
+        let is_asked = catalog.explains() || trace.is_some();
+        let before = is_asked.then(|| (bound.clone(), explain::rewritten(&bound, options)));
+        if let (Some(trace), Some((bound, rewritten))) = (trace, &before) {
+            note_query(trace, bound, rewritten.clone());
+        }
+        catalog.enters(Stage::Optimizing);
+        rules::rewrite(&mut bound, &Planning { options, trace });
+        let plan = lower::lower(bound)?;
+        if let Some((bound, rewritten)) = before {
+            let removals = removal::removals(&bound, &plan, options);
+            let explanation = Explanation {
+                rewritten,
+                removals,
+            };
+            explained(catalog, &plan, explanation);
+        }
+        Ok(plan)
+    })
+}
+
+/// Plans something, of which the trace keeps nothing if it fails.
+fn traced<T>(catalog: &dyn Catalog, plan: impl FnOnce() -> Result<T>) -> Result<T> {
+    let Some(trace) = catalog.trace() else {
+        return plan();
+    };
+    trace.begin();
+    plan().inspect_err(|_| trace.abandon())
+}
+
+fn note_query(trace: &Trace, bound: &logical::Query, rewritten: String) {
+    let text = explain::query_text(bound);
+    trace.prepared(trace::object("expanded_query", text));
+    trace.rewritten(rewritten);
+}
+
+/// What was found out about a statement goes to whoever asks.
+fn explained(catalog: &dyn Catalog, plan: &physical::QueryPlan, explanation: Explanation) {
+    if let Some(trace) = catalog.trace() {
+        note_temporary_tables(trace, plan, &explanation.removals);
     }
-    Ok(plan)
+    if catalog.explains() {
+        catalog.explain(explanation);
+    }
+}
+
+fn note_temporary_tables(trace: &Trace, plan: &physical::QueryPlan, removals: &[Option<String>]) {
+    let limits = trace.limits().iter().cloned();
+    let limits = limits.map(|(setting, bytes)| MemoryLimit { setting, bytes });
+    let limits: Vec<MemoryLimit> = limits.collect();
+    let subject = Subject {
+        query: Some(plan),
+        removals,
+        limits: &limits,
+        ..Subject::default()
+    };
+    for (select_id, table) in explain::planned_tables(&subject, plan) {
+        let table = Document::from(vec![("adding_tmp_table", table)]);
+        trace.note(select_id, trace::Step::TemporaryTables, table);
+    }
 }

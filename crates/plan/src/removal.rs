@@ -412,7 +412,7 @@ fn with_index(
             });
         }
     });
-    rules::rewrite(&mut query, options);
+    rules::rewrite(&mut query, &rules::Planning::quiet(options));
     lower(query).ok()
 }
 

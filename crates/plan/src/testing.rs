@@ -10,6 +10,7 @@ use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::catalog::Explanation;
 use crate::catalog::VariableScope;
+use crate::trace::Trace;
 use crate::tree::logical::Query;
 use crate::tree::physical::QueryPlan;
 use crate::{
@@ -21,9 +22,18 @@ use crate::{
 /// `v (a int not null, d text)`, 100000 rows; `w`, 10000 rows, with the indexes of [`indexed`].
 pub(crate) struct FakeCatalog {
     tables: Vec<Arc<TableSource>>,
+    trace: Option<Trace>,
 }
 
 impl FakeCatalog {
+    /// The same catalog, which traces what is planned.
+    pub(crate) fn traced(trace: Trace) -> Self {
+        Self {
+            trace: Some(trace),
+            ..Self::new()
+        }
+    }
+
     pub(crate) fn new() -> Self {
         let int = || SqlType::integer(TypeKind::Int);
         let varchar = || SqlType::varchar(10, CollationId::default());
@@ -51,6 +61,7 @@ impl FakeCatalog {
                 ),
                 indexed(),
             ],
+            trace: None,
         }
     }
 }
@@ -144,6 +155,10 @@ impl TableStatistics for TenRows {
 }
 
 impl Catalog for FakeCatalog {
+    fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
+
     fn current_database(&self) -> Option<&str> {
         Some("test")
     }
@@ -286,7 +301,8 @@ pub(crate) fn bound(sql: &str) -> Result<Query> {
 /// A query as the rules leave it.
 pub(crate) fn rewritten(sql: &str) -> Query {
     let mut query = bound(sql).expect("the test's SQL binds");
-    crate::rules::rewrite(&mut query, &PlanOptions::default());
+    let options = PlanOptions::default();
+    crate::rules::rewrite(&mut query, &crate::rules::Planning::quiet(&options));
     query
 }
 

@@ -1,17 +1,8 @@
 //! Walks over logical trees, in one place, so that rules name only what they change.
 
+pub(crate) use crate::stack::with_stack;
 use crate::tree::expression::{Expression, ExpressionKind, SubqueryKind};
 use crate::tree::logical::{Relation, Subquery};
-
-/// How deep a walk may go before it continues on a new piece of stack.
-const RED_ZONE: usize = 96 << 10;
-/// How large such a piece is.
-const STACK_PIECE: usize = 2 << 20;
-
-/// Runs a recursive step with enough stack below it.
-pub(crate) fn with_stack<R>(step: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(RED_ZONE, STACK_PIECE, step)
-}
 
 /// Calls `visit` on an expression and everything below it, outer ones first, except the relations
 /// of subqueries. Below an expression for which it answers `false` it is not called.

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use mayfly_plan::Explanation;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::physical::OutputColumn;
-use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource};
+use mayfly_plan::{
+    Catalog, TableId, TableSource, TableStatistics, Trace, Usage, ValueRange, ViewSource,
+};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
@@ -43,7 +45,7 @@ pub(crate) struct SessionCatalog<'s> {
     rights: RefCell<Vec<Arc<Rights>>>,
     /// Which of them hold below the views that are being bound, the innermost last.
     below_views: RefCell<Vec<usize>>,
-    /// EXPLAIN shows the tables below a view only with the privileges to read them and to show the view.
+    /// EXPLAIN and the optimizer trace show the tables below a view only with the privileges to read them and to show the view.
     checks_views: bool,
     /// One of these is missing.
     is_hidden: Cell<bool>,
@@ -69,7 +71,8 @@ impl<'s> SessionCatalog<'s> {
             values_read: RefCell::default(),
             rights: RefCell::new(vec![context.rights()]),
             below_views: RefCell::default(),
-            checks_views: context.explains && !context.privileges().is_unrestricted(),
+            checks_views: (context.explains || context.trace.is_some())
+                && !context.privileges().is_unrestricted(),
             is_hidden: Cell::new(false),
             describes: false,
             is_own: false,
@@ -158,6 +161,9 @@ impl<'s> SessionCatalog<'s> {
         }
         if let Some(source) = information_schema::table(database, name) {
             self.is_uncacheable.set(true);
+            if let ("OPTIMIZER_TRACE", Some(traced)) = (&*source.name, &self.context.trace) {
+                traced.discard();
+            }
             if self.describes {
                 return Ok(source);
             }
@@ -189,14 +195,17 @@ impl<'s> SessionCatalog<'s> {
         Ok(())
     }
 
-    /// EXPLAIN: the session itself must have a privilege on a table below a view, or on a column of it.
+    /// EXPLAIN and the optimizer trace: the session itself must have a privilege on a table below a view, or on a column of it.
     fn note_explained(&self, database: &str, name: &str, wanted: Privilege) {
         let held = self.rights(0).on_any_column(database, name);
         if self.checks_views
             && !rights::is_open(database, name)
             && !held.has(PrivilegeSet::of(&[wanted]))
         {
-            self.is_hidden.set(true);
+            self.is_hidden.set(self.context.explains);
+            if let Some(traced) = &self.context.trace {
+                traced.hide();
+            }
         }
     }
 
@@ -410,6 +419,11 @@ impl Catalog for SessionCatalog<'_> {
 
     fn explains(&self) -> bool {
         self.explains
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        let traced = self.context.trace.as_ref().filter(|_| !self.is_own)?;
+        Some(&traced.trace)
     }
 
     fn explain(&self, explanation: Explanation) {

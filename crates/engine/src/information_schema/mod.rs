@@ -9,6 +9,7 @@ mod constraints;
 mod extensions;
 pub(crate) mod logs;
 mod mysql;
+mod optimizer_trace;
 pub(crate) mod performance;
 mod privileges;
 mod processlist;
@@ -50,6 +51,7 @@ const RELATIONS: &[&[Relation]] = &[
     views::RELATIONS,
     processlist::RELATIONS,
     profiling::RELATIONS,
+    optimizer_trace::RELATIONS,
     connect_attributes::RELATIONS,
     temp_tables::RELATIONS,
     extensions::RELATIONS,

@@ -115,6 +115,20 @@ impl StatementContext<'_> {
         self.keep_stages(stages);
     }
 
+    /// The trace of the statement is complete.
+    pub(super) fn keep_trace(&mut self) {
+        let Some(statement) = self.trace.take() else {
+            return;
+        };
+        let options = Arc::clone(self.options());
+        debug_assert!(options.trace.is_on, "nobody has asked for a trace");
+        let session = &mut *self.session;
+        let tables = &session.diagnostics.finished_temporary_tables;
+        if statement.end(self.error.is_some(), tables) {
+            session.traces.add(&statement, &options.trace);
+        }
+    }
+
     /// Where the statement's time went is its profile, and an event for each stage, if somebody wants them.
     fn keep_stages(&mut self, spans: Vec<StageSpan>) {
         if spans.is_empty() {

@@ -3,7 +3,8 @@
 //! A session consists of parts, each with a purpose of its own: what it may do ([`SessionPrivileges`]), what it has
 //! set ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
 //! ([`TemporaryTables`]), what statements leave for the next one ([`SessionDiagnostics`]), what its client has
-//! asked for ([`ClientState`]), its budgets ([`SessionMemory`]), and its profiles ([`SessionProfiles`]). What belongs to the running statement alone is
+//! asked for ([`ClientState`]), its budgets ([`SessionMemory`]), its profiles ([`SessionProfiles`]) and its
+//! optimizer traces ([`SessionTraces`]). What belongs to the running statement alone is
 //! in its [`StatementContext`].
 
 mod client;
@@ -23,6 +24,7 @@ pub(crate) mod status;
 mod table_use;
 mod tables;
 mod temporary_tables;
+mod traces;
 mod tracking;
 mod transaction;
 
@@ -49,6 +51,7 @@ use self::status::SessionStatus;
 pub(crate) use self::table_use::LockedTable;
 pub(crate) use self::tables::StatementTables;
 pub(crate) use self::temporary_tables::TemporaryTables;
+pub(crate) use self::traces::{KeptTrace, SessionTraces, StatementTrace, measured};
 pub use self::tracking::StateChanges;
 pub(crate) use self::tracking::TransactionWork;
 pub(crate) use self::transaction::SessionTransaction;
@@ -82,6 +85,7 @@ pub struct Session {
     pub(crate) memory: SessionMemory,
     pub(crate) log: SessionLog,
     pub(crate) profiles: SessionProfiles,
+    pub(crate) traces: SessionTraces,
     /// The row of a statement that gives one at most.
     pub(crate) row: Vec<Value>,
     /// None while a statement uses it.
@@ -161,6 +165,7 @@ impl Session {
             memory,
             log: SessionLog::default(),
             profiles: SessionProfiles::default(),
+            traces: SessionTraces::default(),
             row: Vec::new(),
             scratch: None,
             legacy_disk: OnceCell::new(),

@@ -18,7 +18,7 @@ use mayfly_storage::{ReadLock, Statement as DurableStatement};
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage, Stages, Value};
 
-use super::{Session, SessionPrivileges, TreeMemory};
+use super::{Session, SessionPrivileges, StatementTrace, TreeMemory};
 use crate::accounts::rights::Rights;
 use crate::catalog::{BaseTable, Catalog};
 use crate::connections::Work;
@@ -89,6 +89,8 @@ pub(crate) struct StatementContext<'s> {
     pub(crate) explains: bool,
     /// What was found out about that statement.
     pub(crate) explanation: RefCell<Option<Explanation>>,
+    /// What the planner decides about it, if the session traces that.
+    pub(crate) trace: Option<Box<StatementTrace>>,
     /// Others may see its plan.
     offers_plan: Cell<bool>,
     /// What each operator of its plan does, where somebody asks.
@@ -139,6 +141,7 @@ impl<'s> StatementContext<'s> {
             error: None,
             explains: false,
             explanation: RefCell::new(None),
+            trace: None,
             offers_plan: Cell::new(false),
             measures: None,
             keeps_found_rows: false,
@@ -284,6 +287,7 @@ impl<'s> StatementContext<'s> {
         if self.offers_plan.take() {
             self.session.shared.running.lock().take();
         }
+        self.keep_trace();
         self.stages().enter(Stage::FreeingItems);
         self.tree.free();
         self.stages().enter(Stage::CleaningUp);
@@ -305,6 +309,9 @@ impl<'s> StatementContext<'s> {
 
     /// The statement is retried: another transaction has changed what it found.
     pub(crate) fn retry(&mut self) {
+        if let Some(traced) = &self.trace {
+            traced.trace.restart();
+        }
         let session = &mut *self.session;
         session.diagnostics.reset(session.settings.options());
         self.read_newest();

@@ -45,7 +45,8 @@ impl StatementContext<'_> {
         }
     }
 
-    fn with_values(&self, prepared: &Prepared, values: &[(Value, SqlType)]) -> String {
+    /// The text of a prepared statement with values in place of its `?`.
+    pub(super) fn with_values(&self, prepared: &Prepared, values: &[(Value, SqlType)]) -> String {
         let options = &self.options().parse;
         mayfly_syntax::with_parameters(&prepared.text, options, &mut |index, out| {
             if let Some((value, ty)) = values.get(index) {

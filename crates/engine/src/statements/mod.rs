@@ -45,6 +45,7 @@ mod table_names;
 mod table_references;
 mod templates;
 mod texts;
+mod tracing;
 mod transaction_work;
 mod transactions;
 mod views;
@@ -66,6 +67,7 @@ pub(crate) fn execute(
     prepared: &Prepared,
     parameters: &[(Value, SqlType)],
 ) -> Result<Outcome> {
+    tracing::begin(context, prepared, parameters);
     if let Some(outcome) = planning::run_point(context, prepared, parameters)? {
         return Ok(outcome);
     }

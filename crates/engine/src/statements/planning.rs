@@ -25,7 +25,7 @@ pub(super) fn run_point(
     let Some(plan) = prepared.plan().and_then(PlanSlot::look::<CachedPlan>) else {
         return Ok(None);
     };
-    if context.wants_explain() {
+    if context.wants_explain() || context.trace.is_some() {
         return Ok(None);
     }
     match plan.point_for(context, parameters) {
@@ -114,6 +114,8 @@ pub(crate) fn plan(
     slot: Option<&PlanSlot>,
 ) -> Result<ReadyPlan> {
     context.stages().enter(Stage::OpeningTables);
+    // Of a plan that was made before there is nothing to trace.
+    let slot = slot.filter(|_| context.trace.is_none());
     if let Some(cached) = slot.and_then(PlanSlot::get::<CachedPlan>) {
         if let Some(ready) = Arc::clone(&cached).ready(context)? {
             return Ok(ready);

@@ -436,7 +436,13 @@ fn apply(context: &mut StatementContext<'_>, change: Change) -> Result<()> {
             global: false,
             position,
             setting,
-        } => context.session.set_tracked(position, setting),
+        } => {
+            let name = variables::all()[position].name;
+            if ["optimizer_trace_offset", "optimizer_trace_limit"].contains(&name) {
+                context.session.traces.clear();
+            }
+            context.session.set_tracked(position, setting);
+        }
         Change::Setting {
             position, setting, ..
         } => {

@@ -94,7 +94,7 @@ impl Session {
 impl StatementContext<'_> {
     /// Runs a statement that has begun by its template, if that comes to one row by a key.
     fn run_point(&mut self, template: &Template) -> Result<Option<Outcome>> {
-        if self.wants_explain() {
+        if self.wants_explain() || self.options().trace.is_on {
             return Ok(None);
         }
         let (prepared, values) = (&template.prepared, &template.values);

@@ -105,7 +105,7 @@ const OPTIMIZER_SWITCH_DEFAULT: u64 = ((1 << 28) - 1) & !(1 << 9 | 1 << 19 | 1 <
 
 pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("div_precision_increment", number(4, 0, 30), "By how many digits a division has more decimals than its dividend.").hintable();
-    both("end_markers_in_json", switch(false), "EXPLAIN FORMAT=JSON, version 1, repeats the name of a member behind its closing bracket.").hintable();
+    both("end_markers_in_json", switch(false), "EXPLAIN FORMAT=JSON, version 1, and the optimizer trace repeat the name of a member behind its closing bracket.").hintable();
     both("eq_range_index_dive_limit", number(200, 0, U32_MAX), "Accepted for compatibility.").without_effect().hintable();
     both("explain_format", choice(1, &["TRADITIONAL_STRICT", "TRADITIONAL", "JSON", "TREE"]), "The format of EXPLAIN when it names none.");
     both("explain_json_format_version", number(1, 1, 2), "The version of EXPLAIN FORMAT=JSON: query blocks (1) or steps (2).");
@@ -122,11 +122,11 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("optimizer_prune_level", number(1, 0, 1), "Accepted for compatibility.").without_effect().hintable();
     both("optimizer_search_depth", number(62, 0, 62), "Accepted for compatibility.").without_effect().hintable();
     both("optimizer_switch", Kind::Switches { default: OPTIMIZER_SWITCH_DEFAULT, words: OPTIMIZER_SWITCHES }, "Which rules of the optimizer run.").hintable();
-    both("optimizer_trace", Kind::Switches { default: 0, words: &["enabled", "one_line"] }, "Accepted for compatibility.").without_effect();
-    both("optimizer_trace_features", Kind::Switches { default: 15, words: &["greedy_search", "range_optimizer", "dynamic_range", "repeated_subselect"] }, "Accepted for compatibility.").without_effect();
-    both("optimizer_trace_limit", number(1, 0, i64::MAX as u64), "Accepted for compatibility.").without_effect();
-    both("optimizer_trace_max_mem_size", number(MIB, 0, u64::MAX), "Accepted for compatibility.").without_effect();
-    both("optimizer_trace_offset", Kind::Signed { default: -1, min: i64::MIN, max: i64::MAX }, "Accepted for compatibility.").without_effect();
+    both("optimizer_trace", Kind::Switches { default: 0, words: &["enabled", "one_line"] }, "Whether statements are traced for information_schema.OPTIMIZER_TRACE, and on one line.");
+    both("optimizer_trace_features", Kind::Switches { default: 15, words: &["greedy_search", "range_optimizer", "dynamic_range", "repeated_subselect"] }, "Which parts of the optimizer are traced.");
+    both("optimizer_trace_limit", number(1, 0, i64::MAX as u64), "How many traces are shown.");
+    both("optimizer_trace_max_mem_size", number(MIB, 0, u64::MAX), "How many bytes all traces may take that are kept; of what is more, only the number of bytes.");
+    both("optimizer_trace_offset", Kind::Signed { default: -1, min: i64::MIN, max: i64::MAX }, "The first trace that is shown: from the oldest one, or, if negative, from the newest one.");
     both("parser_max_mem_size", number(u64::MAX, 10_000_000, u64::MAX), "Bytes of memory that the tree of a statement and its plan may take.");
     both("profiling", switch(false), "Whether the stages of statements are timed, for SHOW PROFILE.").deprecated();
     both("profiling_history_size", number(15, 0, 100), "How many of its last profiles are kept of a session.").deprecated();

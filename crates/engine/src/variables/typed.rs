@@ -66,6 +66,7 @@ value_type!(
     u64, u64, u64, Unsigned(number) => *number,
     Kind::Unsigned { .. } | Kind::Choice { .. } | Kind::Flags { .. } | Kind::Switches { .. }
 );
+value_type!(i64, i64, i64, Signed(number) => *number, Kind::Signed { .. });
 value_type!(f64, f64, f64, Double(number) => *number, Kind::Double { .. });
 value_type!(
     Text, Option<Arc<str>>, Option<&'s Arc<str>>, Text(text) => text.as_ref(),
@@ -220,6 +221,11 @@ typed! {
     NET_WRITE_TIMEOUT: u64 = "net_write_timeout";
     OFFLINE_MODE: bool = "offline_mode";
     OPTIMIZER_SWITCH: u64 = "optimizer_switch";
+    OPTIMIZER_TRACE: u64 = "optimizer_trace";
+    OPTIMIZER_TRACE_FEATURES: u64 = "optimizer_trace_features";
+    OPTIMIZER_TRACE_LIMIT: u64 = "optimizer_trace_limit";
+    OPTIMIZER_TRACE_MAX_MEM_SIZE: u64 = "optimizer_trace_max_mem_size";
+    OPTIMIZER_TRACE_OFFSET: i64 = "optimizer_trace_offset";
     PARSER_MAX_MEM_SIZE: u64 = "parser_max_mem_size";
     PASSWORD_HISTORY: u64 = "password_history";
     PASSWORD_REQUIRE_CURRENT: bool = "password_require_current";

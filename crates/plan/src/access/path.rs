@@ -63,8 +63,31 @@ pub(crate) fn is_usable(
         && scan.hints.allow(purpose, position)
 }
 
+/// A way to read a table that was thought of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Alternative<'p> {
+    /// An index that may not be used.
+    NotUsable(usize),
+    /// An index that no condition is about.
+    NotApplicable(usize),
+    /// What the conditions leave of an index.
+    Range(usize, &'p Path),
+    /// Several indexes.
+    Merge(&'p Path),
+}
+
 /// The best way to read a table, by no order, and the indexes that conditions could use.
 pub(crate) fn best(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> (Path, Vec<usize>) {
+    best_of(scan, needed, options, &mut |_| {})
+}
+
+/// The same; `consider` is told of every way but a scan of the table, in the order in which they are compared.
+pub(crate) fn best_of(
+    scan: &Scan,
+    needed: &ColumnSet,
+    options: &PlanOptions,
+    consider: &mut dyn FnMut(Alternative<'_>),
+) -> (Path, Vec<usize>) {
     let mut best = table_path(scan);
     if scan.hints.force(HintPurpose::Join) {
         best.cost += 1e12;
@@ -72,11 +95,14 @@ pub(crate) fn best(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> (P
     let mut possible = Vec::new();
     for position in 0..scan.table.indexes.len() {
         if !is_usable(scan, position, HintPurpose::Join, options) {
+            consider(Alternative::NotUsable(position));
             continue;
         }
         let Some(path) = range_path(scan, position, needed, options) else {
+            consider(Alternative::NotApplicable(position));
             continue;
         };
+        consider(Alternative::Range(position, &path));
         possible.push(position);
         // Of equal ones the first: unique indexes come first.
         if path.cost < best.cost {
@@ -84,6 +110,9 @@ pub(crate) fn best(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> (P
         }
     }
     let merge = merge::best(scan, options, &mut possible);
+    merge
+        .as_ref()
+        .inspect(|merge| consider(Alternative::Merge(merge)));
     possible.sort_unstable();
     possible.dedup();
     if let Some(merge) = merge

@@ -15,8 +15,11 @@ use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::bind::literal;
 use crate::catalog::{ColumnSource, Usage, ViewSource, refuse_partitions};
+use crate::document::{Document, Members};
+use crate::explain::names::quoted;
 use crate::not_supported::not_supported;
 use crate::predicates::conjuncts;
+use crate::trace::{Trace, number, object};
 use crate::tree::access::Access;
 use crate::tree::expression::{Comparison, Expression};
 use crate::tree::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
@@ -516,6 +519,10 @@ impl Binder<'_> {
             let cause = format!("derived table {alias} is not merged: {why}");
             TemporaryTable::new(Purpose::DerivedTable, cause)
         });
+        if let Some(trace) = self.catalog.trace() {
+            let cause = materialize.as_ref().map(|table| table.cause.to_string());
+            note_derived(trace, (alias, database), &block, (merged, cause));
+        }
         let relation = if merged {
             block.relation
         } else {
@@ -555,6 +562,35 @@ impl Binder<'_> {
         scope.tables.push(table);
         Ok(())
     }
+}
+
+/// A derived table or view becomes a part of the query block around it, or stays one of its own.
+fn note_derived(
+    trace: &Trace,
+    (alias, database): (&str, Option<&str>),
+    block: &Block,
+    (merged, cause): (bool, Option<String>),
+) {
+    let mut members: Members = vec![
+        ("table", Document::from(quoted(alias))),
+        ("select#", number(block.select_id)),
+    ];
+    if merged {
+        members.push(("merged", Document::from(true)));
+    } else {
+        let shape = "it has groups, DISTINCT, LIMIT, a set operation or no table";
+        // Its rows are only kept where something needs all of them at once.
+        members.push(("merged", Document::from(false)));
+        members.push(("materialized", Document::from(cause.is_some())));
+        let cause = cause.unwrap_or_else(|| shape.to_owned());
+        members.push(("cause", Document::from(cause)));
+    }
+    let name = if database.is_some() {
+        "view"
+    } else {
+        "derived"
+    };
+    trace.prepared(object(name, members));
 }
 
 /// What a view says of an error that comes from the tables below it.

@@ -159,7 +159,12 @@ impl Binder<'_> {
                 tables: self.tables.clone(),
                 limit: None,
             };
-            rules::rewrite(&mut query, self.options);
+            let planning = rules::Planning {
+                options: self.options,
+                trace: self.catalog.trace(),
+            };
+            planning.trace.inspect(|trace| trace.begin());
+            rules::rewrite(&mut query, &planning);
             next_column = query.next_column;
             subquery.relation = query.relation;
             subquery.columns = query.columns;

@@ -4,10 +4,10 @@ use std::ops::Bound;
 
 use mayfly_types::{SqlMode, Value};
 
-use super::document::{Document, Members};
 use super::names::Columns;
 use crate::access::constant::known_value;
 use crate::catalog::{IndexSource, TableSource, ValueRange};
+use crate::document::{Document, Members};
 use crate::text::{Names, expression_text};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::key_ranges::{Condition, KeyRanges};
@@ -411,7 +411,7 @@ pub(super) fn lookup_text(join: &IndexLookupJoin, names: &dyn Names) -> String {
     )
 }
 
-fn column_name(table: &TableSource, column: usize) -> &str {
+pub(crate) fn column_name(table: &TableSource, column: usize) -> &str {
     table
         .columns
         .get(column)
@@ -419,7 +419,7 @@ fn column_name(table: &TableSource, column: usize) -> &str {
 }
 
 /// `(1 < a <= 5)`, `(a = 7)`: the ranges, or the conditions while their values are not known.
-fn range_texts(
+pub(crate) fn range_texts(
     ranges: &KeyRanges,
     table: &TableSource,
     index: &IndexSource,

@@ -2,10 +2,10 @@
 //! 10.11. What makes a temporary table has a member more, `r_temporary_table`.
 
 use super::blocks::{Body, Child, Note, Operation, Place, QueryBlock, TableUse, query_blocks};
-use super::document::{Document, Layout, Members};
 use super::facts::Facts;
 use super::subject::{Change, ChangeKind, Subject};
 use super::traditional::{kept_share, percentage, result_table, rows_of_blocks};
+use crate::document::{Document, Layout, Members};
 use crate::tree::logical::with_stack;
 use crate::tree::physical::SetOperationKind;
 

@@ -4,11 +4,11 @@
 use super::blocks::{
     Body, Child, Note, Operation, OperationKind, Place, QueryBlock, TableUse, query_blocks,
 };
-use super::document::{Document, Layout, Members};
 use super::facts::Facts;
 use super::outline::ROW_COST;
 use super::subject::{Change, ChangeKind, Subject};
 use super::traditional::{percentage, result_table, rows_of_blocks};
+use crate::document::{Document, Layout, Members};
 use crate::tree::logical::with_stack;
 use crate::tree::physical::SetOperationKind;
 

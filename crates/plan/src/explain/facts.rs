@@ -1,10 +1,10 @@
 //! What EXPLAIN adds to MySQL's plan: for each temporary table what it is for, why it is there, how large it
 //! probably becomes, whether it fits in memory and under which limit, and what would remove it.
 
-use super::document::{Document, Members};
 use super::measured::{MeasuredTable, MemoryLimit};
 use super::number::number;
 use super::subject::Subject;
+use crate::document::{Document, Members};
 use crate::table_size::table_bytes;
 use crate::tree::expression::ExpressionKind;
 use crate::tree::logical::with_stack;
@@ -22,6 +22,8 @@ pub(crate) struct PlannedTable<'p> {
     pub(crate) rows: f64,
     /// How many bytes it probably takes in memory.
     pub(crate) bytes: u64,
+    /// `select#` of its query block.
+    pub(crate) select_id: usize,
 }
 
 /// All temporary tables of a plan, those of subqueries too, always in the same order.
@@ -32,12 +34,12 @@ pub(crate) fn temporary_tables(query: &QueryPlan) -> Vec<PlannedTable<'_>> {
         match &shared.source {
             SharedSource::Plan(source) => {
                 rows += source.estimated_rows;
-                collect(source, &mut found);
+                collect(source, shared.select_id, &mut found);
             }
             SharedSource::Recursive { seed, step, .. } => {
                 for part in [seed, step] {
                     rows += part.estimated_rows;
-                    collect(part, &mut found);
+                    collect(part, shared.select_id, &mut found);
                 }
             }
         }
@@ -46,21 +48,26 @@ pub(crate) fn temporary_tables(query: &QueryPlan) -> Vec<PlannedTable<'_>> {
             plan: None,
             rows,
             bytes: table_bytes(&shared.output, rows, false),
+            select_id: shared.select_id,
         });
     }
-    collect(&query.root, &mut found);
+    collect(&query.root, 1, &mut found);
     found
 }
 
-fn collect<'p>(plan: &'p Plan, found: &mut Vec<PlannedTable<'p>>) {
+fn collect<'p>(plan: &'p Plan, select_id: usize, found: &mut Vec<PlannedTable<'p>>) {
     with_stack(|| {
-        found.extend(own_table(plan));
-        plan.for_each_input(&mut |input| collect(input, found));
+        found.extend(own_table(plan, select_id));
+        let below = match &plan.operator {
+            Operator::Block { select_id, .. } => *select_id,
+            _ => select_id,
+        };
+        plan.for_each_input(&mut |input| collect(input, below, found));
         plan.for_each_expression(&mut |expression| {
             let mut stack = vec![expression];
             while let Some(expression) = stack.pop() {
                 if let ExpressionKind::Subquery(subquery) = &expression.kind {
-                    collect(&subquery.plan, found);
+                    collect(&subquery.plan, subquery.select_id, found);
                 }
                 crate::walk::push_children(expression, &mut stack);
             }
@@ -69,7 +76,7 @@ fn collect<'p>(plan: &'p Plan, found: &mut Vec<PlannedTable<'p>>) {
 }
 
 /// The table that an operator makes.
-fn own_table(plan: &Plan) -> Option<PlannedTable<'_>> {
+fn own_table(plan: &Plan, select_id: usize) -> Option<PlannedTable<'_>> {
     let (temporary, rows, columns, is_keyed) = match &plan.operator {
         Operator::Aggregate { grouping, .. } => (
             grouping.temporary.as_ref()?,
@@ -129,6 +136,7 @@ fn own_table(plan: &Plan) -> Option<PlannedTable<'_>> {
         plan: Some(plan),
         rows,
         bytes: table_bytes(columns, rows, is_keyed),
+        select_id,
     })
 }
 
@@ -267,7 +275,7 @@ fn actual_text(actual: &MeasuredTable) -> String {
     text
 }
 
-fn actual_members(actual: &MeasuredTable) -> Members {
+pub(super) fn actual_members(actual: &MeasuredTable) -> Members {
     let mut members = vec![
         ("actual_engine", Document::from(actual.engine)),
         ("actual_tables", Document::from(actual.tables)),
@@ -306,6 +314,17 @@ pub(crate) fn purpose_name(purpose: Purpose) -> &'static str {
         Purpose::Subquery => "SUBQUERY",
         Purpose::Buffer => "BUFFER RESULT",
     }
+}
+
+/// What is said of each temporary table of a plan, and `select#` of its query block.
+pub(crate) fn planned_tables(subject: &Subject<'_>, query: &QueryPlan) -> Vec<(usize, Document)> {
+    let facts = Facts::of(subject, query);
+    let blocks = temporary_tables(query).into_iter();
+    let blocks = blocks.map(|table| table.select_id);
+    let tables = facts.tables.iter();
+    blocks
+        .zip(tables.map(|(_, facts)| facts.document()))
+        .collect()
 }
 
 /// A number of bytes for people.

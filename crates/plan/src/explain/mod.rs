@@ -14,14 +14,14 @@
 //! ([`rewritten`]) and what would remove each temporary table ([`crate::removal`]) are found while the
 //! statement is planned, for whoever asks for it ([`crate::Catalog::explains`]).
 
-mod access;
+pub(crate) mod access;
 mod analyzed;
 mod block_document;
 mod blocks;
-mod document;
+mod executed;
 pub(crate) mod facts;
 mod measured;
-mod names;
+pub(crate) mod names;
 mod number;
 mod outline;
 mod plan_document;
@@ -32,16 +32,18 @@ mod traditional;
 mod tree;
 
 pub use analyzed::analyzed;
+pub use executed::{ExecutedTable, note_executed};
+pub(crate) use facts::planned_tables;
 pub use measured::{Measured, MeasuredTable, Measurements, MemoryLimit};
 pub use outline::examined_rows;
 pub use rewritten::identifier;
-pub(crate) use rewritten::{rewritten, rewritten_change};
+pub(crate) use rewritten::{change_text, query_text, rewritten, shaped};
 pub use scans::{TableReader, table_readers};
 pub use subject::{Change, ChangeKind, Subject};
 pub use traditional::{ExplainRow, traditional};
 pub use tree::tree;
 
-use self::document::Layout;
+use crate::document::Layout;
 
 /// How FORMAT=JSON is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

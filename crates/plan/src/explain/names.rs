@@ -23,7 +23,7 @@ struct ColumnName {
 pub(super) struct Columns(Vec<ColumnName>);
 
 /// A name in backquotes.
-pub(super) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
@@ -166,7 +166,7 @@ impl Columns {
     }
 
     /// The names for texts with quotes.
-    pub(super) fn quoted(&self) -> Quoted<'_> {
+    pub(crate) fn quoted(&self) -> Quoted<'_> {
         Quoted(self)
     }
 
@@ -176,7 +176,7 @@ impl Columns {
     }
 
     /// An expression over these columns, with quotes.
-    pub(super) fn quoted_text(&self, expression: &Expression) -> String {
+    pub(crate) fn quoted_text(&self, expression: &Expression) -> String {
         expression_text(expression, &self.quoted())
     }
 

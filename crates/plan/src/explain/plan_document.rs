@@ -1,9 +1,9 @@
 //! EXPLAIN FORMAT=JSON, version 2: the tree's steps as nested objects, in the shape and with the members of
 //! MySQL 9. A step that makes a temporary table has a member more, `temporary_table`.
 
-use super::document::{Document, Layout, Members};
 use super::outline::{Step, outline};
 use super::subject::{ChangeKind, Subject};
+use crate::document::{Document, Layout, Members};
 use crate::tree::logical::with_stack;
 
 const SCHEMA_VERSION: &str = "2.0";

@@ -1,9 +1,13 @@
 //! Chooses by cost how each table is read: as a whole, or through an index, and whether a join follows
 //! an index of its right table or puts one side into a hash table.
 
+use super::noted::access::best as best_noting;
+use super::noted::joins;
+use super::planning::Planning;
 use crate::access::{lookup, path};
 use crate::estimate::{self, estimate};
 use crate::options::PlanOptions;
+use crate::trace::Trace;
 use crate::tree::access::{Access, HintPurpose};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -11,13 +15,16 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::JoinKind;
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
-    if query.tables.iter().all(|table| table.indexes.is_empty()) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    let options = planning.options;
+    // Without indexes there is nothing to choose, but the trace says so.
+    if planning.trace.is_none() && query.tables.iter().all(|table| table.indexes.is_empty()) {
         return;
     }
     let chooser = Chooser {
         needed: needed_columns(query),
         options,
+        trace: planning.trace,
     };
     query.for_each_relation_mut(&mut |relation| match relation {
         Relation::Scan(scan) => chooser.scan(scan),
@@ -65,11 +72,15 @@ pub(super) fn needed_columns(query: &mut Query) -> ColumnSet {
 struct Chooser<'a> {
     needed: ColumnSet,
     options: &'a PlanOptions,
+    trace: Option<&'a Trace>,
 }
 
 impl Chooser<'_> {
     fn scan(&self, scan: &mut Scan) {
-        let (best, possible) = path::best(scan, &self.needed, self.options);
+        let (best, possible) = match self.trace {
+            None => path::best(scan, &self.needed, self.options),
+            Some(trace) => best_noting(scan, &self.needed, self.options, trace),
+        };
         scan.possible = possible;
         scan.rows = Some(best.rows);
         scan.access = best.access;
@@ -116,6 +127,9 @@ impl Chooser<'_> {
         );
         let scan = target.scan;
         let Some(best) = lookup::best(scan, &on, &self.needed, self.options) else {
+            if let Some(trace) = self.trace {
+                joins::without_index(join, scan, trace);
+            }
             return;
         };
         let (alone, _) = path::best(scan, &self.needed, self.options);
@@ -128,7 +142,19 @@ impl Chooser<'_> {
         let hash = alone.cost + lookup::hash_cost(built, probed);
         let has_key = on.len() > best.joined.iter().filter(|joined| !**joined).count();
         let forced = scan.hints.force(HintPurpose::Join);
-        if has_key && !forced && lookup::cost(left_rows, &best) > hash {
+        let follows = !has_key || forced || lookup::cost(left_rows, &best) <= hash;
+        if let Some(trace) = self.trace {
+            let ways = joins::Ways {
+                follows,
+                forced,
+                lookup: lookup::cost(left_rows, &best),
+                hash: has_key.then_some(hash),
+                left_rows,
+                right_rows: alone.rows,
+            };
+            joins::compared(join, scan, &best, &ways, trace);
+        }
+        if !follows {
             return;
         }
         let mut scan = scan.clone();
@@ -227,7 +253,8 @@ pub(super) fn cost(relation: &Relation, needed: &ColumnSet, options: &PlanOption
     })
 }
 
-fn scan_cost(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> f64 {
+/// What reading a table costs in the way that was chosen.
+pub(super) fn scan_cost(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> f64 {
     let chosen = match &scan.access {
         Access::Table => None,
         Access::Merge(merge) => return merge.cost,

@@ -3,12 +3,12 @@
 
 use mayfly_types::SqlType;
 
-use crate::options::PlanOptions;
+use super::planning::Planning;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation};
 use crate::tree::physical::Purpose;
 
-pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| {
         if let Relation::Aggregate(aggregate) = relation
             && aggregate.purpose == Purpose::Distinct

@@ -6,12 +6,12 @@
 //! (MIN, MAX, BIT_AND, BIT_OR). WITH ROLLUP counts values of several groups together, of which each
 //! may have the same ones: there nothing is done.
 
-use crate::options::PlanOptions;
+use super::planning::Planning;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{Aggregate, ColumnId, Computed, Query, Relation};
 use crate::tree::physical::{AggregateCall, Purpose};
 
-pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     let mut next_column = query.next_column;
     query.for_each_relation_mut(&mut |relation| {
         if let Relation::Aggregate(aggregate) = relation

@@ -1,10 +1,10 @@
 //! An order that nothing above can see is not made: below GROUP BY, DISTINCT, joins and set
 //! operations, and in subqueries, a table has no order unless a LIMIT goes with it.
 
-use crate::options::PlanOptions;
+use super::planning::Planning;
 use crate::tree::logical::{Query, Relation, SubqueryKind, for_each_subquery_mut};
 
-pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| {
         match relation {
             Relation::Aggregate(aggregate) => {

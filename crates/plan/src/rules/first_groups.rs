@@ -2,10 +2,11 @@
 //! seen are made. MySQL gives those too, since its temporary table is read in the order of
 //! insertion, so the answer is the same whatever memory there is. The same holds for DISTINCT.
 
-use crate::options::PlanOptions;
+use super::planning::Planning;
 use crate::tree::logical::{Query, Relation};
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    let options = planning.options;
     if !options.switches.group_by_limit_pushdown {
         return;
     }

@@ -8,15 +8,15 @@
 
 use mayfly_types::{SqlType, TypeKind};
 
+use super::planning::Planning;
 use super::rule::is_null_with;
-use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{
     ColumnSet, Computed, Query, Relation, Scan, produced, visit_expression_mut, with_stack,
 };
 use crate::tree::physical::JoinKind;
 
-pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     let has_any = |table: &std::sync::Arc<crate::catalog::TableSource>| {
         let mut columns = table.columns.iter();
         columns.any(|column| column.generated.is_some())

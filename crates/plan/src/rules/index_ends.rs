@@ -5,7 +5,7 @@
 
 use super::index_orders::index_skips::extreme_of;
 use super::index_orders::{Orders, Wanted};
-use crate::options::PlanOptions;
+use super::planning::Planning;
 use crate::tree::access::HintPurpose;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -13,14 +13,17 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{AggregateCall, JoinKind};
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if query.tables.iter().all(|table| table.indexes.is_empty()) {
         return;
     }
-    let orders = Orders::new(query, options);
+    let orders = Orders::new(query, planning);
     let mut next_column = query.next_column;
     query.for_each_relation_mut(&mut |relation| {
         if let Some(ends) = ends(relation, &orders, &mut next_column) {
+            if let Some(trace) = planning.trace {
+                crate::rules::noted::orders::ends_of_index(relation, trace);
+            }
             *relation = ends;
         }
     });

@@ -8,20 +8,25 @@
 pub(super) mod index_skips;
 
 use super::access_paths::{add_possible, cost, needed_columns};
+use super::noted::orders::{self, Clause};
+use super::noted::words::block_of;
+use super::planning::Planning;
 use crate::access::path::{self, Path};
 use crate::catalog::{IndexSource, TableSource};
 use crate::estimate::estimate;
 use crate::options::PlanOptions;
+use crate::trace::Trace;
 use crate::tree::access::{Access, HintPurpose, IndexAccess};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Aggregate, ColumnId, ColumnSet, Query, Relation, Scan, with_stack};
-use crate::tree::physical::SortKey;
+use crate::tree::physical::{Purpose, SortKey};
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
-    if query.tables.iter().all(|table| table.indexes.is_empty()) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    // Without indexes there is nothing to choose, but the trace says so.
+    if planning.trace.is_none() && query.tables.iter().all(|table| table.indexes.is_empty()) {
         return;
     }
-    let rule = Orders::new(query, options);
+    let rule = Orders::new(query, planning);
     query.for_each_relation_mut(&mut |relation| match relation {
         Relation::Sort { .. } => rule.sort(relation),
         Relation::Aggregate(aggregate) => rule.aggregate(aggregate),
@@ -52,14 +57,25 @@ pub(super) enum Wanted<'k> {
 pub(super) struct Orders<'a> {
     needed: ColumnSet,
     options: &'a PlanOptions,
+    trace: Option<&'a Trace>,
 }
 
 impl<'a> Orders<'a> {
-    pub(super) fn new(query: &mut Query, options: &'a PlanOptions) -> Self {
+    pub(super) fn new(query: &mut Query, planning: &Planning<'a>) -> Self {
         Self {
             needed: needed_columns(query),
-            options,
+            options: planning.options,
+            trace: planning.trace,
         }
+    }
+
+    fn clause(&self, name: &'static str, instead: &'static str) -> Option<Clause<'a>> {
+        let trace = self.trace?;
+        Some(Clause {
+            name,
+            instead,
+            trace,
+        })
     }
 
     fn sort(&self, relation: &mut Relation) {
@@ -74,30 +90,46 @@ impl<'a> Orders<'a> {
         let share = (wanted_rows / rows.max(1.0)).min(1.0);
         let chosen = cost(input, &self.needed, self.options);
         let sorted = chosen + rows * SORT_COST * (rows.min(wanted_rows) + 2.0).log2();
+        let clause = self.clause("ORDER BY", "filesort");
+        let block = clause.map_or(1, |clause| block_of(input, clause.trace));
         let Some(found) = keys_of(input, keys) else {
+            if let Some(clause) = clause {
+                let cause = "it is not by columns of a table whose order is kept";
+                orders::without_index(clause, block, cause);
+            }
             return;
         };
         let Source::Scan(scan, keys) = found else {
             // The groups come in the order that was asked for.
+            if let Some(clause) = clause {
+                orders::in_order(clause, block);
+            }
             self.end(relation);
             return;
         };
         let rest = (chosen - self.chosen_cost(scan)).max(0.0);
         let is_limited = limit.is_some();
-        let Some(best) = self.best(
-            scan,
-            &Wanted::Sequence(&keys),
-            HintPurpose::OrderBy,
-            is_limited,
-        ) else {
+        let wanted = Wanted::Sequence(&keys);
+        let mut ways = self.ways(scan, &wanted, HintPurpose::OrderBy, is_limited);
+        let Some(best) = cheapest(&ways) else {
+            if let Some(clause) = clause {
+                let taken = Err("no index gives the order");
+                orders::compared(clause, scan, (&ways, 0), (0.0, sorted), taken);
+            }
             return;
         };
         // One thread reads, but nothing is held back.
-        let ordered = (best.cost + rest) * share;
+        let ordered = (ways[best].cost + rest) * share;
         let forced = scan.hints.force(HintPurpose::OrderBy);
-        if ordered > sorted && !forced {
+        let is_taken = ordered <= sorted || forced;
+        if let Some(clause) = clause {
+            let taken = is_taken.then_some(()).ok_or("cost");
+            orders::compared(clause, scan, (&ways, best), (ordered, sorted), taken);
+        }
+        if !is_taken {
             return;
         }
+        let best = ways.swap_remove(best);
         scan.rows = Some(best.rows);
         scan.access = best.access;
         if let Access::Index(access) = &mut scan.access
@@ -125,7 +157,19 @@ impl<'a> Orders<'a> {
                 .aggregates
                 .iter()
                 .all(|(_, call)| !call.distinct && call.order_by.is_empty());
+        let is_distinct = aggregate.purpose == Purpose::Distinct;
+        let name = if is_distinct { "DISTINCT" } else { "GROUP BY" };
+        let clause = self.clause(name, "temporary table");
+        let block = clause.map_or(1, |clause| block_of(&aggregate.input, clause.trace));
+        let refuse = |cause: &str| {
+            if let Some(clause) = clause {
+                orders::without_index(clause, block, cause);
+            }
+        };
         if !plain {
+            if !aggregate.keys.is_empty() {
+                refuse("WITH ROLLUP, or DISTINCT or ORDER BY of an aggregate function");
+            }
             return;
         }
         let columns: Option<Vec<ColumnId>> = aggregate
@@ -137,6 +181,7 @@ impl<'a> Orders<'a> {
             })
             .collect();
         let Some(columns) = columns else {
+            refuse("it is not by columns alone");
             return;
         };
         let is_bare = matches!(&*aggregate.input, Relation::Scan(_));
@@ -152,6 +197,7 @@ impl<'a> Orders<'a> {
             })
             .collect();
         let Some(Source::Scan(scan, keys)) = keys_of(&mut aggregate.input, &keys) else {
+            refuse("it is not by columns of a table whose order is kept");
             return;
         };
         if columns.len() != keys.len() {
@@ -169,19 +215,31 @@ impl<'a> Orders<'a> {
                 _ => (way, groups),
             }
         });
-        let Some((best, groups)) = ways.min_by(|(a, _), (b, _)| a.cost.total_cmp(&b.cost)) else {
+        let (mut ways, groups): (Vec<Path>, Vec<f64>) = ways.unzip();
+        let Some(best) = cheapest(&ways) else {
+            if let Some(clause) = clause {
+                let taken = Err("no index gives rows of a group one after the other");
+                orders::compared(clause, scan, (&ways, 0), (0.0, f64::NAN), taken);
+            }
             return;
         };
+        let groups = groups[best];
         let share = match limit {
             Some(limit) => (limit as f64 / groups.max(1.0)).min(1.0),
             None => 1.0,
         };
         let rest = (chosen - own).max(0.0);
         let hashed = chosen + rows * HASH_COST + groups * GROUP_COST * share;
-        let ordered = (best.cost + rest) * SERIAL * share;
-        if ordered > hashed && !scan.hints.force(HintPurpose::GroupBy) {
+        let ordered = (ways[best].cost + rest) * SERIAL * share;
+        let is_taken = ordered <= hashed || scan.hints.force(HintPurpose::GroupBy);
+        if let Some(clause) = clause {
+            let taken = is_taken.then_some(()).ok_or("cost");
+            orders::compared(clause, scan, (&ways, best), (ordered, hashed), taken);
+        }
+        if !is_taken {
             return;
         }
+        let best = ways.swap_remove(best);
         scan.rows = Some(best.rows);
         scan.access = best.access;
         let grouped = |position: &usize| {
@@ -263,6 +321,13 @@ impl<'a> Orders<'a> {
         }
         ways
     }
+}
+
+/// The cheapest of some ways; of equal ones the first.
+fn cheapest(ways: &[Path]) -> Option<usize> {
+    let ways = ways.iter().enumerate();
+    let best = ways.min_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost));
+    best.map(|(at, _)| at)
 }
 
 /// How many groups of `keys` a way through an index gives, of `rows` rows at most.

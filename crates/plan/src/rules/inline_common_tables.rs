@@ -2,13 +2,14 @@
 //! merge a derived table of that shape, a derived table otherwise. One that is read more often stays
 //! a table that is made once.
 
-use crate::options::PlanOptions;
+use super::planning::Planning;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
     ColumnId, DerivedTable, Query, Relation, Shared, SharedRelation, visit_expression_mut,
 };
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    let options = planning.options;
     if !options.switches.derived_merge {
         return;
     }

@@ -13,18 +13,24 @@ pub(super) mod semijoins;
 use std::cell::Cell;
 
 use super::access_paths::needed_columns;
+use super::noted::joins::{self, Candidate};
+use super::planning::Planning;
+use crate::access::lookup::LookupPath;
 use crate::access::{lookup, path};
 use crate::estimate::{self, estimate};
 use crate::options::PlanOptions;
 use crate::predicates::sides_of_equality;
+use crate::trace::Trace;
 use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnId, ColumnSet, Join, Query, Relation, produced, with_stack};
 use crate::tree::physical::JoinKind;
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    let options = planning.options;
     let order = Order {
         needed: needed_columns(query),
         options,
+        trace: planning.trace,
         next_column: Cell::new(query.next_column),
     };
     query.for_each_block_mut(&mut |relation| order.reorder(relation));
@@ -35,8 +41,33 @@ pub(super) struct Order<'a> {
     /// What the statement reads.
     pub(super) needed: ColumnSet,
     pub(super) options: &'a PlanOptions,
+    pub(super) trace: Option<&'a Trace>,
     /// The first column number that is free.
     next_column: Cell<ColumnId>,
+}
+
+/// What joining one more input comes to, reading it included.
+struct Next {
+    rows: f64,
+    cost: f64,
+    /// By a hash table.
+    hash: f64,
+    /// By an index.
+    lookup: Option<(LookupPath, f64)>,
+}
+
+impl Next {
+    /// As one that could be next, when all before it costs so much.
+    fn candidate(&self, leaf: &Leaf, before: f64, cause: Option<&'static str>) -> Candidate {
+        let lookup = self.lookup.as_ref();
+        Candidate::next(
+            &leaf.relation,
+            self.hash,
+            lookup.map(|(path, cost)| (path, *cost)),
+            (self.rows, before + self.cost),
+            cause,
+        )
+    }
 }
 
 /// An input of a chain of joins.
@@ -70,8 +101,12 @@ impl Order<'_> {
                 self.reorder(&mut leaf.relation);
             }
             if let [first, second] = leaves.as_slice() {
-                let from = |a: &Leaf, b: &Leaf| self.cost(a) + self.step(a, b, &predicates).1;
-                if from(second, first) < from(first, second) * 0.99 {
+                let from = |a: &Leaf, b: &Leaf| self.cost(a) + self.step(a, b, &predicates).cost;
+                let swaps = from(second, first) < from(first, second) * 0.99;
+                if let Some(trace) = self.trace {
+                    self.note_pair((first, second), swaps, &predicates, trace);
+                }
+                if swaps {
                     leaves.swap(0, 1);
                 }
             }
@@ -92,7 +127,7 @@ impl Order<'_> {
     }
 
     /// How many rows come of joining one more input, and what that costs, reading it included.
-    fn step(&self, joined: &Leaf, leaf: &Leaf, predicates: &[Expression]) -> (f64, f64) {
+    fn step(&self, joined: &Leaf, leaf: &Leaf, predicates: &[Expression]) -> Next {
         let equalities = predicates
             .iter()
             .filter(|p| sides_of_equality(p, &joined.columns, &leaf.columns).is_some())
@@ -100,8 +135,14 @@ impl Order<'_> {
         let rows = estimate::joined(JoinKind::Inner, joined.rows, leaf.rows, equalities, false);
         let hash = self.cost(leaf)
             + lookup::hash_cost(joined.rows.min(leaf.rows), joined.rows.max(leaf.rows));
+        let hashed = Next {
+            rows,
+            cost: hash,
+            hash,
+            lookup: None,
+        };
         let Relation::Scan(scan) = &leaf.relation else {
-            return (rows, hash);
+            return hashed;
         };
         let mut both = joined.columns.clone();
         both.extend_from(&leaf.columns);
@@ -114,12 +155,44 @@ impl Order<'_> {
             .cloned()
             .collect();
         match lookup::best(scan, &on, &self.needed, self.options) {
-            Some(path) => (
-                joined.rows * path.rows_per_row,
-                hash.min(lookup::cost(joined.rows, &path)),
-            ),
-            None => (rows, hash),
+            Some(path) => {
+                let cost = lookup::cost(joined.rows, &path);
+                Next {
+                    rows: joined.rows * path.rows_per_row,
+                    cost: hash.min(cost),
+                    hash,
+                    lookup: Some((path, cost)),
+                }
+            }
+            None => hashed,
         }
+    }
+
+    /// An input to begin with, as the trace has it.
+    fn first(&self, leaf: &Leaf, cause: Option<&'static str>) -> Candidate {
+        let access = match &leaf.relation {
+            Relation::Scan(scan) => Some(path::best(scan, &self.needed, self.options).0.access),
+            _ => None,
+        };
+        let sizes = (leaf.rows, self.cost(leaf));
+        Candidate::first(&leaf.relation, access.as_ref(), sizes, cause)
+    }
+
+    fn note_pair(
+        &self,
+        (first, second): (&Leaf, &Leaf),
+        swaps: bool,
+        predicates: &[Expression],
+        trace: &Trace,
+    ) {
+        let order = |first: &Leaf, second: &Leaf, is_worse: bool| {
+            let cause = is_worse.then_some("cost");
+            let next = self.step(first, second, predicates);
+            let next = next.candidate(second, self.cost(first), cause);
+            (self.first(first, cause), next)
+        };
+        let orders = [order(first, second, swaps), order(second, first, !swaps)];
+        joins::compared_pair(&first.relation, orders, trace);
     }
 
     fn greedy(&self, mut leaves: Vec<Leaf>, mut predicates: Vec<Expression>) -> Relation {
@@ -135,20 +208,52 @@ impl Order<'_> {
                 (first, best) = (index, rows);
             }
         }
+        let mut levels = Vec::new();
+        let mut total = self.cost(&leaves[first]);
+        if self.trace.is_some() {
+            let candidate = |(at, leaf): (usize, &Leaf)| {
+                self.first(
+                    leaf,
+                    (at != first).then_some("more rows, or no condition joins it"),
+                )
+            };
+            let noted = leaves.iter().enumerate();
+            let noted = noted.filter(|(at, _)| *at < joins::INPUTS_MAX || *at == first);
+            levels.push(noted.map(candidate).collect());
+        }
         let mut joined = leaves.remove(first);
         while !leaves.is_empty() {
             let mut next = 0;
             let mut best = (false, f64::INFINITY, f64::INFINITY);
             for (index, leaf) in leaves.iter().enumerate() {
                 let linked = connected(leaf, std::slice::from_ref(&joined), &predicates);
-                let (rows, cost) = self.step(&joined, leaf, &predicates);
+                let Next { rows, cost, .. } = self.step(&joined, leaf, &predicates);
                 if (linked && !best.0) || (linked == best.0 && (rows, cost) < (best.1, best.2)) {
                     next = index;
                     best = (linked, rows, cost);
                 }
             }
+            if self.trace.is_some() && levels.len() < joins::INPUTS_MAX {
+                let candidate = |(at, leaf): (usize, &Leaf)| {
+                    let linked = connected(leaf, std::slice::from_ref(&joined), &predicates);
+                    let step = self.step(&joined, leaf, &predicates);
+                    let cause = match (linked == best.0, step.rows > best.1) {
+                        (false, _) => "no condition joins it yet",
+                        (true, true) => "more rows",
+                        (true, false) => "cost",
+                    };
+                    step.candidate(leaf, total, (at != next).then_some(cause))
+                };
+                let noted = leaves.iter().enumerate();
+                let noted = noted.filter(|(at, _)| *at < joins::INPUTS_MAX || *at == next);
+                levels.push(noted.map(candidate).collect());
+                total += best.2;
+            }
             let leaf = leaves.remove(next);
             joined = join_with(joined, leaf, &mut predicates);
+        }
+        if let Some(trace) = self.trace {
+            joins::ordered(&joined.relation, levels, trace);
         }
         joined.relation.filtered(predicates)
     }

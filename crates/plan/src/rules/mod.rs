@@ -14,7 +14,9 @@ mod index_ends;
 mod index_orders;
 mod inline_common_tables;
 mod join_order;
+mod noted;
 mod outer_to_inner;
+mod planning;
 mod push_limits;
 mod push_predicates;
 mod rule;
@@ -24,54 +26,71 @@ mod subqueries_to_joins;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::planning::Planning;
+use self::planning::Rule;
 use crate::options::PlanOptions;
+use crate::trace::Trace;
 use crate::tree::logical::Query;
-
-/// Rewrites a statement.
-type Rule = fn(&mut Query, &PlanOptions);
 
 /// Rules after which a statement can still be written as SQL, in the order in which they run.
 const SHAPING: &[Rule] = &[
     // What is read once becomes part of its reader before anything else looks at the tree.
-    inline_common_tables::apply,
-    simplify_predicates::apply,
+    ("inline_common_tables", inline_common_tables::apply),
+    ("simplify_predicates", simplify_predicates::apply),
     // Correlated conditions are found where the user wrote them, not where they are pushed to.
-    subqueries_to_joins::apply,
-    outer_to_inner::apply,
-    push_predicates::apply,
+    ("subqueries_to_joins", subqueries_to_joins::apply),
+    ("outer_to_inner", outer_to_inner::apply),
+    ("push_predicates", push_predicates::apply),
 ];
 
 /// The rules after these: they choose how the statement runs.
 const CHOOSING: &[Rule] = &[
     // Each condition stands where the columns are that it is computed of.
-    generated_columns::apply,
-    scan_rows::apply,
+    ("generated_columns", generated_columns::apply),
+    ("scan_rows", scan_rows::apply),
     // Knows how many rows remain of each table after its own conditions.
-    join_order::apply,
-    drop_orders::apply,
-    combine_distinct::apply,
-    distinct_aggregates::apply,
+    ("join_order", join_order::apply),
+    ("drop_orders", drop_orders::apply),
+    ("combine_distinct", combine_distinct::apply),
+    ("distinct_aggregates", distinct_aggregates::apply),
     // Last: a limit binds an operator to what stands above it.
-    push_limits::apply,
-    first_groups::apply,
+    ("push_limits", push_limits::apply),
+    ("first_groups", first_groups::apply),
     // Nothing moves any more: what each table is asked for is known.
-    access_paths::apply,
-    index_orders::apply,
+    ("access_paths", access_paths::apply),
+    ("index_orders", index_orders::apply),
     // What is read of a table must be chosen before one row of it is enough.
-    index_ends::apply,
+    ("index_ends", index_ends::apply),
 ];
 
 /// Runs the rules.
-pub(crate) fn rewrite(query: &mut Query, options: &PlanOptions) {
-    shape(query, options);
-    if options.optimizer {
-        CHOOSING.iter().for_each(|rule| rule(query, options));
+pub(crate) fn rewrite(query: &mut Query, planning: &Planning<'_>) {
+    if let Some(trace) = planning.trace {
+        return rewrite_noting(query, planning, trace);
+    }
+    shape(query, planning.options);
+    if planning.options.optimizer {
+        CHOOSING.iter().for_each(|(_, rule)| rule(query, planning));
     }
 }
 
 /// Runs those of them that leave a statement which can be written as SQL.
 pub(crate) fn shape(query: &mut Query, options: &PlanOptions) {
     if options.optimizer {
-        SHAPING.iter().for_each(|rule| rule(query, options));
+        let planning = Planning::quiet(options);
+        SHAPING.iter().for_each(|(_, rule)| rule(query, &planning));
     }
+}
+
+/// Runs the rules and notes which of them have changed the statement.
+fn rewrite_noting(query: &mut Query, planning: &Planning<'_>, trace: &Trace) {
+    noted::names(query, trace);
+    if planning.options.optimizer {
+        let shaping = noted::run(SHAPING, query, planning, trace);
+        noted::shaped(query, trace, &shaping);
+        noted::run(CHOOSING, query, planning, trace);
+    } else {
+        noted::shaped(query, trace, &[]);
+    }
+    noted::chosen(query, planning.options, trace);
 }

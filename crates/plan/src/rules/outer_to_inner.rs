@@ -1,13 +1,13 @@
 //! An outer join whose added rows a condition above it refuses is an inner join (the manual,
 //! "Outer Join Simplification").
 
+use super::planning::Planning;
 use super::rule::rejects_nulls;
-use crate::options::PlanOptions;
 use crate::tree::expression::Expression;
 use crate::tree::logical::{Query, Relation, produced, with_stack};
 use crate::tree::physical::JoinKind;
 
-pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| match relation {
         Relation::Filter { input, predicates } => {
             let above: Vec<&Expression> = predicates.iter().collect();

@@ -1,11 +1,11 @@
 //! LIMIT goes to where it saves work: into a sort, which then keeps only those rows; below computed
 //! columns, which are then computed for those rows only; into the arms of UNION ALL.
 
-use crate::options::PlanOptions;
+use super::planning::Planning;
 use crate::tree::logical::{Query, Relation};
 use crate::tree::physical::SetOperationKind;
 
-pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| {
         if let Relation::Limit {
             input,

@@ -5,15 +5,16 @@
 
 use mayfly_types::{CollationId, SqlType, TypeKind};
 
+use super::planning::Planning;
 use super::rule::{is_movable, substitute};
-use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
     Aggregate, ColumnId, Computed, Join, Query, Relation, has_subquery, produced, with_stack,
 };
 use crate::tree::physical::{JoinKind, SetOperationKind};
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    let options = planning.options;
     let push = Push {
         through_derived: options.switches.derived_condition_pushdown,
     };

@@ -1,11 +1,12 @@
 //! How many rows of each table meet its conditions, as far as indexes know: asked once, for the rules
 //! that compare orders of joins and ways to read tables.
 
+use super::planning::Planning;
 use crate::access::path;
-use crate::options::PlanOptions;
 use crate::tree::logical::{Query, Relation};
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    let options = planning.options;
     query.for_each_relation_mut(&mut |relation| {
         if let Relation::Scan(scan) = relation
             && !scan.predicates.is_empty()

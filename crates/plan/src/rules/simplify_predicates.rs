@@ -3,16 +3,21 @@
 
 use mayfly_types::{SqlType, Value};
 
+use super::noted::conditions::simplified as simplified_condition;
+use super::planning::Planning;
 use crate::lower::is_never_true;
-use crate::options::PlanOptions;
 use crate::predicates::conjuncts;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{Query, Relation};
 
-pub(super) fn apply(query: &mut Query, _options: &PlanOptions) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| match relation {
         Relation::Filter { input, predicates } => {
+            let before = planning.trace.map(|_| predicates.clone());
             simplify_all(predicates);
+            if let (Some(trace), Some(before)) = (planning.trace, before) {
+                simplified_condition(input, (&before, predicates), trace);
+            }
             if predicates.is_empty() {
                 *relation = input.take();
             }

@@ -8,9 +8,11 @@
 
 use mayfly_types::TypeKind;
 
+use super::planning::Planning;
 use super::rule::{is_movable, substitute};
 use crate::bind::compare_expression as compare;
-use crate::options::PlanOptions;
+use crate::document::{Document, Members};
+use crate::trace::{Trace, number, object};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
     ColumnSet, Computed, Join, Query, Relation, Subquery, SubqueryKind, free_columns, has_subquery,
@@ -18,15 +20,18 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{JoinKind, Purpose};
 
-pub(super) fn apply(query: &mut Query, options: &PlanOptions) {
-    if !options.switches.semijoin {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    if !planning.options.switches.semijoin {
+        if let Some(trace) = planning.trace {
+            note_switched_off(query, trace);
+        }
         return;
     }
     query.for_each_relation_mut(&mut |relation| {
         if let Relation::Filter { input, predicates } = relation
             && predicates.iter().any(is_candidate)
         {
-            let (joined, kept) = convert(input.take(), std::mem::take(predicates));
+            let (joined, kept) = convert(input.take(), std::mem::take(predicates), planning);
             *relation = joined.filtered(kept);
         }
     });
@@ -56,7 +61,58 @@ fn is_candidate(predicate: &Expression) -> bool {
     }
 }
 
-fn convert(mut input: Relation, predicates: Vec<Expression>) -> (Relation, Vec<Expression>) {
+/// Every subquery stays one, since `optimizer_switch` says so.
+fn note_switched_off(query: &mut Query, trace: &Trace) {
+    query.for_each_relation_mut(&mut |relation| {
+        let Relation::Filter { predicates, .. } = relation else {
+            return;
+        };
+        for predicate in predicates.iter().filter(|one| is_candidate(one)) {
+            if let ExpressionKind::LogicalSubquery(subquery) = &predicate.kind {
+                let what = transformed(subquery);
+                note(what, Err("optimizer_switch semijoin=off"), trace);
+            }
+        }
+    });
+}
+
+/// `select#` of a subquery, and what it is in SQL.
+fn transformed(subquery: &Subquery) -> (usize, &'static str) {
+    let name = match &subquery.kind {
+        SubqueryKind::Exists { negated: true } => "NOT EXISTS (SELECT)",
+        SubqueryKind::Exists { negated: false } => "EXISTS (SELECT)",
+        SubqueryKind::Quantified { all: true, .. } => "NOT IN (SELECT)",
+        _ => "IN (SELECT)",
+    };
+    (subquery.select_id, name)
+}
+
+/// A subquery became a join of a kind, or did not.
+fn note(
+    (select_id, from): (usize, &'static str),
+    kind: Result<JoinKind, &'static str>,
+    trace: &Trace,
+) {
+    let to = match kind {
+        Ok(JoinKind::Semi) => "semijoin",
+        Err(_) if !from.starts_with("NOT") => "semijoin",
+        _ => "antijoin",
+    };
+    let mut members: Members = vec![
+        ("select#", number(select_id)),
+        ("from", Document::from(from)),
+        ("to", Document::from(to)),
+        ("chosen", Document::from(kind.is_ok())),
+    ];
+    members.extend(kind.err().map(|cause| ("cause", Document::from(cause))));
+    trace.prepared(object("transformation", members));
+}
+
+fn convert(
+    mut input: Relation,
+    predicates: Vec<Expression>,
+    planning: &Planning<'_>,
+) -> (Relation, Vec<Expression>) {
     let mut kept = Vec::with_capacity(predicates.len());
     let outer = produced(&input);
     for predicate in predicates {
@@ -68,14 +124,21 @@ fn convert(mut input: Relation, predicates: Vec<Expression>) -> (Relation, Vec<E
         let ExpressionKind::LogicalSubquery(subquery) = kind else {
             continue;
         };
+        let what = transformed(&subquery);
         match join_of(*subquery, &outer) {
             Ok(shape) => {
+                if let Some(trace) = planning.trace {
+                    note(what, Ok(shape.kind), trace);
+                }
                 input = Relation::Join(Join {
                     null_aware: shape.null_aware,
                     ..Join::new(shape.kind, input, shape.right, shape.on)
                 });
             }
             Err(subquery) => {
+                if let Some(trace) = planning.trace {
+                    note(what, Err("the subquery cannot be taken apart"), trace);
+                }
                 let kind = ExpressionKind::LogicalSubquery(subquery);
                 kept.push(Expression::new(kind, ty, nullable));
             }

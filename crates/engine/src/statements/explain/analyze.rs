@@ -4,15 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mayfly_exec::Measures;
-use mayfly_plan::explain::{Measured, MeasuredTable, Measurements, MemoryLimit};
+use mayfly_plan::explain::{Measured, Measurements};
 use mayfly_plan::physical::{OperatorNumber, QueryPlan};
-use mayfly_storage::temptable::RegistryEntry;
 use mayfly_syntax::ast::Statement;
 use mayfly_types::Result;
 
 use super::explained::Explained;
 use crate::result::Outcome;
-use crate::session::StatementContext;
+use crate::session::{StatementContext, measured};
 use crate::statements::cached_plan::ReadyPlan;
 use crate::statements::{planning, select};
 
@@ -125,32 +124,8 @@ fn measurements(
     Measurements {
         operators: operators.collect(),
         tables: tables
-            .filter_map(|entry| Some((entry.operator?, table(entry))))
+            .filter_map(|entry| Some((entry.operator?, measured(entry))))
             .collect(),
         planning: milliseconds(planning),
-    }
-}
-
-fn table(entry: &RegistryEntry) -> MeasuredTable {
-    MeasuredTable {
-        engine: entry.engine,
-        tables: entry.tables,
-        rows: if entry.groups > 0 {
-            entry.groups
-        } else {
-            entry.rows
-        },
-        memory_peak: entry.memory_peak,
-        disk_peak: entry.disk_peak,
-        bytes_written: entry.bytes_written,
-        bytes_read: entry.bytes_read,
-        writing: milliseconds(entry.time_writing),
-        reading: milliseconds(entry.time_reading),
-        partitions: entry.partitions,
-        limit: entry.limit.map(|limit| MemoryLimit {
-            setting: limit.setting.to_owned(),
-            bytes: limit.bytes,
-        }),
-        overflowed: entry.overflowed,
     }
 }

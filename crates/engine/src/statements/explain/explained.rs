@@ -180,7 +180,7 @@ fn rewritten_insert(insert: &InsertStatement, plan: &InsertPlan, source: &str) -
 }
 
 /// What limits the memory of one of the statement's temporary tables.
-pub(super) fn limits(context: &StatementContext<'_>) -> Vec<MemoryLimit> {
+pub(in crate::statements) fn limits(context: &StatementContext<'_>) -> Vec<MemoryLimit> {
     let limit = |setting: &str, bytes| MemoryLimit {
         setting: setting.to_owned(),
         bytes,

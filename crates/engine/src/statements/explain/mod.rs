@@ -15,6 +15,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
 use self::explained::Explained;
+pub(super) use self::explained::limits;
 use super::cached_plan::CachedPlan;
 use crate::error::refuse;
 use crate::result::{Outcome, StatementResult};
@@ -79,6 +80,9 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
         context.set_names_database(Some(&Arc::from(database.as_str())));
     }
     context.explains = true;
+    if let (Some(traced), ExplainKind::Plan) = (&context.trace, statement.kind) {
+        traced.is_only_explained();
+    }
     let (explained, measured) = match statement.kind {
         ExplainKind::Plan => (Explained::plan(context, target)?, None),
         ExplainKind::Analyze => {

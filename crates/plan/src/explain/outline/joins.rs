@@ -1,12 +1,12 @@
 //! Steps of joins.
 
 use super::super::access;
-use super::super::document::Document;
 use super::super::measured::Actual;
 use super::super::names::Columns;
 use super::step::{Heading, Step};
 use super::tables::unknown;
 use super::{Described, Outliner, ROW_COST, SCAN_COST, reading, row_cost};
+use crate::document::Document;
 use crate::estimate::selectivity;
 use crate::tree::physical::{IndexLookupJoin, JoinKey, JoinKind, Operator, Plan};
 

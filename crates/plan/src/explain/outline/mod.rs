@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use self::step::Heading;
 use super::access;
-use super::document::Document;
 use super::facts::Facts;
 use super::measured::{Actual, Measured, Measurements};
 use super::names::Columns;
 use super::subject::{Change, ChangeKind, Subject};
 use crate::catalog::TableSource;
+use crate::document::Document;
 use crate::tree::expression::{Expression, ExpressionKind, Subquery};
 use crate::tree::logical::{visit_expression, with_stack};
 use crate::tree::physical::{IndexMerge, IndexScan, Operator, Plan, QueryPlan};

@@ -1,8 +1,8 @@
 //! The steps of a plan: what FORMAT=TREE writes a line about, and version 2 of FORMAT=JSON an object.
 
-use super::super::document::{Document, Members};
 use super::super::facts::TableFacts;
 use super::super::measured::Actual;
+use crate::document::{Document, Members};
 
 /// What an operator is thought to cost, and to give.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,10 +1,10 @@
 //! Steps that make temporary tables: groups, sorts, set operations, common table expressions.
 
-use super::super::document::Document;
 use super::super::measured::Actual;
 use super::super::names::Columns;
 use super::step::{Heading, Step};
 use super::{Described, Outliner, ROW_COST, limit_step, scan_of};
+use crate::document::Document;
 use crate::text::order_text;
 use crate::tree::physical::{
     AggregateCall, Grouping, Operator, Plan, Purpose, SetOperationKind, SharedId, SharedSource,

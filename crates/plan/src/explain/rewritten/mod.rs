@@ -25,9 +25,19 @@ pub fn identifier(name: &str) -> String {
 
 /// What a bound query is rewritten to.
 pub(crate) fn rewritten(bound: &Query, options: &PlanOptions) -> String {
+    query_text(&shaped(bound, options))
+}
+
+/// A bound query as the rules leave it that change what is asked.
+pub(crate) fn shaped(bound: &Query, options: &PlanOptions) -> Query {
     let mut query = bound.clone();
     rules::shape(&mut query, options);
-    let writer = Writer::new(&query);
+    query
+}
+
+/// A query as SQL.
+pub(crate) fn query_text(query: &Query) -> String {
+    let writer = Writer::new(query);
     let names: Vec<&str> = query
         .output
         .iter()
@@ -37,17 +47,14 @@ pub(crate) fn rewritten(bound: &Query, options: &PlanOptions) -> String {
     format!("{}{body}", writer.with_clause())
 }
 
-/// What a bound UPDATE or DELETE is rewritten to. `names_targets`: DELETE t FROM …
-pub(crate) fn rewritten_change(
-    bound: &Query,
+/// An UPDATE or DELETE as SQL. `names_targets`: DELETE t FROM …
+pub(crate) fn change_text(
+    query: &Query,
     targets: &[ChangeTarget],
     kind: ChangeKind,
     names_targets: bool,
-    options: &PlanOptions,
 ) -> String {
-    let mut query = bound.clone();
-    rules::shape(&mut query, options);
-    let writer = Writer::new(&query);
+    let writer = Writer::new(query);
     let parts = writer.parts(&query.relation, None);
     let from = &parts.from;
     let verb = match kind {
@@ -68,7 +75,7 @@ pub(crate) fn rewritten_change(
                     let column = target.table.columns.get(assignment.column);
                     let column = column.map_or("", |column| &column.name);
                     let name = [&target.table.database, &target.alias, column].map(quoted);
-                    let value = new_value(&assignment.value, &query, &parts.scope);
+                    let value = new_value(&assignment.value, query, &parts.scope);
                     format!("{} = {value}", name.join("."))
                 })
             });

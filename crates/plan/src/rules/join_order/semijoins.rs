@@ -8,6 +8,7 @@ use crate::estimate::{self, estimate};
 use crate::predicates::sides_of_equality;
 use crate::rules::access_paths::target;
 use crate::rules::join_order::Order;
+use crate::rules::noted::joins;
 use crate::rules::rule::is_movable;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -58,6 +59,9 @@ pub(super) fn from_inner(join: &Join, order: &Order<'_>) -> Option<Relation> {
             from_inner = (read + lookup::cost(found, &path)).min(from_inner);
         }
     });
+    if let Some(trace) = order.trace {
+        joins::semijoin(join, from_outer, from_inner, trace);
+    }
     (from_inner < from_outer).then(|| {
         let left = Relation::clone(&join.left);
         Relation::Join(Join::new(JoinKind::Inner, left, distinct, on))

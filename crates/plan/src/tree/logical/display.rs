@@ -5,14 +5,21 @@ use std::fmt;
 
 use crate::text::{call_text, expression_text, joined_text, order_text};
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{Query, Relation, Shared, SharedRelation, visit_expression};
+use crate::tree::logical::{Query, Relation, Shared, SharedRelation, visit_expression, with_stack};
 use crate::tree::physical::JoinKind;
 
-/// What is known of columns: their names in base tables.
+/// No line is indented more often.
+const INDENT_MAX: usize = 1000;
+
+/// What is known of columns: their names in base tables, in the order of their numbers.
 struct ColumnNames(Vec<(usize, String)>);
 
 impl ColumnNames {
     fn collect(&mut self, relation: &Relation) {
+        with_stack(|| self.collect_here(relation));
+    }
+
+    fn collect_here(&mut self, relation: &Relation) {
         if let Relation::Scan(scan) = relation {
             for (index, column) in scan.table.columns.iter().enumerate() {
                 self.0.push((
@@ -33,9 +40,10 @@ impl ColumnNames {
 
 impl crate::text::Names for ColumnNames {
     fn column(&self, column: usize) -> String {
-        match self.0.iter().find(|(known, _)| *known == column) {
-            Some((_, name)) => name.clone(),
-            None => format!("#{column}"),
+        let first = self.0.partition_point(|(known, _)| *known < column);
+        match self.0.get(first) {
+            Some((known, name)) if *known == column => name.clone(),
+            _ => format!("#{column}"),
         }
     }
 }
@@ -56,6 +64,7 @@ impl fmt::Display for Query {
         self.shared
             .iter()
             .for_each(|shared| shared.for_each_relation(&mut |relation| names.collect(relation)));
+        names.0.sort_by_key(|(column, _)| *column);
         write_relation(f, &self.relation, 0, &names)?;
         for (index, shared) in self.shared.iter().enumerate() {
             match &shared.source {
@@ -94,6 +103,7 @@ fn write_relation(
     depth: usize,
     names: &ColumnNames,
 ) -> fmt::Result {
+    let depth = depth.min(INDENT_MAX);
     write!(f, "{:indent$}", "", indent = depth * 2)?;
     write_line(f, relation, names)?;
     let mut outcome = Ok(());
@@ -106,10 +116,8 @@ fn write_relation(
         });
     });
     outcome?;
-    relation
-        .inputs()
-        .into_iter()
-        .try_for_each(|input| write_relation(f, input, depth + 1, names))
+    let mut inputs = relation.inputs().into_iter();
+    inputs.try_for_each(|input| with_stack(|| write_relation(f, input, depth + 1, names)))
 }
 
 fn write_line(f: &mut fmt::Formatter<'_>, relation: &Relation, names: &ColumnNames) -> fmt::Result {

@@ -1,13 +1,15 @@
-//! JSON documents whose members keep the order in which they are written: FORMAT=JSON version 1 and MariaDB's
-//! ANALYZE have an order of their own, version 2 that of MySQL's JSON values ([`Document::sorted`]).
+//! JSON documents whose members keep the order in which they are written: FORMAT=JSON version 1,
+//! the optimizer trace and MariaDB's ANALYZE have an order of their own, version 2 that of MySQL's JSON values
+//! ([`Document::sorted`]).
 
 use mayfly_types::json::{append_double, append_quoted};
 
-use crate::tree::logical::with_stack;
+use crate::stack::with_stack;
 
 /// A value of a document.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Document {
+pub(crate) enum Document {
+    Null,
     Text(String),
     Flag(bool),
     Integer(u64),
@@ -17,15 +19,17 @@ pub(super) enum Document {
 }
 
 /// The members of an object, in order.
-pub(super) type Members = Vec<(&'static str, Document)>;
+pub(crate) type Members = Vec<(&'static str, Document)>;
 
 /// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// `end_markers_in_json`: the name of a member is repeated behind its closing bracket.
-    pub(super) end_markers: bool,
+    pub(crate) end_markers: bool,
     /// Lists of texts and numbers are on one line, as MariaDB writes them.
-    pub(super) short_lists: bool,
+    pub(crate) short_lists: bool,
+    /// `optimizer_trace='one_line=on'`: nothing but what JSON needs.
+    pub(crate) one_line: bool,
 }
 
 impl Default for Document {
@@ -78,15 +82,23 @@ impl<T: Into<Document>> FromIterator<T> for Document {
 
 impl Document {
     /// The text, without a line break behind it.
-    pub(super) fn to_text(&self, layout: Layout) -> String {
-        let mut out = Vec::new();
+    pub(crate) fn to_text(&self, layout: Layout) -> String {
+        self.to_bounded_text(layout, usize::MAX).0
+    }
+
+    /// The first bytes of the text, and how many more there are, which are never kept.
+    pub(crate) fn to_bounded_text(&self, layout: Layout, bytes_max: usize) -> (String, usize) {
+        let mut out = Out {
+            bytes: Vec::new(),
+            bytes_max,
+            missing: 0,
+        };
         self.append(&mut out, 0, "", layout);
-        // Only texts were written.
-        String::from_utf8_lossy(&out).into_owned()
+        out.finish()
     }
 
     /// Members in the order of MySQL's JSON values: by the length of their names, then by the names.
-    pub(super) fn sorted(self) -> Self {
+    pub(crate) fn sorted(self) -> Self {
         with_stack(|| match self {
             Self::List(values) => Self::List(values.into_iter().map(Self::sorted).collect()),
             Self::Object(members) => {
@@ -105,38 +117,40 @@ impl Document {
         !matches!(self, Self::List(_) | Self::Object(_))
     }
 
-    fn append(&self, out: &mut Vec<u8>, depth: usize, name: &str, layout: Layout) {
+    fn append(&self, out: &mut Out, depth: usize, name: &str, layout: Layout) {
         with_stack(|| match self {
-            Self::Text(text) => append_quoted(out, text.as_bytes()),
-            Self::Flag(true) => out.extend_from_slice(b"true"),
-            Self::Flag(false) => out.extend_from_slice(b"false"),
-            Self::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Self::Text(text) => append_quoted(&mut out.bytes, text.as_bytes()),
+            Self::Null => out.bytes.extend_from_slice(b"null"),
+            Self::Flag(true) => out.bytes.extend_from_slice(b"true"),
+            Self::Flag(false) => out.bytes.extend_from_slice(b"false"),
+            Self::Integer(number) => out.bytes.extend_from_slice(number.to_string().as_bytes()),
             // JSON has no other numbers.
-            Self::Number(number) if !number.is_finite() => out.extend_from_slice(b"null"),
-            Self::Number(number) => append_double(out, *number),
-            Self::List(values) if values.is_empty() => out.extend_from_slice(b"[]"),
-            Self::Object(members) if members.is_empty() => out.extend_from_slice(b"{}"),
+            Self::Number(number) if !number.is_finite() => out.bytes.extend_from_slice(b"null"),
+            Self::Number(number) => append_double(&mut out.bytes, *number),
+            Self::List(values) if values.is_empty() => out.bytes.extend_from_slice(b"[]"),
+            Self::Object(members) if members.is_empty() => out.bytes.extend_from_slice(b"{}"),
             Self::List(values) if layout.short_lists && values.iter().all(Self::is_scalar) => {
                 for (index, value) in values.iter().enumerate() {
-                    out.extend_from_slice(if index == 0 { b"[" } else { b", " });
+                    out.bytes
+                        .extend_from_slice(if index == 0 { b"[" } else { b", " });
                     value.append(out, depth, "", layout);
                 }
-                out.push(b']');
+                out.bytes.push(b']');
             }
             Self::List(values) => {
                 for (index, value) in values.iter().enumerate() {
-                    out.push(if index == 0 { b'[' } else { b',' });
-                    new_line(out, depth + 1);
+                    out.bytes.push(if index == 0 { b'[' } else { b',' });
+                    new_line(out, depth + 1, layout);
                     value.append(out, depth + 1, "", layout);
                 }
                 close(out, b']', depth, name, layout);
             }
             Self::Object(members) => {
                 for (index, (name, value)) in members.iter().enumerate() {
-                    out.push(if index == 0 { b'{' } else { b',' });
-                    new_line(out, depth + 1);
-                    append_quoted(out, name.as_bytes());
-                    out.extend_from_slice(b": ");
+                    out.bytes.push(if index == 0 { b'{' } else { b',' });
+                    new_line(out, depth + 1, layout);
+                    append_quoted(&mut out.bytes, name.as_bytes());
+                    out.bytes.extend_from_slice(b": ");
                     value.append(out, depth + 1, name, layout);
                 }
                 close(out, b'}', depth, name, layout);
@@ -145,16 +159,51 @@ impl Document {
     }
 }
 
-fn new_line(out: &mut Vec<u8>, depth: usize) {
-    out.push(b'\n');
-    out.resize(out.len() + depth * 2, b' ');
+/// A text that is kept up to some length.
+struct Out {
+    bytes: Vec<u8>,
+    bytes_max: usize,
+    /// How many bytes were not kept.
+    missing: usize,
 }
 
-fn close(out: &mut Vec<u8>, bracket: u8, depth: usize, name: &str, layout: Layout) {
-    new_line(out, depth);
-    out.push(bracket);
+impl Out {
+    fn trim(&mut self) {
+        self.missing += self.bytes.len().saturating_sub(self.bytes_max);
+        self.bytes.truncate(self.bytes_max);
+    }
+
+    fn finish(mut self) -> (String, usize) {
+        self.trim();
+        let Self {
+            mut bytes, missing, ..
+        } = self;
+        // Only texts were written, of which the last character may be cut.
+        let valid = match std::str::from_utf8(&bytes) {
+            Ok(text) => text.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        let missing = missing + bytes.len() - valid;
+        bytes.truncate(valid);
+        (String::from_utf8_lossy(&bytes).into_owned(), missing)
+    }
+}
+
+fn new_line(out: &mut Out, depth: usize, layout: Layout) {
+    out.trim();
+    if layout.one_line {
+        return;
+    }
+    out.bytes.push(b'\n');
+    out.bytes.resize(out.bytes.len() + depth * 2, b' ');
+}
+
+fn close(out: &mut Out, bracket: u8, depth: usize, name: &str, layout: Layout) {
+    new_line(out, depth, layout);
+    out.bytes.push(bracket);
     if layout.end_markers && !name.is_empty() {
-        out.extend_from_slice(format!(" /* {name} */").as_bytes());
+        out.bytes
+            .extend_from_slice(format!(" /* {name} */").as_bytes());
     }
 }
 
@@ -183,11 +232,28 @@ mod tests {
         let marked = document.to_text(Layout {
             end_markers: true,
             short_lists: true,
+            one_line: false,
         });
         assert!(
             marked.contains("  } /* c */,\n  \"a\": [\"x\", \"y\"],\n"),
             "{marked}"
         );
+        let line = document.to_text(Layout {
+            one_line: true,
+            ..Layout::default()
+        });
+        let wanted = r#"{"bb": 1,"c": {"z": 0.5,"a": "\"\n"},"a": ["x","y"],"empty": []}"#;
+        assert_eq!(line, wanted);
+        for most in 0..line.len() {
+            let bounded = document.to_bounded_text(
+                Layout {
+                    one_line: true,
+                    ..Layout::default()
+                },
+                most,
+            );
+            assert_eq!(bounded, (line[..most].to_owned(), line.len() - most));
+        }
         let sorted = document.sorted().to_text(Layout::default());
         assert!(sorted.starts_with("{\n  \"a\": [\n"), "{sorted}");
         assert!(sorted.contains("\"c\": {\n    \"a\": "), "{sorted}");

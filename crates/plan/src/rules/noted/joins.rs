@@ -1,0 +1,280 @@
+//! Joins in the optimizer trace: the orders that were compared, and how each right side is read.
+
+use super::tables::{first_scan, tables_of};
+use super::words::{block_of, table_list};
+use crate::access::lookup::LookupPath;
+use crate::document::{Document, Members};
+use crate::explain::names::quoted;
+use crate::trace::{Step, Trace};
+use crate::tree::access::Access;
+use crate::tree::logical::{Join, Relation, Scan};
+use crate::tree::physical::JoinKind;
+
+/// Of more inputs of a chain of joins only the first are written down: as many as MySQL joins.
+pub(in crate::rules) const INPUTS_MAX: usize = 61;
+
+/// The two ways to read the right side of a join, and what they cost.
+pub(in crate::rules) struct Ways {
+    /// An index is followed.
+    pub(in crate::rules) follows: bool,
+    /// Because a hint says so.
+    pub(in crate::rules) forced: bool,
+    pub(in crate::rules) lookup: f64,
+    /// None: no other key than the index's is there to hash by.
+    pub(in crate::rules) hash: Option<f64>,
+    pub(in crate::rules) left_rows: f64,
+    pub(in crate::rules) right_rows: f64,
+}
+
+fn kind_name(kind: JoinKind) -> &'static str {
+    match kind {
+        JoinKind::Inner => "inner",
+        JoinKind::Left => "left",
+        JoinKind::Semi => "semi",
+        JoinKind::Anti => "anti",
+        JoinKind::NullAwareAnti => "null-aware anti",
+    }
+}
+
+fn noted(join: &Join, scan: &Scan, paths: Vec<Document>, trace: &Trace) {
+    let considered: Members = vec![("considered_access_paths", Document::List(paths))];
+    let members: Members = vec![
+        ("join_type", Document::from(kind_name(join.kind))),
+        ("plan_prefix", table_list(&join.left)),
+        ("table", Document::from(quoted(&scan.alias))),
+        ("best_access_path", considered.into()),
+    ];
+    let select_id = first_scan(&join.left).map_or(1, |first| trace.block_of(first.first));
+    trace.note(select_id, Step::JoinAccess, members.into());
+}
+
+fn verdict(members: &mut Members, cause: Option<&'static str>) {
+    members.push(("chosen", Document::from(cause.is_none())));
+    if let Some(cause) = cause {
+        members.push(("cause", Document::from(cause)));
+    }
+}
+
+/// No index leads from the left rows into the table.
+pub(in crate::rules) fn without_index(join: &Join, scan: &Scan, trace: &Trace) {
+    let path: Members = vec![
+        ("access_type", Document::from("scan")),
+        (
+            "cause",
+            Document::from("no index leads from plan_prefix to the table"),
+        ),
+        ("chosen", Document::from(true)),
+    ];
+    noted(join, scan, vec![path.into()], trace);
+}
+
+/// An index was compared with a hash table.
+pub(in crate::rules) fn compared(
+    join: &Join,
+    scan: &Scan,
+    best: &LookupPath,
+    ways: &Ways,
+    trace: &Trace,
+) {
+    let index = scan.table.indexes.get(best.lookup.index);
+    let mut lookup: Members = vec![
+        ("access_type", Document::from(lookup_type(scan, best))),
+        (
+            "index",
+            Document::from(index.map_or("", |index| index.name.as_str())),
+        ),
+        ("rows", Document::from(best.rows_per_row)),
+        ("prefix_rows", Document::from(ways.left_rows)),
+        ("cost", Document::from(ways.lookup)),
+    ];
+    verdict(&mut lookup, (!ways.follows).then_some("cost"));
+    let mut paths = vec![Document::from(lookup)];
+    if let Some(hash) = ways.hash {
+        let mut scan: Members = vec![
+            ("access_type", Document::from("scan")),
+            ("hash_join", Document::from(true)),
+            ("resulting_rows", Document::from(ways.right_rows)),
+            ("cost", Document::from(hash)),
+        ];
+        let cause = if ways.forced { "index_hint" } else { "cost" };
+        verdict(&mut scan, ways.follows.then_some(cause));
+        paths.push(scan.into());
+    }
+    noted(join, scan, paths, trace);
+}
+
+/// `eq_ref` finds one row at most, `ref` some.
+fn lookup_type(scan: &Scan, path: &LookupPath) -> &'static str {
+    let index = scan.table.indexes.get(path.lookup.index);
+    let is_one =
+        index.is_some_and(|index| index.unique && path.lookup.keys.len() == index.parts.len());
+    if is_one { "eq_ref" } else { "ref" }
+}
+
+/// An input that a join could go on with.
+pub(in crate::rules) struct Candidate {
+    table: String,
+    paths: Vec<Document>,
+    rows: f64,
+    cost: f64,
+    /// Why it is not the one.
+    cause: Option<&'static str>,
+}
+
+impl Candidate {
+    /// An input to begin with.
+    pub(in crate::rules) fn first(
+        relation: &Relation,
+        access: Option<&Access>,
+        (rows, cost): (f64, f64),
+        cause: Option<&'static str>,
+    ) -> Self {
+        let access_type = match access {
+            None => "derived",
+            Some(Access::Table) => "scan",
+            Some(Access::Index(_) | Access::Merge(_)) => "range",
+        };
+        let path: Members = vec![
+            ("access_type", Document::from(access_type)),
+            ("resulting_rows", Document::from(rows)),
+            ("cost", Document::from(cost)),
+            ("chosen", Document::from(true)),
+        ];
+        Self {
+            table: tables_of(relation).join(","),
+            paths: vec![path.into()],
+            rows,
+            cost,
+            cause,
+        }
+    }
+
+    /// The next input: by a hash table of it or of what is joined, or by an index. `total`: what the rows and the
+    /// cost are then.
+    pub(in crate::rules) fn next(
+        relation: &Relation,
+        hash: f64,
+        lookup: Option<(&LookupPath, f64)>,
+        (rows, cost): (f64, f64),
+        cause: Option<&'static str>,
+    ) -> Self {
+        let mut paths = Vec::new();
+        if let (Some((path, lookup)), Relation::Scan(scan)) = (lookup, relation) {
+            let index = scan.table.indexes.get(path.lookup.index);
+            let mut members: Members = vec![
+                ("access_type", Document::from(lookup_type(scan, path))),
+                (
+                    "index",
+                    Document::from(index.map_or("", |index| index.name.as_str())),
+                ),
+                ("rows", Document::from(path.rows_per_row)),
+                ("cost", Document::from(lookup)),
+            ];
+            verdict(&mut members, (hash < lookup).then_some("cost"));
+            paths.push(members.into());
+        }
+        let mut members: Members = vec![
+            ("access_type", Document::from("scan")),
+            ("hash_join", Document::from(true)),
+            ("cost", Document::from(hash)),
+        ];
+        let is_worse = lookup.is_some_and(|(_, lookup)| lookup <= hash);
+        verdict(&mut members, is_worse.then_some("cost"));
+        paths.push(members.into());
+        Self {
+            table: tables_of(relation).join(","),
+            paths,
+            rows,
+            cost,
+            cause,
+        }
+    }
+
+    fn is_chosen(&self) -> bool {
+        self.cause.is_none()
+    }
+
+    fn document(self, prefix: &[String], rest: Vec<Document>) -> Document {
+        let considered: Members = vec![("considered_access_paths", Document::List(self.paths))];
+        let mut members: Members = vec![
+            ("plan_prefix", prefix.iter().map(String::as_str).collect()),
+            ("table", Document::from(self.table)),
+            ("best_access_path", considered.into()),
+            ("rows_for_plan", Document::from(self.rows)),
+            ("cost_for_plan", Document::from(self.cost)),
+        ];
+        verdict(&mut members, self.cause);
+        if !rest.is_empty() {
+            members.push(("rest_of_plan", Document::List(rest)));
+        }
+        members.into()
+    }
+}
+
+/// The order of a chain of joins was chosen input by input: what was compared at each.
+pub(in crate::rules) fn ordered(relation: &Relation, levels: Vec<Vec<Candidate>>, trace: &Trace) {
+    let select_id = block_of(relation, trace);
+    let mut levels = levels.into_iter();
+    for document in documents(&mut levels, &[]) {
+        trace.note(select_id, Step::ExecutionPlans, document);
+    }
+}
+
+fn documents(levels: &mut dyn Iterator<Item = Vec<Candidate>>, prefix: &[String]) -> Vec<Document> {
+    let Some(level) = levels.next() else {
+        return Vec::new();
+    };
+    let chosen = level.iter().find(|candidate| candidate.is_chosen());
+    let mut longer = prefix.to_vec();
+    longer.extend(chosen.map(|candidate| candidate.table.clone()));
+    let mut rest = crate::stack::with_stack(|| documents(levels, &longer));
+    let document = |candidate: Candidate| {
+        let rest = match candidate.is_chosen() {
+            true => std::mem::take(&mut rest),
+            false => Vec::new(),
+        };
+        candidate.document(prefix, rest)
+    };
+    level.into_iter().map(document).collect()
+}
+
+/// Both orders of two inputs were compared: of each, the first input and then the second.
+pub(in crate::rules) fn compared_pair(
+    relation: &Relation,
+    orders: [(Candidate, Candidate); 2],
+    trace: &Trace,
+) {
+    let select_id = block_of(relation, trace);
+    for (first, second) in orders {
+        let prefix = [first.table.clone()];
+        let rest = vec![second.document(&prefix, Vec::new())];
+        trace.note(select_id, Step::ExecutionPlans, first.document(&[], rest));
+    }
+}
+
+/// A semijoin was compared with a join that begins with the different rows of its inner side.
+pub(in crate::rules) fn semijoin(join: &Join, from_outer: f64, from_inner: f64, trace: &Trace) {
+    let is_inner = from_inner < from_outer;
+    let strategy = |name: &str, cost: f64, chosen: bool| {
+        let mut members: Members = vec![
+            ("strategy", Document::from(name)),
+            ("tables", table_list(&join.right)),
+        ];
+        if cost.is_finite() {
+            members.push(("cost", Document::from(cost)));
+        }
+        let cause = if cost.is_finite() {
+            "cost"
+        } else {
+            "no index leads to the outer tables"
+        };
+        verdict(&mut members, (!chosen).then_some(cause));
+        Document::from(members)
+    };
+    let select_id = first_scan(&join.left).map_or(1, |scan| trace.block_of(scan.first));
+    let outer = strategy("outer tables first", from_outer, !is_inner);
+    let inner = strategy("different inner rows first", from_inner, is_inner);
+    for document in [outer, inner] {
+        trace.note(select_id, Step::SemijoinChoice, document);
+    }
+}
