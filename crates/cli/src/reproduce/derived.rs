@@ -4,8 +4,9 @@ use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit};
 use serde_json::json;
 
 use super::client::{Client, Trouble};
-use super::published::{ARTICLES, DERIVED_MERGE_OFF, DERIVED_MERGE_ON, QUERIES, STAGES};
+use super::published::{ARTICLES, DERIVED_MERGE_OFF, DERIVED_MERGE_ON, QUERIES};
 use super::report::{Chart, Table, Told, ratio, ratio_cell, time_cell};
+use super::stages;
 use super::subject::Subject;
 use super::timing::{Load, Outcome};
 use crate::numbers;
@@ -16,6 +17,8 @@ const STATEMENT: &str = "SELECT * FROM (SELECT user_id, created, (SELECT user_em
      FROM login2 a WHERE a.user_id IN (100005, 100002, 100004, 100003)) AS a ORDER BY created";
 /// Rows of the article's table, by its AUTO_INCREMENT.
 const ROWS: u64 = 2047;
+/// Runs of each case, turn about; the median counts.
+const ROUNDS: usize = 5;
 /// Clients at the same time, as in the article.
 const CLIENTS: usize = 2;
 
@@ -85,7 +88,7 @@ pub(super) fn run(subjects: &[Subject], rows: u64) -> Result<Told, String> {
     );
     let mut told = Told::new(&ARTICLES[1], size);
     let columns = columns(subjects);
-    let mut found: Vec<Vec<Option<Found>>> = columns.iter().map(|_| Vec::new()).collect();
+    let mut found: Vec<Vec<Found>> = columns.iter().map(|_| Vec::new()).collect();
     let mut profiles = Vec::new();
     for subject in subjects {
         make(subject.connect()?.as_mut())?;
@@ -97,28 +100,35 @@ pub(super) fn run(subjects: &[Subject], rows: u64) -> Result<Told, String> {
                 variant.length
             ))?;
         }
-        for (column, found) in columns.iter().zip(&mut found) {
-            eprintln!("mayfly: article 1: {}: {} …", column.title, variant.title());
-            let result = measure(column, variant, queries);
-            let seconds = column.subject.seconds;
-            let outcome = match result {
-                Ok(ref it) => it.outcome.clone(),
-                Err(ref trouble) => Outcome::of(Err(trouble.clone()), seconds),
-            };
+        eprintln!("mayfly: article 1: {} …", variant.title());
+        let mut runs: Vec<Vec<Outcome>> = columns.iter().map(|_| Vec::new()).collect();
+        for _ in 0..ROUNDS {
+            for (column, runs) in columns.iter().zip(&mut runs) {
+                runs.push(time(column, variant, queries));
+            }
+        }
+        for ((column, found), runs) in columns.iter().zip(&mut found).zip(runs) {
+            let outcome = Outcome::median(runs);
             let who = format!("{}, {}", column.title, variant.title());
             let is_mayfly = column.subject.is_mayfly();
             told.take("rows of all queries", &who, is_mayfly, &outcome);
-            found.push(result.ok());
+            let [tables, on_disk] = count(column, variant)?;
+            found.push(Found {
+                tables,
+                on_disk,
+                outcome,
+            });
         }
         if profiles.is_empty() {
             for subject in subjects {
-                profiles.push(profile(subject).unwrap_or_default());
+                let settings = [switch(variant)];
+                profiles.push(stages::profile(subject, &settings, STATEMENT).unwrap_or_default());
             }
         }
     }
     told.tables.push(places(&columns, &found));
     told.tables.push(times(&columns, &found));
-    told.tables.push(stages(subjects, &profiles));
+    told.tables.push(stages::table(subjects, &profiles));
     if subjects.len() > 1 {
         told.notes.push(
             "Mayfly's clients are in its process, a server's go through connections: compare times within a column.".to_owned(),
@@ -181,38 +191,42 @@ fn switch(variant: &Variant) -> String {
     format!("SET SESSION optimizer_switch = 'derived_merge={merged}'")
 }
 
-fn measure(column: &Column<'_>, variant: &Variant, queries: u64) -> Result<Found, Trouble> {
+fn settings(column: &Column<'_>, variant: &Variant) -> Vec<String> {
     let mut settings = column.settings.clone();
     settings.push(switch(variant));
+    settings
+}
+
+/// The temporary tables of one run, and those of them that are on disk.
+fn count(column: &Column<'_>, variant: &Variant) -> Result<[u64; 2], Trouble> {
     let mut client = column.subject.connect()?;
-    for sql in &settings {
-        client.run(sql)?;
+    for sql in settings(column, variant) {
+        client.run(&sql)?;
     }
     // Asking for counters counts too, so that is taken off.
     let first = counters(client.as_mut())?;
     let second = counters(client.as_mut())?;
     client.run(STATEMENT)?;
     let third = counters(client.as_mut())?;
-    let own = |index: usize| {
+    Ok([0, 1].map(|index| {
         let asking = second[index].saturating_sub(first[index]);
-        third[index]
-            .saturating_sub(second[index])
-            .saturating_sub(asking)
-    };
+        let both = third[index].saturating_sub(second[index]);
+        both.saturating_sub(asking)
+    }))
+}
+
+/// The time of all queries.
+fn time(column: &Column<'_>, variant: &Variant, queries: u64) -> Outcome {
     let load = Load {
         place: &column.subject.place,
-        settings: &settings,
+        settings: &settings(column, variant),
         clients: CLIENTS,
         events: usize::try_from(queries).unwrap_or(usize::MAX),
         seconds: column.subject.seconds,
     };
     let result = load.run(&|_, client| client.sum(STATEMENT));
     let scaled = result.map(|(seconds, rows)| (seconds * QUERIES as f64 / queries as f64, rows));
-    Ok(Found {
-        tables: own(0),
-        on_disk: own(1),
-        outcome: Outcome::of(scaled, column.subject.seconds),
-    })
+    Outcome::of(scaled, column.subject.seconds)
 }
 
 /// Created_tmp_tables and Created_tmp_disk_tables.
@@ -228,34 +242,8 @@ fn counters(client: &mut dyn Client) -> Result<[u64; 2], Trouble> {
     Ok(["Created_tmp_tables", "Created_tmp_disk_tables"].map(|name| value(name).unwrap_or(0)))
 }
 
-/// The stages of the statement in its first variant, and their seconds.
-fn profile(subject: &Subject) -> Result<Vec<(String, f64)>, Trouble> {
-    let mut client = subject.connect()?;
-    client.run(&switch(&VARIANTS[0]))?;
-    // What later runs find ready is made by the first.
-    client.run(STATEMENT)?;
-    client.run("SET SESSION profiling = 1")?;
-    client.run(STATEMENT)?;
-    let rows = client.rows("SHOW PROFILE")?;
-    client.run("SET SESSION profiling = 0")?;
-    let mut stages: Vec<(String, f64)> = Vec::new();
-    for row in rows {
-        if let [Some(stage), Some(seconds), ..] = row.as_slice() {
-            let seconds = seconds.parse().unwrap_or(0.0);
-            match stages
-                .iter_mut()
-                .find(|(name, _)| name.eq_ignore_ascii_case(stage))
-            {
-                Some((_, sum)) => *sum += seconds,
-                None => stages.push((stage.clone(), seconds)),
-            }
-        }
-    }
-    Ok(stages)
-}
-
 /// Which temporary tables there are, and which are on disk.
-fn places(columns: &[Column<'_>], found: &[Vec<Option<Found>>]) -> Table {
+fn places(columns: &[Column<'_>], found: &[Vec<Found>]) -> Table {
     let mut table = Table {
         title: "Created_tmp_disk_tables of Created_tmp_tables, of one run".to_owned(),
         statement: Some(STATEMENT.to_owned()),
@@ -270,12 +258,9 @@ fn places(columns: &[Column<'_>], found: &[Vec<Option<Found>>]) -> Table {
         let mut row = vec![variant.title(), published.to_owned()];
         let mut counts = Vec::new();
         for found in found {
-            let found = found[index].as_ref();
-            row.push(found.map_or_else(
-                || "–".to_owned(),
-                |found| format!("{} of {}", found.on_disk, found.tables),
-            ));
-            counts.push(found.map(|found| [found.on_disk, found.tables]));
+            let found = &found[index];
+            row.push(format!("{} of {}", found.on_disk, found.tables));
+            counts.push([found.on_disk, found.tables]);
         }
         table.figures.push(json!({
             "length": variant.length, "derived_merge": variant.is_merged,
@@ -287,9 +272,9 @@ fn places(columns: &[Column<'_>], found: &[Vec<Option<Found>>]) -> Table {
 }
 
 /// The times of all queries, and each beside that of the merged derived table.
-fn times(columns: &[Column<'_>], found: &[Vec<Option<Found>>]) -> Table {
+fn times(columns: &[Column<'_>], found: &[Vec<Found>]) -> Table {
     let base = VARIANTS.iter().position(|it| it.is_merged).unwrap_or(0);
-    let seconds = |column: usize, index: usize| found[column][index].as_ref()?.outcome.seconds();
+    let seconds = |column: usize, index: usize| found[column][index].outcome.seconds();
     let mut table = Table {
         title: format!(
             "Time of {QUERIES} queries by two clients, and to that with derived_merge=on"
@@ -319,9 +304,7 @@ fn times(columns: &[Column<'_>], found: &[Vec<Option<Found>>]) -> Table {
         let mut ratios = vec![published_ratio];
         for (column, found) in found.iter().enumerate() {
             let ratio = ratio(seconds(column, index), seconds(column, base));
-            let time = found[index]
-                .as_ref()
-                .map_or_else(|| "–".to_owned(), |it| time_cell(&it.outcome));
+            let time = time_cell(&found[index].outcome);
             row.extend([time, ratio_cell(ratio)]);
             ratios.push(ratio);
         }
@@ -356,59 +339,5 @@ fn times(columns: &[Column<'_>], found: &[Vec<Option<Found>>]) -> Table {
             .collect(),
         groups,
     }));
-    table
-}
-
-/// The article's stages beside measured ones.
-fn stages(subjects: &[Subject], profiles: &[Vec<(String, f64)>]) -> Table {
-    let published: Vec<(&str, [Option<f64>; 2])> = STAGES
-        .iter()
-        .map(|(stage, mariadb, mysql)| (*stage, [Some(*mariadb), Some(*mysql)]))
-        .collect();
-    let mut lines = published;
-    for (stage, _) in profiles.iter().flatten() {
-        if !lines
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(stage))
-        {
-            lines.push((stage, [None, None]));
-        }
-    }
-    let mut table = Table {
-        title: "SHOW PROFILE of one run with varchar(2000) and derived_merge=off".to_owned(),
-        head: ["stage", "article: MariaDB", "article: MySQL"]
-            .map(str::to_owned)
-            .to_vec(),
-        ..Table::default()
-    };
-    table
-        .head
-        .extend(subjects.iter().map(|subject| subject.name.clone()));
-    let mut sums = vec![0.0; 2 + profiles.len()];
-    let cell = |seconds: Option<f64>| seconds.map_or_else(String::new, |it| format!("{it:.6}"));
-    for (stage, published) in lines {
-        let mut times = published.to_vec();
-        for profile in profiles {
-            let found = profile
-                .iter()
-                .find(|(name, _)| name.eq_ignore_ascii_case(stage));
-            times.push(found.map(|(_, seconds)| *seconds));
-        }
-        for (sum, time) in sums.iter_mut().zip(&times) {
-            *sum += time.unwrap_or(0.0);
-        }
-        table
-            .figures
-            .push(json!({"stage": stage, "seconds": times}));
-        table.rows.push(
-            std::iter::once(stage.to_owned())
-                .chain(times.into_iter().map(cell))
-                .collect(),
-        );
-    }
-    let sums = sums.into_iter().map(|sum| cell(Some(sum)));
-    table
-        .rows
-        .push(std::iter::once("all".to_owned()).chain(sums).collect());
     table
 }

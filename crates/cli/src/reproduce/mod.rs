@@ -11,6 +11,7 @@ mod options;
 mod published;
 mod report;
 mod scans;
+mod stages;
 mod subject;
 mod timing;
 mod user_tables;

@@ -227,6 +227,14 @@ impl Subject {
         self.server.is_some()
     }
 
+    /// The engine of temporary tables on disk that stands beside TempTable: InnoDB, or what a server has instead.
+    pub(super) fn disk_engine(&self) -> Engine {
+        match &self.server {
+            Some(it) if !it.has("INNODB") => Engine::Legacy("MYISAM"),
+            _ => Engine::Legacy("INNODB"),
+        }
+    }
+
     /// Whether it is a MariaDB.
     pub(super) fn is_mariadb(&self) -> bool {
         self.server

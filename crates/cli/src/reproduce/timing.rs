@@ -33,6 +33,25 @@ impl Outcome {
         }
     }
 
+    /// The median of several, which must have the same rows; what came instead, if one did not run.
+    pub(super) fn median(outcomes: Vec<Self>) -> Self {
+        let mut times = Vec::with_capacity(outcomes.len());
+        let mut all = None;
+        for outcome in outcomes {
+            let Self::Ran { seconds, rows } = outcome else {
+                return outcome;
+            };
+            if *all.get_or_insert(rows) != rows {
+                return Self::Failed("two runs gave other rows".to_owned());
+            }
+            times.push(seconds);
+        }
+        match (mayfly_tuning::median(&times), all) {
+            (Some(seconds), Some(rows)) => Self::Ran { seconds, rows },
+            _ => Self::Cannot,
+        }
+    }
+
     /// The seconds, if it ran.
     pub(super) fn seconds(&self) -> Option<f64> {
         match self {
@@ -99,45 +118,64 @@ impl Load<'_> {
         &self,
         event: &(dyn Fn(usize, &mut dyn Client) -> Result<RowSum, Trouble> + Sync),
     ) -> Result<(f64, RowSum), Trouble> {
-        let ready = Barrier::new(self.clients + 1);
+        let ready = Barrier::new(self.clients);
         let part = |number: usize| {
-            let mut client = self.place.connect(self.seconds).and_then(|mut client| {
+            let client = self.place.connect(self.seconds).and_then(|mut client| {
                 for sql in self.settings {
                     client.run(sql)?;
                 }
                 Ok(client)
             });
             ready.wait();
-            let client = match &mut client {
-                Ok(client) => client,
-                Err(trouble) => return Err(trouble.clone()),
-            };
+            let mut client = client?;
+            let begin = Instant::now();
             let mut sum = RowSum::default();
             for index in (number..self.events).step_by(self.clients) {
                 sum.merge(event(index, client.as_mut())?);
             }
-            Ok(sum)
+            Ok((begin, Instant::now(), sum))
         };
-        std::thread::scope(|scope| {
+        let parts: Result<Vec<_>, Trouble> = std::thread::scope(|scope| {
             let part = &part;
             let threads: Vec<_> = (0..self.clients)
                 .map(|number| scope.spawn(move || part(number)))
                 .collect();
-            ready.wait();
-            let begin = Instant::now();
-            let mut sum = RowSum::default();
-            let mut problem = None;
-            for thread in threads {
-                match thread.join() {
-                    Ok(Ok(part)) => sum.merge(part),
-                    Ok(Err(trouble)) => problem = Some(trouble),
-                    Err(_) => problem = Some(Trouble::Failed("a client panicked".to_owned())),
-                }
-            }
-            match problem {
-                None => Ok((begin.elapsed().as_secs_f64(), sum)),
-                Some(trouble) => Err(trouble),
-            }
-        })
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                let panicked = Trouble::Failed("a client panicked".to_owned());
+                thread.join().unwrap_or(Err(panicked))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        // A client may have begun, or even ended, before others have woken up.
+        let parts = parts?;
+        let begin = parts.iter().map(|part| part.0).min();
+        let end = parts.iter().map(|part| part.1).max();
+        let elapsed = begin.zip(end).map(|(begin, end)| end - begin);
+        let mut sum = RowSum::default();
+        parts.iter().for_each(|part| sum.merge(part.2));
+        Ok((elapsed.unwrap_or_default().as_secs_f64(), sum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ran(seconds: f64, rows: &[&str]) -> Outcome {
+        let mut sum = RowSum::default();
+        rows.iter().for_each(|row| sum.add(&[Some(row)]));
+        Outcome::Ran { seconds, rows: sum }
+    }
+
+    #[test]
+    fn a_median_needs_equal_rows() {
+        let median = |outcomes: Vec<Outcome>| Outcome::median(outcomes);
+        let found = median(vec![ran(3.0, &["a"]), ran(1.0, &["a"]), ran(2.0, &["a"])]);
+        assert_eq!(found.seconds(), Some(2.0));
+        let found = median(vec![ran(3.0, &["a"]), ran(1.0, &["b"])]);
+        assert!(matches!(found, Outcome::Failed(_)), "{found:?}");
+        let found = median(vec![ran(3.0, &["a"]), Outcome::TooLong(9)]);
+        assert!(matches!(found, Outcome::TooLong(9)), "{found:?}");
+        assert!(matches!(median(Vec::new()), Outcome::Cannot));
     }
 }
