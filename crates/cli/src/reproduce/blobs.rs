@@ -78,7 +78,10 @@ fn make(client: &mut dyn Client, rows: u64) -> Result<(), Trouble> {
     let numbers = numbers::subquery(rows);
     for (table, value) in [
         ("repeating", "REPEAT(CHAR(97 + n % 25), 100 + n % 20)"),
-        ("uniques", "CONCAT(SHA1(n), REPEAT('-', 20), SHA1(n + 1))"),
+        (
+            "uniques",
+            "CONCAT(LEFT(SHA2(n, 256), 40), REPEAT('-', 20), LEFT(SHA2(n + 1, 256), 40))",
+        ),
     ] {
         client.run(&format!(
             "CREATE TABLE {table} (id int NOT NULL PRIMARY KEY, t text) ENGINE=InnoDB DEFAULT CHARSET=latin1"

@@ -169,7 +169,7 @@ fn make(client: &mut dyn Client, table: &str, rows: u64) -> Result<(), Trouble> 
         "CREATE TABLE {table} (i int unsigned NOT NULL, c char(50) NOT NULL) ENGINE=MyISAM DEFAULT CHARSET=latin1"
     ))?;
     client.run(&format!(
-        "INSERT INTO {table} SELECT CRC32(n) % 100000, SHA1(IF(n % 20 = 19, n - 19, n)) FROM {}",
+        "INSERT INTO {table} SELECT CRC32(n) % 100000, LEFT(SHA2(IF(n % 20 = 19, n - 19, n), 256), 40) FROM {}",
         numbers::subquery(rows)
     ))
 }
