@@ -121,12 +121,9 @@ fn articles_are_picked_and_what_cannot_be_is_refused() {
             .lines()
             .find(|it| it.contains(line) && it.contains(" of "))
             .unwrap();
-        let is_on_disk = line.contains("513");
-        assert_eq!(
-            counts.contains(if is_on_disk { "1 of" } else { "0 of" }),
-            true,
-            "{counts}"
-        );
+        // MyISAM, InnoDB, and TempTable, which has no such limit.
+        let on_disk = if line.contains("513") { 2 } else { 0 };
+        assert_eq!(counts.matches("1 of 1").count(), on_disk, "{counts}");
     }
     for (arguments, error) in [
         (&["--datadir", "d"][..], "leave --datadir out"),

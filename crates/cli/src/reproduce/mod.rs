@@ -17,7 +17,7 @@ mod timing;
 mod user_tables;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -37,11 +37,7 @@ pub(crate) fn run(reproduce: &ReproduceOptions, options: &Options) -> Result<Exi
         );
     }
     let begin = Instant::now();
-    let directory = options
-        .engine
-        .tmpdir
-        .clone()
-        .unwrap_or_else(std::env::temp_dir);
+    let directory = first_directory(options.engine.tmpdir.as_deref());
     let mut subjects = vec![Subject::mayfly(options, None, reproduce.seconds)?];
     if let Some(address) = &reproduce.server {
         subjects.push(Subject::server(address, reproduce.seconds)?);
@@ -83,6 +79,12 @@ pub(crate) fn run(reproduce: &ReproduceOptions, options: &Options) -> Result<Exi
         eprintln!("mayfly: a statement failed, or results differ: see above");
         ExitCode::FAILURE
     })
+}
+
+/// Where data is made: the first of the temporary directories.
+fn first_directory(tmpdir: Option<&Path>) -> PathBuf {
+    let first = tmpdir.and_then(|list| std::env::split_paths(list).next());
+    first.unwrap_or_else(std::env::temp_dir)
 }
 
 /// Article 3 has two experiments.

@@ -54,7 +54,7 @@ impl Subject {
             seconds,
             directory: own,
         };
-        subject.make_database()?;
+        make_database(&subject.place)?;
         Ok(subject)
     }
 
@@ -103,7 +103,9 @@ impl Subject {
                 "{at}: there is a database `{DATABASE}` already: if an interrupted run left it, drop it"
             ));
         }
-        let subject = Self {
+        // From here on the database is ours, to be dropped at the end.
+        make_database(&place).map_err(|error| format!("{at}: {error}"))?;
+        Ok(Self {
             name: server.name,
             place,
             server: Some(Abilities {
@@ -114,19 +116,7 @@ impl Subject {
             }),
             seconds,
             directory: None,
-        };
-        subject
-            .make_database()
-            .map_err(|error| format!("{at}: {error}"))?;
-        Ok(subject)
-    }
-
-    fn make_database(&self) -> Result<(), String> {
-        let mut client = self.place.connect_outside()?;
-        client.run(&format!(
-            "CREATE DATABASE {DATABASE} DEFAULT CHARACTER SET utf8mb4"
-        ))?;
-        Ok(())
+        })
     }
 
     /// Whether it is Mayfly.
@@ -243,6 +233,15 @@ impl Subject {
     }
 }
 
+/// Makes the database of the experiments.
+fn make_database(place: &Place) -> Result<(), String> {
+    let mut client = place.connect_outside()?;
+    client.run(&format!(
+        "CREATE DATABASE {DATABASE} DEFAULT CHARACTER SET utf8mb4"
+    ))?;
+    Ok(())
+}
+
 impl Abilities {
     /// Whether its engine on disk stands for one of the two that Mayfly has; Aria is MyISAM's successor.
     fn has(&self, disk: &str) -> bool {
@@ -253,10 +252,10 @@ impl Abilities {
 impl Drop for Subject {
     fn drop(&mut self) {
         // Nothing can be done about what does not go.
-        if self.server.is_some() {
-            if let Ok(mut client) = self.place.connect_outside() {
-                let _ = client.run(&format!("DROP DATABASE {DATABASE}"));
-            }
+        if self.server.is_some()
+            && let Ok(mut client) = self.place.connect_outside()
+        {
+            let _ = client.run(&format!("DROP DATABASE {DATABASE}"));
         }
         if let Some(directory) = &self.directory {
             let _ = std::fs::remove_dir_all(directory);
