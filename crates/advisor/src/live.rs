@@ -1,6 +1,6 @@
-//! A server that runs, through an ordinary connection that only reads.
+//! A server that runs, through an ordinary connection that only reads. Others may use [`connect`] for more.
 //!
-//! Invariant: every statement that is sent is one of the few in this file, or EXPLAIN of a SELECT, and stands in a
+//! Invariant: every statement that [`Live`] sends is one of the few in this file, or EXPLAIN of a SELECT, and stands in a
 //! transaction that is READ ONLY. No statement of the workload is run.
 
 use std::collections::BTreeSet;

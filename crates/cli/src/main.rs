@@ -8,9 +8,12 @@ mod csv_table;
 mod data_directory;
 mod demo;
 mod load_progress;
+mod numbers;
 mod open;
 mod options;
 mod output;
+mod reproduce;
+mod row_sum;
 mod run;
 mod serve;
 mod shell;
@@ -48,6 +51,7 @@ fn start(options: &Options) -> Result<ExitCode, String> {
         Some(Command::Demo(demo)) => return demo::run(demo, options),
         Some(Command::Backup { target }) => return data_directory::backup(options, target),
         Some(Command::Check) => return data_directory::check(options),
+        Some(Command::Reproduce(reproduce)) => return reproduce::run(reproduce, options),
         Some(Command::Serve(serve)) => return serve::run(serve, options),
         Some(Command::Tune(tune)) => return tune::run(tune, options),
         Some(Command::WhatIf(what_if)) => return what_if::run(what_if, options),

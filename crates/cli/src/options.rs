@@ -8,6 +8,7 @@ use mayfly_engine::DatabaseOptions;
 
 use crate::advise::AdviseOptions;
 use crate::output::Format;
+use crate::reproduce::ReproduceOptions;
 
 /// A MySQL-compatible SQL engine whose temporary tables never fall off a cliff.
 #[derive(Debug, Parser)]
@@ -74,6 +75,8 @@ pub(crate) enum Command {
     },
     /// Reads the whole data directory of --datadir and says whether it is in order.
     Check,
+    /// Runs the experiments of five articles on temporary tables, their published figures beside the measured ones.
+    Reproduce(ReproduceOptions),
     /// Serves MySQL clients.
     Serve(ServeOptions),
     /// Measures which read_buffer_size is best on this machine.

@@ -3,7 +3,7 @@
 //! Here are the command line, files and the terminal; what is found is the `advisor` crate's matter. Nothing on the
 //! command line is a password: others could read it in the list of processes.
 
-mod access;
+pub(crate) mod access;
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};

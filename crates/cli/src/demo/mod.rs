@@ -9,7 +9,7 @@ use mayfly_charts::terminal;
 use mayfly_engine::{Database, Error, Session, TemporaryTableRecord};
 
 use crate::options::{DemoOptions, Options};
-use crate::units;
+use crate::{numbers, units};
 
 /// Figures of "How much overhead is caused by on disk temporary tables" (2007), MySQL 5.0.45 on a
 /// Pentium 4, for the headline statement.
@@ -207,22 +207,10 @@ fn fill(session: &mut Session, rows: u64) -> Result<Duration, Error> {
     for sql in ["CREATE DATABASE demo", "USE demo", CREATE] {
         session.execute(sql)?;
     }
-    let digits = "(SELECT 0 d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL \
-                  SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL \
-                  SELECT 8 UNION ALL SELECT 9)";
-    let digit_count = rows
-        .saturating_sub(1)
-        .checked_ilog10()
-        .map_or(1, |log| log + 1);
-    let (mut sum, mut tables) = (String::new(), String::new());
-    for power in 0..digit_count {
-        let joint = if power == 0 { ("", "") } else { (" + ", ", ") };
-        sum.push_str(&format!("{}p{power}.d * {}", joint.0, 10_u64.pow(power)));
-        tables.push_str(&format!("{}{digits} p{power}", joint.1));
-    }
     session.execute(&format!(
         "INSERT INTO gtest SELECT CRC32(n) % 100000, SHA1(IF(n % 20 = 19, n - 19, n)) \
-         FROM (SELECT {sum} n FROM {tables}) numbers WHERE n < {rows}"
+         FROM {}",
+        numbers::subquery(rows)
     ))?;
     Ok(start.elapsed())
 }

@@ -6,24 +6,24 @@ use mayfly_tuning::{CaseReport, MOST_DIFFERENCE, Report, published, size_text};
 use crate::units;
 
 /// One line of a case's table.
-pub(super) struct Row {
-    pub(super) size: String,
-    pub(super) median: String,
-    pub(super) spread: String,
-    pub(super) rate: String,
+pub(crate) struct Row {
+    pub(crate) size: String,
+    pub(crate) median: String,
+    pub(crate) spread: String,
+    pub(crate) rate: String,
     /// How much longer than the best.
-    pub(super) excess: String,
+    pub(crate) excess: String,
     /// The same in the article.
-    pub(super) article: String,
+    pub(crate) article: String,
     /// What the rule says of the size.
-    pub(super) verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// The median as a share of the greatest of the case.
-    pub(super) share: f64,
-    pub(super) is_chosen: bool,
+    pub(crate) share: f64,
+    pub(crate) is_chosen: bool,
 }
 
 /// The names of the columns of [`Row::cells`].
-pub(super) fn columns(case: &CaseReport) -> [&'static str; 7] {
+pub(crate) fn columns(case: &CaseReport) -> [&'static str; 7] {
     let variable = case.case.variable();
     [
         variable,
@@ -37,7 +37,7 @@ pub(super) fn columns(case: &CaseReport) -> [&'static str; 7] {
 }
 
 impl Row {
-    pub(super) fn cells(&self) -> [&str; 7] {
+    pub(crate) fn cells(&self) -> [&str; 7] {
         let Self {
             size,
             median,
@@ -53,7 +53,7 @@ impl Row {
 }
 
 /// The lines of a case; none if it was not measured.
-pub(super) fn rows(report: &Report, case: &CaseReport) -> Vec<Row> {
+pub(crate) fn rows(report: &Report, case: &CaseReport) -> Vec<Row> {
     let Some((measured, choice)) = case.measured() else {
         return Vec::new();
     };
@@ -107,7 +107,7 @@ fn percent(share: f64) -> String {
 }
 
 /// What was scanned, in a line.
-pub(super) fn extent(case: &CaseReport) -> Option<String> {
+pub(crate) fn extent(case: &CaseReport) -> Option<String> {
     let (measured, _) = case.measured()?;
     let complete = measured
         .rounds
@@ -120,7 +120,7 @@ pub(super) fn extent(case: &CaseReport) -> Option<String> {
 }
 
 /// A warning where chance is larger than the differences that the rule trusts.
-pub(super) fn warning(case: &CaseReport) -> Option<String> {
+pub(crate) fn warning(case: &CaseReport) -> Option<String> {
     let (_, choice) = case.measured()?;
     match choice.noise {
         Some(noise) if noise <= MOST_DIFFERENCE => None,
@@ -135,7 +135,7 @@ pub(super) fn warning(case: &CaseReport) -> Option<String> {
 }
 
 /// The chart of a case: how much longer each size takes than the best; the article's line beside it.
-pub(super) fn chart(report: &Report, case: &CaseReport) -> Option<LineChart> {
+pub(crate) fn chart(report: &Report, case: &CaseReport) -> Option<LineChart> {
     let (_, choice) = case.measured()?;
     let points = report.sizes.iter().zip(&choice.relative);
     let points = points.filter_map(|(size, relative)| {
@@ -191,7 +191,7 @@ pub(super) fn chart(report: &Report, case: &CaseReport) -> Option<LineChart> {
 }
 
 /// A text as a sentence begins.
-pub(super) fn capitalized(text: &str) -> String {
+pub(crate) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters
         .next()

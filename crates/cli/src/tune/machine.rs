@@ -4,7 +4,7 @@
 use std::path::Path;
 
 /// Facts about the machine, a few words each.
-pub(super) fn facts(file: &Path) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(file: &Path) -> Vec<(&'static str, String)> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let mut facts = Vec::new();
     if let Ok(cores) = std::thread::available_parallelism() {
@@ -77,7 +77,7 @@ pub(super) fn facts(file: &Path) -> Vec<(&'static str, String)> {
 }
 
 /// Bytes of memory that can be had without swapping.
-pub(super) fn available_memory() -> Option<u64> {
+pub(crate) fn available_memory() -> Option<u64> {
     memory(
         &std::fs::read_to_string("/proc/meminfo").ok()?,
         "MemAvailable",
@@ -85,13 +85,13 @@ pub(super) fn available_memory() -> Option<u64> {
 }
 
 /// Bytes free in the file system of a directory.
-pub(super) fn free_space(directory: &Path) -> Option<u64> {
+pub(crate) fn free_space(directory: &Path) -> Option<u64> {
     let space = rustix::fs::statvfs(directory).ok()?;
     Some(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
 /// Columns of the terminal that standard output is; 80 for any other output.
-pub(super) fn terminal_width() -> usize {
+pub(crate) fn terminal_width() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout());
     size.map_or(80, |size| usize::from(size.ws_col))
         .clamp(60, 120)

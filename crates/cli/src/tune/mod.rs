@@ -1,29 +1,27 @@
 //! `mayfly tune`: the experiment of "MySQL: what read_buffer_size value is optimal?" on this machine, and what to set.
 
 mod conclusion;
-mod figures;
-mod machine;
+pub(crate) mod figures;
+pub(crate) mod machine;
+pub(crate) mod made_file;
 mod report;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mayfly_tuning::{
-    Advice, Case, FileScans, Plan, ROW_BYTES, SIZES, SystemClock, SystemIo, make_table, measure,
+    Advice, Case, FileScans, Plan, ROW_BYTES, SIZES, SystemClock, SystemIo, measure,
 };
 
 use crate::options::{Options, TuneOptions};
 use crate::units;
+use made_file::MadeFile;
 use report::Told;
 
-/// The data file that is made, unless the user says otherwise or space is short.
-const SIZE: u64 = 1 << 30;
-/// The least data file: some rows for each of many scanners.
-const SIZE_MIN: u64 = 1 << 20;
 /// The most of a table that is scanned in the cache.
 const CACHED_SIZE: u64 = 256 << 20;
 
@@ -60,7 +58,9 @@ pub(crate) fn run(tune: &TuneOptions, options: &Options) -> Result<ExitCode, Str
             (scans, file, machine::facts(path))
         }
         None => {
-            let made = MadeFile::make(tune, options, &stop)?;
+            let directory = tune.directory.as_ref().or(options.engine.tmpdir.as_ref());
+            let directory = directory.cloned().unwrap_or_else(std::env::temp_dir);
+            let made = MadeFile::make(&directory, tune.size, &stop)?;
             let facts = machine::facts(&made.path);
             let scans = open(&made.path, ROW_BYTES)?;
             let rows = scans.shape().rows;
@@ -146,63 +146,4 @@ fn cases(tune: &TuneOptions) -> Result<Vec<Case>, String> {
 fn write_file(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), String> {
     let Some(path) = path else { return Ok(()) };
     std::fs::write(path, content()).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// A data file that was made for the measurement, and goes with it.
-struct MadeFile {
-    path: PathBuf,
-}
-
-impl MadeFile {
-    fn make(
-        tune: &TuneOptions,
-        options: &Options,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Self, String> {
-        let directory = tune
-            .directory
-            .clone()
-            .or_else(|| options.engine.tmpdir.clone());
-        let directory = directory.unwrap_or_else(std::env::temp_dir);
-        if !directory.is_dir() {
-            return Err(format!("{}: no such directory", directory.display()));
-        }
-        let free = machine::free_space(&directory).unwrap_or(u64::MAX);
-        let size = tune.size.unwrap_or(SIZE.min(free / 4));
-        if size < SIZE_MIN {
-            return Err(format!(
-                "a data file of {} is too small: {} are free in {}, and --size is {} at least",
-                units::bytes(size),
-                units::bytes(free),
-                directory.display(),
-                units::bytes(SIZE_MIN)
-            ));
-        }
-        if size > free {
-            return Err(format!(
-                "--size is {}, but only {} are free in {}",
-                units::bytes(size),
-                units::bytes(free),
-                directory.display()
-            ));
-        }
-        let path = directory.join(format!("mayfly-tune-{}", std::process::id()));
-        let rows = size / ROW_BYTES as u64;
-        eprintln!(
-            "mayfly: making a table of {rows} rows, {} …",
-            units::bytes(size)
-        );
-        match make_table(&SystemIo, &path, rows, stop) {
-            Ok(true) => Ok(Self { path }),
-            Ok(false) => Err("interrupted before anything was measured".to_owned()),
-            Err(error) => Err(format!("{}: {error}", path.display())),
-        }
-    }
-}
-
-impl Drop for MadeFile {
-    fn drop(&mut self) {
-        // Nothing can be done about a file that does not go.
-        let _ = std::fs::remove_file(&self.path);
-    }
 }

@@ -2,7 +2,7 @@
 //! each of them costs. The results must be the same everywhere.
 
 mod report;
-mod settings;
+pub(crate) mod settings;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,6 +12,7 @@ use mayfly_engine::{Session, TemporaryTableRecord};
 
 use crate::open::open;
 use crate::options::{Options, WhatIfOptions};
+use crate::row_sum::RowSum;
 use crate::run::{Runner, Source};
 use report::Report;
 use settings::{Case, cases};
@@ -32,36 +33,6 @@ pub(crate) enum Outcome {
     TooLong(Duration),
     /// It ended with an error.
     Failed(String),
-}
-
-/// What rows have in common with the same rows in another order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct RowSum {
-    pub(crate) rows: u64,
-    sum: u64,
-}
-
-impl RowSum {
-    fn add(&mut self, row: &[Option<Vec<u8>>]) {
-        // FNV-1a over the values, each with its length in front.
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        let mut take = |bytes: &[u8]| {
-            for byte in bytes {
-                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        };
-        for value in row {
-            match value {
-                None => take(&[0xFF]),
-                Some(value) => {
-                    take(&(value.len() as u64).to_le_bytes());
-                    take(value);
-                }
-            }
-        }
-        self.rows += 1;
-        self.sum = self.sum.wrapping_add(hash);
-    }
 }
 
 /// Runs the statement under all cases, and prints what they cost.

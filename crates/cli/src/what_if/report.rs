@@ -7,8 +7,9 @@ use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit, html, svg, termi
 use mayfly_engine::TemporaryTableRecord;
 use serde_json::json;
 
+use super::Outcome;
 use super::settings::{Case, Engine};
-use super::{Outcome, RowSum};
+use crate::row_sum::RowSum;
 use crate::units;
 
 /// Columns of the chart on a terminal.

@@ -27,9 +27,10 @@ pub(crate) struct Case {
     pub(crate) engine: Engine,
     /// Bytes of memory that a temporary table may have.
     pub(crate) limit: u64,
-    key_buffer: u64,
+    /// Bytes of the key cache, which MyISAM's indexes go through.
+    pub(crate) key_buffer: u64,
     /// Tables are on disk from their first row on.
-    on_disk: bool,
+    pub(crate) on_disk: bool,
 }
 
 impl Case {
@@ -46,13 +47,21 @@ impl Case {
 
     /// Sets what the case says. Settings that it does not say are as they were.
     pub(crate) fn apply(&self, session: &mut Session) -> Result<()> {
+        for sql in self.statements() {
+            session.execute(&sql)?;
+        }
+        Ok(())
+    }
+
+    /// The statements that set what the case says.
+    pub(crate) fn statements(&self) -> Vec<String> {
         let (memory, disk) = match self.engine {
             Engine::TempTable => ("TempTable", "INNODB"),
             Engine::Legacy(disk) => ("MEMORY", disk),
         };
         let global = self.limit.max(2 << 20);
         let big = u8::from(self.on_disk);
-        for sql in [
+        vec![
             format!(
                 "SET tmp_table_size = {0}, max_heap_table_size = {0}, big_tables = {big}",
                 self.limit
@@ -61,10 +70,7 @@ impl Case {
             format!("SET internal_tmp_mem_storage_engine = '{memory}'"),
             format!("SET internal_tmp_disk_storage_engine = '{disk}'"),
             format!("SET GLOBAL key_buffer_size = {}", self.key_buffer),
-        ] {
-            session.execute(&sql)?;
-        }
-        Ok(())
+        ]
     }
 }
 

@@ -1,0 +1,68 @@
+//! A data file that is made to be scanned.
+
+use std::path::{Path, PathBuf};
+
+use mayfly_tuning::{ROW_BYTES, SystemIo, make_table};
+
+use super::machine;
+use crate::units;
+
+/// The data file that is made, unless the user says otherwise or space is short.
+const SIZE: u64 = 1 << 30;
+/// The least data file: some rows for each of many scanners.
+const SIZE_MIN: u64 = 1 << 20;
+
+/// A data file that was made for the measurement, and goes with it.
+pub(crate) struct MadeFile {
+    pub(crate) path: PathBuf,
+}
+
+impl MadeFile {
+    /// Makes one in a directory, of 1 GiB or a quarter of the free space where no size is given.
+    pub(crate) fn make(
+        directory: &Path,
+        size: Option<u64>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, String> {
+        if !directory.is_dir() {
+            return Err(format!("{}: no such directory", directory.display()));
+        }
+        let free = machine::free_space(directory).unwrap_or(u64::MAX);
+        let size = size.unwrap_or(SIZE.min(free / 4));
+        if size < SIZE_MIN {
+            return Err(format!(
+                "a data file of {} is too small: {} are free in {}, and --size is {} at least",
+                units::bytes(size),
+                units::bytes(free),
+                directory.display(),
+                units::bytes(SIZE_MIN)
+            ));
+        }
+        if size > free {
+            return Err(format!(
+                "--size is {}, but only {} are free in {}",
+                units::bytes(size),
+                units::bytes(free),
+                directory.display()
+            ));
+        }
+        let path = directory.join(format!("mayfly-tune-{}", std::process::id()));
+        let rows = size / ROW_BYTES as u64;
+        eprintln!(
+            "mayfly: making a table of {rows} rows, {} …",
+            units::bytes(size)
+        );
+        match make_table(&SystemIo, &path, rows, stop) {
+            Ok(true) => Ok(Self { path }),
+            Ok(false) => Err("interrupted before anything was measured".to_owned()),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        }
+    }
+}
+
+impl Drop for MadeFile {
+    fn drop(&mut self) {
+        // Nothing can be done about a file that does not go.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
