@@ -52,7 +52,10 @@ fn text(session: &mut Session, sql: &str) -> Option<String> {
 fn explain(session: &mut Session, sql: &str) -> usize {
     let mut explained = 0;
     for (prefix, version) in FORMATS {
-        let set = format!("SET SESSION explain_json_format_version = {version}");
+        // With end markers a document is none of JSON.
+        let set = format!(
+            "SET SESSION explain_json_format_version = {version}, SESSION end_markers_in_json = 0"
+        );
         session.execute(&set).expect("a variable is set");
         let Some(text) = text(session, &format!("{prefix} {sql}")) else {
             continue;
