@@ -151,7 +151,8 @@ impl Subject {
         };
         let engine = match case.engine {
             Engine::TempTable if abilities.temptable => Some("TempTable"),
-            Engine::Legacy(disk) if abilities.has(disk) => {
+            // A table that stays in memory asks for no engine on disk.
+            Engine::Legacy(disk) if abilities.has(disk) || case.stays_in_memory() => {
                 // Tables that are on disk from their first row on need no engine in memory.
                 match (abilities.temptable, abilities.memory || case.on_disk) {
                     (false, _) => None,

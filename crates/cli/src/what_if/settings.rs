@@ -34,6 +34,11 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    /// Whether no limit sends a table to disk.
+    pub(crate) fn stays_in_memory(&self) -> bool {
+        !self.on_disk && self.limit == UNLIMITED
+    }
+
     /// TempTable with all the memory that it wants.
     pub(crate) fn unlimited() -> Self {
         Self {
