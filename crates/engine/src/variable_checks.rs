@@ -121,7 +121,7 @@ impl SystemVariable {
                     bits
                 }))
             }
-            Kind::Switches { words, default } => {
+            Kind::Switches { words, default, .. } => {
                 let bits = match value {
                     Value::Bytes(_) => {
                         let before = check.bits_before(default);

@@ -40,10 +40,11 @@ pub(crate) enum Kind {
         default: u64,
         words: &'static [&'static str],
     },
-    /// A set of switches, written `name=on,other=off`.
+    /// A set of switches, written `name=on,other=off`; nothing depends on those that are `inert`.
     Switches {
         default: u64,
         words: &'static [&'static str],
+        inert: &'static [&'static str],
     },
     /// The name of a character set; NULL where `nullable`.
     CharacterSet {

@@ -120,12 +120,19 @@ impl SystemVariable {
         if self.deprecated {
             return Some(codes::ER_WARN_DEPRECATED_VARIABLE.with(&[&self.name]));
         }
-        if let (Kind::Switches { default, words }, Setting::Unsigned(set)) = (self.kind, setting)
-            && self.name == "optimizer_switch"
+        if let (
+            Kind::Switches {
+                default,
+                words,
+                inert,
+            },
+            Setting::Unsigned(set),
+        ) = (self.kind, setting)
         {
-            let in_vain = words.iter().enumerate().filter(|(bit, word)| {
-                (default ^ set) >> bit & 1 == 1 && optimizer::SWITCHES_WITHOUT_EFFECT.contains(word)
-            });
+            let in_vain = words
+                .iter()
+                .enumerate()
+                .filter(|(bit, word)| (default ^ set) >> bit & 1 == 1 && inert.contains(word));
             let names: Vec<&str> = in_vain.map(|(_, word)| *word).collect();
             let name = format!("{}: {}", self.name, names.join(", "));
             return (!names.is_empty()).then(|| codes::ER_VARIABLE_WITHOUT_EFFECT.with(&[&name]));

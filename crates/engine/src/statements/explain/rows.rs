@@ -39,157 +39,74 @@ fn text(text: Option<&str>) -> Value {
     text.map_or(Value::Null, Value::from)
 }
 
+fn unsigned(number: Option<u64>) -> Value {
+    number.map_or(Value::Null, Value::UInt)
+}
+
+fn float(number: Option<f64>) -> Value {
+    number.map_or(Value::Null, Value::Float)
+}
+
+/// A column: its name, its type, and its value in a row.
+type Column = (&'static str, SqlType, fn(&ExplainRow) -> Value);
+
 /// The columns up to `rows`, without `partitions`.
-fn first_columns() -> [(&'static str, SqlType); 9] {
-    [
-        ("id", number(4)),
-        ("select_type", characters(19)),
-        ("table", characters(64)),
-        ("type", characters(10)),
-        ("possible_keys", characters(4096)),
-        ("key", characters(64)),
-        ("key_len", characters(4096)),
-        ("ref", characters(1024)),
-        ("rows", number(11)),
+fn first_columns() -> Vec<Column> {
+    vec![
+        ("id", number(4), |row| Value::UInt(row.id)),
+        ("select_type", characters(19), |row| {
+            Value::from(row.select_type)
+        }),
+        ("table", characters(64), |row| text(row.table.as_deref())),
+        ("type", characters(10), |row| text(row.access)),
+        ("possible_keys", characters(4096), |row| {
+            text(row.possible_keys.as_deref())
+        }),
+        ("key", characters(64), |row| text(row.key.as_deref())),
+        ("key_len", characters(4096), |row| {
+            text(row.key_length.as_deref())
+        }),
+        ("ref", characters(1024), |row| {
+            text(row.reference.as_deref())
+        }),
+        ("rows", number(11), |row| unsigned(row.rows)),
     ]
 }
 
-fn first_values(row: &ExplainRow) -> [Value; 9] {
-    [
-        Value::UInt(row.id),
-        Value::from(row.select_type),
-        text(row.table.as_deref()),
-        text(row.access),
-        text(row.possible_keys.as_deref()),
-        text(row.key.as_deref()),
-        text(row.key_length.as_deref()),
-        text(row.reference.as_deref()),
-        row.rows.map_or(Value::Null, Value::UInt),
-    ]
+fn filtered() -> Column {
+    ("filtered", decimal(4), |row| float(row.filtered))
 }
 
-fn listed<const N: usize>(columns: &[(&str, SqlType); N], rows: &[[Value; N]]) -> Outcome {
-    let result = StatementResult::of_rows(columns, rows);
+fn extra() -> Column {
+    ("Extra", characters(255), |row| text(row.extra.as_deref()))
+}
+
+fn listed(columns: &[Column], subject: &Subject<'_>) -> Outcome {
+    let values = |row: &ExplainRow| columns.iter().map(|(.., value)| value(row)).collect();
+    let rows: Vec<Vec<Value>> = explain::traditional(subject).iter().map(values).collect();
+    let columns = columns.iter().map(|(name, ty, _)| (*name, ty.clone()));
+    let result = StatementResult::of_rows(&columns.collect::<Vec<_>>(), &rows);
     let never_null = |name: &str| ["id", "select_type", "Extra"].contains(&name);
     result.never_null(never_null).into()
 }
 
 /// The traditional format.
 pub(super) fn traditional(subject: &Subject<'_>) -> Outcome {
-    let [
-        id,
-        select_type,
-        table,
-        access,
-        possible,
-        key,
-        length,
-        reference,
-        rows,
-    ] = first_columns();
-    let columns = [
-        id,
-        select_type,
-        table,
-        ("partitions", characters(1_579_008)),
-        access,
-        possible,
-        key,
-        length,
-        reference,
-        rows,
-        ("filtered", decimal(4)),
-        ("Extra", characters(255)),
-    ];
-    let values = |row: &ExplainRow| {
-        let [
-            id,
-            select_type,
-            table,
-            access,
-            possible,
-            key,
-            length,
-            reference,
-            rows,
-        ] = first_values(row);
-        [
-            id,
-            select_type,
-            table,
-            Value::Null,
-            access,
-            possible,
-            key,
-            length,
-            reference,
-            rows,
-            row.filtered.map_or(Value::Null, Value::Float),
-            text(row.extra.as_deref()),
-        ]
-    };
-    let rows: Vec<[Value; 12]> = explain::traditional(subject).iter().map(values).collect();
-    listed(&columns, &rows)
+    let mut columns = first_columns();
+    columns.insert(3, ("partitions", characters(1_579_008), |_| Value::Null));
+    columns.extend([filtered(), extra()]);
+    listed(&columns, subject)
 }
 
 /// MariaDB's ANALYZE: the traditional format with what was measured.
 pub(super) fn analyzed(subject: &Subject<'_>) -> Outcome {
-    let [
-        id,
-        select_type,
-        table,
-        access,
-        possible,
-        key,
-        length,
-        reference,
-        rows,
-    ] = first_columns();
-    let columns = [
-        id,
-        select_type,
-        table,
-        access,
-        possible,
-        key,
-        length,
-        reference,
-        rows,
-        ("r_rows", decimal(10)),
-        ("filtered", decimal(4)),
-        ("r_filtered", decimal(4)),
-        ("Extra", characters(255)),
+    let mut columns = first_columns();
+    let measured: [Column; 4] = [
+        ("r_rows", decimal(10), |row| float(row.actual.unzip().0)),
+        filtered(),
+        ("r_filtered", decimal(4), |row| float(row.actual.unzip().1)),
+        extra(),
     ];
-    let values = |row: &ExplainRow| {
-        let [
-            id,
-            select_type,
-            table,
-            access,
-            possible,
-            key,
-            length,
-            reference,
-            rows,
-        ] = first_values(row);
-        let (read, kept) = row.actual.unzip();
-        let float = |value: Option<f64>| value.map_or(Value::Null, Value::Float);
-        [
-            id,
-            select_type,
-            table,
-            access,
-            possible,
-            key,
-            length,
-            reference,
-            rows,
-            float(read),
-            float(row.filtered),
-            float(kept),
-            text(row.extra.as_deref()),
-        ]
-    };
-    let rows: Vec<[Value; 13]> = explain::traditional(subject).iter().map(values).collect();
-    listed(&columns, &rows)
+    columns.extend(measured);
+    listed(&columns, subject)
 }

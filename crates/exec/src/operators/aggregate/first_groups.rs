@@ -41,14 +41,7 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
         }
         let groups = index.group_count().min(wanted);
         accumulators.resize(groups);
-        if groups == index.group_count() {
-            accumulators.update(&node.calls, &ids, &rows, run)?;
-        } else {
-            let selection = BooleanBuffer::collect_bool(count, |row| (ids[row] as usize) < wanted);
-            ids.retain(|id| (*id as usize) < wanted);
-            let rows = filter_batch(&rows, &selection, ids.len());
-            accumulators.update(&node.calls, &ids, &rows, run)?;
-        }
+        add(node, &mut accumulators, &rows, &mut ids, groups, run)?;
     }
     let groups = index.group_count().min(wanted);
     let keys = index.keys(0..groups)?;
@@ -110,17 +103,39 @@ struct LookupSink<'a> {
 impl Sink for LookupSink<'_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
         let rows = self.node.columns.evaluate(&batch, run)?;
-        let (count, ids) = (rows.row_count(), &mut self.ids);
+        let ids = &mut self.ids;
         let keys = &rows.columns()[..self.node.key_count];
-        self.index.find_or_insert(keys, count, ids)?;
-        // What the first rows had beyond the groups that are wanted is none of them either.
-        let is_wanted = |id: u32| (id as usize) < self.groups;
-        let selection = BooleanBuffer::collect_bool(count, |row| is_wanted(ids[row]));
-        ids.retain(|id| is_wanted(*id));
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let rows = filter_batch(&rows, &selection, ids.len());
-        self.accumulators.update(&self.node.calls, ids, &rows, run)
+        self.index.find_or_insert(keys, rows.row_count(), ids)?;
+        add(
+            self.node,
+            &mut self.accumulators,
+            &rows,
+            ids,
+            self.groups,
+            run,
+        )
     }
+}
+
+/// Adds the rows of the first `groups` groups to their sums. Other rows are of groups that the first rows had beyond
+/// those that are wanted, or of none.
+fn add(
+    node: &Aggregate,
+    accumulators: &mut Accumulators,
+    rows: &Batch,
+    ids: &mut Vec<u32>,
+    groups: usize,
+    run: &RunContext,
+) -> Result<()> {
+    let is_wanted = |id: u32| (id as usize) < groups;
+    if ids.iter().all(|id| is_wanted(*id)) {
+        return accumulators.update(&node.calls, ids, rows, run);
+    }
+    let selection = BooleanBuffer::collect_bool(ids.len(), |row| is_wanted(ids[row]));
+    ids.retain(|id| is_wanted(*id));
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let rows = filter_batch(rows, &selection, ids.len());
+    accumulators.update(&node.calls, ids, &rows, run)
 }
