@@ -36,6 +36,7 @@ use crate::statement_cache::StatementCache;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::variable_checks::Check;
+use crate::variables::structured::StructuredName;
 use crate::variables::typed;
 use crate::variables::{self, Kind, Scope, Setting, Settings};
 use crate::{convert, temp_space};
@@ -120,8 +121,21 @@ impl Database {
                 FileAccess::Disabled => None,
             },
         );
+        let mut key_caches = Vec::new();
         for (name, value) in &options.variables {
-            set_at_start(&mut globals, name, value)?;
+            match StructuredName::parse(name) {
+                Some(structured) if structured.is_of_default() => {
+                    set_at_start(&mut globals, structured.component.name(), value)?;
+                }
+                Some(structured) => {
+                    // Checked as the setting of the default cache, which it does not change.
+                    let mut checked = globals.clone();
+                    set_at_start(&mut checked, structured.component.name(), value)?;
+                    let value = checked.get(structured.component.variable());
+                    key_caches.push((structured, value));
+                }
+                None => set_at_start(&mut globals, name, value)?,
+            }
         }
         let loads = options
             .variables
@@ -175,6 +189,9 @@ impl Database {
         };
         let instrumentation = Instrumentation::new(sizes);
         let legacy_engines = LegacyEngines::new(&options, &globals, &resources.temp_space);
+        for (name, value) in key_caches {
+            legacy_engines.set_key_cache(&options, &name, value);
+        }
         let logs = Logs::new(&options, &globals, &budgets.memory);
         logs.start(&globals);
         let waits: Arc<Waits> = Arc::default();

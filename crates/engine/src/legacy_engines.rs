@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use crate::budgets::part_limit;
 use crate::options::DatabaseOptions;
 use crate::statement_options::StatementOptions;
+use crate::variables::structured::{Component, StructuredName};
 use crate::variables::{Settings, typed};
 
 /// See the module.
@@ -39,12 +40,11 @@ impl LegacyEngines {
     /// Caches of the sizes that the variables say, with nothing in them. They are kept from statement to statement,
     /// and charged to limits of their own.
     pub(crate) fn new(options: &DatabaseOptions, globals: &Settings, space: &TempSpace) -> Self {
-        let root = |variable: typed::Variable<u64>, setting| {
-            let limit = part_limit(options, globals, variable);
-            Budget::root(BudgetKind::Memory, setting, limit.saturating_mul(2))
-        };
-        let keys = root(typed::KEY_BUFFER_SIZE, "key_buffer_size");
-        let pages = root(typed::INNODB_BUFFER_POOL_SIZE, "innodb_buffer_pool_size");
+        // Each cache holds its own size, which may change.
+        let limit = options.memory_limit.map_or(u64::MAX, |memory| memory / 16);
+        let root = |setting| Budget::root(BudgetKind::Memory, setting, limit);
+        let keys = root("key_buffer_size");
+        let pages = root("innodb_buffer_pool_size");
         let pool_bytes = part_limit(options, globals, typed::INNODB_BUFFER_POOL_SIZE);
         Self {
             io: Arc::clone(&options.temp_io),
@@ -63,6 +63,24 @@ impl LegacyEngines {
             .set_options(KeyCaches::DEFAULT, key_cache(options, globals));
         let bytes = part_limit(options, globals, typed::INNODB_BUFFER_POOL_SIZE);
         let _ = self.buffer_pool.set_bytes(bytes);
+    }
+
+    /// Changes a setting of a named key cache, which is made if it is not there.
+    pub(crate) fn set_key_cache(
+        &self,
+        options: &DatabaseOptions,
+        name: &StructuredName,
+        value: u64,
+    ) {
+        let mut settings = self.key_caches.options(&name.instance);
+        let most = options.memory_limit.map_or(u64::MAX, |memory| memory / 32);
+        let value = match name.component {
+            Component::BufferSize => value.min(most),
+            _ => value,
+        };
+        name.component.set(&mut settings, value);
+        // What cannot be written is met again by the statement whose blocks they are.
+        let _ = self.key_caches.set_options(&name.instance, settings);
     }
 
     fn environment(&self) -> Result<LegacyEnvironment> {

@@ -30,7 +30,7 @@ pub mod usage;
 
 pub use allocator::{tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
-pub use counters::{TempCounters, TempUsage};
+pub use counters::TempCounters;
 pub use error::{
     DirectoryFull, IoFailure, LimitError, MemoryError, NoRoomError, Result, corruption,
 };

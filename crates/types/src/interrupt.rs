@@ -29,13 +29,18 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Ends the statement once `killed` is set.
+    /// Ends the statement once `killed` is set. Nobody sees its stages.
     pub fn new(killed: Arc<AtomicBool>) -> Self {
+        Self::in_stages(killed, Stages::default())
+    }
+
+    /// Ends the statement once `killed` is set. It enters its stages in `stages`.
+    pub fn in_stages(killed: Arc<AtomicBool>, stages: Stages) -> Self {
         Self {
             killed,
             deadline: None,
             checkpoint: None,
-            stages: Stages::default(),
+            stages,
         }
     }
 
@@ -49,12 +54,6 @@ impl Interrupt {
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: Option<Arc<dyn Checkpoint>>) -> Self {
         Self { checkpoint, ..self }
-    }
-
-    /// The statement enters its stages here.
-    #[must_use]
-    pub fn with_stages(self, stages: Stages) -> Self {
-        Self { stages, ..self }
     }
 
     /// Where the statement says what it is busy with.

@@ -12,7 +12,7 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::logs;
+use super::definitions;
 use super::relation::{Relation, Row, ViewColumns, row, text, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
@@ -43,7 +43,7 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
             if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
-            match logs::definition(schema, &source.name) {
+            match definitions::log(schema, &source.name) {
                 Some(log) => rows.extend(definition_rows(&log, &context.options().time_zone)),
                 None => rows.extend(system_rows(source)),
             }

@@ -6,7 +6,9 @@
 mod columns;
 mod connect_attributes;
 mod constraints;
+pub(crate) mod definitions;
 mod extensions;
+mod key_caches;
 pub(crate) mod logs;
 mod mysql;
 mod optimizer_trace;
@@ -54,6 +56,7 @@ const RELATIONS: &[&[Relation]] = &[
     optimizer_trace::RELATIONS,
     connect_attributes::RELATIONS,
     temp_tables::RELATIONS,
+    key_caches::RELATIONS,
     extensions::RELATIONS,
     privileges::RELATIONS,
     mysql::RELATIONS,

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::{TypeKind, Value};
 
-use super::logs;
+use super::definitions;
 use super::relation::{Relation, Row, row, text};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
@@ -24,7 +24,7 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
-            let log = logs::definition(schema, &source.name);
+            let log = definitions::log(schema, &source.name);
             // Programs that copy a server must not copy the tables of accounts, which are changed by
             // statements on accounts alone.
             if schema == "mysql" && log.is_none() {

@@ -1,12 +1,13 @@
 //! What the statements of one digest did, all together.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mayfly_memory::Reservation;
 use parking_lot::Mutex;
 
+use super::event::nanoseconds;
 use super::sums::{StatementSums, StatementTotals, Together};
 use crate::result::StatementSummary;
 
@@ -80,13 +81,13 @@ pub(crate) struct TimeBucket {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sample {
     pub(crate) text: Option<Arc<str>>,
-    /// Microseconds since 1970 UTC.
-    pub(crate) seen: i64,
+    /// When it ended, in nanoseconds since the engine was started; 0 for no statement.
+    pub(crate) seen: u64,
     pub(crate) elapsed: Duration,
 }
 
 /// A sample is replaced by any statement once it is so old: `performance_schema_max_digest_sample_age`.
-const SAMPLE_AGE_MAX: i64 = 60_000_000;
+const SAMPLE_AGE_MAX: u64 = 60_000_000_000;
 
 /// See the module.
 #[derive(Debug)]
@@ -97,13 +98,13 @@ pub(crate) struct DigestSummary {
     hash: OnceLock<String>,
     totals: StatementTotals,
     histogram: Histogram,
-    /// Microseconds since 1970 UTC.
-    first_seen: AtomicI64,
-    last_seen: AtomicI64,
+    /// Nanoseconds since the engine was started; 0 for no statement.
+    first_seen: AtomicU64,
+    last_seen: AtomicU64,
     sample: Mutex<Sample>,
     /// Nanoseconds and age of the sample, to see without its lock whether it stays.
     sample_nanoseconds: AtomicU64,
-    sample_seen: AtomicI64,
+    sample_seen: AtomicU64,
     _held: Reservation,
 }
 
@@ -119,11 +120,11 @@ impl DigestSummary {
             hash: OnceLock::new(),
             totals: StatementTotals::default(),
             histogram: Histogram([const { AtomicU32::new(0) }; PARTS * POWERS]),
-            first_seen: AtomicI64::new(0),
-            last_seen: AtomicI64::new(0),
+            first_seen: AtomicU64::new(0),
+            last_seen: AtomicU64::new(0),
             sample: Mutex::default(),
             sample_nanoseconds: AtomicU64::new(0),
-            sample_seen: AtomicI64::new(0),
+            sample_seen: AtomicU64::new(0),
             _held: held,
         }
     }
@@ -155,9 +156,9 @@ impl DigestSummary {
         Duration::from_nanos(self.histogram.quantile(share).min(most))
     }
 
-    /// When the first and the last statement ended: microseconds since 1970 UTC.
-    pub(crate) fn seen(&self) -> (i64, i64) {
-        let get = |seen: &AtomicI64| seen.load(Ordering::Relaxed);
+    /// When the first and the last statement ended, in nanoseconds since the engine was started; 0 for none.
+    pub(crate) fn seen(&self) -> (u64, u64) {
+        let get = |seen: &AtomicU64| seen.load(Ordering::Relaxed);
         (get(&self.first_seen), get(&self.last_seen))
     }
 
@@ -166,31 +167,30 @@ impl DigestSummary {
         self.sample.lock().clone()
     }
 
-    /// Counts a statement that began at `began_at`, in microseconds since 1970 UTC.
+    /// Counts a statement that ended `ended` nanoseconds after the engine was started.
     pub(crate) fn add(
         &self,
         summary: &StatementSummary,
         has_failed: bool,
-        began_at: i64,
+        ended: u64,
         text: &Arc<str>,
     ) {
-        let nanoseconds = u64::try_from(summary.elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let (nanoseconds, ended) = (nanoseconds(summary.elapsed), ended.max(1));
         self.totals.add::<Together>(summary, has_failed);
         self.histogram.0[Histogram::bucket(nanoseconds)].fetch_add(1, Ordering::Relaxed);
-        let ended_at = began_at + i64::try_from(summary.elapsed.as_micros()).unwrap_or(0);
         if self.first_seen.load(Ordering::Relaxed) == 0 {
-            self.first_seen.store(ended_at, Ordering::Relaxed);
+            self.first_seen.store(ended, Ordering::Relaxed);
         }
-        self.last_seen.store(ended_at, Ordering::Relaxed);
+        self.last_seen.store(ended, Ordering::Relaxed);
         let is_longer = nanoseconds > self.sample_nanoseconds.load(Ordering::Relaxed);
-        let age = ended_at.saturating_sub(self.sample_seen.load(Ordering::Relaxed));
+        let age = ended.saturating_sub(self.sample_seen.load(Ordering::Relaxed));
         if is_longer || age > SAMPLE_AGE_MAX {
             self.sample_nanoseconds
                 .store(nanoseconds, Ordering::Relaxed);
-            self.sample_seen.store(ended_at, Ordering::Relaxed);
+            self.sample_seen.store(ended, Ordering::Relaxed);
             *self.sample.lock() = Sample {
                 text: Some(Arc::clone(text)),
-                seen: ended_at,
+                seen: ended,
                 elapsed: summary.elapsed,
             };
         }

@@ -8,12 +8,12 @@ use crate::result::StatementSummary;
 use crate::status::Counter;
 
 /// What a statement is to those who look at it: known when it begins to run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StatementIdentity {
     /// The counter of its kind, such as `Com_select`; none for a text that is no statement.
     pub(crate) command: Option<Counter>,
-    /// The summary of its digest, where it was found already.
-    pub(crate) digest: Option<Arc<DigestSummary>>,
+    /// Whether the session has the summary of its digest.
+    pub(crate) has_digest: bool,
 }
 
 /// How a statement failed.
@@ -26,34 +26,55 @@ pub(crate) struct StatementError {
 
 /// A statement that has ended. Texts are shared with the session, or cut at
 /// `performance_schema_max_sql_text_length`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct StatementEvent {
     /// Its number in its session, from 1.
     pub(crate) id: u64,
     pub(crate) session_id: u64,
     pub(crate) database: Option<Arc<str>>,
-    pub(crate) text: Arc<str>,
+    pub(crate) text: Option<Arc<str>>,
     pub(crate) command: Option<Counter>,
     pub(crate) digest: Option<Arc<DigestSummary>>,
-    /// When it began: microseconds since 1970 UTC.
-    pub(crate) began_at: i64,
-    /// The same in picoseconds since the engine was started.
-    pub(crate) timer_start: u64,
+    /// When it ended, in nanoseconds since the engine was started.
+    pub(crate) ended: u64,
     pub(crate) summary: StatementSummary,
     /// It gives rows, perhaps none.
     pub(crate) gives_rows: bool,
     pub(crate) error: Option<StatementError>,
 }
 
+/// Makes `slot` share a value. A count that several threads change is let alone where it does already.
+pub(crate) fn share<T: ?Sized>(slot: &mut Option<Arc<T>>, value: Option<&Arc<T>>) {
+    let is_same = match (&*slot, value) {
+        (Some(slot), Some(value)) => Arc::ptr_eq(slot, value),
+        (None, None) => true,
+        _ => false,
+    };
+    if !is_same {
+        *slot = value.cloned();
+    }
+}
+
 impl StatementEvent {
+    /// When it began, in picoseconds since the engine was started.
+    pub(crate) fn timer_start(&self) -> u64 {
+        self.timer_end()
+            .saturating_sub(picoseconds(self.summary.elapsed))
+    }
+
     /// When it ended, in picoseconds since the engine was started.
     pub(crate) fn timer_end(&self) -> u64 {
-        self.timer_start
-            .saturating_add(picoseconds(self.summary.elapsed))
+        self.ended.saturating_mul(1000)
     }
+}
+
+/// A time in nanoseconds: up to 584 years.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    let whole = time.as_secs().saturating_mul(1_000_000_000);
+    whole.saturating_add(u64::from(time.subsec_nanos()))
 }
 
 /// A time as performance_schema counts it.
 pub(crate) fn picoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
+    nanoseconds(time).saturating_mul(1000)
 }

@@ -1,6 +1,4 @@
-//! The last events: a ring.
-
-use std::collections::VecDeque;
+//! The last events: a ring, whose oldest event becomes the newest, in its place.
 
 use parking_lot::Mutex;
 
@@ -8,42 +6,81 @@ use parking_lot::Mutex;
 #[derive(Debug)]
 pub(crate) struct History<E> {
     size: usize,
-    events: Mutex<VecDeque<E>>,
+    ring: Mutex<Ring<E>>,
 }
 
-impl<E: Clone> History<E> {
+#[derive(Debug, Default)]
+struct Ring<E> {
+    events: Vec<E>,
+    /// Where the next event goes: behind the last one until the ring is full.
+    next: usize,
+}
+
+impl<E: Clone + Default> History<E> {
     /// A ring of at most so many events.
     pub(crate) fn new(size: usize) -> Self {
         Self {
             size,
-            events: Mutex::default(),
+            ring: Mutex::default(),
         }
     }
 
-    /// Remembers an event, in place of the oldest where there are as many as may be.
-    pub(crate) fn add(&self, event: E) {
+    /// Remembers an event in place of the oldest where there are as many as may be: `fill` makes the new event of
+    /// that one, or of the default one.
+    pub(crate) fn add(&self, fill: impl FnOnce(&mut E)) {
         if self.size == 0 {
             return;
         }
-        let mut events = self.events.lock();
-        if events.len() == self.size {
-            events.pop_front();
+        let mut ring = self.ring.lock();
+        let at = ring.next;
+        if at == ring.events.len() {
+            ring.events.push(E::default());
         }
-        events.push_back(event);
+        if let Some(event) = ring.events.get_mut(at) {
+            fill(event);
+        }
+        ring.next = if at + 1 == self.size { 0 } else { at + 1 };
     }
 
     /// The events, the oldest first.
     pub(crate) fn events(&self) -> Vec<E> {
-        self.events.lock().iter().cloned().collect()
+        let ring = self.ring.lock();
+        let (newer, older) = ring.events.split_at(ring.next);
+        older.iter().chain(newer).cloned().collect()
     }
 
     /// The last event.
     pub(crate) fn last(&self) -> Option<E> {
-        self.events.lock().back().cloned()
+        let ring = self.ring.lock();
+        let newer = ring.events.get(..ring.next)?;
+        newer.last().or(ring.events.last()).cloned()
     }
 
     /// Forgets all events (TRUNCATE).
     pub(crate) fn clear(&self) {
-        self.events.lock().clear();
+        *self.ring.lock() = Ring::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::History;
+
+    #[test]
+    fn the_last_events_are_kept() {
+        for size in 0..4 {
+            let history = History::new(size);
+            for round in 0..2 {
+                assert_eq!((history.events(), history.last()), (Vec::new(), None));
+                for event in 1..10 {
+                    history.add(|kept: &mut usize| *kept = event);
+                    let first = (event + 1).saturating_sub(size).max(1);
+                    let expected: Vec<usize> = (first..=event).collect();
+                    assert_eq!(history.last(), expected.last().copied(), "{size} {round}");
+                    assert_eq!(history.events(), expected, "{size} {round}");
+                }
+                history.clear();
+            }
+        }
     }
 }

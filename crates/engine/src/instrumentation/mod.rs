@@ -18,6 +18,7 @@ mod stages;
 mod sums;
 mod usage;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,7 +26,8 @@ pub(crate) use accounts::{AccountActivity, ConnectedAccounts};
 pub(crate) use actors::{Actor, Actors};
 pub(crate) use digest_summary::{DigestSummary, TimeBucket};
 pub(crate) use digests::Digests;
-pub(crate) use event::{StatementError, StatementEvent, StatementIdentity, picoseconds};
+use event::nanoseconds;
+pub(crate) use event::{StatementError, StatementEvent, StatementIdentity, picoseconds, share};
 pub(crate) use history::History;
 pub(crate) use kinds::TotalsByKind;
 pub(crate) use setup::{CONSUMERS, Consumer, Instrument, Setup, event_name, stage_event_name};
@@ -94,16 +96,28 @@ impl Instrumentation {
     }
 
     /// What an event keeps of a statement's text.
-    pub(crate) fn kept_text(&self, text: &Arc<str>) -> Arc<str> {
+    pub(crate) fn kept_text<'t>(&self, text: &'t Arc<str>) -> Cow<'t, Arc<str>> {
         if text.len() <= self.sizes.text_bytes {
-            return Arc::clone(text);
+            return Cow::Borrowed(text);
         }
-        Arc::from(&text[..text.floor_char_boundary(self.sizes.text_bytes)])
+        let end = text.floor_char_boundary(self.sizes.text_bytes);
+        Cow::Owned(Arc::from(&text[..end]))
     }
 
-    /// Picoseconds between the start of the engine and a moment, as performance_schema's timers count.
-    pub(crate) fn timer(&self, moment: Instant) -> u64 {
-        let elapsed = moment.saturating_duration_since(self.started);
-        u64::try_from(elapsed.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
+    /// Nanoseconds between the start of the engine and `time`.
+    pub(crate) fn nanoseconds(&self, time: Instant) -> u64 {
+        nanoseconds(time.saturating_duration_since(self.started))
+    }
+
+    /// The same in picoseconds, as performance_schema's timers count.
+    pub(crate) fn timer(&self, time: Instant) -> u64 {
+        self.nanoseconds(time).saturating_mul(1000)
+    }
+
+    /// The time at which the engine had run for so many nanoseconds, by the clock that says `now_utc` now: both
+    /// in microseconds since 1970 UTC.
+    pub(crate) fn utc_of(&self, nanoseconds: u64, now_utc: i64) -> i64 {
+        let age = self.nanoseconds(Instant::now()).saturating_sub(nanoseconds);
+        now_utc.saturating_sub(i64::try_from(age / 1000).unwrap_or(i64::MAX))
     }
 }

@@ -18,6 +18,18 @@ pub(crate) struct StageEvent {
     pub(crate) timer_wait: u64,
 }
 
+impl Default for StageEvent {
+    fn default() -> Self {
+        Self {
+            session_id: 0,
+            statement: 0,
+            stage: Stage::Starting,
+            timer_start: 0,
+            timer_wait: 0,
+        }
+    }
+}
+
 /// How often and how long statements were in a stage.
 #[derive(Debug, Default)]
 struct StageTotals {

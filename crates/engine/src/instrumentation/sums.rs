@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::event::nanoseconds;
 use crate::result::StatementSummary;
 
 macro_rules! sums {
@@ -155,8 +156,8 @@ impl StatementTotals {
     /// Counts a statement.
     #[inline]
     pub(super) fn add<A: Adding>(&self, summary: &StatementSummary, has_failed: bool) {
-        let nanoseconds = u64::try_from(summary.elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let locked = u64::try_from(summary.lock_time.as_nanos()).unwrap_or(u64::MAX);
+        let locked = nanoseconds(summary.lock_time);
+        let nanoseconds = nanoseconds(summary.elapsed);
         for (sum, amount) in [
             (&self.count, 1),
             (&self.nanoseconds, nanoseconds),

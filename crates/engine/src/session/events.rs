@@ -10,6 +10,7 @@ use mayfly_types::stage::StageSpan;
 use super::{Session, StatementContext};
 use crate::instrumentation::{
     Consumer, Instrument, StageEvent, StatementError, StatementEvent, measure_usage, picoseconds,
+    share,
 };
 use crate::prepared::Prepared;
 use crate::status::Counter;
@@ -48,7 +49,8 @@ impl StatementContext<'_> {
             let digests = &database.instrumentation.digests;
             digests.of(schema, &prepared.text, options)
         });
-        self.identity.digest = Some(Arc::clone(digest));
+        share(&mut self.session.digest, Some(digest));
+        self.identity.has_digest = true;
     }
 
     pub(super) fn note_error(&mut self, error: &Error) {
@@ -66,7 +68,6 @@ impl StatementContext<'_> {
         let conditions = self.session.diagnostics.own_conditions();
         self.session.diagnostics.summary.warnings = conditions.saturating_sub(errors);
         self.session.diagnostics.summary.lock_time = self.stages().locked();
-        let summary = self.session.diagnostics.summary;
         self.count_slow();
         if self.database().logs.slow_is_on() {
             self.log_end();
@@ -74,6 +75,7 @@ impl StatementContext<'_> {
         let (identity, error) = (std::mem::take(&mut self.identity), self.error.take());
         let stages = self.stages().finish();
         let database = self.database();
+        let summary = &self.session.diagnostics.summary;
         let instrumentation = &database.instrumentation;
         let shared = &self.session.shared;
         let is_seen = instrumentation.sizes.is_on
@@ -83,33 +85,36 @@ impl StatementContext<'_> {
             self.keep_stages(stages);
             return;
         }
-        let elapsed = summary.elapsed;
-        let ended_at = database.options.clock.now_utc_microseconds();
-        let event = StatementEvent {
-            id: shared.next_event(),
-            session_id: shared.id,
-            database: self.session.settings.current_database().cloned(),
-            text: instrumentation.kept_text(&self.session.statement_text),
-            command: identity.command,
-            digest: identity.digest,
-            began_at: ended_at - i64::try_from(elapsed.as_micros()).unwrap_or(0),
-            timer_start: instrumentation.timer(now.checked_sub(elapsed).unwrap_or(now)),
-            summary,
-            gives_rows: self.session.diagnostics.row_count < 0,
-            error,
-        };
-        let has_failed = event.error.is_some();
-        if let Some(digest) = &event.digest {
-            digest.add(&summary, has_failed, event.began_at, &event.text);
+        let (id, ended) = (shared.next_event(), instrumentation.nanoseconds(now));
+        let text = instrumentation.kept_text(&self.session.statement_text);
+        let digest = self.session.digest.as_ref().filter(|_| identity.has_digest);
+        let has_failed = error.is_some();
+        if let Some(digest) = digest {
+            digest.add(summary, has_failed, ended, &text);
         }
-        shared.statements.add(event.command, &summary, has_failed);
+        shared.statements.add(identity.command, summary, has_failed);
+        let fill = |event: &mut StatementEvent| {
+            event.id = id;
+            event.session_id = shared.id;
+            share(
+                &mut event.database,
+                self.session.settings.current_database(),
+            );
+            share(&mut event.text, Some(&text));
+            event.command = identity.command;
+            share(&mut event.digest, digest);
+            event.ended = ended;
+            event.summary = *summary;
+            event.gives_rows = self.session.diagnostics.row_count < 0;
+            event.error.clone_from(&error);
+        };
         let setup = &instrumentation.setup;
         if shared.has_history.load(Ordering::Relaxed) {
             if setup.keeps(Consumer::StatementsHistoryLong) {
-                instrumentation.history_long.add(event.clone());
+                instrumentation.history_long.add(fill);
             }
             if setup.keeps(Consumer::StatementsHistory) {
-                shared.history.add(event);
+                shared.history.add(fill);
             }
         }
         self.keep_stages(stages);
@@ -150,10 +155,12 @@ impl StatementContext<'_> {
                     timer_wait: picoseconds(span.duration),
                 };
                 if setup.keeps(Consumer::StagesHistoryLong) {
-                    instrumentation.stages_long.add(event.clone());
+                    instrumentation
+                        .stages_long
+                        .add(|kept| *kept = event.clone());
                 }
                 if setup.keeps(Consumer::StagesHistory) {
-                    shared.stages.add(event);
+                    shared.stages.add(|kept| *kept = event);
                 }
             }
         }

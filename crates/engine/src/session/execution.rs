@@ -17,6 +17,7 @@ use super::StatementContext;
 use crate::budgets::unlimited_if_zero;
 use crate::options::HashMode;
 use crate::status::Counter;
+use crate::variables::typed;
 
 impl StatementContext<'_> {
     pub(super) fn statement_owner(&self) -> StatementOwner {
@@ -29,15 +30,14 @@ impl StatementContext<'_> {
 
     /// What may end the running statement.
     pub(crate) fn interrupt(&self) -> &Interrupt {
+        let session = &self.session.interrupt;
+        if self.time_limit == 0 {
+            return session;
+        }
         self.interrupt.get_or_init(|| {
-            let deadline = match self.time_limit {
-                0 => None,
-                milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
-            };
-            Interrupt::new(self.session.shared.kill.killed())
-                .with_deadline(deadline)
-                .with_stages(self.stages().clone())
-                .with_checkpoint(self.database().options.checkpoint.clone())
+            let limit = Duration::from_millis(self.time_limit);
+            let deadline = Instant::now().checked_add(limit);
+            session.clone().with_deadline(deadline)
         })
     }
 
@@ -164,7 +164,13 @@ impl StatementContext<'_> {
                         .legacy_engines
                         .session_disk(&self.session.memory.temp_space)
                 };
-                self.session.legacy_disk.get_or_init(new).clone()
+                let mut disk = self.session.legacy_disk.get_or_init(new).clone();
+                let name = self.settings().text(typed::TMP_KEY_CACHE);
+                // A cache that was dropped leaves its work to the default one.
+                if let Some(cache) = self.database().legacy_engines.key_caches.get(name) {
+                    disk.key_cache = cache;
+                }
+                disk
             }),
             measures: self.measures.clone(),
         })

@@ -35,7 +35,7 @@ use mayfly_exec::Progress;
 use mayfly_storage::UndoLog;
 use mayfly_storage::legacy::SessionDisk;
 use mayfly_storage::temptable::RegistryEntry;
-use mayfly_types::{Condition, Error, Value};
+use mayfly_types::{Condition, Error, Interrupt, Value};
 
 pub(crate) use self::client::ClientState;
 pub use self::client::{Command, LocalFiles, SessionState};
@@ -61,6 +61,7 @@ use crate::connections::{
     ConnectAttributes, Identity, KillHandle, ProgressHandle, SessionOptions, SessionShared, Work,
 };
 use crate::database::Database;
+use crate::instrumentation::DigestSummary;
 use crate::locks::user::SessionLocks;
 use crate::result::StatementSummary;
 use crate::statement_cache::TextScope;
@@ -92,6 +93,10 @@ pub struct Session {
     pub(crate) scratch: Option<Box<RowScratch>>,
     /// Where its temporary tables are in the engines of old, once one was.
     legacy_disk: OnceCell<SessionDisk>,
+    /// The summary of the digest of the statement that was found last.
+    digest: Option<Arc<DigestSummary>>,
+    /// What may end its statements that have no time limit.
+    interrupt: Interrupt,
     progress: Arc<Progress>,
     statement_text: Arc<str>,
 }
@@ -151,6 +156,8 @@ impl Session {
             seed,
         );
         memory.set_limits(settings.options());
+        let interrupt = Interrupt::in_stages(shared.kill.killed(), shared.activity.stages.clone())
+            .with_checkpoint(database.options.checkpoint.clone());
         let user_locks = Arc::clone(&database.user_locks);
         let user_locks = SessionLocks::new(user_locks, Arc::clone(&shared), &memory.own);
         let privileges = SessionPrivileges::new(Arc::clone(&database), identity, &options, login);
@@ -169,6 +176,8 @@ impl Session {
             row: Vec::new(),
             scratch: None,
             legacy_disk: OnceCell::new(),
+            digest: None,
+            interrupt,
             progress: Arc::default(),
             statement_text: Arc::from(""),
             shared,

@@ -32,6 +32,7 @@ use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::storing::StatementClock;
 use crate::transaction::{Savepoint, Transaction, ends_transaction};
+use crate::variables::structured::StructuredName;
 use crate::variables::{self, Scope, Setting, Settings};
 
 /// The types and values of a statement's `?`.
@@ -101,7 +102,7 @@ pub(crate) struct StatementContext<'s> {
     started_at: OnceCell<i64>,
     /// Where its temporary tables live, once it needs one.
     pub(super) temp: OnceCell<TempTableContext>,
-    /// What may end it, once somebody asks.
+    /// What may end it where it has a time limit, once somebody asks.
     pub(super) interrupt: OnceCell<Interrupt>,
     /// After how many milliseconds it ends; 0 is never.
     pub(crate) time_limit: u64,
@@ -566,13 +567,30 @@ impl<'s> StatementContext<'s> {
         name: &str,
     ) -> Result<(Value, SqlType)> {
         let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
-        let position = variables::position(name).ok_or_else(unknown)?;
+        let structured = StructuredName::parse(name);
+        let position = match &structured {
+            Some(structured) => structured.component.variable().position(),
+            None => variables::position(name).ok_or_else(unknown)?,
+        };
         let variable = variables::all()[position];
         let wrong =
             |word: &str| codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &word]);
         let ty = variable.sql_type();
+        if structured.is_some() && scope != Some(VariableScope::Session) {
+            let name = format!("@@global.{name}");
+            self.warn(codes::ER_WARN_DEPRECATED_STRUCTURED_VARIABLE.with(&[&name]));
+        }
         match (scope, variable.scope) {
             (Some(VariableScope::Session), Scope::Global) => Err(wrong("GLOBAL")),
+            _ if let Some(name) = structured.filter(|name| !name.is_of_default()) => {
+                let cache = self
+                    .database()
+                    .legacy_engines
+                    .key_caches
+                    .get(&name.instance);
+                let value = cache.map_or(0, |cache| name.component.of(&cache.options()));
+                Ok((Value::UInt(value), ty))
+            }
             (Some(VariableScope::Global), Scope::Session) => Err(wrong("SESSION")),
             (Some(VariableScope::Global), _) | (None, Scope::Global) => {
                 let globals = self.database().globals.read();

@@ -159,7 +159,9 @@ impl Check<'_> {
                 self.columns(&lock.table, SELECT)
             }),
             Statement::TableMaintenance(maintenance) => {
+                const INDEX: PrivilegeSet = set(&[Privilege::Index]);
                 let wanted = match maintenance.verb {
+                    TableVerb::CacheIndex | TableVerb::LoadIndex => INDEX,
                     TableVerb::Check | TableVerb::Checksum => SELECT,
                     TableVerb::Analyze | TableVerb::Optimize | TableVerb::Repair => {
                         SELECT.with(INSERT)

@@ -48,7 +48,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         context.temporary_table(&database, &name).is_some()
     } else {
         // A copy of a whole server has the tables of its logs.
-        let is_log = || information_schema::logs::definition(&database, &name).is_some();
+        let is_log = || information_schema::definitions::log(&database, &name).is_some();
         catalog.has(&database, &name) || (statement.if_not_exists && is_log())
     };
     if exists && !statement.or_replace {

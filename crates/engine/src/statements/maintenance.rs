@@ -1,5 +1,6 @@
-//! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: MySQL's lines for each table. Repairing is done
-//! from a backup.
+//! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE, CACHE INDEX and LOAD INDEX INTO CACHE: MySQL's lines for
+//! each table. Repairing is done from a backup. No index of a user's table is in a key cache, whatever the table's
+//! ENGINE: key caches serve internal temporary tables.
 
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{TableMaintenance, TableVerb};
@@ -11,7 +12,7 @@ use super::select;
 use super::simple::{NAME, text_rows};
 use crate::catalog::BaseTable;
 use crate::convert;
-use crate::error::parse_own_query;
+use crate::error::{ensure, parse_own_query};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
@@ -23,6 +24,13 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     if statement.verb == TableVerb::Checksum {
         return checksum(context, statement);
+    }
+    if statement.verb == TableVerb::CacheIndex {
+        let name = &statement.options;
+        let cache = context.database().legacy_engines.key_caches.get(name);
+        ensure(cache.is_some(), || {
+            codes::ER_UNKNOWN_KEY_CACHE.with(&[name])
+        })?;
     }
     let verb = verb_name(statement.verb);
     let mut rows = Vec::new();
@@ -89,6 +97,8 @@ pub(super) fn run(
 fn verb_name(verb: TableVerb) -> &'static str {
     match verb {
         TableVerb::Analyze => "analyze",
+        TableVerb::CacheIndex => "assign_to_keycache",
+        TableVerb::LoadIndex => "preload_keys",
         TableVerb::Check => "check",
         TableVerb::Checksum => "checksum",
         TableVerb::Optimize => "optimize",
@@ -101,7 +111,8 @@ fn lines(verb: TableVerb, engine: &str) -> Vec<(&'static str, String)> {
     let ok = ("status", "OK".to_owned());
     match (verb, engine) {
         (TableVerb::Optimize, "InnoDB") => vec![("note", RECREATED.to_owned()), ok],
-        (TableVerb::Repair, "InnoDB" | "MEMORY" | "BLACKHOLE")
+        (TableVerb::CacheIndex | TableVerb::LoadIndex, _)
+        | (TableVerb::Repair, "InnoDB" | "MEMORY" | "BLACKHOLE")
         | (TableVerb::Optimize, "MEMORY" | "CSV" | "BLACKHOLE")
         | (TableVerb::Analyze, "MEMORY" | "CSV" | "BLACKHOLE" | "ARCHIVE")
         | (TableVerb::Check, "MEMORY" | "BLACKHOLE") => {

@@ -7,6 +7,7 @@ pub(crate) mod admission;
 mod alter_table;
 mod alter_work;
 mod auto_increment;
+mod built_in_objects;
 pub(crate) mod cached_plan;
 mod change;
 mod create_table;
@@ -115,6 +116,9 @@ pub(crate) fn run(
     slot: Option<&PlanSlot>,
 ) -> Result<Outcome> {
     if let Some(outcome) = system_tables::run(context, statement)? {
+        return Ok(outcome);
+    }
+    if let Some(outcome) = built_in_objects::run(context, statement)? {
         return Ok(outcome);
     }
     if properties(statement).has_plan {

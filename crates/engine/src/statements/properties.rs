@@ -189,6 +189,8 @@ pub(crate) fn properties(statement: &Statement) -> StatementProperties {
         Statement::UnlockTables => PASSIVE.counted(Counter::ComUnlockTables).unpreparable(),
         Statement::TableMaintenance(maintenance) => match maintenance.verb {
             TableVerb::Analyze => ADMINISTRATION.counted(Counter::ComAnalyze),
+            TableVerb::CacheIndex => ADMINISTRATION.counted(Counter::ComAssignToKeycache),
+            TableVerb::LoadIndex => ADMINISTRATION.counted(Counter::ComPreloadKeys),
             TableVerb::Check => ADMINISTRATION.counted(Counter::ComCheck).unpreparable(),
             TableVerb::Checksum => UPDATE.counted(Counter::ComChecksum),
             TableVerb::Optimize => ADMINISTRATION.counted(Counter::ComOptimize),

@@ -17,6 +17,7 @@ use crate::persisted::PersistedVariable;
 use crate::session::StatementContext;
 use crate::statements::admission;
 use crate::variable_checks::Check;
+use crate::variables::structured::StructuredName;
 use crate::variables::typed;
 use crate::variables::{self, Scope, Setting, SystemVariable};
 
@@ -37,6 +38,8 @@ enum Change {
     Persist { position: usize, text: String },
     /// A session variable that is no setting.
     Computed { name: &'static str, number: u64 },
+    /// A setting of a named key cache.
+    KeyCache { name: StructuredName, value: u64 },
 }
 
 impl Change {
@@ -263,7 +266,11 @@ fn system(
     changes: &mut Vec<Change>,
 ) -> Result<()> {
     let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
-    let position = variables::position(name).ok_or_else(unknown)?;
+    let structured = StructuredName::parse(name);
+    let position = match &structured {
+        Some(structured) => structured.component.variable().position(),
+        None => variables::position(name).ok_or_else(unknown)?,
+    };
     let variable = variables::all()[position];
     let is_at_start = scope == Some(VariableScope::PersistOnly);
     let is_settable = variable.dynamic || is_at_start && READ_AT_START.contains(&variable.name);
@@ -287,6 +294,10 @@ fn system(
     } else {
         admission::session_variable(&context.rights(), variable.name)?;
     }
+    if structured.is_some() {
+        context.warn(codes::ER_WARN_DEPRECATED_STRUCTURED_VARIABLE.with(&[&name]));
+    }
+    let structured = structured.filter(|name| !name.is_of_default());
     let setting = match value {
         SetValue::Default => default(context, variable, position, global),
         _ => {
@@ -313,6 +324,14 @@ fn system(
     if global {
         check_log_file(context, variable, &setting)?;
     }
+    if let (Some(name), &Setting::Unsigned(value)) = (structured, &setting) {
+        refuse(is_persisted, || {
+            codes::ER_NOT_SUPPORTED_YET.with(&[&"SET PERSIST of a named key cache"])
+        })?;
+        changes.push(Change::KeyCache { name, value });
+        return Ok(());
+    }
+    check_key_cache(context, variable, &setting)?;
     if let Some(warning) = variable.warning_of(&setting) {
         context.warn(warning);
     }
@@ -337,6 +356,27 @@ fn system(
     changes.push(Change::of(global, (position, setting.clone())));
     together(variable.name, &setting, global, changes);
     Ok(())
+}
+
+/// 1438 for the end of the default key cache, 1284 for a key cache that is not there.
+fn check_key_cache(
+    context: &StatementContext<'_>,
+    variable: &SystemVariable,
+    setting: &Setting,
+) -> Result<()> {
+    match (variable.name, setting) {
+        ("key_buffer_size", Setting::Unsigned(0)) => {
+            Err(codes::ER_WARN_CANT_DROP_DEFAULT_KEYCACHE.error())
+        }
+        ("tmp_key_cache", Setting::Text(name)) => {
+            let name = name.as_deref().unwrap_or("NULL");
+            let cache = context.database().legacy_engines.key_caches.get(name);
+            ensure(cache.is_some(), || {
+                codes::ER_UNKNOWN_KEY_CACHE.with(&[&name])
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// 1231 for a file that no log can be written to.
@@ -459,6 +499,12 @@ fn apply(context: &mut StatementContext<'_>, change: Change) -> Result<()> {
         }
         // `persist` has written it.
         Change::Persist { .. } => {}
+        Change::KeyCache { name, value } => {
+            let database = context.database();
+            database
+                .legacy_engines
+                .set_key_cache(&database.options, &name, value);
+        }
         Change::Computed { name, number } => match name {
             "last_insert_id" => context.session.diagnostics.set_last_insert_id(number),
             "insert_id" => context.session.diagnostics.insert_id = number,

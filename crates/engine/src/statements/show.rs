@@ -538,8 +538,8 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
                 Ok(created("Table", name, text))
             } else if let Some(view) = catalog.view(&database, &name) {
                 create_view(context, &view)
-            } else if let Some(log) = information_schema::logs::definition(&database, &name) {
-                let text = show_create::table(&log, 1, quotes, &TimeZone::UTC);
+            } else if let Some(system) = information_schema::definitions::table(&database, &name) {
+                let text = show_create::table(&system, 1, quotes, &TimeZone::UTC);
                 Ok(created("Table", name, text))
             } else {
                 Err(catalog.missing_table(&database, &name))

@@ -2,7 +2,6 @@
 
 /// Their names: SHOW STATUS lists them, with 0.
 pub(crate) const ABSENT: &[&str] = &[
-    "Com_assign_to_keycache",
     "Com_alter_event",
     "Com_alter_function",
     "Com_alter_instance",
@@ -39,7 +38,6 @@ pub(crate) const ABSENT: &[&str] = &[
     "Com_install_component",
     "Com_install_plugin",
     "Com_lock_instance",
-    "Com_preload_keys",
     "Com_purge",
     "Com_purge_before_date",
     "Com_resignal",

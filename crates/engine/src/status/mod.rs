@@ -28,6 +28,7 @@ counters! {
     ComAlterTable => "Com_alter_table", "ALTER TABLE.";
     ComAlterDb => "Com_alter_db", "ALTER DATABASE.";
     ComAnalyze => "Com_analyze", "ANALYZE TABLE.";
+    ComAssignToKeycache => "Com_assign_to_keycache", "CACHE INDEX.";
     ComBegin => "Com_begin", "BEGIN and START TRANSACTION.";
     ComChangeDb => "Com_change_db", "USE.";
     ComCheck => "Com_check", "CHECK TABLE.";
@@ -56,6 +57,7 @@ counters! {
     ComLockTables => "Com_lock_tables", "LOCK TABLES.";
     ComOptimize => "Com_optimize", "OPTIMIZE TABLE.";
     ComReleaseSavepoint => "Com_release_savepoint", "RELEASE SAVEPOINT.";
+    ComPreloadKeys => "Com_preload_keys", "LOAD INDEX INTO CACHE.";
     ComRepair => "Com_repair", "REPAIR TABLE.";
     ComRollbackToSavepoint => "Com_rollback_to_savepoint", "ROLLBACK TO SAVEPOINT.";
     ComSavepoint => "Com_savepoint", "SAVEPOINT.";

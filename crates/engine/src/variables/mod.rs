@@ -17,6 +17,7 @@ pub(crate) mod optimizer;
 mod server;
 mod settings;
 pub(crate) mod sql_mode;
+pub(crate) mod structured;
 mod temporary_tables;
 pub(crate) mod typed;
 
@@ -78,6 +79,9 @@ pub(crate) fn all() -> &'static [&'static SystemVariable] {
 
 /// Whether there is a system variable of a name that a server can be started with.
 pub fn is_system_variable(name: &str) -> bool {
+    if structured::StructuredName::parse(name).is_some() {
+        return true;
+    }
     position(name).is_some_and(|position| all()[position].scope != Scope::Session)
 }
 

@@ -24,6 +24,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("temporary_table_reuse", choice(0, &["MAYFLY", "MYSQL"]), "Whether a statement may name a TEMPORARY table several times: MYSQL gives error 1137, as MySQL does.");
     global("temptable_use_mmap", switch(false), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
     both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "The most temporary disk space of one internal temporary table.").hintable();
+    both("tmp_key_cache", text("default"), "The key cache of internal temporary tables in the MyISAM engine: default, or the name of one that SET GLOBAL name.key_buffer_size has made.");
     both("tmp_table_size", number(16 * MIB, 1024, u64::MAX), "The most memory of one internal temporary table before it overflows to disk.").hintable();
     global("encrypt_tmp_files", switch(false), "Whether temporary files are encrypted, by a key that only this process knows.").read_only();
     global("tmp_files_compression", choice(0, &["NONE", "LZ4"]), "How temporary files are compressed.");

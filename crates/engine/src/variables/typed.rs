@@ -279,6 +279,7 @@ typed! {
     TMP_OVERFLOW_POLICY: u64 = "tmp_overflow_policy";
     TMPDIR_CAPACITY: Text = "tmpdir_capacity";
     TMP_FILES_COMPRESSION: u64 = "tmp_files_compression";
+    TMP_KEY_CACHE: Text = "tmp_key_cache";
     TMP_TABLE_SIZE: u64 = "tmp_table_size";
     TRANSACTION_ISOLATION: u64 = "transaction_isolation";
     TRANSACTION_READ_ONLY: bool = "transaction_read_only";

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, UInt64Array};
 use mayfly_types::Result;
 
+use super::growth::lengthen;
 use super::state;
 use crate::scalar::operators::numeric;
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input};
@@ -37,8 +38,7 @@ struct States {
 
 impl Accumulator for States {
     fn resize(&mut self, group_count: usize) {
-        self.values
-            .resize(group_count.max(self.values.len()), self.neutral);
+        lengthen(&mut self.values, group_count, self.neutral);
     }
 
     fn update(

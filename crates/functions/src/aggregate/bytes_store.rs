@@ -1,6 +1,8 @@
 //! One byte string for each group, in one growing buffer: replaced in place when the new one is no
 //! longer, else appended; rewritten when more than half of it is garbage.
 
+use super::growth::{lengthen, make_room};
+
 /// Byte strings of groups `0 .. n`, each of which may be absent.
 #[derive(Debug, Default)]
 pub(crate) struct BytesStore {
@@ -32,7 +34,7 @@ impl Slot {
 
 impl BytesStore {
     pub(crate) fn resize(&mut self, group_count: usize) {
-        self.slots.resize(group_count.max(self.slots.len()), ABSENT);
+        lengthen(&mut self.slots, group_count, ABSENT);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -78,6 +80,7 @@ impl BytesStore {
             length,
             start,
         };
+        make_room(&mut self.buffer, value.len());
         self.buffer.extend_from_slice(value);
         if self.garbage > self.buffer.len() / 2 && self.garbage > 4096 {
             self.compact();

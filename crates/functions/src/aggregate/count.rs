@@ -8,6 +8,8 @@ use mayfly_types::{Result, SqlType};
 use crate::aggregate::state;
 use crate::{Accumulator, AggregateSignature, Binding, Column, EvaluationContext, derive, input};
 
+use super::growth::lengthen;
+
 /// COUNT() without arguments is COUNT(*).
 pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     Ok(AggregateSignature {
@@ -23,7 +25,7 @@ pub(super) struct Counts(Vec<i64>);
 
 impl Accumulator for Counts {
     fn resize(&mut self, group_count: usize) {
-        self.0.resize(group_count.max(self.0.len()), 0);
+        lengthen(&mut self.0, group_count, 0);
     }
 
     fn update(

@@ -13,6 +13,8 @@
 
 use std::collections::HashMap;
 
+use super::growth::lengthen;
+
 /// Numbers from here on are kept scaled.
 const HUGE: f64 = 1e270;
 /// A power of two; scaling by it is exact.
@@ -130,8 +132,8 @@ pub(crate) struct ExactSums {
 
 impl ExactSums {
     pub(crate) fn resize(&mut self, group_count: usize) {
-        self.high.resize(group_count, 0.0);
-        self.low.resize(group_count, 0.0);
+        lengthen(&mut self.high, group_count, 0.0);
+        lengthen(&mut self.low, group_count, 0.0);
     }
 
     /// Adds a number to a group.

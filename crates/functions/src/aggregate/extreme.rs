@@ -12,6 +12,7 @@ use arrow_array::{ArrayRef, PrimitiveArray};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind};
 
 use super::bytes_store::BytesStore;
+use super::growth::lengthen;
 use super::state;
 use crate::comparison::compare_texts;
 use crate::input::{Numbers, Texts};
@@ -193,11 +194,10 @@ where
     T::Native: PartialOrd,
 {
     fn resize(&mut self, group_count: usize) {
-        let group_count = group_count.max(self.values.len());
-        self.values.resize(group_count, T::default_value());
-        self.valid.resize(group_count, false);
+        lengthen(&mut self.values, group_count, T::default_value());
+        lengthen(&mut self.valid, group_count, false);
         if self.keeps == Keeps::First {
-            self.seen.resize(group_count, false);
+            lengthen(&mut self.seen, group_count, false);
         }
     }
 
@@ -315,7 +315,7 @@ impl Accumulator for Strings {
     fn resize(&mut self, group_count: usize) {
         self.store.resize(group_count);
         if self.keeps == Keeps::First {
-            self.seen.resize(group_count.max(self.seen.len()), false);
+            lengthen(&mut self.seen, group_count, false);
         }
     }
 

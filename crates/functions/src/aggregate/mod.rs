@@ -12,6 +12,7 @@ mod exact_sum;
 mod extreme;
 mod function;
 mod group_concat;
+mod growth;
 mod json;
 mod state;
 mod sum;

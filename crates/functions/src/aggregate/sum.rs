@@ -9,6 +9,7 @@ use mayfly_types::decimal::{Decimal, decimal_aggregate_type};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
 
 use super::exact_sum::ExactSums;
+use super::growth::lengthen;
 use super::state::{self, Values};
 use crate::scalar::operators::numeric;
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
@@ -118,11 +119,10 @@ impl Totals {
 
 impl Accumulator for Totals {
     fn resize(&mut self, group_count: usize) {
-        let group_count = group_count.max(self.counts.len());
-        self.counts.resize(group_count, 0);
+        lengthen(&mut self.counts, group_count, 0);
         match &mut self.sums {
-            Sums::Narrow(sums) => sums.resize(group_count, 0),
-            Sums::Wide(sums) => sums.resize(group_count, i256::ZERO),
+            Sums::Narrow(sums) => lengthen(sums, group_count, 0),
+            Sums::Wide(sums) => lengthen(sums, group_count, i256::ZERO),
             Sums::Doubles(sums) => sums.resize(group_count),
         }
     }

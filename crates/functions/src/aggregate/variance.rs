@@ -11,6 +11,7 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Result, SqlType};
 
 use super::exact_sum::{ExactSums, two_product};
+use super::growth::lengthen;
 use super::state;
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
@@ -71,7 +72,7 @@ impl Spreads {
 impl Accumulator for Spreads {
     fn resize(&mut self, group_count: usize) {
         let group_count = group_count.max(self.counts.len());
-        self.counts.resize(group_count, 0);
+        lengthen(&mut self.counts, group_count, 0);
         self.sums.resize(group_count);
         self.squares.resize(group_count);
     }

@@ -15,7 +15,6 @@ use super::lane::Allocation;
 use super::tier::Refused;
 use super::{EXTENT_UNIT, Inner, PIECE};
 use crate::budget::{Budget, Reservation};
-use crate::counters::TempUsage;
 use crate::error::{IoFailure, MemoryError, Result};
 
 #[derive(Debug)]
@@ -23,7 +22,6 @@ struct FileInner {
     space: Arc<Inner>,
     lane: usize,
     budget: Budget,
-    usage: Arc<TempUsage>,
     counted: AtomicBool,
 }
 
@@ -32,17 +30,11 @@ struct FileInner {
 pub struct TempFile(Arc<FileInner>);
 
 impl TempFile {
-    pub(super) fn new(
-        space: Arc<Inner>,
-        lane: usize,
-        budget: Budget,
-        usage: Arc<TempUsage>,
-    ) -> Self {
+    pub(super) fn new(space: Arc<Inner>, lane: usize, budget: Budget) -> Self {
         Self(Arc::new(FileInner {
             space,
             lane,
             budget,
-            usage,
             counted: AtomicBool::new(false),
         }))
     }
@@ -80,11 +72,6 @@ impl TempFile {
     /// The budget that is charged.
     pub fn budget(&self) -> &Budget {
         &self.0.budget
-    }
-
-    /// What its extents hold, before compression and in files.
-    pub fn usage(&self) -> &Arc<TempUsage> {
-        &self.0.usage
     }
 }
 
@@ -252,15 +239,11 @@ impl Extent {
             is_compressed: encoded.is_compressed,
             check: encoded.check,
         });
-        file.usage.add(length as u64, size);
-        space.usage.add(length as u64, size);
         let write = |done: usize, offset| open.file.write_at(&bytes[done..], offset);
         let pieces = self.pieces.as_slice();
         let allocation = &pieces[pieces.len() - 1].allocation;
         let Err(failure) = allocation.transfer("write", bytes.len(), ErrorKind::WriteZero, write)
         else {
-            file.usage.count_written(length as u64, size);
-            space.usage.count_written(length as u64, size);
             return Ok(None);
         };
         if !failure.is_disk_full() {
@@ -268,8 +251,6 @@ impl Extent {
         }
         if let Some(piece) = self.pieces.pop() {
             self.length -= length;
-            file.usage.remove(length as u64, size);
-            space.usage.remove(length as u64, size);
             tier.give_back_unwritten(lane, &piece.allocation);
         }
         Ok(Some(Refused::Full(failure)))
@@ -291,9 +272,6 @@ impl Drop for Extent {
     fn drop(&mut self) {
         let file = &*self.file;
         while let Some(piece) = self.pieces.pop() {
-            let (length, size) = (piece.length as u64, piece.allocation.size);
-            file.usage.remove(length, size);
-            file.space.usage.remove(length, size);
             file.space.tiers[piece.tier].give_back(file.lane, piece.allocation);
         }
     }

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::budget::{Budget, BudgetKind, UNLIMITED};
-use crate::counters::{TempCounters, TempUsage};
+use crate::counters::TempCounters;
 use crate::error::{IoFailure, LimitError, MemoryError, NoRoomError, Result};
 use crate::io::IoBackend;
 use codec::Codec;
@@ -127,7 +127,6 @@ struct Inner {
     io: Arc<dyn IoBackend>,
     options: TempSpaceOptions,
     counters: TempCounters,
-    usage: TempUsage,
     codec: Codec,
     tiers: Vec<Tier>,
     disk: Arc<DiskSpace>,
@@ -157,7 +156,6 @@ impl TempSpace {
             io,
             options,
             counters: TempCounters::default(),
-            usage: TempUsage::default(),
             disk,
             next_lane: AtomicUsize::new(0),
         }))
@@ -198,14 +196,9 @@ impl TempSpace {
 
     /// A temporary file whose bytes are charged to `budget`. Touches no file until it is written.
     pub fn file(&self, budget: &Budget) -> TempFile {
-        self.counted_file(budget, &Arc::default())
-    }
-
-    /// As [`Self::file`]; what its extents hold is counted in `usage`, which several files may share.
-    pub fn counted_file(&self, budget: &Budget, usage: &Arc<TempUsage>) -> TempFile {
         let lanes = self.0.options.lanes.max(1);
         let lane = self.0.next_lane.fetch_add(1, Ordering::Relaxed) % lanes;
-        TempFile::new(Arc::clone(&self.0), lane, budget.clone(), Arc::clone(usage))
+        TempFile::new(Arc::clone(&self.0), lane, budget.clone())
     }
 
     /// Makes a directory of its own, for files that something else writes: in the first directory in
@@ -227,11 +220,6 @@ impl TempSpace {
     /// What was done so far.
     pub fn counters(&self) -> &TempCounters {
         &self.0.counters
-    }
-
-    /// What all extents hold, before compression and in files.
-    pub fn usage(&self) -> &TempUsage {
-        &self.0.usage
     }
 
     /// Bytes of extents in use.

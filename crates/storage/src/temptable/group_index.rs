@@ -103,9 +103,6 @@ const RUN_ROWS: usize = 1024;
 /// Fewer groups are in the cache anyway.
 const ASK_AHEAD_GROUPS_MIN: usize = 8 << 10;
 
-/// The number of a key that a closed index does not have.
-const NO_GROUP: u32 = u32::MAX;
-
 /// Groups batches as they come, in memory: gives each distinct key a number, counted from 0.
 ///
 /// It holds a row for each key, charged to the memory of the table that it is made for. When the limit is
@@ -144,6 +141,9 @@ enum Lookup {
 unsafe impl Send for GroupIndex {}
 
 impl GroupIndex {
+    /// The number of a key that a closed index does not have.
+    pub const NO_GROUP: u32 = u32::MAX;
+
     /// An index over keys of these types, compared in these modes, charged to a table.
     pub fn new(table: &TempTable, columns: &[PhysicalType], modes: &[KeyMode]) -> Result<Self> {
         let of_table = &table.0.store;
@@ -214,7 +214,7 @@ impl GroupIndex {
         self
     }
 
-    /// Adds no more groups: keys that are not there get the number `u32::MAX` from now on.
+    /// Adds no more groups until it is cleared: keys that are not there get the number [`Self::NO_GROUP`].
     pub fn close(&mut self) {
         self.closed = true;
     }
@@ -383,7 +383,7 @@ impl GroupIndex {
                 true => *null,
                 false => group_of(*value),
             };
-            group.unwrap_or(NO_GROUP)
+            group.unwrap_or(Self::NO_GROUP)
         }));
     }
 
@@ -478,7 +478,7 @@ impl GroupIndex {
                 };
                 let group = match slots.find(header, equal) {
                     Slot::Found(group) => group,
-                    Slot::Vacant(_) if self.closed => NO_GROUP,
+                    Slot::Vacant(_) if self.closed => Self::NO_GROUP,
                     // SAFETY: as above.
                     Slot::Vacant(at) => match unsafe { self.insert(row, header, at) } {
                         Err(error) if error.is_memory_limit() => return Ok(start + index),
@@ -575,6 +575,7 @@ impl GroupIndex {
 
     /// Forgets all groups; keeps memory for the next ones.
     pub fn clear(&mut self) {
+        self.closed = false;
         self.rows.clear();
         match &mut self.lookup {
             Lookup::Hash(slots) => slots.clear(),

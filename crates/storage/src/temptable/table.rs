@@ -158,10 +158,25 @@ impl TempTable {
         Self::over(&store.context, spec, &store.record)
     }
 
+    /// The same, with no more than so many bits of partitions. Nothing has been written to it yet.
+    #[must_use]
+    pub fn with_partitions(self, bits: u32) -> Self {
+        let inner = &self.0;
+        let store = &inner.store;
+        let threads = store.context.options().threads;
+        let plan =
+            PartitionPlan::fitting(0, bits.min(inner.plan.bits), store.memory_limit(), threads);
+        Self::of_store(inner.spec.clone(), Arc::clone(store), plan)
+    }
+
     fn over(context: &TempTableContext, spec: TempTableSpec, record: &Arc<Registration>) -> Self {
         let store = Store::new(context, &spec.columns, record);
         let threads = context.options().threads;
         let plan = PartitionPlan::partitioned(0, store.memory_limit(), threads);
+        Self::of_store(spec, store, plan)
+    }
+
+    fn of_store(spec: TempTableSpec, store: StoreRef, plan: PartitionPlan) -> Self {
         Self(Arc::new(Inner {
             written: Mutex::default(),
             sorts: Mutex::default(),
@@ -218,6 +233,11 @@ impl TempTable {
     /// So many groups were made of the table's rows.
     pub fn add_groups(&self, groups: u64) {
         self.0.store.record.add_groups(groups);
+    }
+
+    /// Bytes of memory that it should plan to hold.
+    pub fn memory_limit(&self) -> u64 {
+        self.0.store.memory_limit()
     }
 
     /// Whether any row ever went to a temporary file.
@@ -323,6 +343,19 @@ impl TempTableWriter {
         let keys: Vec<_> = keys.iter().map(|key| columns[key.column].clone()).collect();
         self.hasher.hash(&keys, count, &mut self.hashes);
         writer.append(columns, count, Some(&self.hashes))
+    }
+
+    /// Sends the rows to the temporary file, so that others have their memory, unless it is little.
+    pub fn overflow(&mut self) -> Result<()> {
+        match &mut self.kind {
+            Kind::Rows(writer)
+                if writer.memory_bytes() >= self.table.0.store.worker_share() / 4 =>
+            {
+                writer.overflow_all()
+            }
+            Kind::Rows(_) | Kind::Ordered(_) | Kind::Finished => Ok(()),
+        }
+        .map_err(|error| self.table.error(&error))
     }
 
     /// Makes the rows part of the table.

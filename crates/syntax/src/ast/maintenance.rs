@@ -49,7 +49,8 @@ pub enum LockMode {
     Write,
 }
 
-/// `ANALYZE | CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE a, b [options]`.
+/// `ANALYZE | CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE a, b [options]`, `CACHE INDEX a, b IN cache` and
+/// `LOAD INDEX INTO CACHE a, b`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableMaintenance {
     /// Which statement.
@@ -58,7 +59,8 @@ pub struct TableMaintenance {
     pub local: bool,
     /// The tables.
     pub tables: Vec<TableName>,
-    /// What follows (`QUICK`, `FOR UPGRADE`, `UPDATE HISTOGRAM ON c`), as written.
+    /// What follows (`QUICK`, `FOR UPGRADE`, `UPDATE HISTOGRAM ON c`), as written; the name of the key cache of
+    /// `CACHE INDEX`.
     pub options: String,
 }
 
@@ -67,8 +69,10 @@ pub struct TableMaintenance {
 #[expect(missing_docs, reason = "the variants are MySQL's own keywords")]
 pub enum TableVerb {
     Analyze,
+    CacheIndex,
     Check,
     Checksum,
+    LoadIndex,
     Optimize,
     Repair,
 }

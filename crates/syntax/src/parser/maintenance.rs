@@ -5,7 +5,7 @@ use sqlparser::ast::BinaryOperator;
 use super::cursor::{Parser, Result};
 use crate::ast::{
     Flush, FlushTarget, HandlerAction, HandlerRead, HandlerStatement, LockMode, Statement,
-    TableLock, TableMaintenance, TableVerb,
+    TableLock, TableMaintenance, TableName, TableVerb,
 };
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -115,7 +115,7 @@ impl Parser<'_> {
             TableVerb::Analyze => &kw![UPDATE DROP],
             TableVerb::Check => &kw![FOR QUICK FAST MEDIUM EXTENDED CHANGED],
             TableVerb::Checksum => &kw![QUICK EXTENDED],
-            TableVerb::Optimize => &[],
+            TableVerb::CacheIndex | TableVerb::LoadIndex | TableVerb::Optimize => &[],
             TableVerb::Repair => &kw![QUICK EXTENDED USE_FRM],
         };
         let options = if self.at_any(words) { self.rest() } else { "" };
@@ -125,6 +125,56 @@ impl Parser<'_> {
             tables,
             options: options.to_owned(),
         }))
+    }
+
+    /// `CACHE INDEX a [INDEX (i)], b IN cache`.
+    pub(crate) fn cache_index(&mut self) -> Result<Statement> {
+        self.expect_all(&kw![CACHE INDEX])?;
+        let tables = self.comma_list(Self::table_of_indexes)?;
+        self.expect(Kw::IN)?;
+        let cache = if self.eat(Kw::DEFAULT) {
+            Kw::DEFAULT.spelling().to_lowercase()
+        } else {
+            self.name()?
+        };
+        Ok(Statement::TableMaintenance(TableMaintenance {
+            verb: TableVerb::CacheIndex,
+            local: false,
+            tables,
+            options: cache,
+        }))
+    }
+
+    /// `LOAD INDEX INTO CACHE a [INDEX (i)] [IGNORE LEAVES], b`.
+    pub(crate) fn load_index(&mut self) -> Result<Statement> {
+        self.expect_all(&kw![LOAD INDEX INTO CACHE])?;
+        let tables = self.comma_list(|parser| {
+            let table = parser.table_of_indexes()?;
+            parser.eat_phrase(&kw![IGNORE LEAVES])?;
+            Ok(table)
+        })?;
+        Ok(Statement::TableMaintenance(TableMaintenance {
+            verb: TableVerb::LoadIndex,
+            local: false,
+            tables,
+            options: String::new(),
+        }))
+    }
+
+    /// A table, with some of its partitions and indexes, which change nothing: MyISAM assigns and loads all indexes
+    /// of a table whichever are named.
+    fn table_of_indexes(&mut self) -> Result<TableName> {
+        let table = self.table_name()?;
+        if self.eat(Kw::PARTITION) {
+            self.parens(|parser| match parser.eat(Kw::ALL) {
+                true => Ok(()),
+                false => parser.comma_list(Self::name).map(drop),
+            })?;
+        }
+        if self.eat_any(&kw![INDEX KEY]).is_some() {
+            self.paren_list_or_empty(Self::index_name)?;
+        }
+        Ok(table)
     }
 
     pub(crate) fn handler(&mut self) -> Result<Statement> {

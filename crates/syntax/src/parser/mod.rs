@@ -64,6 +64,7 @@ impl Parser<'_> {
             Kw::UPDATE => self.update(None),
             Kw::DELETE => self.delete(None),
             Kw::DO => self.do_statement(),
+            Kw::LOAD if self.ahead(1).keyword == Kw::INDEX => self.load_index(),
             Kw::LOAD => self.load_data(),
             Kw::CREATE => self.create(),
             Kw::ALTER => self.alter(),
@@ -95,6 +96,7 @@ impl Parser<'_> {
             Kw::EXECUTE => self.execute(),
             Kw::DEALLOCATE => self.deallocate(),
             Kw::LOCK | Kw::UNLOCK => self.lock_tables(),
+            Kw::CACHE => self.cache_index(),
             Kw::ANALYZE if self.at_analyzed_statement() => self.analyze_statement(),
             Kw::ANALYZE | Kw::CHECK | Kw::CHECKSUM | Kw::OPTIMIZE | Kw::REPAIR => {
                 self.table_maintenance()

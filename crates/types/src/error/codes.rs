@@ -149,6 +149,7 @@ codes! {
     ER_WRONG_TYPE_FOR_VAR = (1232, "42000", "Incorrect argument type to variable '{}'");
     ER_CANT_USE_OPTION_HERE = (1234, "42000", "Incorrect usage/placement of '{}'");
     ER_VARIABLE_WITHOUT_EFFECT = (1235, "42000", "Variable '{}' is accepted for compatibility and has no effect");
+    ER_BUILT_IN_OBJECT = (1235, "42000", "'{}.{}' is built in; the statement changes nothing");
     ER_NOT_SUPPORTED_YET = (1235, "42000", "This version of MySQL doesn't yet support '{}'");
     ER_INCORRECT_GLOBAL_LOCAL_VAR = (1238, "HY000", "Variable '{}' is a {} variable");
     ER_WRONG_FK_DEF = (1239, "42000", "Incorrect foreign key definition for '{}': {}");
@@ -177,8 +178,10 @@ codes! {
     ER_WARN_FIELD_RESOLVED = (1276, "HY000", "Field or reference '{}' of SELECT #{} was resolved in SELECT #{}");
     ER_WRONG_NAME_FOR_INDEX = (1280, "42000", "Incorrect index name '{}'");
     ER_BAD_FT_COLUMN = (1283, "HY000", "Column '{}' cannot be part of FULLTEXT index");
+    ER_UNKNOWN_KEY_CACHE = (1284, "HY000", "Unknown key cache '{}'");
     ER_UNKNOWN_STORAGE_ENGINE = (1286, "42000", "Unknown storage engine '{}'");
     ER_WARN_DEPRECATED_VARIABLE = (1287, "HY000", "'@@{}' is deprecated and will be removed in a future release.");
+    ER_WARN_DEPRECATED_STRUCTURED_VARIABLE = (1287, "HY000", "{} syntax is deprecated and will be removed in a future release");
     ER_WARN_DEPRECATED_SYNTAX = (1287, "HY000", "'{}' is deprecated and will be removed in a future release. Please use {} instead");
     ER_NON_UPDATABLE_TABLE = (1288, "HY000", "The target table {} of the {} is not updatable");
     ER_OPTION_PREVENTS_STATEMENT = (1290, "HY000", "The MySQL server is running with the {} option so it cannot execute this statement");
@@ -230,6 +233,7 @@ codes! {
     ER_TOO_BIG_PRECISION = (1426, "42000", "Too-big precision {} specified for '{}'. Maximum is {}.");
     ER_M_BIGGER_THAN_D = (1427, "42000", "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}').");
     ER_STACK_OVERRUN_NEED_MORE = (1436, "HY000", "Thread stack overrun:  {} bytes used of a {} byte stack, and {} bytes needed.  Use 'mysqld --thread_stack=#' to specify a bigger stack.");
+    ER_WARN_CANT_DROP_DEFAULT_KEYCACHE = (1438, "HY000", "Cannot drop default keycache");
     ER_TOO_BIG_DISPLAYWIDTH = (1439, "42000", "Display width out of range for column '{}' (max = {})");
     ER_DATETIME_FUNCTION_OVERFLOW = (1441, "22008", "Datetime function: {} field overflow");
     ER_VIEW_PREVENT_UPDATE = (1443, "HY000", "The definition of table '{}' prevents operation {} on table '{}'.");

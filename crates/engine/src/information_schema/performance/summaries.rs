@@ -100,12 +100,15 @@ fn temporary_row(sums: &StatementSums) -> Row {
     ]
 }
 
-/// Microseconds since 1970 UTC in the session's time zone; the zero date for 0.
-fn timestamp(context: &StatementContext<'_>, microseconds: i64) -> Value {
-    match microseconds {
-        0 => Value::Int(0),
-        known => convert::datetime_of_unix(known, &context.options().time_zone),
+/// A time in nanoseconds since the engine was started, in the session's time zone; the zero date for 0.
+fn timestamp(context: &StatementContext<'_>, nanoseconds: u64) -> Value {
+    if nanoseconds == 0 {
+        return Value::Int(0);
     }
+    let database = context.database();
+    let now = database.options.clock.now_utc_microseconds();
+    let time = database.instrumentation.utc_of(nanoseconds, now);
+    convert::datetime_of_unix(time, &context.options().time_zone)
 }
 
 fn by_digest(context: &StatementContext<'_>) -> Vec<Row> {

@@ -1,15 +1,22 @@
 //! Grouping by keys: pre-aggregation that turns to partitioning when values do not repeat.
 //!
-//! A worker groups what it sees and keeps its first rows beside the groups. When enough rows were
-//! seen to tell and there are many groups among them, the rows go to the partitioned table as they
-//! are, and so does everything after; else the kept rows are forgotten. Later, groups that outgrow
-//! memory go to a second table as partial states. Should some workers have written rows and others
-//! states, the rows are turned into states of one row each: rare, and right.
+//! A worker groups what it sees and keeps its first rows beside the groups. The first worker that has
+//! seen enough rows to tell decides for all. When there are many groups among them, the rows go to the
+//! partitioned table as they are, and so does everything after; else the kept rows are forgotten. Later,
+//! groups that outgrow memory go to a second table as partial states. So what a statement writes is
+//! either rows or states.
+//!
+//! A worker that gets no more memory keeps its groups, if they hold a fair part of the memory: rows of theirs are
+//! added to them, and rows of other groups become states of one row each, until most rows are of others, as in sorted
+//! input. Then its groups go, and others take their place (hybrid hash aggregation, as in Helmer, Neumann and
+//! Moerkotte, Early Grouping Gets the Skew, 2002). A worker whose groups have less than half of its share has the
+//! others give up what they hold beyond theirs.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use arrow_array::ArrayRef;
+use arrow_buffer::BooleanBuffer;
 use mayfly_memory::Reservation;
 use mayfly_storage::{Access, GroupIndex, TempTable, TempTableWriter};
 use mayfly_types::{Batch, PhysicalType, Result, Stage};
@@ -20,27 +27,37 @@ use super::sample::Sample;
 use super::{Aggregate, Content, State};
 use crate::context::RunContext;
 use crate::driver::{Sink, drain, thread_count};
+use crate::rows::filter_batch;
 use crate::state::lock;
 
 /// Rows a group from which on it pays to group them before they are partitioned.
 const ROWS_A_GROUP_MIN: u64 = 4;
 /// Groups beyond which a worker's index is slower than partitioning.
 const GROUPS_MAX: usize = 256 * 1024;
+/// The groups of so few states as these fit in little memory in each of 64 partitions.
+const STATES_PARTITIONS_BITS: u32 = 6;
+/// Rows after which a worker asks whether its groups are still those of most rows.
+const WINDOW_ROWS: usize = 64 * 1024;
 /// Groups up to which workers' results are merged on one thread.
 const MERGED_GROUPS_MAX: usize = 256 * 1024;
 
 /// Groups the rows of the input. `rows` is the table that [`table`] makes for them.
 pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result<State> {
+    let workers = thread_count(node.input.as_ref(), run) as u64;
     let shared = Shared {
+        rows_expected: node.input.rows_hint() / workers,
+        // What is left is for blocks of states that are being written.
+        share: rows.memory_limit() / workers / 8 * 7,
         rows,
         states: Mutex::new(None),
-        repeats_not: AtomicBool::new(false),
+        pays_to_group: OnceLock::new(),
+        is_short: AtomicBool::new(false),
     };
     let partition_only =
         node.needs_whole_groups() || !node.is_mergeable() || shared.rows.is_on_disk();
     let _stage = run.within(Stage::CreatingTmpTable);
     let sinks = drain(&node.input, run, node.threads_max(), || {
-        GroupSink::new(node, &shared, partition_only, run)
+        GroupSink::new(node, &shared, partition_only)
     })?;
     finish(node, sinks, &shared, run)
 }
@@ -59,16 +76,29 @@ pub(super) fn table(
 struct Shared {
     rows: TempTable,
     states: Mutex<Option<TempTable>>,
-    /// A worker found that values do not repeat.
-    repeats_not: AtomicBool,
+    /// What the first worker found that had to decide.
+    pays_to_group: OnceLock<bool>,
+    /// A worker has less memory for its groups than half of its share.
+    is_short: AtomicBool,
+    /// Rows that a worker is likely to see.
+    rows_expected: u64,
+    /// Bytes of memory for the groups of each worker where memory is short.
+    share: u64,
 }
 
 impl Shared {
+    /// Whether a worker that holds so much has memory beyond its share that another lacks.
+    fn is_exceeded(&self, held: u64) -> bool {
+        held > self.share.saturating_add(self.share / 2) && self.is_short.load(Ordering::Relaxed)
+    }
+
     fn states(&self, node: &Aggregate) -> TempTable {
         let make = || {
             let mut columns = node.key_types();
             columns.extend(node.calls.iter().flat_map(|call| call.state_types()));
-            self.rows.beside(columns, self.rows.spec().access.clone())
+            self.rows
+                .beside(columns, self.rows.spec().access.clone())
+                .with_partitions(STATES_PARTITIONS_BITS)
         };
         lock(&self.states).get_or_insert_with(make).clone()
     }
@@ -80,8 +110,6 @@ struct GroupSink<'a> {
     mode: Mode,
     rows: Option<TempTableWriter>,
     states: Option<TempTableWriter>,
-    /// Rows that this worker is likely to see.
-    rows_expected: u64,
 }
 
 enum Mode {
@@ -99,15 +127,26 @@ struct Grouping {
     sample: Option<Sample>,
     /// How many of the groups the table's record knows of.
     shown: usize,
+    /// Rows of other groups pass these by.
+    passing: Option<Passing>,
+}
+
+/// The rows since this was last asked, and how many of them were of groups that are there.
+#[derive(Default)]
+struct Passing {
+    rows: usize,
+    known: usize,
+}
+
+impl Passing {
+    /// Whether these are enough rows to tell.
+    fn ends_window(&self) -> bool {
+        self.rows >= WINDOW_ROWS
+    }
 }
 
 impl<'a> GroupSink<'a> {
-    fn new(
-        node: &'a Aggregate,
-        shared: &'a Shared,
-        partition_only: bool,
-        run: &RunContext,
-    ) -> Result<Self> {
+    fn new(node: &'a Aggregate, shared: &'a Shared, partition_only: bool) -> Result<Self> {
         let mode = if partition_only {
             Mode::Partition
         } else {
@@ -118,6 +157,7 @@ impl<'a> GroupSink<'a> {
                 ids: Vec::new(),
                 sample: Some(Sample::default()),
                 shown: 0,
+                passing: None,
             }))
         };
         Ok(Self {
@@ -126,7 +166,6 @@ impl<'a> GroupSink<'a> {
             mode,
             rows: None,
             states: None,
-            rows_expected: node.input.rows_hint() / thread_count(node.input.as_ref(), run) as u64,
         })
     }
 
@@ -158,11 +197,77 @@ impl<'a> GroupSink<'a> {
         Ok(())
     }
 
+    /// Memory is short. Groups that hold a fair part of it stay, and rows of others pass them by from here on;
+    /// groups that hold too much of it, or too little to be worth it, go to the table of states.
+    fn make_room(&mut self) -> Result<()> {
+        let Mode::Group(grouping) = &mut self.mode else {
+            return Ok(());
+        };
+        let (held, share) = (grouping.memory_bytes(), self.shared.share);
+        if held >= share / 2 && !self.shared.is_exceeded(held) && grouping.charge_forced() {
+            grouping.index.close();
+            grouping.passing = Some(Passing::default());
+            return Ok(());
+        }
+        if held < share / 2 {
+            self.shared.is_short.store(true, Ordering::Relaxed);
+        }
+        self.flush()?;
+        self.states
+            .as_mut()
+            .map_or(Ok(()), TempTableWriter::overflow)
+    }
+
+    /// Adds rows of the groups that are there. Each of the others becomes a state of its own.
+    fn pass_by(&mut self, rows: &Batch, run: &RunContext) -> Result<()> {
+        let Mode::Group(grouping) = &mut self.mode else {
+            return self.append_rows(rows);
+        };
+        let Grouping {
+            index,
+            accumulators,
+            ids,
+            passing,
+            ..
+        } = &mut **grouping;
+        let count = rows.row_count();
+        index.find_or_insert(&rows.columns()[..self.node.key_count], count, ids)?;
+        let is_known = BooleanBuffer::collect_bool(count, |row| ids[row] != GroupIndex::NO_GROUP);
+        let known = is_known.count_set_bits();
+        if known > 0 {
+            ids.retain(|id| *id != GroupIndex::NO_GROUP);
+            let rows = filter_batch(rows, &is_known, known);
+            accumulators.update(&self.node.calls, ids, &rows, run)?;
+        }
+        let passing = passing.get_or_insert_default();
+        passing.rows += count;
+        passing.known += known;
+        let is_worthwhile = !passing.ends_window() || passing.known >= passing.rows / 2;
+        if passing.ends_window() {
+            *passing = Passing::default();
+        }
+        let is_full = !grouping.charge();
+        let held = grouping.memory_bytes();
+        if known < count {
+            let others = filter_batch(rows, &!&is_known, count - known);
+            let states = self.node.states_of_rows(&others, run)?;
+            self.append_states(&states)?;
+        }
+        if is_full || !is_worthwhile || self.shared.is_exceeded(held) {
+            self.flush()?;
+            self.states
+                .as_mut()
+                .map_or(Ok(()), TempTableWriter::overflow)?;
+        }
+        Ok(())
+    }
+
     /// Moves the groups' states to the table of states.
     fn flush(&mut self) -> Result<()> {
         if let Mode::Group(grouping) = &mut self.mode {
             let states = grouping.take_states()?;
             grouping.reservation.free();
+            grouping.passing = None;
             let shown = std::mem::take(&mut grouping.shown);
             self.shared.rows.groups_changed(shown, 0);
             self.append_states(&states)?;
@@ -177,6 +282,21 @@ impl Grouping {
         let sample = self.sample.as_ref().map_or(0, Sample::memory_bytes);
         let bytes = self.accumulators.memory_bytes() + sample;
         self.reservation.try_resize(bytes).is_ok()
+    }
+
+    /// The same past the limit, for a vector that has just grown and is to grow no more.
+    fn charge_forced(&mut self) -> bool {
+        if self.charge() {
+            return true;
+        }
+        let more = self.accumulators.memory_bytes();
+        let more = more.saturating_sub(self.reservation.bytes());
+        self.reservation.grow_forced(more).is_ok()
+    }
+
+    /// Bytes that the groups hold.
+    fn memory_bytes(&self) -> u64 {
+        self.index.memory_bytes() + self.accumulators.memory_bytes()
     }
 
     fn into_sample(self) -> Option<Sample> {
@@ -201,13 +321,20 @@ impl Sink for GroupSink<'_> {
             let Mode::Group(grouping) = &mut self.mode else {
                 return self.append_rows(&rows.slice(first, rows.row_count() - first));
             };
+            if grouping.passing.is_some() {
+                return self.pass_by(&rows.slice(first, rows.row_count() - first), run);
+            }
             if let Some(sample) = &mut grouping.sample {
-                if self.shared.repeats_not.load(Ordering::Relaxed) {
-                    self.partition()?;
-                    continue;
-                }
-                if first == 0 {
-                    sample.keep(&rows, &run.statement.temp.resources().stable);
+                match self.shared.pays_to_group.get() {
+                    Some(true) => grouping.sample = None,
+                    Some(false) => {
+                        self.partition()?;
+                        continue;
+                    }
+                    None if first == 0 => {
+                        sample.keep(&rows, &run.statement.temp.resources().stable);
+                    }
+                    None => {}
                 }
             }
             let rest = if first == 0 {
@@ -243,9 +370,9 @@ impl Sink for GroupSink<'_> {
                 .sample
                 .take_if(|sample| full || sample.is_complete())
             {
-                if !pays_to_group(&sample, self.rows_expected) {
+                let decide = || pays_to_group(&sample, self.shared.rows_expected);
+                if !self.shared.pays_to_group.get_or_init(decide) {
                     grouping.sample = Some(sample);
-                    self.shared.repeats_not.store(true, Ordering::Relaxed);
                     // The sample holds the whole of this batch.
                     return self.partition();
                 }
@@ -253,8 +380,13 @@ impl Sink for GroupSink<'_> {
                 drop(sample);
                 full = first < rows.row_count() || !grouping.charge();
             }
-            if grouping.sample.is_none() && (full || groups > GROUPS_MAX) {
-                self.flush()?;
+            if grouping.sample.is_none() {
+                let held = grouping.memory_bytes();
+                if full || self.shared.is_exceeded(held) {
+                    self.make_room()?;
+                } else if groups > GROUPS_MAX {
+                    self.flush()?;
+                }
             }
         }
         Ok(())
@@ -270,7 +402,7 @@ fn pays_to_group(sample: &Sample, rows_expected: u64) -> bool {
 
 fn finish(
     node: &Aggregate,
-    mut sinks: Vec<GroupSink<'_>>,
+    sinks: Vec<GroupSink<'_>>,
     shared: &Shared,
     run: &RunContext,
 ) -> Result<State> {
@@ -287,39 +419,23 @@ fn finish(
         }
     }
     let has_rows = sinks.iter().any(|sink| sink.rows.is_some());
-    let has_states = sinks.iter().any(|sink| {
-        sink.states.is_some()
-            || matches!(&sink.mode, Mode::Group(grouping) if grouping.sample.is_none())
-    });
-    for sink in &mut sinks {
-        match &sink.mode {
-            Mode::Group(grouping) if has_rows && grouping.sample.is_some() => sink.partition()?,
-            Mode::Group(_) => sink.flush()?,
-            Mode::Partition => {}
+    for mut sink in sinks {
+        if has_rows {
+            sink.partition()?;
+        } else {
+            sink.flush()?;
         }
-    }
-    let mut states_writer = None;
-    for sink in sinks {
         if let Some(writer) = sink.rows {
             writer.finish()?;
         }
         if let Some(writer) = sink.states {
             writer.finish()?;
         }
-        drop(sink.mode);
     }
-    let states = lock(&shared.states).take();
-    let Some(states) = states.filter(|_| has_states || !has_rows) else {
-        return Ok(partitioned_state(shared.rows.clone(), Content::Rows));
-    };
-    if has_rows {
-        let writer = states_writer.insert(states.writer());
-        rows_to_states(node, &shared.rows, writer, run)?;
-    }
-    if let Some(writer) = states_writer {
-        writer.finish()?;
-    }
-    Ok(partitioned_state(states, Content::States))
+    Ok(match lock(&shared.states).take() {
+        Some(states) => partitioned_state(states, Content::States),
+        None => partitioned_state(shared.rows.clone(), Content::Rows),
+    })
 }
 
 fn partitioned_state(table: TempTable, content: Content) -> State {
@@ -329,28 +445,6 @@ fn partitioned_state(table: TempTable, content: Content) -> State {
         rows: table.row_count(),
         table,
     }
-}
-
-/// Every row becomes the state of a group of its own.
-fn rows_to_states(
-    node: &Aggregate,
-    rows: &TempTable,
-    writer: &mut TempTableWriter,
-    run: &RunContext,
-) -> Result<()> {
-    let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
-    let mut scan = rows.scan(None);
-    while let Some(batch) = scan.next_batch()? {
-        run.statement.check_interrupt()?;
-        let count = batch.row_count();
-        let ids: Vec<u32> = (0..count as u32).collect();
-        accumulators.resize(count);
-        accumulators.update(&node.calls, &ids, &batch, run)?;
-        let mut columns = batch.columns()[..node.key_count].to_vec();
-        columns.extend(accumulators.take_states()?);
-        writer.append(&Batch::new(columns, count))?;
-    }
-    Ok(())
 }
 
 /// All groups fit in memory and are few: they are merged into the first worker's.

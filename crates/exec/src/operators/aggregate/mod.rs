@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::ArrayRef;
-use call::Call;
+use call::{Accumulators, Call};
 use mayfly_functions::SignatureContext;
 use mayfly_plan::physical::{Grouping, Purpose, TemporaryTable};
 use mayfly_storage::{KeyMode, PartitionQueue, TempTable};
@@ -147,6 +147,18 @@ impl Aggregate {
         self.columns.types[..self.key_count].to_vec()
     }
 
+    /// Rows as states: each row is a group of its own.
+    fn states_of_rows(&self, rows: &Batch, run: &RunContext) -> Result<Batch> {
+        let mut accumulators = Accumulators::new(&self.calls, &self.signature)?;
+        let count = rows.row_count();
+        let ids: Vec<u32> = (0..count as u32).collect();
+        accumulators.resize(count);
+        accumulators.update(&self.calls, &ids, rows, run)?;
+        let mut columns = rows.columns()[..self.key_count].to_vec();
+        columns.extend(accumulators.take_states()?);
+        Ok(Batch::new(columns, count))
+    }
+
     /// Whether every call can merge partial states, so that workers may keep their own.
     fn is_mergeable(&self) -> bool {
         self.calls.iter().all(|call| call.is_mergeable())
@@ -171,7 +183,7 @@ impl Aggregate {
     fn results(
         &self,
         keys: Vec<ArrayRef>,
-        accumulators: &mut call::Accumulators,
+        accumulators: &mut Accumulators,
         group_count: usize,
         table: Option<&TempTable>,
         run: &RunContext,

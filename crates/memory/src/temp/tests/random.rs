@@ -165,15 +165,9 @@ fn run(name: &str, setting: &Setting, steps: &[Step]) {
             }
             Step::Trim => space.trim(),
         }
-        let logical: usize = held.iter().map(|(extent, _)| extent.len()).sum();
         let stored: u64 = held.iter().map(|(extent, _)| extent.stored_bytes()).sum();
         assert_eq!(budget.used(), stored);
         assert_eq!(space.used_bytes(), stored);
-        let usage = space.usage();
-        assert_eq!(
-            (usage.logical_bytes(), usage.stored_bytes()),
-            (logical as u64, stored)
-        );
         let tiers = space.tiers();
         for tier in &tiers {
             assert!(tier.used_bytes <= tier.disk_bytes, "{tier:?}");

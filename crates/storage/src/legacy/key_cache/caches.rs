@@ -1,8 +1,8 @@
 //! The key caches of a database: the default one and those with a name.
 //!
 //! `SET GLOBAL hot.key_buffer_size = 1048576` makes a cache named `hot`; setting its size to 0 drops it, and
-//! the default one serves again. The default one cannot be dropped: with size 0 it is off. Tables keep the
-//! cache that they were made with.
+//! the default one serves again. The default one cannot be dropped. Tables keep the cache that they were made
+//! with. A cache may get its other settings before its size; until then it holds nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -56,16 +56,21 @@ impl KeyCaches {
         self.get(name).map_or(missing, |cache| cache.options())
     }
 
-    /// Changes the settings of a cache. A named one is made by a size, and dropped by 0.
+    /// Changes the settings of a cache, which is made if it is not there. A named one that had a size is dropped
+    /// by the size 0.
     pub fn set_options(&self, name: &str, options: KeyCacheOptions) -> Result<()> {
-        if let Some(cache) = self.get(name) {
-            cache.set_options(options)?;
-        } else if options.key_buffer_size > 0 {
-            let cache = KeyCache::new(options, &self.memory);
-            lock(&self.named).insert(name.to_lowercase(), cache);
-        }
-        if options.key_buffer_size == 0 {
-            lock(&self.named).remove(&name.to_lowercase());
+        match self.get(name) {
+            Some(cache) => {
+                let had_size = cache.options().key_buffer_size > 0;
+                cache.set_options(options)?;
+                if had_size && options.key_buffer_size == 0 {
+                    lock(&self.named).remove(&name.to_lowercase());
+                }
+            }
+            None => {
+                let cache = KeyCache::new(options, &self.memory);
+                lock(&self.named).insert(name.to_lowercase(), cache);
+            }
         }
         Ok(())
     }

@@ -242,6 +242,12 @@ fn named_caches_are_made_by_a_size_and_dropped_by_0() {
     assert_eq!(caches.total().blocks_unused, 17);
     caches.set_options("HOT", options(0, 100, 300)).unwrap();
     assert!(names(&caches).eq(["default"]));
+    caches.set_options("cold", options(0, 50, 300)).unwrap();
+    assert_eq!(caches.options("Cold").division_limit, 50);
+    caches.set_options("cold", options(9, 50, 300)).unwrap();
+    assert_eq!(caches.total().blocks_unused, 17);
+    caches.set_options("cold", options(0, 50, 300)).unwrap();
+    assert!(caches.get("cold").is_none());
     caches.set_options("default", options(0, 100, 300)).unwrap();
     assert_eq!(caches.total().blocks_unused, 0);
     assert!(caches.get("default").is_some());

@@ -86,26 +86,44 @@ impl Store {
         Ok(self.temp_space.file(&self.record.temp_space))
     }
 
-    /// Writes bytes of the table to its temporary file.
+    /// Writes bytes of the table to its temporary file, as part of what [`Self::writing`] does.
     pub(crate) fn write(&self, file: &TempFile, bytes: &[u8]) -> Result<Extent> {
         self.context.check_interrupt()?;
+        file.write(bytes)
+    }
+
+    /// Counts the bytes that `write` says it wrote, and its time: once for many blocks, each of which takes
+    /// little longer to write than the clock takes to be read.
+    pub(crate) fn writing(&self, write: impl FnOnce() -> Result<u64>) -> Result<()> {
         let begin = Instant::now();
-        let extent = file.write(bytes)?;
-        let written = bytes.len() as u64;
+        let written = write()?;
         self.record.add_written(written, begin.elapsed());
         self.context
             .count(|counters| &counters.bytes_overflowed, written);
-        Ok(extent)
+        Ok(())
     }
 
-    /// Reads an extent into a block. Reading is the working set without which nothing moves; callers keep
+    /// The same for what is read, of which `bytes_read` tells how much it was.
+    pub(crate) fn reading<T>(
+        &self,
+        read: impl FnOnce() -> Result<T>,
+        bytes_read: impl FnOnce(&T) -> usize,
+    ) -> Result<T> {
+        let begin = Instant::now();
+        let result = read()?;
+        let bytes = bytes_read(&result) as u64;
+        if bytes > 0 {
+            self.record.add_read(bytes, begin.elapsed());
+        }
+        Ok(result)
+    }
+
+    /// Reads an extent into a block, as part of what [`Self::reading`] does. Reading is the working set without which nothing moves; callers keep
     /// what they read at once small beside the limit.
     pub(crate) fn read_extent(&self, extent: &Extent) -> Result<Block> {
         self.context.check_interrupt()?;
         let mut block = self.take_working_set(extent.len())?;
-        let begin = Instant::now();
         extent.read(block.as_mut_slice())?;
-        self.record.add_read(extent.len() as u64, begin.elapsed());
         Ok(block)
     }
 

@@ -103,6 +103,14 @@ impl Part {
 
     /// Writes all blocks that are in memory to `file`. Those that are being read stay in memory meanwhile.
     pub(crate) fn overflow(&mut self, store: &Store, file: &TempFile) -> Result<()> {
+        store.writing(|| {
+            let before = self.file_bytes;
+            self.write(store, file)?;
+            Ok(self.file_bytes - before)
+        })
+    }
+
+    fn write(&mut self, store: &Store, file: &TempFile) -> Result<()> {
         for index in 0..self.rows.len() {
             let block = &mut self.rows[index];
             let Location::Memory(memory) = &block.location else {
@@ -147,6 +155,14 @@ impl Part {
     /// A row block and its values in memory, brought there if need be.
     pub(crate) fn load_block(&self, index: usize, store: &StoreRef) -> Result<LoadedBlock> {
         let block = &self.rows[index];
+        if block.in_memory().is_some() && block.values.is_empty() {
+            return self.read_block(index, store);
+        }
+        store.reading(|| self.read_block(index, store), LoadedBlock::bytes_read)
+    }
+
+    fn read_block(&self, index: usize, store: &StoreRef) -> Result<LoadedBlock> {
+        let block = &self.rows[index];
         let range = block.values.start as usize..block.values.end as usize;
         let mut values = LoadedValues::none(store);
         for value in &self.values[range] {
@@ -172,6 +188,18 @@ impl Part {
     /// Brings the whole part into memory: its row blocks for good, its values for as long as the
     /// result lives.
     pub(crate) fn load_all(&mut self, store: &StoreRef) -> Result<LoadedValues> {
+        let before = self.file_bytes;
+        let (values, _) = store.reading(
+            || {
+                let values = self.read_all(store)?;
+                Ok((values, self.file_bytes))
+            },
+            |(values, left)| values.bytes_read + (before - left) as usize,
+        )?;
+        Ok(values)
+    }
+
+    fn read_all(&mut self, store: &StoreRef) -> Result<LoadedValues> {
         let mut values = LoadedValues::none(store);
         for value in &self.values {
             values.add(value)?;

@@ -67,7 +67,8 @@ impl PartitionPlan {
         Self::fitting(used_bits, bits, memory_limit, writers)
     }
 
-    fn fitting(used_bits: u32, bits: u32, memory_limit: u64, writers: usize) -> Self {
+    /// So many bits of partitions, in blocks of which all writers' open ones fit in half of the limit.
+    pub(crate) fn fitting(used_bits: u32, bits: u32, memory_limit: u64, writers: usize) -> Self {
         let open = (2 * writers.max(1) as u64) << bits;
         let fits =
             |class: &SizeClass| open.saturating_mul(class.bytes() as u64) <= memory_limit / 2;
