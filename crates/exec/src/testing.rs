@@ -195,6 +195,16 @@ impl World {
         self.check_under(configs, query, expected);
     }
 
+    /// The same with so much memory for a temporary table, on one thread and on two.
+    pub(crate) fn check_within(&self, memory: u64, query: QueryPlan, expected: &[Row]) {
+        let mut configs = configs();
+        configs.retain(|config| ["default", "threads"].contains(&config.name));
+        for config in &mut configs {
+            config.memory = memory;
+        }
+        self.check_under(configs, query, expected);
+    }
+
     fn check_under(&self, configs: Vec<Config>, query: QueryPlan, expected: &[Row]) {
         let query = Arc::new(query);
         let expected = sorted(expected.to_vec());
@@ -444,7 +454,7 @@ pub(crate) fn panicking(argument: Expression) -> AggregateCall {
     }
 }
 
-fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
+pub(crate) fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
     let function = aggregate::by_name(name).unwrap();
     let arguments = argument.iter().map(|argument| Argument {
         ty: &argument.ty,

@@ -1,5 +1,5 @@
 """The suite of the live page: headless Chromium clicks and types through every view of a real server, in light and dark, on a large
-and on a small window.
+and on a small window; and reads the reports that are pages.
 
 ROUND_PROGRAM is the `mayfly` to start. PAGE_EXAMPLE is a program that serves the page over a source without an engine instead
 (`cargo build -p mayfly-http --example fake`). PAGE_PICTURES is a directory for pictures, as `docs/images` has them.
@@ -21,6 +21,7 @@ import urllib.request
 
 from prometheus_client.parser import text_string_to_metric_families
 
+import reports
 from browser import Browser
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -110,12 +111,17 @@ def rows(browser, label):
 
 
 def picture(browser, name, full=False):
+    """A picture of the page for the documentation."""
+    picture_of(browser, f"live-page-{name}", full)
+
+
+def picture_of(browser, name, full=False):
     """A picture for the documentation, with as few colours as it needs."""
     if not PICTURES:
         return
     from PIL import Image
 
-    path = pathlib.Path(PICTURES) / f"live-page-{name}.png"
+    path = pathlib.Path(PICTURES) / f"{name}.png"
     browser.picture(path, full)
     Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
     is_true(path.stat().st_size < PICTURE_BYTES, f"{path.name} has {path.stat().st_size} bytes")
@@ -457,6 +463,20 @@ def quiet(browser, page):
     equal([line for line in browser.problems if not expected.search(line)], [], "complaints of the browser")
 
 
+@check("reports: pages of their own, for readers with other eyes too")
+def read_reports(browser, page):
+    if not page.is_real:
+        raise Skip("they are made by the program")
+    with tempfile.TemporaryDirectory(prefix="mayfly-reports.") as home:
+        made = reports.make(pathlib.Path(home), bool(PICTURES))
+        picture = lambda browser, name: picture_of(browser, f"report-{name}")
+        problems = reports.problems(browser, CHECKS, made, picture)
+        is_true(not problems, f"{len(problems)} problems: " + "; ".join(problems[:8]))
+        browser.gather()
+        asked = [url for url in browser.requests if not url.startswith((page.origin + "/", "about:", "data:", "file://"))]
+        equal(asked, [], "requests to others")
+
+
 def main():
     if not os.environ.get("ROUND_PROGRAM") and not os.environ.get("PAGE_EXAMPLE"):
         print("skip all: the server is not a Mayfly that was started here")
@@ -465,7 +485,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mayfly-page.") as home:
         page = Page(pathlib.Path(home))
         browser = None
-        limit = threading.Timer(900, page.process.kill)
+        limit = threading.Timer(1800 if PICTURES else 900, page.process.kill)
         limit.daemon = True
         limit.start()
         try:

@@ -7,8 +7,8 @@ use std::time::Duration;
 use mayfly_memory::Reservation;
 use parking_lot::Mutex;
 
-use super::event::nanoseconds;
 use super::sums::{StatementSums, StatementTotals, Together};
+use super::time::nanoseconds;
 use crate::result::StatementSummary;
 
 /// Buckets of times: each power of two of nanoseconds is in so many parts.

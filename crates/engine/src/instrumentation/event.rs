@@ -1,9 +1,9 @@
 //! A statement that has ended.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::instrumentation::DigestSummary;
+use crate::instrumentation::time::picoseconds;
 use crate::result::StatementSummary;
 use crate::status::Counter;
 
@@ -66,15 +66,4 @@ impl StatementEvent {
     pub(crate) fn timer_end(&self) -> u64 {
         self.ended.saturating_mul(1000)
     }
-}
-
-/// A time in nanoseconds: up to 584 years.
-pub(crate) fn nanoseconds(time: Duration) -> u64 {
-    let whole = time.as_secs().saturating_mul(1_000_000_000);
-    whole.saturating_add(u64::from(time.subsec_nanos()))
-}
-
-/// A time as performance_schema counts it.
-pub(crate) fn picoseconds(time: Duration) -> u64 {
-    nanoseconds(time).saturating_mul(1000)
 }

@@ -16,6 +16,7 @@ mod kinds;
 mod setup;
 mod stages;
 mod sums;
+mod time;
 mod usage;
 
 use std::borrow::Cow;
@@ -26,13 +27,14 @@ pub(crate) use accounts::{AccountActivity, ConnectedAccounts};
 pub(crate) use actors::{Actor, Actors};
 pub(crate) use digest_summary::{DigestSummary, TimeBucket};
 pub(crate) use digests::Digests;
-use event::nanoseconds;
-pub(crate) use event::{StatementError, StatementEvent, StatementIdentity, picoseconds, share};
+pub(crate) use event::{StatementError, StatementEvent, StatementIdentity, share};
 pub(crate) use history::History;
 pub(crate) use kinds::TotalsByKind;
 pub(crate) use setup::{CONSUMERS, Consumer, Instrument, Setup, event_name, stage_event_name};
 pub(crate) use stages::{StageEvent, StageSummary, StageSums};
 pub(crate) use sums::StatementSums;
+use time::nanoseconds;
+pub(crate) use time::picoseconds;
 pub(crate) use usage::measure_usage;
 
 /// How much is kept: `performance_schema_…` at the start.

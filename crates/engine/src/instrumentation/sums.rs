@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::event::nanoseconds;
+use super::time::nanoseconds;
 use crate::result::StatementSummary;
 
 macro_rules! sums {

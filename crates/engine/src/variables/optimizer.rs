@@ -123,7 +123,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("optimizer_search_depth", number(62, 0, 62), "Accepted for compatibility.").without_effect().hintable();
     both("optimizer_switch", Kind::Switches { default: OPTIMIZER_SWITCH_DEFAULT, words: OPTIMIZER_SWITCHES, inert: SWITCHES_WITHOUT_EFFECT }, "Which rules of the optimizer run.").hintable();
     both("optimizer_trace", Kind::Switches { default: 0, words: &["enabled", "one_line"], inert: &[] }, "Whether statements are traced for information_schema.OPTIMIZER_TRACE, and on one line.");
-    both("optimizer_trace_features", Kind::Switches { default: 15, words: &["greedy_search", "range_optimizer", "dynamic_range", "repeated_subselect"], inert: &[] }, "Which parts of the optimizer are traced.");
+    both("optimizer_trace_features", Kind::Switches { default: 15, words: &["greedy_search", "range_optimizer", "dynamic_range", "repeated_subselect"], inert: &["dynamic_range", "repeated_subselect"] }, "Which parts of the optimizer are traced.");
     both("optimizer_trace_limit", number(1, 0, i64::MAX as u64), "How many traces are shown.");
     both("optimizer_trace_max_mem_size", number(MIB, 0, u64::MAX), "How many bytes all traces may take that are kept; of what is more, only the number of bytes.");
     both("optimizer_trace_offset", Kind::Signed { default: -1, min: i64::MIN, max: i64::MAX }, "The first trace that is shown: from the oldest one, or, if negative, from the newest one.");

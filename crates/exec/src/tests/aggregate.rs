@@ -92,6 +92,54 @@ fn repeating_first_and_unique_later() {
     world.check_many_keys(query(plan), &expected);
 }
 
+/// Few groups at first; then more than the limit holds, of which some are met much more often than others,
+/// or none is.
+#[test]
+fn groups_that_outgrow_memory_pass_by_those_that_stay() {
+    for often in [0, 6] {
+        let mut world = World::new();
+        let rows: Vec<Row> = (0..160_000_u64)
+            .map(|i| {
+                let random = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+                let key = match i {
+                    0..40_000 => i % 3,
+                    _ if random % 8 < often => 1000 + random % 500,
+                    _ => 2000 + random % 40_000,
+                };
+                let text = format!("{random:040}");
+                vec![n(key as i64), n((i % 7) as i64), s(&text)]
+            })
+            .collect();
+        let mut groups: BTreeMap<String, (Row, i64, i64, Value)> = BTreeMap::new();
+        for row in &rows {
+            let Value::Int(number) = row[1] else { continue };
+            let group = groups.entry(format!("{:?}", row[0])).or_insert((
+                vec![row[0].clone()],
+                0,
+                0,
+                row[2].clone(),
+            ));
+            group.1 += 1;
+            group.2 += number;
+            if format!("{:?}", row[2]) > format!("{:?}", group.3) {
+                group.3 = row[2].clone();
+            }
+        }
+        let expected: Vec<Row> = groups
+            .into_values()
+            .map(|(mut row, count, sum, greatest)| {
+                row.extend([n(count), d(sum), greatest]);
+                row
+            })
+            .collect();
+        let input = table(&mut world, &rows);
+        let greatest = call("max", Some(column(2, binary())));
+        let calls = vec![count(None), sum(column(1, int())), greatest];
+        let plan = group(input, vec![column(0, int())], calls);
+        world.check_within(4 << 20, query(plan), &expected);
+    }
+}
+
 #[test]
 fn no_keys_and_no_rows() {
     let mut world = World::new();

@@ -6,11 +6,10 @@
 //! groups that outgrow memory go to a second table as partial states. So what a statement writes is
 //! either rows or states.
 //!
-//! A worker that gets no more memory keeps its groups, if they hold a fair part of the memory: rows of theirs are
-//! added to them, and rows of other groups become states of one row each, until most rows are of others, as in sorted
-//! input. Then its groups go, and others take their place (hybrid hash aggregation, as in Helmer, Neumann and
-//! Moerkotte, Early Grouping Gets the Skew, 2002). A worker whose groups have less than half of its share has the
-//! others give up what they hold beyond theirs.
+//! Once memory was short, each worker keeps those that its share of the memory holds: rows of theirs are added to
+//! them, and rows of other groups become states of one row each, until most rows are of others, as in sorted input.
+//! Then its groups go, and others take their place (hybrid hash aggregation; Helmer, Neumann and Moerkotte, Early
+//! Grouping Gets the Skew, 2002).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -26,7 +25,7 @@ use super::call::Accumulators;
 use super::sample::Sample;
 use super::{Aggregate, Content, State};
 use crate::context::RunContext;
-use crate::driver::{Sink, drain, thread_count};
+use crate::driver::{Sink, drain_from, thread_count};
 use crate::rows::filter_batch;
 use crate::state::lock;
 
@@ -34,8 +33,12 @@ use crate::state::lock;
 const ROWS_A_GROUP_MIN: u64 = 4;
 /// Groups beyond which a worker's index is slower than partitioning.
 const GROUPS_MAX: usize = 256 * 1024;
+/// Bytes of a row in a temporary table beside its values.
+const ROW_HEADER_BYTES: u64 = 8;
 /// The groups of so few states as these fit in little memory in each of 64 partitions.
 const STATES_PARTITIONS_BITS: u32 = 6;
+/// Bytes of the blocks of states that a worker is writing: two small ones for each partition.
+const STATES_BYTES: u64 = (2 * 4096) << STATES_PARTITIONS_BITS;
 /// Rows after which a worker asks whether its groups are still those of most rows.
 const WINDOW_ROWS: usize = 64 * 1024;
 /// Groups up to which workers' results are merged on one thread.
@@ -43,20 +46,24 @@ const MERGED_GROUPS_MAX: usize = 256 * 1024;
 
 /// Groups the rows of the input. `rows` is the table that [`table`] makes for them.
 pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result<State> {
-    let workers = thread_count(node.input.as_ref(), run) as u64;
+    // How many rows there are is known from then on.
+    node.input.prepare(run)?;
+    let workers = thread_count(node.input.as_ref(), run).min(node.threads_max()) as u64;
+    let limit = rows.memory_limit();
+    let for_states = (workers * STATES_BYTES).min(limit / 2);
     let shared = Shared {
         rows_expected: node.input.rows_hint() / workers,
-        // What is left is for blocks of states that are being written.
-        share: rows.memory_limit() / workers / 8 * 7,
+        // An eighth is for vectors that grow once more.
+        share: (limit - for_states) / workers / 8 * 7,
         rows,
         states: Mutex::new(None),
         pays_to_group: OnceLock::new(),
-        is_short: AtomicBool::new(false),
+        is_capped: AtomicBool::new(false),
     };
     let partition_only =
         node.needs_whole_groups() || !node.is_mergeable() || shared.rows.is_on_disk();
     let _stage = run.within(Stage::CreatingTmpTable);
-    let sinks = drain(&node.input, run, node.threads_max(), || {
+    let sinks = drain_from(&node.input, None, run, node.threads_max(), || {
         GroupSink::new(node, &shared, partition_only)
     })?;
     finish(node, sinks, &shared, run)
@@ -78,18 +85,32 @@ struct Shared {
     states: Mutex<Option<TempTable>>,
     /// What the first worker found that had to decide.
     pays_to_group: OnceLock<bool>,
-    /// A worker has less memory for its groups than half of its share.
-    is_short: AtomicBool,
+    /// The groups of a worker may hold no more than its share of memory.
+    is_capped: AtomicBool,
     /// Rows that a worker is likely to see.
     rows_expected: u64,
-    /// Bytes of memory for the groups of each worker where memory is short.
+    /// Bytes of memory for the groups of each worker where not all groups fit.
     share: u64,
 }
 
 impl Shared {
-    /// Whether a worker that holds so much has memory beyond its share that another lacks.
-    fn is_exceeded(&self, held: u64) -> bool {
-        held > self.share.saturating_add(self.share / 2) && self.is_short.load(Ordering::Relaxed)
+    /// Whether it pays to group rows before they are partitioned: when enough rows of a worker will share few enough
+    /// groups, and these fit in memory, or less has to be written of the rows whose groups do not fit than of all
+    /// rows as they are. The sample has `groups` of `held` bytes.
+    fn decide(&self, sample: &Sample, groups: usize, held: u64) -> bool {
+        let expected = sample.expected_groups();
+        let rows = self.rows_expected.max(sample.rows());
+        if expected > GROUPS_MAX as u64 || expected * ROWS_A_GROUP_MIN > rows {
+            return false;
+        }
+        let group_bytes = held.checked_div(groups as u64).unwrap_or(0).max(1);
+        let fitting = self.share / group_bytes;
+        if expected <= fitting {
+            return true;
+        }
+        let passing = rows as f64 * (1.0 - fitting as f64 / expected as f64);
+        let row_bytes = ROW_HEADER_BYTES + sample.memory_bytes() / sample.rows().max(1);
+        passing * group_bytes as f64 <= (rows * row_bytes) as f64
     }
 
     fn states(&self, node: &Aggregate) -> TempTable {
@@ -197,21 +218,30 @@ impl<'a> GroupSink<'a> {
         Ok(())
     }
 
-    /// Memory is short. Groups that hold a fair part of it stay, and rows of others pass them by from here on;
-    /// groups that hold too much of it, or too little to be worth it, go to the table of states.
-    fn make_room(&mut self) -> Result<()> {
+    /// Where groups have no more than their share of memory, those that have it stay, and rows of others pass them
+    /// by from here on. Groups that hold far more go to the table of states: another worker lacks the memory.
+    fn keep_to_share(&mut self) -> Result<()> {
+        let (share, is_capped) = (self.shared.share, &self.shared.is_capped);
         let Mode::Group(grouping) = &mut self.mode else {
             return Ok(());
         };
-        let (held, share) = (grouping.memory_bytes(), self.shared.share);
-        if held >= share / 2 && !self.shared.is_exceeded(held) && grouping.charge_forced() {
-            grouping.index.close();
-            grouping.passing = Some(Passing::default());
+        if grouping.sample.is_some() || !is_capped.load(Ordering::Relaxed) {
             return Ok(());
         }
-        if held < share / 2 {
-            self.shared.is_short.store(true, Ordering::Relaxed);
+        let held = grouping.memory_bytes();
+        if held > share.saturating_add(share / 2) {
+            return self.make_room();
         }
+        if held >= share {
+            grouping.index.close();
+            grouping.passing = Some(Passing::default());
+        }
+        Ok(())
+    }
+
+    /// Memory is short: the groups' states go to the table of states, and those to the temporary file.
+    fn make_room(&mut self) -> Result<()> {
+        self.shared.is_capped.store(true, Ordering::Relaxed);
         self.flush()?;
         self.states
             .as_mut()
@@ -247,17 +277,13 @@ impl<'a> GroupSink<'a> {
             *passing = Passing::default();
         }
         let is_full = !grouping.charge();
-        let held = grouping.memory_bytes();
         if known < count {
             let others = filter_batch(rows, &!&is_known, count - known);
             let states = self.node.states_of_rows(&others, run)?;
             self.append_states(&states)?;
         }
-        if is_full || !is_worthwhile || self.shared.is_exceeded(held) {
-            self.flush()?;
-            self.states
-                .as_mut()
-                .map_or(Ok(()), TempTableWriter::overflow)?;
+        if is_full || !is_worthwhile {
+            self.make_room()?;
         }
         Ok(())
     }
@@ -282,16 +308,6 @@ impl Grouping {
         let sample = self.sample.as_ref().map_or(0, Sample::memory_bytes);
         let bytes = self.accumulators.memory_bytes() + sample;
         self.reservation.try_resize(bytes).is_ok()
-    }
-
-    /// The same past the limit, for a vector that has just grown and is to grow no more.
-    fn charge_forced(&mut self) -> bool {
-        if self.charge() {
-            return true;
-        }
-        let more = self.accumulators.memory_bytes();
-        let more = more.saturating_sub(self.reservation.bytes());
-        self.reservation.grow_forced(more).is_ok()
     }
 
     /// Bytes that the groups hold.
@@ -370,7 +386,7 @@ impl Sink for GroupSink<'_> {
                 .sample
                 .take_if(|sample| full || sample.is_complete())
             {
-                let decide = || pays_to_group(&sample, self.shared.rows_expected);
+                let decide = || self.shared.decide(&sample, groups, grouping.memory_bytes());
                 if !self.shared.pays_to_group.get_or_init(decide) {
                     grouping.sample = Some(sample);
                     // The sample holds the whole of this batch.
@@ -381,23 +397,17 @@ impl Sink for GroupSink<'_> {
                 full = first < rows.row_count() || !grouping.charge();
             }
             if grouping.sample.is_none() {
-                let held = grouping.memory_bytes();
-                if full || self.shared.is_exceeded(held) {
+                if full {
                     self.make_room()?;
                 } else if groups > GROUPS_MAX {
                     self.flush()?;
+                } else {
+                    self.keep_to_share()?;
                 }
             }
         }
         Ok(())
     }
-}
-
-/// Whether enough rows of a worker will share few enough groups.
-fn pays_to_group(sample: &Sample, rows_expected: u64) -> bool {
-    let groups = sample.expected_groups();
-    let rows = rows_expected.max(sample.rows());
-    groups <= GROUPS_MAX as u64 && groups * ROWS_A_GROUP_MIN <= rows
 }
 
 fn finish(

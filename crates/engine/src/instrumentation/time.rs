@@ -1,0 +1,14 @@
+//! Times as numbers.
+
+use std::time::Duration;
+
+/// A time in nanoseconds: up to 584 years.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    let whole = time.as_secs().saturating_mul(1_000_000_000);
+    whole.saturating_add(u64::from(time.subsec_nanos()))
+}
+
+/// A time as performance_schema counts it.
+pub(crate) fn picoseconds(time: Duration) -> u64 {
+    nanoseconds(time).saturating_mul(1000)
+}
