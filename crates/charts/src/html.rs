@@ -8,8 +8,9 @@ const CSS: &str = "\
 body{margin:2rem auto;max-width:62rem;padding:0 1rem;font:16px/1.5 system-ui,sans-serif;background:var(--ground);color:var(--ink)}\
 table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}\
 caption{text-align:start;font-weight:600;padding:.3rem 0}\
-th,td{border-bottom:1px solid var(--line);padding:.2rem .8rem;text-align:right}\
-th:first-child,td:first-child{text-align:left}\
+th,td{border-bottom:1px solid var(--line);padding:.2rem .8rem;text-align:left}\
+.number{text-align:right;white-space:nowrap}\
+.wide{overflow-x:auto}\
 tr.strong td{background:var(--strong);font-weight:600}\
 pre{background:var(--strong);padding:.8rem;overflow-x:auto}\
 figure{margin:1rem 0}";
@@ -77,13 +78,19 @@ impl Page {
         rows: &[Vec<String>],
         strong: impl Fn(usize) -> bool,
     ) {
+        // A table that is wider than the window is moved by keys, too.
+        let caption = escape(caption);
         let _ = write!(
             self.body,
-            "<table><caption>{}</caption><thead><tr>",
-            escape(caption)
+            r#"<div class="wide" role="region" tabindex="0" aria-label="{caption}"><table><caption>{caption}</caption><thead><tr>"#,
         );
-        for cell in head {
-            let _ = write!(self.body, r#"<th scope="col">{}</th>"#, escape(cell));
+        let class = |column: usize| match is_numeric(rows, column) {
+            true => r#" class="number""#,
+            false => "",
+        };
+        for (column, cell) in head.iter().enumerate() {
+            let class = class(column);
+            let _ = write!(self.body, r#"<th scope="col"{class}>{}</th>"#, escape(cell));
         }
         self.body.push_str("</tr></thead>\n<tbody>\n");
         for (index, row) in rows.iter().enumerate() {
@@ -92,12 +99,13 @@ impl Page {
             } else {
                 "<tr>"
             });
-            for cell in row {
-                let _ = write!(self.body, "<td>{}</td>", escape(cell));
+            for (column, cell) in row.iter().enumerate() {
+                let class = class(column);
+                let _ = write!(self.body, "<td{class}>{}</td>", escape(cell));
             }
             self.body.push_str("</tr>\n");
         }
-        self.body.push_str("</tbody></table>\n");
+        self.body.push_str("</tbody></table></div>\n");
     }
 
     /// The whole page.
@@ -105,9 +113,21 @@ impl Page {
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
-             <title>{}</title><style>{CSS}</style></head>\n<body>\n{}</body></html>\n",
+             <title>{}</title><style>{CSS}</style></head>\n<body>\n<main>\n{}</main>\n</body></html>\n",
             escape(&self.title),
             self.body
         )
     }
+}
+
+/// Whether a column behind the first holds numbers with their units, and nothing else.
+fn is_numeric(rows: &[Vec<String>], column: usize) -> bool {
+    const LETTERS_OF_UNIT_MAX: usize = 8;
+    let is_number = |cell: &String| {
+        let letters = cell.chars().filter(|letter| letter.is_alphabetic());
+        let has_digit = cell.contains(|letter: char| letter.is_ascii_digit());
+        cell.is_empty() || has_digit && letters.count() <= LETTERS_OF_UNIT_MAX
+    };
+    let mut cells = rows.iter().filter_map(|row| row.get(column));
+    column > 0 && cells.all(is_number)
 }

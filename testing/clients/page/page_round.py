@@ -394,7 +394,7 @@ def accessible(browser, page):
         time.sleep(3)
         picture(browser, "now-dark")
     browser.scheme("light")
-    is_true(not problems, f"{len(problems)} problems: " + "; ".join(problems[:8]))
+    is_true(not problems, f"{len(problems)} problems: " + "; ".join(problems[:40]))
 
 
 @check("readers with other eyes: the checks find what is wrong")
@@ -471,7 +471,7 @@ def read_reports(browser, page):
         made = reports.make(pathlib.Path(home), bool(PICTURES))
         picture = lambda browser, name: picture_of(browser, f"report-{name}")
         problems = reports.problems(browser, CHECKS, made, picture)
-        is_true(not problems, f"{len(problems)} problems: " + "; ".join(problems[:8]))
+        is_true(not problems, f"{len(problems)} problems: " + "; ".join(problems[:40]))
         browser.gather()
         asked = [url for url in browser.requests if not url.startswith((page.origin + "/", "about:", "data:", "file://"))]
         equal(asked, [], "requests to others")

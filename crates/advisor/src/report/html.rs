@@ -184,7 +184,7 @@ fn changes(page: &mut String, report: &Report) {
     if report.changes.is_empty() {
         return;
     }
-    page.push_str("<h2>Changes, those that help most first</h2>\n<table>\n<thead><tr><th>Change</th><th>Helps</th><th>Time</th><th>Disk tables</th></tr></thead>\n<tbody>\n");
+    page.push_str("<h2>Changes, those that help most first</h2>\n<table>\n<thead><tr><th scope=\"col\">Change</th><th scope=\"col\">Helps</th><th scope=\"col\">Time</th><th scope=\"col\">Disk tables</th></tr></thead>\n<tbody>\n");
     for change in &report.changes {
         let links: Vec<String> = change
             .statements

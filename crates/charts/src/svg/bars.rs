@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::style::COLOURS;
-use super::{CHARACTER, Drawing, WIDTH, fitting, legend, line, text};
+use super::{Drawing, WIDTH, fitting, legend, line, text};
 use crate::html::escape;
 use crate::scale::Projection;
 use crate::{Bar, BarChart};
@@ -11,6 +11,8 @@ use crate::{Bar, BarChart};
 const TITLE_HEIGHT: f64 = 34.0;
 const BAR_HEIGHT: f64 = 16.0;
 const GROUP_GAP: f64 = 12.0;
+/// Pixels of a character of a label, which may be of capitals.
+const LABEL_CHARACTER: f64 = 8.0;
 const BELOW: f64 = 52.0;
 /// Pixels for the longest written value behind a bar.
 const VALUE_WIDTH: f64 = 70.0;
@@ -40,7 +42,7 @@ pub(super) fn draw(chart: &BarChart) -> Drawing {
         .iter()
         .map(|group| group.label.chars().count())
         .max();
-    let left = (CHARACTER * longest.unwrap_or(0) as f64 + 20.0).min(WIDTH * 0.4);
+    let left = (LABEL_CHARACTER * longest.unwrap_or(0) as f64 + 20.0).min(WIDTH * 0.5);
     let width = WIDTH - left - VALUE_WIDTH;
     let bars = || {
         chart

@@ -116,10 +116,9 @@ impl Instrumentation {
         self.nanoseconds(time).saturating_mul(1000)
     }
 
-    /// The time at which the engine had run for so many nanoseconds, by the clock that says `now_utc` now: both
-    /// in microseconds since 1970 UTC.
-    pub(crate) fn utc_of(&self, nanoseconds: u64, now_utc: i64) -> i64 {
-        let age = self.nanoseconds(Instant::now()).saturating_sub(nanoseconds);
-        now_utc.saturating_sub(i64::try_from(age / 1000).unwrap_or(i64::MAX))
+    /// When the engine was started, by the clock that says `now_utc` now: both in microseconds since 1970 UTC.
+    pub(crate) fn started_utc(&self, now_utc: i64) -> i64 {
+        let age = self.nanoseconds(Instant::now()) / 1000;
+        now_utc.saturating_sub(i64::try_from(age).unwrap_or(i64::MAX))
     }
 }

@@ -94,7 +94,11 @@ impl Parser<'_> {
             }
             *named
         };
-        let mut name = self.name()?;
+        // The default key cache has the name of a keyword.
+        let mut name = match self.ahead(1).kind == Kind::Dot && self.eat(Kw::DEFAULT) {
+            true => Kw::DEFAULT.spelling().to_lowercase(),
+            false => self.name()?,
+        };
         if self.eat_kind(Kind::Dot) {
             name = format!("{name}.{}", self.name()?);
         }

@@ -100,19 +100,21 @@ fn temporary_row(sums: &StatementSums) -> Row {
     ]
 }
 
-/// A time in nanoseconds since the engine was started, in the session's time zone; the zero date for 0.
-fn timestamp(context: &StatementContext<'_>, nanoseconds: u64) -> Value {
+/// A time in nanoseconds since the engine was started, in the session's time zone; the zero date for 0. `started` is
+/// in microseconds since 1970 UTC.
+fn timestamp(context: &StatementContext<'_>, started: i64, nanoseconds: u64) -> Value {
     if nanoseconds == 0 {
         return Value::Int(0);
     }
-    let database = context.database();
-    let now = database.options.clock.now_utc_microseconds();
-    let time = database.instrumentation.utc_of(nanoseconds, now);
+    let microseconds = i64::try_from(nanoseconds / 1000).unwrap_or(i64::MAX);
+    let time = started.saturating_add(microseconds);
     convert::datetime_of_unix(time, &context.options().time_zone)
 }
 
 fn by_digest(context: &StatementContext<'_>) -> Vec<Row> {
-    let digests = &context.database().instrumentation.digests;
+    let (database, instrumentation) = (context.database(), &context.database().instrumentation);
+    let digests = &instrumentation.digests;
+    let started = instrumentation.started_utc(database.options.clock.now_utc_microseconds());
     let row = |digest: &Arc<DigestSummary>| {
         let sums = digest.sums();
         let (first, last) = digest.seen();
@@ -125,13 +127,13 @@ fn by_digest(context: &StatementContext<'_>) -> Vec<Row> {
         ];
         row.extend(sums_row(&sums));
         row.extend(row![
-            timestamp(context, first),
-            timestamp(context, last),
+            timestamp(context, started, first),
+            timestamp(context, started, last),
             quantile(0.95),
             quantile(0.99),
             quantile(0.999),
             sample.text.as_deref(),
-            timestamp(context, sample.seen),
+            timestamp(context, started, sample.seen),
             picoseconds(sample.elapsed),
         ]);
         row.extend(temporary_row(&sums));
