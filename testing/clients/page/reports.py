@@ -5,6 +5,7 @@ Small ones are made for the checks; where pictures are wanted, those of a full s
 
 import os
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -26,10 +27,12 @@ def commands(home, is_full):
     table.write_text(TABLE.format(rows=1_000_000 if is_full else 20_000))
     page = lambda name: str(home / f"{name}.html")
     quick = [] if is_full else ["--quick"]
-    log = str(TESTS / "advise/logs/mariadb-full.log")
+    # The report names its files as they were given.
+    shutil.copy(TESTS / "advise/logs/mariadb-full.log", home / "slow.log")
+    shutil.copy(TESTS / "advise/schema.sql", home / "schema.sql")
     return {
         "what-if": ["what-if", "--query", HEADLINE, "--runs", "3", "--html", page("what-if"), str(table)],
-        "advise": ["advise", "--schema", str(TESTS / "advise/schema.sql"), "--format", "html", "--output", page("advise"), log],
+        "advise": ["advise", "--schema", "schema.sql", "--format", "html", "--output", page("advise"), "slow.log"],
         "tune": ["tune", "--html", page("tune"), *(["--seconds", "60"] if is_full else ["--quick", "--seconds", "2", "--size", "16M"])],
         "reproduce": ["reproduce", "--html", page("reproduce"), *quick],
     }
@@ -63,6 +66,9 @@ def problems(browser, checks, reports, picture):
         for scheme in ("light", "dark"):
             browser.scheme(scheme)
             time.sleep(0.3)
+            if name == "reproduce":
+                # What the machine is stands above.
+                browser.run("document.querySelector('h2').scrollIntoView()")
             picture(browser, f"{name}-{scheme}")
     browser.scheme("light")
     return found

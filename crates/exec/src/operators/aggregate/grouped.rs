@@ -6,10 +6,10 @@
 //! groups that outgrow memory go to a second table as partial states. So what a statement writes is
 //! either rows or states.
 //!
-//! Once memory was short, each worker keeps those that its share of the memory holds: rows of theirs are added to
-//! them, and rows of other groups become states of one row each, until most rows are of others, as in sorted input.
-//! Then its groups go, and others take their place (hybrid hash aggregation; Helmer, Neumann and Moerkotte, Early
-//! Grouping Gets the Skew, 2002).
+//! Once memory was short, each worker keeps the groups that its share of the memory holds: rows of these are added
+//! to them, and every row of another group becomes a state of its own, until most rows are of other groups, as in
+//! sorted input. Then the groups go to the table of states, and others take their place (hybrid hash aggregation;
+//! Helmer, Neumann and Moerkotte, Early Grouping Gets the Skew, 2002).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
