@@ -72,6 +72,20 @@ pub struct BarGroup {
     pub bars: Vec<Option<Bar>>,
 }
 
+impl BarGroup {
+    /// Bars of values whose spread is not known.
+    pub fn of_values(
+        label: impl Into<String>,
+        values: impl IntoIterator<Item = Option<f64>>,
+    ) -> Self {
+        let bar = |value: Option<f64>| value.map(|value| Bar { value, range: None });
+        Self {
+            label: label.into(),
+            bars: values.into_iter().map(bar).collect(),
+        }
+    }
+}
+
 /// Horizontal bars in groups, from zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarChart {

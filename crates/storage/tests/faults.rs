@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "common/file_errors.rs"]
+mod file_errors;
 
 use std::sync::Arc;
 
@@ -11,7 +13,6 @@ use common::{Fixture, Random, random_batches};
 use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
 use mayfly_storage::TempTableOptions;
 use mayfly_types::Batch;
-use mayfly_types::error::codes;
 
 fn options() -> TempTableOptions {
     TempTableOptions {
@@ -55,17 +56,7 @@ fn check(name: &str, work: Work) {
                 Ok(found) => assert_eq!(found, expected, "{label}"),
                 Err(error) => {
                     failures += 1;
-                    let code = match fault {
-                        Fault::DiskFull | Fault::ShortWrite => &codes::ER_DISK_FULL,
-                        Fault::ReadError | Fault::CorruptRead => &codes::ER_ERROR_ON_READ,
-                        Fault::OpenError => &codes::ER_ERROR_ON_WRITE,
-                        Fault::DeviceError if error.is(&codes::ER_ERROR_ON_READ) => {
-                            &codes::ER_ERROR_ON_READ
-                        }
-                        Fault::DeviceError => &codes::ER_ERROR_ON_WRITE,
-                        Fault::ShortMove | Fault::Signal => panic!("{label}: {error:?}"),
-                    };
-                    assert!(error.is(code), "{label}: {error:?}");
+                    file_errors::assert_is_of(&error, fault, &label);
                     assert!(
                         error.message().contains("mayfly-"),
                         "the path is named: {error:?}"

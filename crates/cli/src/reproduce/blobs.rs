@@ -3,7 +3,7 @@
 //! Definitions of the tables and queries are not in the article any more; they are made again from the names in its
 //! table of results.
 
-use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit};
+use mayfly_charts::{Axis, BarChart, BarGroup, Scale, Unit};
 use serde_json::json;
 
 use super::client::{Client, Trouble};
@@ -162,13 +162,7 @@ fn table(subjects: &[Subject], found: &[Vec<Vec<Outcome>>]) -> Table {
             "seconds_temptable_innodb_myisam": times, "published_and_measured_gains": gains,
         }));
         table.rows.push(row);
-        groups.push(BarGroup {
-            label: (*name).to_owned(),
-            bars: gains
-                .into_iter()
-                .map(|gain| gain.map(|value| Bar { value, range: None }))
-                .collect(),
-        });
+        groups.push(BarGroup::of_values(*name, gains));
     }
     let series = std::iter::once("article, 2019".to_owned());
     table.chart = Some(Chart::Bars(BarChart {

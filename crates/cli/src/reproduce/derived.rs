@@ -1,6 +1,6 @@
 //! Article 1: a derived table with a long VARCHAR goes to disk, unless it is merged.
 
-use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit};
+use mayfly_charts::{Axis, BarChart, BarGroup, Scale, Unit};
 use serde_json::json;
 
 use super::client::{Client, Trouble};
@@ -316,13 +316,7 @@ fn times(columns: &[Column<'_>], found: &[Vec<Found>]) -> Table {
             "published_seconds": variant.published, "seconds": times, "published_and_measured_ratios": ratios,
         }));
         table.rows.push(row);
-        groups.push(BarGroup {
-            label: variant.title(),
-            bars: ratios
-                .into_iter()
-                .map(|it| it.map(|value| Bar { value, range: None }))
-                .collect(),
-        });
+        groups.push(BarGroup::of_values(variant.title(), ratios));
     }
     let series = std::iter::once("article, 2011".to_owned());
     table.chart = Some(Chart::Bars(BarChart {

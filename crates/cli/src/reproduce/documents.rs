@@ -2,7 +2,7 @@
 //!
 //! The article's scripts were not published; the workloads are made again from their names, with its ranges of 500 rows.
 
-use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit};
+use mayfly_charts::{Axis, BarChart, BarGroup, Scale, Unit};
 use serde_json::json;
 
 use super::blobs;
@@ -272,13 +272,7 @@ fn table(subjects: &[Subject], lines: &[Line]) -> Table {
             "seconds_temptable_on_disk": seconds, "gains": &gains[1..],
         }));
         table.rows.push(row);
-        groups.push(BarGroup {
-            label: title,
-            bars: gains
-                .into_iter()
-                .map(|gain| gain.map(|value| Bar { value, range: None }))
-                .collect(),
-        });
+        groups.push(BarGroup::of_values(title, gains));
     }
     let series = std::iter::once("article, 2019".to_owned());
     table.chart = Some(Chart::Bars(BarChart {

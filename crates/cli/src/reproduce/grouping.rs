@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit};
+use mayfly_charts::{Axis, BarChart, BarGroup, Scale, Unit};
 use serde_json::json;
 
 use super::client::{Client, Rows, Trouble};
@@ -278,13 +278,8 @@ fn table(subjects: &[Subject], lines: &[Line], outcomes: &[Vec<Outcome>], is_who
             "published_seconds": line.published, "published_ratio": published_ratio,
             "seconds": seconds.collect::<Vec<_>>(), "ratios": measured,
         }));
-        let bar = |value: Option<f64>| value.map(|value| Bar { value, range: None });
-        groups.push(BarGroup {
-            label: line.title.clone(),
-            bars: std::iter::once(bar(published_ratio))
-                .chain(measured.iter().copied().map(bar))
-                .collect(),
-        });
+        let ratios = std::iter::once(published_ratio).chain(measured.iter().copied());
+        groups.push(BarGroup::of_values(&line.title, ratios));
         rows.push(row);
     }
     let title = if is_whole {

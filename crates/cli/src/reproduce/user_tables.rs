@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit};
+use mayfly_charts::{Axis, BarChart, BarGroup, Scale, Unit};
 use serde_json::json;
 
 use super::client::{Client, Trouble};
@@ -206,13 +206,7 @@ fn table(subjects: &[Subject], columns: &[Vec<Vec<f64>>]) -> Table {
             "work": work, "published_gain": published, "seconds_kept_and_temporary": seconds, "gains": gains,
         }));
         table.rows.push(row);
-        groups.push(BarGroup {
-            label: (*work).to_owned(),
-            bars: gains
-                .into_iter()
-                .map(|gain| gain.map(|value| Bar { value, range: None }))
-                .collect(),
-        });
+        groups.push(BarGroup::of_values(*work, gains));
     }
     table.chart = Some(Chart::Bars(BarChart {
         title: "Gain of temporary tables over kept ones".to_owned(),

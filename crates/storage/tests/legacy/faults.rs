@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
 use mayfly_storage::KeyMode;
 use mayfly_storage::legacy::{DiskEngine, LegacyColumn};
-use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
+use super::file_errors;
 use super::fixture::{Fixture, Setting, batch, scanned};
 
 /// Rows that do not fit into memory, are changed, grow, and are read.
@@ -61,17 +61,7 @@ fn check(name: &str, setting: &Setting, columns: &[LegacyColumn], has_key: bool)
                 Ok(found) => assert_eq!(found, expected, "{label}"),
                 Err(error) => {
                     failures += 1;
-                    let code = match fault {
-                        Fault::DiskFull | Fault::ShortWrite => &codes::ER_DISK_FULL,
-                        Fault::ReadError | Fault::CorruptRead => &codes::ER_ERROR_ON_READ,
-                        Fault::OpenError => &codes::ER_ERROR_ON_WRITE,
-                        Fault::DeviceError if error.is(&codes::ER_ERROR_ON_READ) => {
-                            &codes::ER_ERROR_ON_READ
-                        }
-                        Fault::DeviceError => &codes::ER_ERROR_ON_WRITE,
-                        Fault::ShortMove | Fault::Signal => panic!("{label}: {error:?}"),
-                    };
-                    assert!(error.is(code), "{label}: {error:?}");
+                    file_errors::assert_is_of(&error, fault, &label);
                     let path = fixture.directory().to_string_lossy();
                     assert!(error.message().contains(&*path), "{label}: {error:?}");
                 }

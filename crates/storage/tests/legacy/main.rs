@@ -3,6 +3,8 @@
 
 mod benchmark;
 mod faults;
+#[path = "../common/file_errors.rs"]
+mod file_errors;
 mod fixture;
 mod model;
 mod placement;
