@@ -161,8 +161,12 @@ pub(crate) fn part_limit(
     globals: &Settings,
     variable: Variable<u64>,
 ) -> u64 {
-    let limit = globals.get(variable);
+    part(options, globals.get(variable))
+}
+
+/// So many bytes, and no more than a small part of all memory.
+pub(crate) fn part(options: &DatabaseOptions, bytes: u64) -> u64 {
     options
         .memory_limit
-        .map_or(limit, |memory| limit.min(memory / 32))
+        .map_or(bytes, |memory| bytes.min(memory / 32))
 }

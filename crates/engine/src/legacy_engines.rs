@@ -13,7 +13,7 @@ use mayfly_storage::legacy::{
 use mayfly_types::Result;
 use parking_lot::Mutex;
 
-use crate::budgets::part_limit;
+use crate::budgets::{part, part_limit};
 use crate::options::DatabaseOptions;
 use crate::statement_options::StatementOptions;
 use crate::variables::structured::{Component, StructuredName};
@@ -41,7 +41,7 @@ impl LegacyEngines {
     /// and charged to limits of their own.
     pub(crate) fn new(options: &DatabaseOptions, globals: &Settings, space: &TempSpace) -> Self {
         // Each cache holds its own size, which may change.
-        let limit = options.memory_limit.map_or(u64::MAX, |memory| memory / 16);
+        let limit = part(options, u64::MAX).saturating_mul(2);
         let root = |setting| Budget::root(BudgetKind::Memory, setting, limit);
         let keys = root("key_buffer_size");
         let pages = root("innodb_buffer_pool_size");
@@ -73,9 +73,8 @@ impl LegacyEngines {
         value: u64,
     ) {
         let mut settings = self.key_caches.options(&name.instance);
-        let most = options.memory_limit.map_or(u64::MAX, |memory| memory / 32);
         let value = match name.component {
-            Component::BufferSize => value.min(most),
+            Component::BufferSize => part(options, value),
             _ => value,
         };
         name.component.set(&mut settings, value);

@@ -41,7 +41,6 @@ impl StatementContext<'_> {
             .setup
             .consumes(Consumer::StatementsDigest)
         {
-            self.identity.command = command;
             return;
         }
         let digest = prepared.digest.get_or_init(|| {

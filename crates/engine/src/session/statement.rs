@@ -32,8 +32,7 @@ use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::storing::StatementClock;
 use crate::transaction::{Savepoint, Transaction, ends_transaction};
-use crate::variables::structured::StructuredName;
-use crate::variables::{self, Scope, Setting, Settings};
+use crate::variables::{self, Scope, Setting, Settings, structured};
 
 /// The types and values of a statement's `?`.
 #[derive(Debug, Clone, Default)]
@@ -567,11 +566,7 @@ impl<'s> StatementContext<'s> {
         name: &str,
     ) -> Result<(Value, SqlType)> {
         let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
-        let structured = StructuredName::parse(name);
-        let position = match &structured {
-            Some(structured) => structured.component.variable().position(),
-            None => variables::position(name).ok_or_else(unknown)?,
-        };
+        let (position, structured) = structured::position(name).ok_or_else(unknown)?;
         let variable = variables::all()[position];
         let wrong =
             |word: &str| codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &word]);

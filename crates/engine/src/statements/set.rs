@@ -17,7 +17,7 @@ use crate::persisted::PersistedVariable;
 use crate::session::StatementContext;
 use crate::statements::admission;
 use crate::variable_checks::Check;
-use crate::variables::structured::StructuredName;
+use crate::variables::structured::{self, StructuredName};
 use crate::variables::typed;
 use crate::variables::{self, Scope, Setting, SystemVariable};
 
@@ -266,11 +266,7 @@ fn system(
     changes: &mut Vec<Change>,
 ) -> Result<()> {
     let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
-    let structured = StructuredName::parse(name);
-    let position = match &structured {
-        Some(structured) => structured.component.variable().position(),
-        None => variables::position(name).ok_or_else(unknown)?,
-    };
+    let (position, structured) = structured::position(name).ok_or_else(unknown)?;
     let variable = variables::all()[position];
     let is_at_start = scope == Some(VariableScope::PersistOnly);
     let is_settable = variable.dynamic || is_at_start && READ_AT_START.contains(&variable.name);

@@ -79,10 +79,7 @@ pub(crate) fn all() -> &'static [&'static SystemVariable] {
 
 /// Whether there is a system variable of a name that a server can be started with.
 pub fn is_system_variable(name: &str) -> bool {
-    if structured::StructuredName::parse(name).is_some() {
-        return true;
-    }
-    position(name).is_some_and(|position| all()[position].scope != Scope::Session)
+    structured::position(name).is_some_and(|(position, _)| all()[position].scope != Scope::Session)
 }
 
 /// The position of a variable in [`all`] and [`Settings`], by its name in any case.

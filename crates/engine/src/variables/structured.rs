@@ -46,6 +46,14 @@ impl StructuredName {
     }
 }
 
+/// The position of a variable by its name, and which part of a structured one the name means.
+pub(crate) fn position(name: &str) -> Option<(usize, Option<StructuredName>)> {
+    match StructuredName::parse(name) {
+        Some(structured) => Some((structured.component.variable().position(), Some(structured))),
+        None => Some((super::position(name)?, None)),
+    }
+}
+
 impl Component {
     /// The variable of the default instance.
     pub(crate) fn variable(self) -> typed::Variable<u64> {

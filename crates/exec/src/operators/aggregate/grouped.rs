@@ -225,7 +225,7 @@ impl<'a> GroupSink<'a> {
         let Mode::Group(grouping) = &mut self.mode else {
             return Ok(());
         };
-        if grouping.sample.is_some() || !is_capped.load(Ordering::Relaxed) {
+        if !is_capped.load(Ordering::Relaxed) {
             return Ok(());
         }
         let held = grouping.memory_bytes();
@@ -334,11 +334,12 @@ impl Sink for GroupSink<'_> {
         drop(batch);
         let mut first = 0;
         while first < rows.row_count() {
+            let rest = rows.slice(first, rows.row_count() - first);
             let Mode::Group(grouping) = &mut self.mode else {
-                return self.append_rows(&rows.slice(first, rows.row_count() - first));
+                return self.append_rows(&rest);
             };
             if grouping.passing.is_some() {
-                return self.pass_by(&rows.slice(first, rows.row_count() - first), run);
+                return self.pass_by(&rest, run);
             }
             if let Some(sample) = &mut grouping.sample {
                 match self.shared.pays_to_group.get() {
@@ -353,11 +354,6 @@ impl Sink for GroupSink<'_> {
                     None => {}
                 }
             }
-            let rest = if first == 0 {
-                rows.clone()
-            } else {
-                rows.slice(first, rows.row_count() - first)
-            };
             let keys: &[ArrayRef] = &rest.columns()[..self.node.key_count];
             let taken = grouping
                 .index
