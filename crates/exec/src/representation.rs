@@ -36,6 +36,7 @@ pub(crate) fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
         Purpose::CommonTableExpression => Storage::CommonTableExpression,
         Purpose::Subquery => Storage::Subquery,
         Purpose::Buffer => Storage::Buffer,
+        Purpose::Window => Storage::Window,
     }
 }
 

@@ -1,10 +1,15 @@
 //! Rows of batches: taken, filtered, put behind each other.
 
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array, new_null_array};
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use arrow_select::filter::{FilterBuilder, FilterPredicate};
 use arrow_select::take::take;
+use mayfly_memory::StableRanges;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::error::arrow;
@@ -75,4 +80,40 @@ pub(crate) fn joined_batches(batches: &[Batch], columns: usize) -> Result<Batch>
 pub(crate) fn null_columns(types: &[PhysicalType], rows: usize) -> impl Iterator<Item = ArrayRef> {
     let types = types.iter();
     types.map(move |physical| new_null_array(&physical.arrow(), rows))
+}
+
+/// A batch, with its texts copied unless they are a base table's: a view into a block of a temporary table would keep
+/// all of it, which others need released.
+pub(crate) fn with_own_strings(batch: Batch, stable: &StableRanges) -> Batch {
+    let rows = batch.row_count();
+    let columns = batch.into_columns().into_iter().map(|column| {
+        if *column.data_type() != DataType::BinaryView {
+            return column;
+        }
+        let views = column.as_binary_view();
+        let mut blocks = views.data_buffers().iter();
+        if blocks.all(|block| is_stable(block, stable)) {
+            return column;
+        }
+        Arc::new(views.gc()) as ArrayRef
+    });
+    Batch::new(columns.collect(), rows)
+}
+
+/// The bytes that a batch keeps, without texts of base tables.
+pub(crate) fn held_bytes(batch: &Batch, stable: &StableRanges) -> u64 {
+    let columns = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::BinaryView => {
+            let views = column.as_binary_view();
+            let held = |block: &&Buffer| !is_stable(block, stable);
+            let blocks = views.data_buffers().iter().filter(held);
+            size_of_val(&**views.views()) + blocks.map(|block| block.len()).sum::<usize>()
+        }
+        _ => column.get_array_memory_size(),
+    });
+    columns.sum::<usize>() as u64
+}
+
+fn is_stable(block: &Buffer, stable: &StableRanges) -> bool {
+    stable.contains(block.as_ptr() as usize, block.len())
 }

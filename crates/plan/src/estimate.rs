@@ -114,6 +114,7 @@ pub(crate) fn estimate(relation: &Relation) -> f64 {
         | Relation::Extend { input, .. }
         | Relation::Block { input, .. }
         | Relation::Materialize { input, .. } => estimate(input),
+        Relation::Window(window) => estimate(&window.input),
         Relation::Aggregate(aggregate) => grouped(
             estimate(&aggregate.input),
             aggregate.keys.len(),

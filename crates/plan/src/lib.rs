@@ -43,7 +43,7 @@ pub use trace::{Trace, TraceFeatures, TraceLayout};
 pub use tree::access::GroupRows;
 pub use tree::expression::{Comparison, Expression, ExpressionKind, LENGTH_CASTS};
 pub use tree::key_ranges::KeyRanges;
-pub use tree::{expression, logical, physical};
+pub use tree::{expression, logical, physical, window};
 
 use mayfly_syntax::ast;
 use mayfly_types::{Result, Stage};

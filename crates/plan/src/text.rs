@@ -12,11 +12,17 @@ use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, SubqueryKind};
 use crate::tree::logical::{self, with_stack};
 use crate::tree::physical::{AggregateCall, SortKey};
+use crate::tree::window::{Over, WindowCall, WindowFunction, WindowKeys};
 
 /// How columns are called.
 pub(crate) trait Names {
     /// The name of a column.
     fn column(&self, column: usize) -> String;
+
+    /// A named window.
+    fn window(&self, name: &str) -> String {
+        name.to_owned()
+    }
 
     /// The text of a subquery's query block, without parentheses; none: its number stands for it.
     fn subquery(&self, _subquery: &logical::Subquery) -> Option<String> {
@@ -131,6 +137,69 @@ pub(crate) fn call_text(call: &AggregateCall, names: &dyn Names) -> String {
     }
     text.push(')');
     text
+}
+
+/// The text of a call of a window function: `rank() OVER (PARTITION BY t.a ORDER BY t.b DESC )`.
+pub(crate) fn window_text(window: &WindowKeys<'_>, call: &WindowCall, names: &dyn Names) -> String {
+    let mut text = match &call.function {
+        WindowFunction::Aggregate(call) => call_text(call, names),
+        function => {
+            let mut arguments = call.arguments.iter();
+            let first = arguments.next().map(|argument| expression_text(argument, names));
+            let number = match function {
+                WindowFunction::Ntile(number)
+                | WindowFunction::Lag(number)
+                | WindowFunction::Lead(number)
+                | WindowFunction::NthValue(number) => Some(number.to_string()),
+                _ => None,
+            };
+            let default = arguments.next().map(|argument| expression_text(argument, names));
+            let parts = [first, number, default].into_iter().flatten();
+            format!("{}({})", function.name(), parts.collect::<Vec<_>>().join(","))
+        }
+    };
+    text.push_str(" OVER ");
+    match &call.over.name {
+        Some(name) => text.push_str(&names.window(name)),
+        None => {
+            text.push('(');
+            write_window(&mut text, window, &call.over, names);
+            text.push_str(") ");
+        }
+    }
+    text
+}
+
+/// A window as its call or the WINDOW clause defines it, without parentheses.
+pub(crate) fn write_window(
+    text: &mut String,
+    window: &WindowKeys<'_>,
+    over: &Over,
+    names: &dyn Names,
+) {
+    let mut parts = Vec::new();
+    match &over.base {
+        Some(base) => parts.push(names.window(base)),
+        None if !window.partition.is_empty() => {
+            let keys = joined_text(window.partition, ",", names);
+            parts.push(format!("PARTITION BY {keys}"));
+        }
+        None => {}
+    }
+    if over.has_own_order && !window.order.is_empty() {
+        let keys = window.order.iter().map(|key| {
+            let direction = if key.descending { " desc" } else { "" };
+            format!("{}{direction}", expression_text(&key.expression, names))
+        });
+        parts.push(format!("ORDER BY {}", keys.collect::<Vec<_>>().join(",")));
+    }
+    if !parts.is_empty() {
+        text.push_str(&parts.join(" "));
+        text.push(' ');
+    }
+    if let Some(frame) = &over.frame {
+        text.push_str(frame);
+    }
 }
 
 /// The text of an order: `t.a DESC, t.b`.

@@ -88,6 +88,7 @@ macro_rules! visit_inputs {
             | Relation::Block { input, .. }
             | Relation::Materialize { input, .. } => $visit(input),
             Relation::Aggregate(aggregate) => $visit(& $($mutable)? aggregate.input),
+            Relation::Window(window) => $visit(& $($mutable)? window.input),
             Relation::Join(join) => {
                 $visit(& $($mutable)? join.left);
                 $visit(& $($mutable)? join.right);
@@ -128,6 +129,15 @@ macro_rules! visit_own_expressions {
                     for key in & $($mutable)? call.order_by {
                         $visit(& $($mutable)? key.expression);
                     }
+                }
+            }
+            Relation::Window(window) => {
+                window.partition.$iter().for_each(&mut *$visit);
+                for key in & $($mutable)? window.order {
+                    $visit(& $($mutable)? key.expression);
+                }
+                for (_, call) in & $($mutable)? window.calls {
+                    call.$for_each_expression($visit);
                 }
             }
             Relation::Sort { keys, .. } => {

@@ -10,6 +10,7 @@
 
 mod aggregate;
 mod apply;
+mod boundaries;
 mod filter;
 mod first_rows;
 mod hash_join;
@@ -33,6 +34,7 @@ pub(crate) mod tables;
 mod union_all;
 mod values;
 mod wanted;
+mod window;
 
 use std::sync::Arc;
 
@@ -96,6 +98,22 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             limit,
             temporary,
         } => sort::build(build(input, run)?, &input.output, keys, *limit, temporary),
+        Operator::Window {
+            input,
+            partition,
+            order,
+            calls,
+            temporary,
+        } => {
+            let window = window::Specification {
+                row: input.output.clone(),
+                partition: partition.clone(),
+                order: order.clone(),
+                calls: calls.clone(),
+                temporary: temporary.clone(),
+            };
+            window::build(window, build(input, run)?, run)?
+        }
         Operator::SetOperation {
             kind,
             all,

@@ -242,6 +242,13 @@ impl ExactSums {
         }
     }
 
+    /// Makes every sum zero again.
+    pub(crate) fn restart(&mut self) {
+        self.high.fill(0.0);
+        self.low.fill(0.0);
+        self.rest.clear();
+    }
+
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -19,6 +19,7 @@ mod sum;
 #[cfg(test)]
 mod tests;
 mod variance;
+mod window;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -26,6 +27,7 @@ use std::sync::LazyLock;
 use self::extreme::Keeps;
 use self::function::AggregateFunction as Row;
 pub(crate) use self::function::mismatch;
+pub use self::window::{Block, Frame, FrameAggregate, frame_aggregate};
 pub use self::function::{
     Accumulator, AggregateFunction, AggregateSignature, BindAggregate, MakeAccumulator,
 };

@@ -61,21 +61,16 @@ pub(super) fn states(
         PhysicalType::Decimal256(_) => Sums::Wide(Vec::new()),
         _ => Sums::Narrow(Vec::new()),
     };
-    Ok(Box::new(Totals {
-        averages,
-        signature: signature.clone(),
-        sums,
-        counts: Vec::new(),
-    }))
+    Ok(Box::new(Totals::new(signature, averages, sums, Vec::new())))
 }
 
-enum Sums {
+pub(super) enum Sums {
     Narrow(Vec<i128>),
     Wide(Vec<i256>),
     Doubles(ExactSums),
 }
 
-struct Totals {
+pub(super) struct Totals {
     averages: bool,
     signature: AggregateSignature,
     sums: Sums,
@@ -99,6 +94,21 @@ fn sum_ints(values: &[i64]) -> i128 {
 }
 
 impl Totals {
+    /// Sums of groups, of so many rows each.
+    pub(super) fn new(
+        signature: &AggregateSignature,
+        averages: bool,
+        sums: Sums,
+        counts: Vec<i64>,
+    ) -> Self {
+        Self {
+            averages,
+            signature: signature.clone(),
+            sums,
+            counts,
+        }
+    }
+
     fn clear(&mut self) -> Vec<i64> {
         match &mut self.sums {
             Sums::Narrow(sums) => sums.clear(),

@@ -35,7 +35,7 @@ pub(super) fn states(of_sample: bool, is_root: bool) -> Result<Box<dyn Accumulat
 }
 
 #[derive(Default)]
-struct Spreads {
+pub(super) struct Spreads {
     of_sample: bool,
     is_root: bool,
     counts: Vec<i64>,
@@ -44,7 +44,43 @@ struct Spreads {
 }
 
 impl Spreads {
-    fn result(&self, group: usize) -> Option<f64> {
+    /// The state of one group.
+    pub(super) fn of_one_group(of_sample: bool, is_root: bool) -> Self {
+        let mut spreads = Self {
+            of_sample,
+            is_root,
+            ..Self::default()
+        };
+        spreads.resize(1);
+        spreads
+    }
+
+    /// Adds a number to a group.
+    pub(super) fn add(&mut self, group: u32, value: f64) {
+        let (square, error) = two_product(value, value);
+        self.counts[group as usize] += 1;
+        self.sums.add(group, value);
+        self.squares.add(group, square);
+        self.squares.add(group, error);
+    }
+
+    /// Takes a number out of a group that it was added to.
+    pub(super) fn subtract(&mut self, group: u32, value: f64) {
+        let (square, error) = two_product(value, value);
+        self.counts[group as usize] -= 1;
+        self.sums.add(group, -value);
+        self.squares.add(group, -square);
+        self.squares.add(group, -error);
+    }
+
+    /// Forgets all numbers.
+    pub(super) fn restart(&mut self) {
+        self.counts.fill(0);
+        self.sums.restart();
+        self.squares.restart();
+    }
+
+    pub(super) fn result(&self, group: usize) -> Option<f64> {
         let count = self.counts[group];
         let divisor = if self.of_sample { count - 1 } else { count };
         if divisor <= 0 {
@@ -87,11 +123,7 @@ impl Accumulator for Spreads {
         let values = input::floats(&column)?;
         for (row, group) in groups.iter().enumerate() {
             if let Some(value) = values.get(row) {
-                let (square, error) = two_product(value, value);
-                self.counts[*group as usize] += 1;
-                self.sums.add(*group, value);
-                self.squares.add(*group, square);
-                self.squares.add(*group, error);
+                self.add(*group, value);
             }
         }
         Ok(())

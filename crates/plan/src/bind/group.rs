@@ -154,12 +154,26 @@ impl Binder<'_> {
             .map(|having| (having, 1, "HAVING clause"));
         let of_order = order.iter_mut().enumerate();
         let of_order = of_order.map(|(at, key)| (&mut key.expression, at + 1, "ORDER BY clause"));
+        let mut windows = std::mem::take(&mut self.scope().windows);
         for (expression, index, clause) in of_items.chain(of_having).chain(of_order) {
             let before = rewriter.others.len();
             let scope = self.innermost();
-            rewriter.rewrite(expression, &|id| scope.slot_of(id).is_some());
+            let is_local = |id| scope.slot_of(id).is_some();
+            rewriter.rewrite(expression, &is_local);
+            let read = expression.columns();
+            windows.for_each_expression_of(&|id| read.contains(id), &mut |argument| {
+                rewriter.rewrite(argument, &is_local);
+            });
             check(self, &rewriter.others[before..], index, clause)?;
         }
+        windows.for_each_key(&mut |key, window, index| {
+            let before = rewriter.others.len();
+            let scope = self.innermost();
+            rewriter.rewrite(key, &|id| scope.slot_of(id).is_some());
+            let clause = format!("PARTITION BY or ORDER BY clause of window '{window}'");
+            check(self, &rewriter.others[before..], index, &clause)
+        })?;
+        self.scope().windows = windows;
         self.scope().items = items;
         Ok(())
     }

@@ -33,6 +33,7 @@ mod select;
 mod types;
 mod variables;
 mod view_target;
+mod window;
 mod with;
 
 use binder::Binder;

@@ -9,6 +9,7 @@ use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use crate::bind::block::{BlockColumn, same_name};
 use crate::bind::scalar_names::ScalarColumn;
+use crate::bind::window::Windows;
 use crate::catalog::{DefaultSource, TableId, TableSource};
 use crate::predicates::and;
 use crate::tree::access::HintPurpose;
@@ -79,6 +80,10 @@ pub(crate) enum Clause {
     GroupBy,
     Having,
     OrderBy,
+    /// PARTITION BY of a window.
+    WindowPartition,
+    /// ORDER BY of a window.
+    WindowOrder,
 }
 
 impl Clause {
@@ -92,6 +97,8 @@ impl Clause {
             Self::GroupBy => "group statement",
             Self::Having => "having clause",
             Self::OrderBy => "order clause",
+            Self::WindowPartition => "window partition by",
+            Self::WindowOrder => "window order by",
         }
     }
 
@@ -102,7 +109,14 @@ impl Clause {
 
     /// Whether aggregates of the query block may stand in it.
     pub(crate) fn allows_aggregates(self) -> bool {
-        matches!(self, Self::FieldList | Self::Having | Self::OrderBy)
+        matches!(
+            self,
+            Self::FieldList
+                | Self::Having
+                | Self::OrderBy
+                | Self::WindowPartition
+                | Self::WindowOrder
+        )
     }
 }
 
@@ -305,6 +319,8 @@ pub(crate) struct Scope {
     pub(crate) rollup: bool,
     /// GROUPING() calls, each with the keys that it asks about.
     pub(crate) groupings: Vec<(ColumnId, Vec<Expression>)>,
+    /// Windows and the functions over them.
+    pub(crate) windows: Windows,
     pub(crate) select_id: usize,
     /// Which of the tables are views.
     pub(crate) views: Vec<(usize, ViewParts)>,
@@ -390,6 +406,7 @@ impl Scope {
             inside_aggregate: 0,
             rollup: false,
             groupings: Vec::new(),
+            windows: Windows::default(),
             select_id,
             views: Vec::new(),
             lasting: Vec::new(),
@@ -584,6 +601,12 @@ impl Scope {
             !found
         });
         found
+    }
+
+    /// Whether an expression reads the result of a window function of this query block.
+    pub(crate) fn reads_window(&self, expression: &Expression) -> bool {
+        let columns = expression.columns();
+        columns.iter().any(|id| self.windows.makes(id))
     }
 
     /// Looks for a name among the tables.

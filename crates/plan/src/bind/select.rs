@@ -62,6 +62,8 @@ impl Binder<'_> {
         let (group_by, rollup) = group_by_of(&select.group_by)?;
         self.scope().rollup = rollup;
 
+        self.scope().windows.allowed = true;
+        self.bind_named_windows(&select.named_window)?;
         self.scope().clause = Clause::FieldList;
         self.bind_items(&select.projection)?;
         self.scope().clause = Clause::GroupBy;
@@ -112,6 +114,7 @@ impl Binder<'_> {
             let scope = self.scope();
             !scope.group_keys.is_empty() || !scope.aggregates.is_empty()
         };
+        let windowed = !self.scope().windows.is_empty();
         if !grouped && !self.scope().groupings.is_empty() {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         }
@@ -124,6 +127,7 @@ impl Binder<'_> {
         if let Some(having) = having {
             relation = relation.filtered(conjuncts(having));
         }
+        relation = self.put_windows(relation);
         let has_tables = !self.scope().tables.is_empty();
         let mut items = self.scope().items.iter();
         let assigns = items.any(|item| sets_variable(&item.expression));
@@ -191,7 +195,7 @@ impl Binder<'_> {
                 temporary: TemporaryTable::new(Purpose::Buffer, "SQL_BUFFER_RESULT"),
             };
         }
-        if grouped || distinct {
+        if grouped || distinct || windowed {
             columns.iter_mut().for_each(BlockColumn::copy);
         }
         Ok(Block {
@@ -199,6 +203,7 @@ impl Binder<'_> {
             columns,
             select_id,
             mergeable: !grouped
+                && !windowed
                 && !distinct
                 && limit.is_none()
                 && has_tables
@@ -319,7 +324,9 @@ impl Binder<'_> {
                     let scope = self.scope();
                     let item = position.checked_sub(1).and_then(|at| scope.items.get(at));
                     let item = item.ok_or_else(|| Clause::GroupBy.unknown(&position))?;
-                    if scope.reads_aggregate(&item.expression) {
+                    if scope.reads_aggregate(&item.expression)
+                        || scope.reads_window(&item.expression)
+                    {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&item.name]));
                     }
                     of_item = Some(position - 1);
@@ -345,7 +352,7 @@ impl Binder<'_> {
                         }
                         bound => bound?,
                     };
-                    if self.scope().reads_aggregate(&key) {
+                    if self.scope().reads_aggregate(&key) || self.scope().reads_window(&key) {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&name_of(expr)]));
                     }
                     key
@@ -438,10 +445,11 @@ impl Binder<'_> {
     }
 
     /// Whether a column is one of a query block around this one.
-    fn is_of_outer_query(&self, id: ColumnId) -> bool {
+    pub(super) fn is_of_outer_query(&self, id: ColumnId) -> bool {
         self.scopes.split_last().is_some_and(|(_, outer)| {
             outer.iter().any(|scope| {
                 scope.slot_of(id).is_some()
+                    || scope.windows.makes(id)
                     || scope.aggregates.iter().any(|(known, _)| *known == id)
             })
         })

@@ -8,6 +8,7 @@ use crate::document::{Document, Members};
 use crate::table_size::table_bytes;
 use crate::tree::expression::ExpressionKind;
 use crate::tree::logical::with_stack;
+use crate::tree::window::WindowCall;
 use crate::tree::physical::{
     Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedSource, TemporaryTable,
 };
@@ -127,6 +128,14 @@ fn own_table(plan: &Plan, select_id: usize) -> Option<PlannedTable<'_>> {
             right, temporary, ..
         } => (temporary, right.estimated_rows, &right.output, false),
         Operator::Materialize { input, temporary } => {
+            (temporary, input.estimated_rows, &input.output, false)
+        }
+        Operator::Window {
+            input,
+            calls,
+            temporary,
+            ..
+        } if !calls.iter().all(WindowCall::is_streamed) => {
             (temporary, input.estimated_rows, &input.output, false)
         }
         _ => return None,
@@ -313,6 +322,7 @@ pub(crate) fn purpose_name(purpose: Purpose) -> &'static str {
         Purpose::CommonTableExpression => "COMMON TABLE EXPRESSION",
         Purpose::Subquery => "SUBQUERY",
         Purpose::Buffer => "BUFFER RESULT",
+        Purpose::Window => "WINDOW",
     }
 }
 

@@ -2,10 +2,11 @@
 //! `` `db`.`t`.`a` `` in conditions of FORMAT=JSON version 1, and `db.t.a` where columns are listed.
 
 use crate::catalog::TableSource;
-use crate::text::{Names, call_text, expression_text};
+use crate::text::{Names, call_text, expression_text, window_text};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::visit_expression;
 use crate::tree::physical::{AggregateCall, Grouping};
+use crate::tree::window::{WindowCall, WindowKeys};
 
 /// The name of a column.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +48,10 @@ pub(super) struct Quoted<'c>(&'c Columns);
 impl Names for Quoted<'_> {
     fn column(&self, column: usize) -> String {
         named(&self.0.0, column, |name| &name.quoted)
+    }
+
+    fn window(&self, name: &str) -> String {
+        quoted(name)
     }
 }
 
@@ -151,6 +156,22 @@ impl Columns {
             });
         }
         names
+    }
+
+    /// These columns, then those of functions over a window.
+    pub(super) fn windowed(&self, window: &WindowKeys<'_>, calls: &[WindowCall]) -> Self {
+        let mut names = self.clone();
+        names.0.extend(calls.iter().map(|call| ColumnName {
+            plain: window_text(window, call, &self.plain()),
+            quoted: window_text(window, call, &self.quoted()),
+            full: None,
+        }));
+        names
+    }
+
+    /// A function over a window of these columns.
+    pub(super) fn window_text(&self, window: &WindowKeys<'_>, call: &WindowCall) -> String {
+        window_text(window, call, &self.plain())
     }
 
     /// These columns, then those of another input.

@@ -21,9 +21,10 @@ use crate::options::PlanOptions;
 use crate::tree::access::{Access, IndexAccess, MergeAccess};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
-    self, Aggregate, ColumnId, ColumnSet, Computed, Relation, Scan, Shared, SharedRelation,
+    self, Aggregate, ColumnId, ColumnSet, Computed, Relation, Scan, Shared, SharedRelation, Window,
     with_stack,
 };
+use crate::tree::window::WindowCall;
 use crate::tree::physical::{
     Grouping, IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
     SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
@@ -75,6 +76,9 @@ pub(crate) fn lower_over(
         ))
     }
 }
+
+/// Why a window keeps rows.
+const WINDOW_CAUSE: &str = "a window function reads rows behind its row";
 
 /// A subquery or lateral table that is being lowered: the outer columns that it reads.
 #[derive(Default)]
@@ -178,6 +182,7 @@ impl Lowering {
                 columns,
                 types,
             } => self.set_operation(kind, all, inputs, &columns, &types, required),
+            Relation::Window(window) => self.window(window, required),
             Relation::Join(join) => self.join(join, required),
             Relation::Block {
                 input,
@@ -196,6 +201,58 @@ impl Lowering {
                 Ok(materialized(narrowed(input, required), temporary))
             }
         }
+    }
+
+    /// A window and those of its functions that are read.
+    fn window(&mut self, window: Window, required: &ColumnSet) -> Result<Lowered> {
+        let Window {
+            input,
+            partition,
+            order,
+            calls,
+        } = window;
+        let is_read = |(id, _): &(ColumnId, WindowCall)| required.contains(*id);
+        let calls: Vec<(ColumnId, WindowCall)> = calls.into_iter().filter(is_read).collect();
+        let mut needed = required.clone();
+        calls.iter().for_each(|(id, _)| needed.remove(*id));
+        if calls.is_empty() {
+            return self.relation(*input, &needed);
+        }
+        needed.add_read_by(partition.iter().chain(order.iter().map(|key| &key.expression)));
+        for (_, call) in &calls {
+            call.for_each_expression(&mut |expression| expression.collect_columns(&mut needed));
+        }
+        let input = self.relation(*input, &needed)?;
+        let input = narrowed(input, &needed);
+        let partition = partition
+            .into_iter()
+            .map(|key| self.expression(key, &input.layout))
+            .collect::<Result<Vec<_>>>()?;
+        let order = self.sort_keys(order, &input.layout)?;
+        let mut layout = input.layout.clone();
+        let mut output = input.plan.output.clone();
+        let mut lowered = Vec::with_capacity(calls.len());
+        for (id, mut call) in calls {
+            layout.push(id);
+            output.push(call.result.clone());
+            let mut outcome = Ok(());
+            call.for_each_expression_mut(&mut |expression| {
+                if outcome.is_ok() {
+                    outcome = self.lower_in_place(expression, &input.layout);
+                }
+            });
+            outcome?;
+            lowered.push(call);
+        }
+        let rows = input.plan.estimated_rows;
+        let operator = Operator::Window {
+            input: Box::new(input.plan),
+            partition,
+            order,
+            calls: lowered,
+            temporary: TemporaryTable::new(Purpose::Window, WINDOW_CAUSE),
+        };
+        Ok(self.numbering.lowered(operator, output, rows, layout))
     }
 
     fn values(

@@ -9,3 +9,4 @@ pub mod expression;
 pub mod key_ranges;
 pub mod logical;
 pub mod physical;
+pub mod window;

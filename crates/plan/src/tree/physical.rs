@@ -10,6 +10,7 @@ use crate::date_parameter::DateParameter;
 use crate::tree::access::{GroupRows, LookupKey};
 use crate::tree::expression::Expression;
 use crate::tree::key_ranges::KeyRanges;
+use crate::tree::window::WindowCall;
 
 /// A whole query, ready to run any number of times.
 #[derive(Debug, Clone)]
@@ -160,6 +161,7 @@ impl Plan {
             | Operator::Limit { input, .. }
             | Operator::Aggregate { input, .. }
             | Operator::Sort { input, .. }
+            | Operator::Window { input, .. }
             | Operator::Block { input, .. }
             | Operator::Materialize { input, .. } => visit(input),
             Operator::SetOperation { inputs, .. } => inputs.iter().for_each(visit),
@@ -198,6 +200,16 @@ impl Plan {
                 }
             }
             Operator::Sort { keys, .. } => keys.iter().for_each(|key| visit(&key.expression)),
+            Operator::Window {
+                partition,
+                order,
+                calls,
+                ..
+            } => {
+                let order = order.iter().map(|key| &key.expression);
+                partition.iter().chain(order).for_each(&mut *visit);
+                calls.iter().for_each(|call| call.for_each_expression(visit));
+            }
             Operator::HashJoin { keys, residual, .. } => {
                 let keys = keys.iter().flat_map(|key| [&key.left, &key.right]);
                 keys.chain(residual).for_each(visit);
@@ -274,6 +286,8 @@ pub enum Purpose {
     Buffer,
     /// COUNT(DISTINCT …), GROUP_CONCAT and other aggregates that need whole groups.
     Aggregate,
+    /// The rows of a partition that a window function must have seen before it gives the first one.
+    Window,
 }
 
 /// Names a [`SharedResult`]: its position in [`QueryPlan::shared`].
@@ -410,6 +424,20 @@ pub enum Operator {
         /// Why.
         temporary: TemporaryTable,
     },
+    /// Functions over windows: output is the columns of the input, then those of the calls. The rows of a
+    /// partition come one after the other, and in the order of the window, and are given so.
+    Window {
+        /// Input.
+        input: Box<Plan>,
+        /// PARTITION BY
+        partition: Vec<Expression>,
+        /// ORDER BY
+        order: Vec<SortKey>,
+        /// The calls.
+        calls: Vec<WindowCall>,
+        /// For the rows of a partition that a call must have seen; made where there are too many to hold.
+        temporary: TemporaryTable,
+    },
     /// UNION, INTERSECT or EXCEPT of two or more inputs with the same output types. UNION ALL has
     /// no temporary table.
     SetOperation {
@@ -491,6 +519,7 @@ impl Operator {
             Self::Aggregate { grouping, .. } => grouping.temporary.as_mut(),
             Self::SetOperation { temporary, .. } => temporary.as_mut(),
             Self::Sort { temporary, .. }
+            | Self::Window { temporary, .. }
             | Self::HashJoin { temporary, .. }
             | Self::NestedLoopJoin { temporary, .. }
             | Self::Materialize { temporary, .. } => Some(temporary),

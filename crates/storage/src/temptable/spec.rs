@@ -32,6 +32,8 @@ pub enum Purpose {
     SubqueryCache,
     /// SQL_BUFFER_RESULT and other buffered results.
     Buffer,
+    /// The partition of a window function that must be seen to its end.
+    Window,
     /// CREATE TEMPORARY TABLE.
     UserTable,
     /// What a transaction has changed in tables on disk, until it commits.
@@ -53,6 +55,7 @@ impl Purpose {
             Self::Subquery => "SUBQUERY",
             Self::SubqueryCache => "SUBQUERY CACHE",
             Self::Buffer => "BUFFER RESULT",
+            Self::Window => "WINDOW",
             Self::UserTable => "CREATE TEMPORARY TABLE",
             Self::TransactionChanges => "TRANSACTION",
         }

@@ -198,6 +198,7 @@ codes! {
     ER_CONFLICTING_DECLARATIONS = (1302, "HY000", "Conflicting declarations: '{}{}' and '{}{}'");
     ER_SP_DOES_NOT_EXIST = (1305, "42000", "{} {} does not exist");
     ER_QUERY_INTERRUPTED = (1317, "70100", "Query execution was interrupted");
+    ER_SP_UNDECLARED_VAR = (1327, "42000", "Undeclared variable: {}");
     ER_SP_FETCH_NO_DATA = (1329, "02000", "No data - zero rows fetched, selected, or processed");
     ER_VIEW_NO_EXPLAIN = (1345, "HY000", "EXPLAIN/SHOW can not be issued; lacking privileges for underlying table");
     ER_WRONG_OBJECT = (1347, "HY000", "'{}.{}' is not {}");
@@ -352,6 +353,25 @@ codes! {
     ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST = (3574, "HY000", "Recursive Common Table Expression '{}' should have one or more non-recursive query blocks followed by one or more recursive ones");
     ER_CTE_RECURSIVE_FORBIDS_AGGREGATION = (3575, "HY000", "Recursive Common Table Expression '{}' can contain neither aggregation nor window functions in recursive query block");
     ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE = (3577, "HY000", "In recursive query block of Recursive Common Table Expression '{}', the recursive table must be referenced only once, and not in any subquery");
+    ER_WINDOW_NO_SUCH_WINDOW = (3579, "HY000", "Window name '{}' is not defined.");
+    ER_WINDOW_CIRCULARITY_IN_WINDOW_GRAPH = (3580, "HY000", "There is a circularity in the window dependency graph.");
+    ER_WINDOW_NO_CHILD_PARTITIONING = (3581, "HY000", "A window which depends on another cannot define partitioning.");
+    ER_WINDOW_NO_INHERIT_FRAME = (3582, "HY000", "Window '{}' has a frame definition, so cannot be referenced by another window.");
+    ER_WINDOW_NO_REDEFINE_ORDER_BY = (3583, "HY000", "Window '{}' cannot inherit '{}' since both contain an ORDER BY clause.");
+    ER_WINDOW_FRAME_START_ILLEGAL = (3584, "HY000", "Window '{}': frame start cannot be UNBOUNDED FOLLOWING.");
+    ER_WINDOW_FRAME_END_ILLEGAL = (3585, "HY000", "Window '{}': frame end cannot be UNBOUNDED PRECEDING.");
+    ER_WINDOW_FRAME_ILLEGAL = (3586, "HY000", "Window '{}': frame start or end is negative, NULL or of non-integral type");
+    ER_WINDOW_RANGE_FRAME_ORDER_TYPE = (3587, "HY000", "Window '{}' with RANGE N PRECEDING/FOLLOWING frame requires exactly one deterministic ORDER BY expression, of numeric or temporal type");
+    ER_WINDOW_RANGE_FRAME_TEMPORAL_TYPE = (3588, "HY000", "Window '{}' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed.");
+    ER_WINDOW_RANGE_FRAME_NUMERIC_TYPE = (3589, "HY000", "Window '{}' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed.");
+    ER_WINDOW_RANGE_BOUND_NOT_CONSTANT = (3590, "HY000", "Window '{}' has a non-constant frame bound.");
+    ER_WINDOW_DUPLICATE_NAME = (3591, "HY000", "Window '{}' is defined twice.");
+    ER_WINDOW_ILLEGAL_ORDER_BY = (3592, "HY000", "Window '{}': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression.");
+    ER_WINDOW_INVALID_WINDOW_FUNC_USE = (3593, "HY000", "You cannot use the window function '{}' in this context.'");
+    ER_WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE = (3594, "HY000", "You cannot use the alias '{}' of an expression containing a window function in this context.'");
+    ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC = (3595, "HY000", "You cannot nest a window function in the specification of window '{}'.");
+    ER_WINDOW_ROWS_INTERVAL_USE = (3596, "HY000", "Window '{}': INTERVAL can only be used with RANGE frames.");
+    ER_WINDOW_EXPLAIN_JSON = (3598, "HY000", "To get information about window functions use EXPLAIN FORMAT=JSON");
     ER_FIELD_IN_GROUPING_NOT_GROUP_BY = (3602, "HY000", "Argument #{} of GROUPING function is not in GROUP BY");
     ER_VAR_DOES_NOT_EXIST = (3615, "HY000", "Variable {} does not exist in persisted config file");
     ER_ILLEGAL_PRIVILEGE_LEVEL = (3619, "HY000", "Illegal privilege level specified for {}");
@@ -434,4 +454,5 @@ codes! {
     ER_WARN_DEPRECATED_NON_STANDARD_KEY = (6124, "HY000", "Foreign key '{}' refers to non-unique key or partial key. This is deprecated and will be removed in a future release.");
     ER_FK_NO_UNIQUE_INDEX_PARENT = (6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '{}' in the referenced table '{}'");
     ER_EXPLAIN_ANALYZE_JSON_VERSION_NOT_SUPPORTED = (6412, "0A000", "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.");
+    ER_WINDOW_OUTER_REFERENCE = (6432, "HY000", "Outer reference {} in window's ORDER BY or PARTITION BY clause not allowed.");
 }

@@ -7,12 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, UInt32Array};
-use arrow_schema::DataType;
+use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_functions::SignatureContext;
 use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, Result};
@@ -20,6 +15,7 @@ use mayfly_types::{Batch, Result};
 use super::call::{Accumulators, Call};
 use super::columns::Columns;
 use crate::context::{Cursor, Node, RunContext};
+use crate::operators::boundaries::mark_boundaries;
 use crate::representation::to_column;
 use crate::rows::{joined, take_rows};
 
@@ -204,73 +200,10 @@ impl InOrderCursor {
 impl InOrder {
     /// The rows whose keys differ from those of the row before.
     fn begins(&self, batch: &Batch, last: Option<&Batch>) -> Vec<u32> {
-        let count = batch.row_count();
-        let mut differs = vec![false; count];
-        for (key, mode) in self.modes.iter().enumerate().take(self.key_count) {
-            let column = batch.column(key);
-            mark(column, *mode, &mut differs);
-            differs[0] |= match last {
-                None => true,
-                Some(last) => differs_between(last.column(key), column, *mode),
-            };
-        }
-        (0..count as u32)
-            .filter(|row| differs[*row as usize])
-            .collect()
+        let mut differs = vec![false; batch.row_count()];
+        let keys = self.modes.iter().enumerate().take(self.key_count);
+        mark_boundaries(batch, last, keys.map(|(key, mode)| (key, *mode)), &mut differs);
+        let rows = 0..batch.row_count() as u32;
+        rows.filter(|row| differs[*row as usize]).collect()
     }
-}
-
-/// Marks the rows whose value differs from that of the row before.
-fn mark(column: &ArrayRef, mode: KeyMode, differs: &mut [bool]) {
-    match column.data_type() {
-        DataType::Int64 => mark_native::<Int64Type>(column, differs),
-        DataType::UInt64 => mark_native::<UInt64Type>(column, differs),
-        DataType::Float64 => mark_native::<Float64Type>(column, differs),
-        DataType::Decimal128(..) => mark_native::<Decimal128Type>(column, differs),
-        DataType::Decimal256(..) => mark_native::<Decimal256Type>(column, differs),
-        _ => {
-            let texts = column.as_binary_view();
-            for (row, differs) in differs.iter_mut().enumerate().skip(1) {
-                *differs |= match (texts.is_null(row - 1), texts.is_null(row)) {
-                    (false, false) => !equal(texts.value(row - 1), texts.value(row), mode),
-                    (a, b) => a != b,
-                };
-            }
-        }
-    }
-}
-
-fn mark_native<T: ArrowPrimitiveType>(column: &ArrayRef, differs: &mut [bool]) {
-    let array = column.as_primitive::<T>();
-    let values = array.values();
-    match array.nulls() {
-        None => {
-            for (differs, pair) in differs[1..].iter_mut().zip(values.windows(2)) {
-                *differs |= pair[0] != pair[1];
-            }
-        }
-        Some(nulls) => {
-            for row in 1..values.len() {
-                let (before, now) = (nulls.is_null(row - 1), nulls.is_null(row));
-                differs[row] |= before != now || !now && values[row - 1] != values[row];
-            }
-        }
-    }
-}
-
-fn equal(a: &[u8], b: &[u8], mode: KeyMode) -> bool {
-    match mode {
-        KeyMode::Binary => a == b,
-        KeyMode::Collated(collation) => a == b || collation.equals(a, b),
-    }
-}
-
-/// Whether the last value of one column differs from the first of another.
-fn differs_between(last: &ArrayRef, first: &ArrayRef, mode: KeyMode) -> bool {
-    let Ok(both) = joined([last, &first.slice(0, 1)]) else {
-        return true;
-    };
-    let mut differs = [false; 2];
-    mark(&both, mode, &mut differs);
-    differs[1]
 }

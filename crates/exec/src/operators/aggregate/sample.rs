@@ -4,26 +4,22 @@
 //! with `once` and `twice` of them, at least once² / (2 · twice) more (Chao, Nonparametric
 //! Estimation of the Number of Classes in a Population, 1984).
 
-use std::sync::Arc;
-
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
-use arrow_buffer::Buffer;
-use arrow_schema::DataType;
 use mayfly_memory::StableRanges;
 use mayfly_types::Batch;
+
+use crate::rows::{held_bytes, with_own_strings};
 
 /// Rows after which a worker decides whether values repeat.
 const ROWS: usize = 32 * 1024;
 /// Bytes after which it does.
-const BYTES: usize = 4 << 20;
+const BYTES: u64 = 4 << 20;
 
 /// Rows that were grouped but may have to go elsewhere.
 #[derive(Default)]
 pub(super) struct Sample {
     batches: Vec<Batch>,
     rows: usize,
-    bytes: usize,
+    bytes: u64,
     /// How often each group was met, up to 3.
     met: Vec<u8>,
 }
@@ -31,27 +27,15 @@ pub(super) struct Sample {
 impl Sample {
     /// Keeps a batch.
     pub(super) fn keep(&mut self, batch: &Batch, stable: &StableRanges) {
-        let mut columns = Vec::with_capacity(batch.columns().len());
-        for column in batch.columns() {
-            let column = own(column, stable);
-            self.bytes += match column.data_type() {
-                DataType::BinaryView => {
-                    let held = |block: &&Buffer| !is_stable(block, stable);
-                    let blocks = column.as_binary_view().data_buffers().iter().filter(held);
-                    size_of_val(&**column.as_binary_view().views())
-                        + blocks.map(|block| block.len()).sum::<usize>()
-                }
-                _ => column.get_array_memory_size(),
-            };
-            columns.push(column);
-        }
+        let batch = with_own_strings(batch.clone(), stable);
+        self.bytes += held_bytes(&batch, stable);
         self.rows += batch.row_count();
-        self.batches.push(Batch::new(columns, batch.row_count()));
+        self.batches.push(batch);
     }
 
     /// Bytes of memory that it holds.
     pub(super) fn memory_bytes(&self) -> u64 {
-        self.bytes as u64
+        self.bytes
     }
 
     /// Counts rows of the batch that was kept last.
@@ -86,27 +70,6 @@ impl Sample {
     pub(super) fn into_batches(self) -> Vec<Batch> {
         self.batches
     }
-}
-
-/// The column, with its texts copied unless they are a base table's: a view into a block of a
-/// temporary table would keep all of it, which others need released.
-fn own(column: &ArrayRef, stable: &StableRanges) -> ArrayRef {
-    let DataType::BinaryView = column.data_type() else {
-        return Arc::clone(column);
-    };
-    let views = column.as_binary_view();
-    if views
-        .data_buffers()
-        .iter()
-        .all(|block| is_stable(block, stable))
-    {
-        return Arc::clone(column);
-    }
-    Arc::new(views.gc())
-}
-
-fn is_stable(block: &Buffer, stable: &StableRanges) -> bool {
-    stable.contains(block.as_ptr() as usize, block.len())
 }
 
 #[cfg(test)]

@@ -22,10 +22,12 @@ use crate::tree::physical::{AggregateCall, SortKey};
 /// Aggregates of numbers: they take a hexadecimal literal as one.
 const SUMS: &[&str] = &["sum", "avg"];
 
-/// Whether a statement or an expression calls an aggregate function, its subqueries included.
+/// Whether a statement or an expression calls an aggregate function over groups, its subqueries included.
 pub fn has_aggregates(syntax: &impl Visit) -> bool {
     let flow = visit_expressions(syntax, |expression: &Expr| match expression {
-        Expr::Function(call) if aggregate::by_name(&call.name.to_string()).is_some() => {
+        Expr::Function(call)
+            if call.over.is_none() && aggregate::by_name(&call.name.to_string()).is_some() =>
+        {
             ControlFlow::Break(())
         }
         _ => ControlFlow::Continue(()),
@@ -65,7 +67,8 @@ impl Binder<'_> {
         self.add_aggregate(call, inside.unwrap_or(depth))
     }
 
-    fn bind_aggregate_parts(
+    /// The function, the arguments and the clauses of a call.
+    pub(in crate::bind) fn bind_aggregate_parts(
         &mut self,
         name: &str,
         function: &'static AggregateFunction,

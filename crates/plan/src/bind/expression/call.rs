@@ -67,9 +67,6 @@ const OVERFLOW_TEXT_MAX: usize = 400;
 
 impl Binder<'_> {
     pub(super) fn bind_function(&mut self, call: &Function) -> Result<Expression> {
-        if call.over.is_some() {
-            return Err(not_supported("window functions"));
-        }
         let name = match call.name.0.as_slice() {
             [part] => match part.as_ident() {
                 Some(ident) => ident.value.as_str(),
@@ -77,6 +74,9 @@ impl Binder<'_> {
             },
             _ => return Err(self.unknown_function(&call.name.to_string(), true)),
         };
+        if let Some(over) = &call.over {
+            return self.bind_window_call(name, call, over);
+        }
         let empty: &[FunctionArg] = &[];
         let arguments = match &call.args {
             FunctionArguments::List(list) => list.args.as_slice(),
@@ -384,7 +384,7 @@ impl Binder<'_> {
         self.add_interval(date, interval, negative)
     }
 
-    pub(super) fn add_interval(
+    pub(in crate::bind) fn add_interval(
         &mut self,
         date: Expression,
         interval: &ast::Interval,

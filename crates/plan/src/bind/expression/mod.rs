@@ -261,6 +261,9 @@ impl Binder<'_> {
                 }
                 Found::Item(item) => {
                     let item = &scope.items[item];
+                    if scope.clause != Clause::OrderBy && scope.reads_window(&item.expression) {
+                        return Err(codes::ER_WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE.with(&[&item.name]));
+                    }
                     let is_early =
                         inner && matches!(scope.clause, Clause::FieldList | Clause::GroupBy);
                     if (is_early || scope.inside_aggregate > 0)
@@ -369,7 +372,7 @@ pub(crate) fn compound_name(parts: &[ast::Ident]) -> Result<Name<'_>> {
 }
 
 /// The expression of an ordinary argument.
-fn plain(argument: &ast::FunctionArg) -> Result<&Expr> {
+pub(crate) fn plain(argument: &ast::FunctionArg) -> Result<&Expr> {
     match argument {
         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Ok(expr),
         other => Err(not_supported(&other.to_string())),

@@ -14,6 +14,7 @@ use crate::tree::physical::{
     BlockTable, Grouping, IndexLookupJoin, IndexMerge, IndexScan, JoinKind, Operator, Plan,
     Purpose, QueryPlan, SetOperationKind, SharedId, SharedSource, TemporaryTable,
 };
+use crate::tree::window::WindowKeys;
 
 pub(super) struct Explainer<'p> {
     plan: &'p QueryPlan,
@@ -283,6 +284,21 @@ impl<'p> Explainer<'p> {
                 let keys = keys.iter().map(|key| &key.expression);
                 self.subqueries(keys, Place::OrderBy, found);
                 names
+            }
+            Operator::Window {
+                input,
+                partition,
+                order,
+                calls,
+                ..
+            } => {
+                let names = self.visit(input, found);
+                for call in calls {
+                    call.for_each_expression(&mut |argument| {
+                        self.subqueries([argument], Place::SelectList, found);
+                    });
+                }
+                names.windowed(&WindowKeys { partition, order }, calls)
             }
             Operator::SetOperation { .. } => self.set_operation(plan, found),
             Operator::HashJoin { .. }

@@ -234,6 +234,7 @@ impl Outliner<'_> {
             }
             Operator::Aggregate { input, grouping } => self.aggregate(plan, input, grouping),
             Operator::Sort { .. } => self.sort(plan),
+            Operator::Window { .. } => self.window(plan),
             Operator::SetOperation { .. } => self.set_operation(plan),
             Operator::HashJoin { .. }
             | Operator::NestedLoopJoin { .. }

@@ -9,6 +9,7 @@ use crate::text::order_text;
 use crate::tree::physical::{
     AggregateCall, Grouping, Operator, Plan, Purpose, SetOperationKind, SharedId, SharedSource,
 };
+use crate::tree::window::{WindowCall, WindowKeys};
 
 impl Outliner<'_> {
     pub(super) fn aggregate(
@@ -107,6 +108,41 @@ impl Outliner<'_> {
                 None => sorted,
             },
             names: input.names,
+        }
+    }
+
+    pub(super) fn window(&mut self, plan: &Plan) -> Described {
+        let Operator::Window {
+            input,
+            partition,
+            order,
+            calls,
+            temporary,
+        } = &plan.operator
+        else {
+            return unknown();
+        };
+        let input = self.plan(input);
+        let (cost, rows) = input.step.known();
+        let keys = WindowKeys { partition, order };
+        let texts: Vec<String> = calls
+            .iter()
+            .map(|call| input.names.window_text(&keys, call))
+            .collect();
+        for call in calls {
+            call.for_each_expression(&mut |expression| self.note_subqueries([expression]));
+        }
+        let buffers = !calls.iter().all(WindowCall::is_streamed);
+        let with_buffering = if buffers { " with buffering" } else { "" };
+        let text = format!("Window aggregate{with_buffering}: {}", texts.join(", "));
+        let mut step = Step::new(text, "window").with("functions", texts.into_iter().collect::<Document>());
+        if buffers {
+            step = step.with("buffering", true).making(self.facts_of(temporary));
+        }
+        let step = step.costing(cost + rows * ROW_COST, rows).over(vec![input.step]);
+        Described {
+            step: step.having_done(self.given(plan)),
+            names: input.names.windowed(&keys, calls),
         }
     }
 

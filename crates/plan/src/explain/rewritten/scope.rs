@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use super::super::names::quoted;
 use super::select::Writer;
-use crate::text::{Names, call_text, expression_text};
+use crate::text::{Names, call_text, expression_text, window_text};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{self, ColumnId, Relation, with_stack};
 use crate::tree::physical::AggregateCall;
+use crate::tree::window::WindowCall;
 
 /// What a column is.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ enum Meaning<'q> {
     RolledUp(&'q Expression, usize),
     /// An aggregate of one.
     RolledUpCall(&'q AggregateCall),
+    /// A function over a window.
+    Windowed(&'q logical::Window, &'q WindowCall),
 }
 
 /// How deep a column may be computed of others: what is deeper is not written out.
@@ -87,6 +90,14 @@ impl<'q> Scope<'q> {
         }
     }
 
+    /// The functions of a window.
+    pub(super) fn window(&mut self, window: &'q logical::Window) {
+        for (id, call) in &window.calls {
+            let meaning = Meaning::Windowed(window, call);
+            self.columns.entry(*id).or_insert(meaning);
+        }
+    }
+
     /// Everything that the tables of FROM give.
     pub(super) fn add_tables(&mut self, relation: &'q Relation) {
         with_stack(|| match relation {
@@ -134,6 +145,10 @@ impl<'q> Scope<'q> {
                 self.add_tables(&aggregate.input);
                 self.group(aggregate);
             }
+            Relation::Window(window) => {
+                self.add_tables(&window.input);
+                self.window(window);
+            }
             Relation::SetOperation {
                 inputs, columns, ..
             } => {
@@ -172,6 +187,7 @@ impl<'q> Scope<'q> {
             Meaning::Name(name) => name.clone(),
             Meaning::Computed(expression) => self.text(expression),
             Meaning::Call(call) => call_text(call, self),
+            Meaning::Windowed(window, call) => window_text(&window.keys(), call, self),
             Meaning::RolledUp(key, index) => {
                 // Below the grouping the key is what it was.
                 let mut below = Scope::new(self.writer, Some(self));
@@ -199,6 +215,10 @@ impl<'q> Scope<'q> {
 impl Names for Scope<'_> {
     fn column(&self, column: usize) -> String {
         self.text_of(column)
+    }
+
+    fn window(&self, name: &str) -> String {
+        quoted(name)
     }
 
     fn subquery(&self, subquery: &logical::Subquery) -> Option<String> {

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use super::super::names::quoted;
 use super::scope::Scope;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::text::write_window;
 use crate::tree::logical::{
-    Aggregate, ColumnId, Join, Query, Relation, SharedRelation, produced, with_stack,
+    Aggregate, ColumnId, Join, Query, Relation, SharedRelation, Window, produced, with_stack,
 };
 use crate::tree::physical::{JoinKind, Purpose, SetOperationKind, SortKey};
 
@@ -27,6 +28,7 @@ pub(super) struct Parts<'q> {
     conditions: Vec<Condition>,
     group: Option<&'q Aggregate>,
     having: Vec<&'q Expression>,
+    windows: Vec<&'q Window>,
     order: &'q [SortKey],
     limit: Option<(u64, u64)>,
     /// What it is instead of a SELECT.
@@ -75,7 +77,37 @@ impl Parts<'_> {
         if let Some(having) = conjunction(&having.collect::<Vec<_>>()) {
             let _ = write!(text, " having {having}");
         }
+        let windows = self.named_windows();
+        if !windows.is_empty() {
+            let _ = write!(text, " window {}", windows.join(","));
+        }
         text
+    }
+
+    /// The WINDOW clause: the windows whose names the functions say.
+    fn named_windows(&self) -> Vec<String> {
+        let mut known: Vec<&str> = Vec::new();
+        let mut texts = Vec::new();
+        for window in self.windows.iter().rev() {
+            for (_, call) in &window.calls {
+                let over = &call.over;
+                let defined = match (&over.name, &over.base) {
+                    (Some(name), _) => Some((name, over.definition())),
+                    (None, Some(base)) => Some((base, over.definition_of_base())),
+                    (None, None) => None,
+                };
+                let Some((name, over)) = defined.filter(|(name, _)| !known.contains(&name.as_str()))
+                else {
+                    continue;
+                };
+                known.push(name);
+                let mut text = format!("{} AS (", quoted(name));
+                write_window(&mut text, &window.keys(), &over, &self.scope);
+                text.push_str(") ");
+                texts.push(text);
+            }
+        }
+        texts
     }
 }
 
@@ -351,6 +383,7 @@ impl<'q> Writer<'q> {
             conditions: Vec::new(),
             group: None,
             having: Vec::new(),
+            windows: Vec::new(),
             order: &[],
             limit: None,
             set_operation: None,
@@ -385,6 +418,15 @@ impl<'q> Writer<'q> {
                 } if parts.limit.is_none() && parts.group.is_none() => {
                     parts.limit = Some((*offset, *count));
                     input
+                }
+                Relation::Window(window) => {
+                    parts.windows.push(window);
+                    parts.scope.window(window);
+                    // What it sorts by is in its text.
+                    match &*window.input {
+                        Relation::Sort { input, .. } => input,
+                        input => input,
+                    }
                 }
                 Relation::Sort {
                     input, keys, limit, ..
@@ -490,7 +532,7 @@ impl<'q> Writer<'q> {
             | Relation::Materialize { input, .. }
             | Relation::Block { input, .. } => self.from(input, scope, conditions),
             Relation::Values { .. } => String::new(),
-            Relation::Aggregate(_) | Relation::SetOperation { .. } => {
+            Relation::Aggregate(_) | Relation::Window(_) | Relation::SetOperation { .. } => {
                 let columns: Vec<ColumnId> = produced(relation).iter().collect();
                 format!("({})", self.query(relation, &columns, None, 1, Some(scope)))
             }

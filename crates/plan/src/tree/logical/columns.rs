@@ -156,6 +156,10 @@ fn collect_produced(relation: &Relation, into: &mut ColumnSet) {
             into.extend(aggregate.aggregates.iter().map(|(id, _)| *id));
             into.extend(aggregate.rollup);
         }
+        Relation::Window(window) => {
+            collect_produced(&window.input, into);
+            into.extend(window.calls.iter().map(|(id, _)| *id));
+        }
         Relation::Join(join) => {
             collect_produced(&join.left, into);
             if !join.kind.is_left_only() {

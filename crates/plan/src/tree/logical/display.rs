@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::text::{call_text, expression_text, joined_text, order_text};
+use crate::text::{call_text, expression_text, joined_text, order_text, window_text};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Query, Relation, Shared, SharedRelation, visit_expression, with_stack};
 use crate::tree::physical::JoinKind;
@@ -154,6 +154,13 @@ fn write_line(f: &mut fmt::Formatter<'_>, relation: &Relation, names: &ColumnNam
             }
             if let Some(first) = aggregate.first_groups {
                 write!(f, " first {first}")?;
+            }
+            writeln!(f)
+        }
+        Relation::Window(window) => {
+            write!(f, "window:")?;
+            for (id, call) in &window.calls {
+                write!(f, " #{id}={}", window_text(&window.keys(), call, names))?;
             }
             writeln!(f)
         }

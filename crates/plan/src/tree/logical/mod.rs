@@ -31,6 +31,7 @@ pub use crate::tree::expression::SubqueryKind;
 use crate::tree::physical::{
     AggregateCall, ClientType, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
 };
+pub use crate::tree::window::Window;
 
 /// Numbers a column within a statement.
 pub type ColumnId = usize;
@@ -92,6 +93,8 @@ pub enum Relation {
     },
     /// Groups and their aggregates.
     Aggregate(Aggregate),
+    /// Functions over windows beside the columns of the input.
+    Window(Window),
     /// Rows in order.
     Sort {
         /// Input.

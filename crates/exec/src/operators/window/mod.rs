@@ -1,0 +1,250 @@
+//! Window functions over rows that come partition by partition, in the order of the window.
+//!
+//! Rows are numbered as they come, and everything is told in these numbers: where partitions and peers begin, the ends
+//! of frames, which rows may be forgotten. What a function must have seen before it gives the value of a row (the row
+//! itself, some rows behind it, its peers, the whole partition) decides how many rows are kept; those of a partition
+//! that is too large for memory wait in a temporary table (see [`rows`]). A row is read as often as a function reads it
+//! and given once, in the batch in which it came.
+//!
+//! One thread evaluates a window; what sorts its rows may use several.
+
+mod chunk;
+mod frames;
+mod functions;
+mod rows;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mayfly_functions::SignatureContext;
+use mayfly_memory::Reservation;
+use mayfly_plan::Expression;
+use mayfly_plan::physical::{SortKey, TemporaryTable};
+use mayfly_plan::window::WindowCall;
+use mayfly_types::{Batch, Result, SqlType};
+
+use self::chunk::{Boundaries, Chunk, Spans};
+use self::frames::Lookahead;
+use self::functions::Function;
+use self::rows::{Reader, Rows, Space};
+use super::keys::{Layout, key_mode};
+use crate::context::{Cursor, Node, RunContext};
+
+/// What a plan says of a window.
+#[derive(Clone)]
+pub(super) struct Specification {
+    /// The types of the input's columns.
+    pub(super) row: Vec<SqlType>,
+    pub(super) partition: Vec<Expression>,
+    pub(super) order: Vec<SortKey>,
+    pub(super) calls: Vec<WindowCall>,
+    pub(super) temporary: TemporaryTable,
+}
+
+/// The columns and functions of one run over the rows.
+struct Parts {
+    layout: Layout,
+    partitions: Boundaries,
+    peers: Boundaries,
+    functions: Vec<Function>,
+}
+
+impl Specification {
+    fn parts(&self, context: &SignatureContext) -> Result<Parts> {
+        let mut layout = Layout::new(&self.row);
+        let mut key = |key: &Expression| (layout.column_of(key), key_mode(&key.ty));
+        let partition: Vec<_> = self.partition.iter().map(&mut key).collect();
+        let order = self.order.iter().map(|by| key(&by.expression));
+        let peers: Vec<_> = partition.iter().copied().chain(order).collect();
+        let calls = self.calls.iter();
+        let functions = calls.map(|call| Function::new(call, &mut layout, context));
+        Ok(Parts {
+            functions: functions.collect::<Result<_>>()?,
+            layout,
+            partitions: Boundaries::new(partition),
+            peers: Boundaries::new(peers),
+        })
+    }
+}
+
+struct Window {
+    input: Arc<dyn Node>,
+    specification: Specification,
+    /// The one cursor is open.
+    taken: AtomicBool,
+}
+
+pub(super) fn build(
+    specification: Specification,
+    input: Arc<dyn Node>,
+    run: &RunContext,
+) -> Result<Arc<dyn Node>> {
+    let parts = specification.parts(&run.statement.signature)?;
+    Ok(Arc::new(Window {
+        input: parts.layout.slices(input),
+        specification,
+        taken: AtomicBool::new(false),
+    }))
+}
+
+impl Node for Window {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.taken.store(false, Ordering::Relaxed);
+        self.input.prepare(run)
+    }
+
+    fn rows_hint(&self) -> u64 {
+        0
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let is_taken = self.taken.swap(true, Ordering::Relaxed);
+        let input = (!is_taken).then(|| Arc::clone(&self.input).open(run));
+        let parts = self.specification.parts(&run.statement.signature)?;
+        let functions = parts.functions.iter();
+        let lookahead = functions.map(Function::lookahead).max();
+        let lookahead = lookahead.unwrap_or(Lookahead::Rows(0));
+        let space = Space {
+            columns: parts.layout.columns.clone(),
+            temporary: self.specification.temporary.clone(),
+            buffers: lookahead != Lookahead::Rows(0),
+        };
+        Ok(Box::new(WindowCursor {
+            input: input.transpose()?,
+            rows: Rows::new(space),
+            reads_peers: parts.functions.iter().any(Function::reads_peers),
+            parts,
+            lookahead,
+            next: 0,
+            given: Reader::default(),
+            ordered: Reader::default(),
+            memory: None,
+        }))
+    }
+}
+
+struct WindowCursor {
+    /// None at the end.
+    input: Option<Box<dyn Cursor>>,
+    parts: Parts,
+    rows: Rows,
+    lookahead: Lookahead,
+    reads_peers: bool,
+    /// The row that is given next.
+    next: u64,
+    /// Reads the rows that are given.
+    given: Reader,
+    /// Reads the rows whose peers are looked for.
+    ordered: Reader,
+    /// What the functions hold.
+    memory: Option<Reservation>,
+}
+
+impl Cursor for WindowCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        loop {
+            run.statement.check_interrupt()?;
+            let ready = self.ready();
+            if self.next < ready {
+                self.rows.end_storing()?;
+                return self.give(ready, run).map(Some);
+            }
+            let Some(input) = &mut self.input else {
+                return Ok(None);
+            };
+            match input.next(run)? {
+                Some(batch) if batch.is_empty() => {}
+                Some(batch) => self.read(batch, run)?,
+                None => self.input = None,
+            }
+        }
+    }
+}
+
+impl WindowCursor {
+    /// Up to which row the values of all functions can be told.
+    fn ready(&self) -> u64 {
+        let end = self.rows.end();
+        let partition = self.parts.partitions.last_start();
+        match self.lookahead {
+            _ if self.input.is_none() => end,
+            Lookahead::Rows(behind) => partition.max(end.saturating_sub(behind)),
+            Lookahead::Peers => self.parts.peers.last_start(),
+            Lookahead::Partition => partition,
+        }
+    }
+
+    /// Takes rows of the input.
+    fn read(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
+        let batch = self.parts.layout.extend(batch, run)?;
+        self.parts.partitions.read(&batch, 0);
+        if self.lookahead == Lookahead::Peers {
+            self.parts.peers.read(&batch, 0);
+        }
+        let waits = self.next >= self.ready();
+        self.rows.push(batch, waits, run)
+    }
+
+    /// Looks at rows until the peers of a row are known.
+    fn read_peers_of(&mut self, row: u64) -> Result<()> {
+        let peers = &mut self.parts.peers;
+        while peers.end() < self.rows.end() && peers.last_start() <= row {
+            let (first, batch) = self.rows.block(&mut self.ordered, peers.end())?;
+            peers.read(batch, (peers.end() - first) as usize);
+        }
+        Ok(())
+    }
+
+    /// Gives rows up to `ready` with the values of the functions.
+    fn give(&mut self, ready: u64, run: &RunContext) -> Result<Batch> {
+        let first = self.next;
+        let (block_first, block) = self.rows.block(&mut self.given, first)?;
+        let offset = (first - block_first) as usize;
+        let rows = block.row_count() - offset;
+        let count = rows.min(usize::try_from(ready - first).unwrap_or(usize::MAX));
+        let batch = block.slice(offset, count);
+        let is_complete = self.input.is_none();
+        let partitions = self.parts.partitions.spans(first, count, is_complete);
+        let peers = if self.reads_peers {
+            self.read_peers_of(first + count as u64 - 1)?;
+            let peers = &mut self.parts.peers;
+            let is_complete = is_complete && peers.end() == self.rows.end();
+            peers.spans(first, count, is_complete)
+        } else {
+            Spans::default()
+        };
+        let chunk = Chunk {
+            first,
+            batch: &batch,
+            partitions,
+            peers,
+        };
+        let functions = self.parts.functions.iter_mut();
+        let values = functions
+            .map(|function| function.values(&chunk, &self.rows, run))
+            .collect::<Result<Vec<_>>>()?;
+        self.next += count as u64;
+        let mut low = self.next;
+        for function in &self.parts.functions {
+            low = low.min(function.low(self.next));
+        }
+        if self.reads_peers && self.lookahead != Lookahead::Peers {
+            low = low.min(self.parts.peers.end());
+        }
+        self.rows.forget_before(low);
+        self.charge(run)?;
+        let mut columns = self.parts.layout.strip(batch).into_columns();
+        columns.extend(values);
+        Ok(Batch::new(columns, count))
+    }
+
+    /// Charges what the functions hold.
+    fn charge(&mut self, run: &RunContext) -> Result<()> {
+        let functions = self.parts.functions.iter();
+        let bytes = functions.map(Function::memory_bytes).sum();
+        let temp = &run.statement.temp;
+        let memory = &mut self.memory;
+        let memory = memory.get_or_insert_with(|| temp.memory().reservation());
+        temp.resize_working_set(memory, bytes)
+    }
+}

@@ -1,0 +1,233 @@
+//! The rows of a window's input that some function may still read.
+//!
+//! Rows are numbered as they come. They are kept in the batches in which they came while there is memory for them; a
+//! partition that must be seen to its end and does not fit goes to a temporary table. Whoever reads rows goes forward
+//! only, so that a table is read by scans, one for each reader.
+
+use std::collections::VecDeque;
+
+use mayfly_memory::Reservation;
+use mayfly_plan::physical::TemporaryTable;
+use mayfly_storage::temptable::Scan;
+use mayfly_storage::{Access, TempTable, TempTableWriter};
+use mayfly_types::{Batch, Error, PhysicalType, Result};
+
+use crate::context::RunContext;
+use crate::operators::tables;
+use crate::rows::{held_bytes, with_own_strings};
+
+/// See the module.
+pub(super) struct Rows {
+    regions: VecDeque<Region>,
+    /// How many rows were read.
+    end: u64,
+    space: Space,
+    /// What holds the rows that come next; made by the first of them.
+    held: Option<Held>,
+}
+
+/// Where rows may be.
+pub(super) struct Space {
+    pub(super) columns: Vec<PhysicalType>,
+    pub(super) temporary: TemporaryTable,
+    /// Partitions may have to be seen to their end.
+    pub(super) buffers: bool,
+}
+
+struct Held {
+    /// Where rows go that do not fit.
+    table: Option<TempTable>,
+    memory: Reservation,
+    /// Rows are being stored.
+    writer: Option<TempTableWriter>,
+}
+
+impl Space {
+    fn open(&self, run: &RunContext) -> Result<Held> {
+        let table = match self.buffers {
+            true => {
+                let columns = self.columns.clone();
+                Some(tables::create(&self.temporary, columns, Access::Plain, run)?)
+            }
+            false => None,
+        };
+        let memory = match &table {
+            Some(table) => table.reservation(),
+            None => run.statement.temp.memory().reservation(),
+        };
+        Ok(Held {
+            table,
+            memory,
+            writer: None,
+        })
+    }
+}
+
+/// Consecutive rows.
+struct Region {
+    first: u64,
+    end: u64,
+    source: Source,
+}
+
+enum Source {
+    Resident { batch: Batch, bytes: u64 },
+    Stored(TempTable),
+}
+
+/// Who reads rows, going forward.
+#[derive(Default)]
+pub(super) struct Reader(Option<StoredBlock>);
+
+/// A batch of a region that is stored.
+struct StoredBlock {
+    region: u64,
+    scan: Scan,
+    first: u64,
+    batch: Batch,
+}
+
+impl Rows {
+    pub(super) fn new(space: Space) -> Self {
+        Self {
+            regions: VecDeque::new(),
+            end: 0,
+            space,
+            held: None,
+        }
+    }
+
+    /// How many rows were read.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Takes rows. `may_store`: they may go to a temporary table, since nobody reads them before more come.
+    pub(super) fn push(&mut self, batch: Batch, may_store: bool, run: &RunContext) -> Result<()> {
+        let temp = &run.statement.temp;
+        let first = self.end;
+        self.end += batch.row_count() as u64;
+        let held = match &mut self.held {
+            Some(held) => held,
+            none => none.insert(self.space.open(run)?),
+        };
+        if let Some(writer) = &mut held.writer {
+            return writer.append(&batch);
+        }
+        let stable = &temp.resources().stable;
+        let batch = if may_store {
+            with_own_strings(batch, stable)
+        } else {
+            batch
+        };
+        let bytes = held_bytes(&batch, stable);
+        let fits = held.memory.try_grow(bytes).is_ok();
+        let stores = !fits && may_store && held.table.is_some();
+        if !fits && !stores {
+            let all = held.memory.bytes() + bytes;
+            temp.resize_working_set(&mut held.memory, all)?;
+        }
+        let bytes = if stores { 0 } else { bytes };
+        let source = Source::Resident { batch, bytes };
+        let end = self.end;
+        self.regions.push_back(Region { first, end, source });
+        if stores { self.begin_storing() } else { Ok(()) }
+    }
+
+    /// Moves the rows that are in memory to the table, and lets further ones follow.
+    fn begin_storing(&mut self) -> Result<()> {
+        let Some(Held {
+            table: Some(table),
+            memory,
+            writer: open,
+        }) = &mut self.held
+        else {
+            return Ok(());
+        };
+        let is_stored = |region: &Region| matches!(region.source, Source::Stored(_));
+        let resident = self.regions.iter().rposition(is_stored).map_or(0, |at| at + 1);
+        let mut writer = table.writer();
+        let mut first = self.end;
+        for region in self.regions.drain(resident..) {
+            first = first.min(region.first);
+            if let Source::Resident { batch, bytes } = region.source {
+                writer.append(&batch)?;
+                memory.shrink(bytes);
+            }
+        }
+        *open = Some(writer);
+        self.regions.push_back(Region {
+            first,
+            end: self.end,
+            source: Source::Stored(table.clone()),
+        });
+        Ok(())
+    }
+
+    /// Makes the rows readable that were stored.
+    pub(super) fn end_storing(&mut self) -> Result<()> {
+        let writer = self.held.as_mut().and_then(|held| held.writer.take());
+        let Some(writer) = writer else {
+            return Ok(());
+        };
+        writer.finish()?;
+        if let Some(region) = self.regions.back_mut() {
+            region.end = self.end;
+        }
+        // What does not fit later has a table of its own.
+        self.held = None;
+        Ok(())
+    }
+
+    /// Nobody reads rows before this one any more.
+    pub(super) fn forget_before(&mut self, row: u64) {
+        while let Some(region) = self.regions.front()
+            && region.end <= row
+        {
+            if let Some(Region {
+                source: Source::Resident { bytes, .. },
+                ..
+            }) = self.regions.pop_front()
+                && let Some(held) = &mut self.held
+            {
+                held.memory.shrink(bytes);
+            }
+        }
+    }
+
+    /// The batch that a row is in, and the number of its first row. The row has been read, and not been forgotten.
+    pub(super) fn block<'r>(
+        &'r self,
+        reader: &'r mut Reader,
+        row: u64,
+    ) -> Result<(u64, &'r Batch)> {
+        let at = self.regions.partition_point(|region| region.end <= row);
+        let Some(region) = self.regions.get(at).filter(|region| region.first <= row) else {
+            return Err(Error::internal(format_args!("row {row} of a window is gone")));
+        };
+        let table = match &region.source {
+            Source::Resident { batch, .. } => return Ok((region.first, batch)),
+            Source::Stored(table) => table,
+        };
+        let is_at_region = |block: &StoredBlock| block.region == region.first;
+        if !reader.0.as_ref().is_some_and(is_at_region) {
+            reader.0 = Some(StoredBlock {
+                region: region.first,
+                scan: table.scan(None),
+                first: region.first,
+                batch: Batch::new(Vec::new(), 0),
+            });
+        }
+        let Some(block) = &mut reader.0 else {
+            return Err(Error::internal("a window's reader has no block"));
+        };
+        while block.first + block.batch.row_count() as u64 <= row {
+            block.first += block.batch.row_count() as u64;
+            let Some(batch) = block.scan.next_batch()? else {
+                return Err(Error::internal(format_args!("row {row} of a window is lost")));
+            };
+            block.batch = batch;
+        }
+        Ok((block.first, &block.batch))
+    }
+}

@@ -1,0 +1,101 @@
+//! BIT_AND, BIT_OR and BIT_XOR over frames: how many rows have each bit says what becomes of it.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, UInt64Array};
+use mayfly_types::Result;
+
+use super::Kernel;
+use crate::input::{self, AnyInts};
+use crate::{Column, EvaluationContext};
+
+#[derive(Clone, Copy)]
+pub(super) enum Operation {
+    And,
+    Or,
+    Xor,
+}
+
+pub(super) struct Bits {
+    operation: Operation,
+    /// Rows that are not NULL.
+    count: u64,
+    /// How many of them have each bit.
+    ones: [u64; 64],
+    results: Vec<u64>,
+}
+
+impl Bits {
+    pub(super) fn new(operation: Operation) -> Self {
+        Self {
+            operation,
+            count: 0,
+            ones: [0; 64],
+            results: Vec::new(),
+        }
+    }
+
+    fn result(&self) -> u64 {
+        let mut bits = 0;
+        for (at, ones) in self.ones.iter().enumerate() {
+            let is_set = match self.operation {
+                Operation::And => *ones == self.count,
+                Operation::Or => *ones > 0,
+                Operation::Xor => ones % 2 == 1,
+            };
+            bits |= u64::from(is_set) << at;
+        }
+        bits
+    }
+}
+
+impl Kernel for Bits {
+    type Values<'a> = Vec<Option<u64>>;
+
+    fn values<'a>(&self, arguments: &'a [ArrayRef]) -> Result<Self::Values<'a>> {
+        let [argument] = arguments else {
+            return Err(super::super::mismatch("bits"));
+        };
+        let column = Column::Array(ArrayRef::clone(argument));
+        let values: AnyInts<'_> = input::any_ints(&column)?;
+        let rows = 0..argument.len();
+        Ok(rows.map(|row| values.get(row).map(|value| value as u64)).collect())
+    }
+
+    fn clear(&mut self) {
+        (self.count, self.ones) = (0, [0; 64]);
+    }
+
+    fn add(&mut self, values: &Self::Values<'_>, row: usize) -> Result<()> {
+        if let Some(value) = values[row] {
+            self.count += 1;
+            for (at, ones) in self.ones.iter_mut().enumerate() {
+                *ones += (value >> at) & 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, values: &Self::Values<'_>, row: usize) {
+        if let Some(value) = values[row] {
+            self.count -= 1;
+            for (at, ones) in self.ones.iter_mut().enumerate() {
+                *ones -= (value >> at) & 1;
+            }
+        }
+    }
+
+    fn push(&mut self, _is_same: bool, _context: &EvaluationContext) -> Result<()> {
+        self.results.push(self.result());
+        Ok(())
+    }
+
+    fn take_results(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+        let results = std::mem::take(&mut self.results);
+        Ok(Arc::new(UInt64Array::from(results)))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.results.capacity() * 8
+    }
+}

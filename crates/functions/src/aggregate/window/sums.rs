@@ -1,0 +1,310 @@
+//! SUM and AVG over frames: exact sums, from which what leaves is subtracted.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, Float64Array};
+use arrow_buffer::{NullBuffer, i256};
+use mayfly_types::{PhysicalType, Result};
+
+use super::{FrameAggregate, Kernel, boxed, state};
+use crate::aggregate::exact_sum::ExactSums;
+use crate::aggregate::function::{Accumulator, AggregateSignature};
+use crate::aggregate::sum::{Sums, Totals};
+use crate::{EvaluationContext, output};
+
+pub(super) fn over_frames(
+    signature: &AggregateSignature,
+    averages: bool,
+) -> Result<Box<dyn FrameAggregate>> {
+    let is_wide = matches!(signature.state[0].physical(), PhysicalType::Decimal256(_));
+    Ok(match (signature.arguments[0].physical(), is_wide) {
+        (PhysicalType::Float64, _) => boxed(Doubles::new(averages)),
+        (PhysicalType::Int64, _) => boxed(Exact::<Int64Type, Narrow>::new(signature, averages)),
+        (PhysicalType::UInt64, _) => boxed(Exact::<UInt64Type, Narrow>::new(signature, averages)),
+        (PhysicalType::Decimal128(_), false) => {
+            boxed(Exact::<Decimal128Type, Narrow>::new(signature, averages))
+        }
+        (PhysicalType::Decimal128(_), true) => {
+            boxed(Exact::<Decimal128Type, Wide>::new(signature, averages))
+        }
+        (PhysicalType::Decimal256(_), _) => {
+            boxed(Exact::<Decimal256Type, Wide>::new(signature, averages))
+        }
+        _ => return Err(crate::aggregate::mismatch("sum")),
+    })
+}
+
+/// In which integer a sum is kept.
+trait Width: Send {
+    type Sum: Copy + Default + Send;
+
+    fn plus(a: Self::Sum, b: Self::Sum) -> Self::Sum;
+    fn minus(a: Self::Sum, b: Self::Sum) -> Self::Sum;
+    fn results(sums: Vec<Self::Sum>) -> Sums;
+}
+
+struct Narrow;
+
+impl Width for Narrow {
+    type Sum = i128;
+
+    fn plus(a: i128, b: i128) -> i128 {
+        a.wrapping_add(b)
+    }
+
+    fn minus(a: i128, b: i128) -> i128 {
+        a.wrapping_sub(b)
+    }
+
+    fn results(sums: Vec<i128>) -> Sums {
+        Sums::Narrow(sums)
+    }
+}
+
+struct Wide;
+
+impl Width for Wide {
+    type Sum = i256;
+
+    fn plus(a: i256, b: i256) -> i256 {
+        a.wrapping_add(b)
+    }
+
+    fn minus(a: i256, b: i256) -> i256 {
+        a.wrapping_sub(b)
+    }
+
+    fn results(sums: Vec<i256>) -> Sums {
+        Sums::Wide(sums)
+    }
+}
+
+/// A value as a term of a sum of a width.
+trait Term<W: Width>: Copy {
+    fn term(self) -> W::Sum;
+}
+
+impl Term<Narrow> for i64 {
+    fn term(self) -> i128 {
+        i128::from(self)
+    }
+}
+
+impl Term<Narrow> for u64 {
+    fn term(self) -> i128 {
+        i128::from(self)
+    }
+}
+
+impl Term<Narrow> for i128 {
+    fn term(self) -> i128 {
+        self
+    }
+}
+
+impl Term<Wide> for i128 {
+    fn term(self) -> i256 {
+        i256::from_i128(self)
+    }
+}
+
+impl Term<Wide> for i256 {
+    fn term(self) -> i256 {
+        self
+    }
+}
+
+/// The values of a column.
+struct Natives<'a, T: ArrowPrimitiveType> {
+    values: &'a [T::Native],
+    nulls: Option<&'a NullBuffer>,
+}
+
+impl<T: ArrowPrimitiveType> Natives<'_, T> {
+    #[inline]
+    fn get(&self, row: usize) -> Option<T::Native> {
+        match self.nulls {
+            Some(nulls) if nulls.is_null(row) => None,
+            _ => Some(self.values[row]),
+        }
+    }
+}
+
+fn natives<'a, T: ArrowPrimitiveType>(arguments: &'a [ArrayRef]) -> Result<Natives<'a, T>> {
+    let array = match arguments {
+        [argument] => argument.as_primitive_opt::<T>(),
+        _ => None,
+    };
+    let array = array.ok_or_else(|| crate::aggregate::mismatch("sum"))?;
+    Ok(Natives {
+        values: array.values(),
+        nulls: array.nulls().filter(|nulls| nulls.null_count() > 0),
+    })
+}
+
+/// Sums of integers and decimals.
+struct Exact<T, W: Width> {
+    signature: AggregateSignature,
+    averages: bool,
+    sum: W::Sum,
+    /// Rows that are not NULL.
+    count: i64,
+    sums: Vec<W::Sum>,
+    counts: Vec<i64>,
+    argument: PhantomData<fn(T)>,
+}
+
+impl<T, W: Width> Exact<T, W> {
+    fn new(signature: &AggregateSignature, averages: bool) -> Self {
+        Self {
+            signature: signature.clone(),
+            averages,
+            sum: W::Sum::default(),
+            count: 0,
+            sums: Vec::new(),
+            counts: Vec::new(),
+            argument: PhantomData,
+        }
+    }
+}
+
+impl<T, W> Kernel for Exact<T, W>
+where
+    T: ArrowPrimitiveType,
+    T::Native: Term<W>,
+    W: Width,
+{
+    type Values<'a> = Natives<'a, T>;
+
+    fn values<'a>(&self, arguments: &'a [ArrayRef]) -> Result<Self::Values<'a>> {
+        natives(arguments)
+    }
+
+    fn clear(&mut self) {
+        (self.sum, self.count) = (W::Sum::default(), 0);
+    }
+
+    #[inline]
+    fn add(&mut self, values: &Self::Values<'_>, row: usize) -> Result<()> {
+        if let Some(value) = values.get(row) {
+            self.sum = W::plus(self.sum, value.term());
+            self.count += 1;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn remove(&mut self, values: &Self::Values<'_>, row: usize) {
+        if let Some(value) = values.get(row) {
+            self.sum = W::minus(self.sum, value.term());
+            self.count -= 1;
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, _is_same: bool, _context: &EvaluationContext) -> Result<()> {
+        self.sums.push(self.sum);
+        self.counts.push(self.count);
+        Ok(())
+    }
+
+    fn take_results(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
+        let sums = W::results(std::mem::take(&mut self.sums));
+        let counts = std::mem::take(&mut self.counts);
+        Totals::new(&self.signature, self.averages, sums, counts).take_result(context)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.sums.capacity() * size_of::<W::Sum>() + self.counts.capacity() * 8
+    }
+}
+
+/// Sums of doubles.
+struct Doubles {
+    averages: bool,
+    /// Of one group: the frame.
+    sum: ExactSums,
+    count: i64,
+    results: Vec<f64>,
+    seen: Vec<bool>,
+}
+
+impl Doubles {
+    fn new(averages: bool) -> Self {
+        let mut sum = ExactSums::default();
+        sum.resize(1);
+        Self {
+            averages,
+            sum,
+            count: 0,
+            results: Vec::new(),
+            seen: Vec::new(),
+        }
+    }
+}
+
+impl Kernel for Doubles {
+    type Values<'a> = Natives<'a, Float64Type>;
+
+    fn values<'a>(&self, arguments: &'a [ArrayRef]) -> Result<Self::Values<'a>> {
+        natives(arguments)
+    }
+
+    fn clear(&mut self) {
+        self.sum.restart();
+        self.count = 0;
+    }
+
+    #[inline]
+    fn add(&mut self, values: &Self::Values<'_>, row: usize) -> Result<()> {
+        if let Some(value) = values.get(row) {
+            self.sum.add(0, value);
+            self.count += 1;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn remove(&mut self, values: &Self::Values<'_>, row: usize) {
+        if let Some(value) = values.get(row) {
+            self.sum.add(0, -value);
+            self.count -= 1;
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, is_same: bool, _context: &EvaluationContext) -> Result<()> {
+        let result = match self.results.last() {
+            Some(last) if is_same => *last,
+            _ => {
+                let sum = self.sum.round(0);
+                if !sum.is_finite() {
+                    return Err(output::out_of_range("DOUBLE", None));
+                }
+                if self.averages && self.count > 0 {
+                    sum / self.count as f64
+                } else {
+                    sum
+                }
+            }
+        };
+        self.results.push(result);
+        self.seen.push(self.count > 0);
+        Ok(())
+    }
+
+    fn take_results(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+        let results = std::mem::take(&mut self.results);
+        let nulls = state::validity(&std::mem::take(&mut self.seen));
+        Ok(Arc::new(Float64Array::new(results.into(), nulls)))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.sum.memory_bytes() + self.results.capacity() * 9
+    }
+}

@@ -1,0 +1,394 @@
+//! Window functions: calls, the windows that they are over, and the relations that these become (the manual, "Window
+//! Functions").
+//!
+//! A call becomes a column of its query block, as an aggregate does. The windows stand over the groups and HAVING and
+//! below the select list: each distinct one sorts the rows by its partitions and its order and adds a column for each
+//! of its calls. Rules may then find that windows can share a sort.
+
+mod call;
+mod frame;
+
+use mayfly_syntax::ast::{Expr, Function, NamedWindowDefinition, NamedWindowExpr};
+use mayfly_syntax::ast::{WindowSpec, WindowType};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::binder::Binder;
+use super::block::same_name;
+use super::collation::unclaimed;
+use super::expression::{bare, is_descending, position_of};
+use super::scope::Clause;
+use crate::tree::expression::{Expression, ExpressionKind, same_expression};
+use crate::tree::logical::{ColumnId, Computed, Relation, Window, visit_expression_mut};
+use crate::tree::physical::SortKey;
+use crate::tree::window::{Frame, Over, WindowCall};
+
+/// How errors call a window that has no name.
+const UNNAMED: &str = "<unnamed window>";
+
+/// Why rows are sorted below a window.
+const SORT_CAUSE: &str = "a window function reads its rows in order";
+
+/// The windows of a query block.
+#[derive(Debug, Default)]
+pub(crate) struct Windows {
+    /// The query block is one in which there may be windows.
+    pub(super) allowed: bool,
+    /// The WINDOW clause.
+    named: Vec<Named>,
+    /// All windows, named or not.
+    specifications: Vec<Specification>,
+    /// The calls of window functions.
+    calls: Vec<BoundCall>,
+    /// How many calls are open around the expression that is being bound.
+    open: usize,
+    /// The window whose keys are being bound.
+    being_bound: Option<String>,
+}
+
+/// A window of the WINDOW clause.
+#[derive(Debug)]
+struct Named {
+    name: String,
+    state: NamedState,
+}
+
+#[derive(Debug)]
+enum NamedState {
+    Written(Box<WindowSpec>),
+    /// It is being bound: who comes back to it goes in a circle.
+    Open,
+    /// The index of its specification.
+    Bound(usize),
+}
+
+/// A window.
+#[derive(Debug, Clone)]
+struct Specification {
+    name: Option<String>,
+    /// The named window that it begins with.
+    base: Option<String>,
+    partition: Vec<Expression>,
+    order: Vec<SortKey>,
+    has_own_order: bool,
+    frame: Option<(Frame, String)>,
+}
+
+/// A call of a window function: a column of the query block.
+#[derive(Debug)]
+struct BoundCall {
+    id: ColumnId,
+    specification: usize,
+    call: WindowCall,
+}
+
+impl Windows {
+    /// Whether a column is the result of one of the calls.
+    pub(super) fn makes(&self, id: ColumnId) -> bool {
+        self.calls.iter().any(|known| known.id == id)
+    }
+
+    /// Whether there is a call.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Calls `visit` on each expression of the calls whose columns `is_read` names.
+    pub(super) fn for_each_expression_of(
+        &mut self,
+        is_read: &dyn Fn(ColumnId) -> bool,
+        visit: &mut dyn FnMut(&mut Expression),
+    ) {
+        for known in self.calls.iter_mut().filter(|known| is_read(known.id)) {
+            known.call.for_each_expression_mut(visit);
+        }
+    }
+
+    /// Calls `visit` on the keys of each window, with the window's name and the key's number, from 1 on.
+    pub(super) fn for_each_key(
+        &mut self,
+        visit: &mut dyn FnMut(&mut Expression, &str, usize) -> Result<()>,
+    ) -> Result<()> {
+        for specification in &mut self.specifications {
+            let name = specification.name.as_deref().unwrap_or(UNNAMED);
+            let order = specification.order.iter_mut();
+            let order = order.map(|key| &mut key.expression);
+            let keys = specification.partition.iter_mut().chain(order);
+            for (at, key) in keys.enumerate() {
+                visit(key, name, at + 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Specification {
+    fn over(&self, is_named: bool) -> Over {
+        Over {
+            name: self.name.clone().filter(|_| is_named),
+            base: self.base.clone(),
+            has_own_order: self.has_own_order,
+            frame: self.frame.as_ref().map(|(_, text)| text.clone()),
+        }
+    }
+
+    fn frame(&self) -> Frame {
+        match &self.frame {
+            Some((frame, _)) => frame.clone(),
+            None => Frame::usual(!self.order.is_empty()),
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// Error 3593: a window function may not stand here.
+    pub(super) fn refuse_window(&mut self, function: &str) -> Result<()> {
+        let scope = self.scope();
+        if let Some(window) = &scope.windows.being_bound {
+            return Err(codes::ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC.with(&[window]));
+        }
+        let is_place = matches!(scope.clause, Clause::FieldList | Clause::OrderBy)
+            && scope.inside_aggregate == 0
+            && scope.windows.open == 0;
+        if scope.windows.allowed && is_place {
+            return Ok(());
+        }
+        Err(codes::ER_WINDOW_INVALID_WINDOW_FUNC_USE.with(&[&function]))
+    }
+
+    /// Binds the WINDOW clause.
+    pub(super) fn bind_named_windows(&mut self, written: &[NamedWindowDefinition]) -> Result<()> {
+        for NamedWindowDefinition(name, definition) in written {
+            let NamedWindowExpr::WindowSpec(specification) = definition else {
+                continue;
+            };
+            let named = &mut self.scope().windows.named;
+            if let Some(known) = named.iter().find(|known| same_name(&known.name, &name.value)) {
+                return Err(codes::ER_WINDOW_DUPLICATE_NAME.with(&[&known.name]));
+            }
+            named.push(Named {
+                name: name.value.clone(),
+                state: NamedState::Written(Box::new(specification.clone())),
+            });
+        }
+        for at in 0..written.len() {
+            self.named_window(at)?;
+        }
+        Ok(())
+    }
+
+    /// The specification of a named window, which is bound when it is first asked for.
+    fn named_window(&mut self, at: usize) -> Result<usize> {
+        let named = &mut self.scope().windows.named[at];
+        match std::mem::replace(&mut named.state, NamedState::Open) {
+            NamedState::Open => Err(codes::ER_WINDOW_CIRCULARITY_IN_WINDOW_GRAPH.error()),
+            NamedState::Bound(known) => {
+                named.state = NamedState::Bound(known);
+                Ok(known)
+            }
+            NamedState::Written(written) => {
+                let name = named.name.clone();
+                let bound = self.bind_specification(&written, Some(name))?;
+                self.scope().windows.named[at].state = NamedState::Bound(bound);
+                Ok(bound)
+            }
+        }
+    }
+
+    fn window_of_name(&mut self, name: &str) -> Result<usize> {
+        let mut named = self.scope().windows.named.iter();
+        match named.position(|known| same_name(&known.name, name)) {
+            Some(at) => self.named_window(at),
+            None => Err(codes::ER_WINDOW_NO_SUCH_WINDOW.with(&[&name])),
+        }
+    }
+
+    fn bind_specification(&mut self, written: &WindowSpec, name: Option<String>) -> Result<usize> {
+        let shown = name.clone().unwrap_or_else(|| UNNAMED.to_owned());
+        let base = match &written.window_name {
+            Some(base) => Some(self.window_of_name(&base.value)?),
+            None => None,
+        };
+        let base = base.map(|at| self.scope().windows.specifications[at].clone());
+        let mut bound = Specification {
+            name,
+            base: None,
+            partition: Vec::new(),
+            order: Vec::new(),
+            has_own_order: true,
+            frame: None,
+        };
+        if let Some(base) = base {
+            let base_name = base.name.unwrap_or_default();
+            if !written.partition_by.is_empty() {
+                return Err(codes::ER_WINDOW_NO_CHILD_PARTITIONING.error());
+            }
+            if base.frame.is_some() {
+                return Err(codes::ER_WINDOW_NO_INHERIT_FRAME.with(&[&base_name]));
+            }
+            if !base.order.is_empty() && !written.order_by.is_empty() {
+                return Err(codes::ER_WINDOW_NO_REDEFINE_ORDER_BY.with(&[&shown, &base_name]));
+            }
+            bound.has_own_order = base.order.is_empty();
+            bound.partition = base.partition;
+            bound.order = base.order;
+            bound.base = Some(base_name);
+        }
+        let clause = self.scope().clause;
+        self.scope().windows.being_bound = Some(shown.clone());
+        self.scope().clause = Clause::WindowPartition;
+        for key in &written.partition_by {
+            let key = self.bind_window_key(key, &shown)?;
+            bound.partition.push(key);
+        }
+        self.scope().clause = Clause::WindowOrder;
+        for key in &written.order_by {
+            let expression = self.bind_window_key(&key.expr, &shown)?;
+            bound.order.push(SortKey {
+                expression,
+                descending: is_descending(key),
+            });
+        }
+        if let Some(frame) = &written.window_frame {
+            bound.frame = Some(self.bind_frame(frame, &bound.order, &shown)?);
+        }
+        self.scope().clause = clause;
+        let windows = &mut self.scope().windows;
+        windows.being_bound = None;
+        windows.specifications.push(bound);
+        Ok(windows.specifications.len() - 1)
+    }
+
+    fn bind_window_key(&mut self, written: &Expr, window: &str) -> Result<Expression> {
+        let written = bare(written);
+        if position_of(written).is_some() {
+            return Err(codes::ER_WINDOW_ILLEGAL_ORDER_BY.with(&[&window]));
+        }
+        let key = unclaimed(self.bind_stored(written)?);
+        for id in key.columns().iter() {
+            if self.is_of_outer_query(id) {
+                let mut outer = self.scopes.iter().rev().skip(1);
+                let name = outer.find_map(|scope| Some(scope.full_name(scope.slot_of(id)?)));
+                let name = name.unwrap_or_default();
+                return Err(codes::ER_WINDOW_OUTER_REFERENCE.with(&[&name]));
+            }
+        }
+        Ok(key)
+    }
+
+    /// A call with OVER.
+    pub(super) fn bind_window_call(
+        &mut self,
+        name: &str,
+        call: &Function,
+        over: &WindowType,
+    ) -> Result<Expression> {
+        let shown = name.to_ascii_lowercase();
+        self.refuse_window(&shown)?;
+        let depth = self.scopes.len() - 1;
+        self.scopes[depth].windows.open += 1;
+        let bound = self.bind_window_function(&shown, call)?;
+        self.scopes[depth].windows.open -= 1;
+        let (specification, is_named) = match over {
+            WindowType::NamedWindow(name) => (self.window_of_name(&name.value)?, true),
+            WindowType::WindowSpec(written) => (self.bind_specification(written, None)?, false),
+        };
+        let id = self.new_column();
+        let windows = &mut self.scopes[depth].windows;
+        let window = &windows.specifications[specification];
+        let call = WindowCall {
+            function: bound.function,
+            arguments: bound.arguments,
+            frame: window.frame(),
+            result: bound.result.clone(),
+            nullable: bound.nullable,
+            over: window.over(is_named),
+        };
+        windows.calls.push(BoundCall {
+            id,
+            specification,
+            call,
+        });
+        self.deepest = self.deepest.max(Some(depth));
+        Ok(Expression::column(id, bound.result, bound.nullable))
+    }
+
+    /// Puts the windows of the query block over its rows, each over a sort of its own.
+    pub(super) fn put_windows(&mut self, mut relation: Relation) -> Relation {
+        let windows = std::mem::take(&mut self.scope().windows);
+        let mut specifications = windows.specifications;
+        let mut calls = windows.calls;
+        // What is no column is computed once, below all sorts.
+        let mut computed: Vec<Computed> = Vec::new();
+        let is_used = |at: usize, calls: &[BoundCall]| {
+            let mut calls = calls.iter();
+            calls.any(|call| call.specification == at)
+        };
+        for (at, specification) in specifications.iter_mut().enumerate() {
+            if !is_used(at, &calls) {
+                continue;
+            }
+            let is_constant = |key: &Expression| matches!(key.kind, ExpressionKind::Literal(_));
+            specification.partition.retain(|key| !is_constant(key));
+            specification.order.retain(|key| !is_constant(&key.expression));
+            let order = specification.order.iter_mut();
+            let order = order.map(|key| &mut key.expression);
+            for key in specification.partition.iter_mut().chain(order) {
+                let (ty, nullable) = (key.ty.clone(), key.nullable);
+                let known = computed
+                    .iter()
+                    .position(|known| same_expression(&known.expression, key));
+                let id = match (&key.kind, known) {
+                    (ExpressionKind::Column(_), _) => continue,
+                    (_, Some(known)) => computed[known].id,
+                    (_, None) => {
+                        let id = self.new_column();
+                        let expression = key.clone();
+                        computed.push(Computed { id, expression });
+                        id
+                    }
+                };
+                *key = Expression::column(id, ty, nullable);
+            }
+        }
+        // The bounds of frames are computed of the same values.
+        for known in &mut calls {
+            known.call.for_each_expression_mut(&mut |expression| {
+                visit_expression_mut(expression, &mut |inner| {
+                    let mut keys = computed.iter();
+                    let key = keys.find(|key| same_expression(&key.expression, inner));
+                    if let Some(key) = key {
+                        let (ty, nullable) = (inner.ty.clone(), inner.nullable);
+                        *inner = Expression::column(key.id, ty, nullable);
+                    }
+                    key.is_none()
+                });
+            });
+        }
+        relation = relation.extended(computed);
+        while let Some(first) = calls.first() {
+            let Specification {
+                partition, order, ..
+            } = specifications[first.specification].clone();
+            let is_of_it = |call: &mut BoundCall| {
+                let other = &specifications[call.specification];
+                same_keys(&partition, &other.partition) && same_order(&order, &other.order)
+            };
+            let own: Vec<BoundCall> = calls.extract_if(.., is_of_it).collect();
+            let own = own.into_iter().map(|known| (known.id, known.call));
+            relation = Window::over(relation, partition, order, own.collect(), SORT_CAUSE);
+        }
+        relation
+    }
+}
+
+fn same_keys(a: &[Expression], b: &[Expression]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_expression(a, b))
+}
+
+fn same_order(a: &[SortKey], b: &[SortKey]) -> bool {
+    let same = |(a, b): (&SortKey, &SortKey)| {
+        a.descending == b.descending && same_expression(&a.expression, &b.expression)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same)
+}

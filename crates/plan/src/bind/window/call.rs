@@ -1,0 +1,218 @@
+//! The functions themselves: their arguments and the types of their values.
+
+use mayfly_functions::aggregate;
+use mayfly_syntax::ast::{
+    DuplicateTreatment, Expr, Function, FunctionArguments, NullTreatment, Value as AstValue,
+};
+use mayfly_types::common_type::Alternatives;
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType, TypeKind, Value};
+
+use crate::bind::binder::Binder;
+use crate::bind::expression::plain;
+use crate::bind::types::{cast_exactly, choice_type};
+use crate::not_supported::not_supported;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::window::WindowFunction;
+
+/// A function with its arguments and the type of its value.
+pub(super) struct BoundFunction {
+    pub(super) function: WindowFunction,
+    pub(super) arguments: Vec<Expression>,
+    pub(super) result: SqlType,
+    pub(super) nullable: bool,
+}
+
+impl BoundFunction {
+    fn number(function: WindowFunction) -> Self {
+        Self {
+            function,
+            arguments: Vec::new(),
+            result: SqlType {
+                length: 21,
+                ..SqlType::bigint_unsigned()
+            },
+            nullable: false,
+        }
+    }
+
+    fn share(function: WindowFunction) -> Self {
+        Self {
+            result: SqlType::double(),
+            ..Self::number(function)
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// Binds a window function; `name` is in lower case.
+    pub(super) fn bind_window_function(
+        &mut self,
+        name: &str,
+        call: &Function,
+    ) -> Result<BoundFunction> {
+        if matches!(call.null_treatment, Some(NullTreatment::IgnoreNulls)) {
+            return Err(not_supported("IGNORE NULLS"));
+        }
+        let FunctionArguments::List(list) = &call.args else {
+            return Err(not_supported(name));
+        };
+        if let Some(function) = aggregate::by_name(name)
+            && name != "first_value"
+        {
+            if name == "group_concat" {
+                return Err(not_supported("group_concat as window function"));
+            }
+            if matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct)) {
+                return Err(not_supported("<window function>(DISTINCT ..)"));
+            }
+            let call = self.bind_aggregate_parts(name, function, list)?;
+            return Ok(BoundFunction {
+                result: call.signature.result.clone(),
+                nullable: call.signature.nullable,
+                function: WindowFunction::Aggregate(Box::new(call)),
+                arguments: Vec::new(),
+            });
+        }
+        let written = list.args.iter().map(plain).collect::<Result<Vec<&Expr>>>()?;
+        match (name, written.as_slice()) {
+            ("row_number", []) => Ok(BoundFunction::number(WindowFunction::RowNumber)),
+            ("rank", []) => Ok(BoundFunction::number(WindowFunction::Rank)),
+            ("dense_rank", []) => Ok(BoundFunction::number(WindowFunction::DenseRank)),
+            ("percent_rank", []) => Ok(BoundFunction::share(WindowFunction::PercentRank)),
+            ("cume_dist", []) => Ok(BoundFunction::share(WindowFunction::CumeDist)),
+            ("ntile", [buckets]) => {
+                let buckets = self.bind_count(name, buckets, 1)?;
+                Ok(BoundFunction::number(WindowFunction::Ntile(buckets)))
+            }
+            ("first_value", [value]) => self.bind_choice(WindowFunction::FirstValue, &[value]),
+            ("last_value", [value]) => self.bind_choice(WindowFunction::LastValue, &[value]),
+            ("nth_value", [value, row]) => {
+                let row = self.bind_count(name, row, 1)?;
+                self.bind_choice(WindowFunction::NthValue(row), &[value])
+            }
+            ("lag" | "lead", [value, rest @ ..]) if rest.len() <= 2 => {
+                let distance = match rest.first() {
+                    Some(distance) => self.bind_count(name, distance, 0)?,
+                    None => 1,
+                };
+                let function = match name {
+                    "lag" => WindowFunction::Lag(distance),
+                    _ => WindowFunction::Lead(distance),
+                };
+                let mut choices = vec![*value];
+                choices.extend(rest.get(1));
+                self.bind_choice(function, &choices)
+            }
+            _ => Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name])),
+        }
+    }
+
+    /// A whole number that is known before the statement runs; error 1210 if it is none or too small.
+    fn bind_count(&mut self, function: &str, written: &Expr, smallest: u64) -> Result<u64> {
+        if let Expr::Identifier(name) = written
+            && mayfly_syntax::encodings::variable(written).is_none()
+            && function != "nth_value"
+        {
+            return Err(codes::ER_SP_UNDECLARED_VAR.with(&[&name.value]));
+        }
+        let wrong = || codes::ER_WRONG_ARGUMENTS.with(&[&function]);
+        let number = match self.bind_whole_number(written)? {
+            WholeNumber::Known(number) => number,
+            // Planned again when the statement is executed.
+            WholeNumber::Later => i128::from(smallest),
+            WholeNumber::Other => return Err(wrong()),
+        };
+        match u64::try_from(number) {
+            // The largest distance is that of a signed number.
+            Ok(count) if count >= smallest && i64::try_from(count).is_ok() => Ok(count),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// A whole number, or the `?` that stands for one.
+    pub(super) fn bind_whole_number(&mut self, written: &Expr) -> Result<WholeNumber> {
+        let is_placeholder = matches!(written, Expr::Value(value)
+            if matches!(value.value, AstValue::Placeholder(_)));
+        let bound = self.bind_expression(written)?;
+        let value = match &bound.kind {
+            ExpressionKind::Literal(value) => value.clone(),
+            ExpressionKind::Parameter(index) if is_placeholder => {
+                let ty = SqlType::bigint_unsigned();
+                self.catalog.parameter_meets(*index, &ty);
+                match self.catalog.parameter_value(*index) {
+                    None => return Ok(WholeNumber::Later),
+                    Some(value @ (Value::Int(_) | Value::UInt(_) | Value::Null)) => value,
+                    Some(_) => return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"])),
+                }
+            }
+            _ => return Ok(WholeNumber::Other),
+        };
+        Ok(match value {
+            Value::Int(number) if bound.ty.is_integer() || is_placeholder => {
+                WholeNumber::Known(i128::from(number))
+            }
+            Value::UInt(number) => WholeNumber::Known(i128::from(number)),
+            _ => WholeNumber::Other,
+        })
+    }
+
+    /// A function that gives one of the values of its arguments.
+    fn bind_choice(&mut self, function: WindowFunction, written: &[&Expr]) -> Result<BoundFunction> {
+        let mut choices = written
+            .iter()
+            .map(|choice| self.bind_stored(choice))
+            .collect::<Result<Vec<_>>>()?;
+        self.type_parameters_of_choice(&mut choices);
+        let known: Vec<&Expression> = choices.iter().collect();
+        let result = kept_type(choice_type(&known, Alternatives::Function, function.name())?);
+        let nullable = choices.len() < 2 || choices.iter().any(|choice| choice.nullable);
+        if result.kind != TypeKind::Null {
+            for choice in &mut choices {
+                choice.change(|choice| cast_exactly(choice, &result));
+            }
+        }
+        Ok(BoundFunction {
+            function,
+            arguments: choices,
+            result,
+            nullable,
+        })
+    }
+}
+
+/// What is known of a whole number.
+pub(super) enum WholeNumber {
+    Known(i128),
+    /// Not before the statement is executed.
+    Later,
+    /// It is none.
+    Other,
+}
+
+/// The type of a value that a window function keeps: MySQL keeps whole numbers as INT or BIGINT and strings as they
+/// are compared.
+fn kept_type(ty: SqlType) -> SqlType {
+    /// A number of so many digits and a sign may not fit INT.
+    const INT_LENGTH: u32 = 10;
+    let int = |ty: &SqlType, unsigned: bool| SqlType {
+        length: ty.length,
+        unsigned,
+        ..SqlType::integer(TypeKind::Int)
+    };
+    match ty.kind {
+        TypeKind::Year => int(&ty, true),
+        _ if ty.is_integer() && ty.length < INT_LENGTH => int(&ty, ty.unsigned),
+        _ if ty.is_integer() => SqlType {
+            unsigned: ty.unsigned,
+            ..SqlType::bigint()
+        },
+        TypeKind::Char => SqlType::varchar(ty.length, ty.collation),
+        TypeKind::Enum | TypeKind::Set => SqlType::varchar(ty.length, ty.collation),
+        TypeKind::Decimal => SqlType {
+            unsigned: false,
+            ..ty
+        },
+        _ => ty,
+    }
+}

@@ -1,0 +1,216 @@
+//! Frames: the rows of a partition that a function reads, as seen from its row.
+
+use mayfly_syntax::ast::{Expr, Interval, WindowFrame, WindowFrameBound, WindowFrameUnits};
+use mayfly_syntax::encodings::unit_name;
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
+
+use super::call::WholeNumber;
+use crate::bind::binder::Binder;
+use crate::bind::types::{cast, cast_exactly};
+use crate::not_supported::not_supported;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::physical::SortKey;
+use crate::tree::window::{Frame, FrameBound, ValueBound};
+
+/// A bound as the grammar has it.
+#[derive(Clone, Copy)]
+enum Written<'w> {
+    UnboundedPreceding,
+    Preceding(&'w Expr),
+    CurrentRow,
+    Following(&'w Expr),
+    UnboundedFollowing,
+}
+
+impl<'w> Written<'w> {
+    fn of(bound: &'w WindowFrameBound) -> Self {
+        match bound {
+            WindowFrameBound::CurrentRow => Self::CurrentRow,
+            WindowFrameBound::Preceding(None) => Self::UnboundedPreceding,
+            WindowFrameBound::Following(None) => Self::UnboundedFollowing,
+            WindowFrameBound::Preceding(Some(distance)) => Self::Preceding(distance),
+            WindowFrameBound::Following(Some(distance)) => Self::Following(distance),
+        }
+    }
+
+    /// How it stands to the row: before, at or behind it.
+    fn side(self) -> i8 {
+        match self {
+            Self::UnboundedPreceding | Self::Preceding(_) => -1,
+            Self::CurrentRow => 0,
+            Self::Following(_) | Self::UnboundedFollowing => 1,
+        }
+    }
+
+    fn distance(self) -> Option<&'w Expr> {
+        match self {
+            Self::Preceding(distance) | Self::Following(distance) => Some(distance),
+            _ => None,
+        }
+    }
+
+    fn text(self) -> String {
+        let word = if self.side() < 0 { "PRECEDING" } else { "FOLLOWING" };
+        match self {
+            Self::CurrentRow => "CURRENT ROW".to_owned(),
+            Self::UnboundedPreceding | Self::UnboundedFollowing => format!("UNBOUNDED {word}"),
+            Self::Preceding(distance) | Self::Following(distance) => match distance {
+                Expr::Interval(interval) => {
+                    let unit = interval.leading_field.as_ref().map(unit_name);
+                    let unit = unit.unwrap_or_default();
+                    format!("INTERVAL {} {unit}  {word}", interval.value)
+                }
+                number => format!("{number} {word}"),
+            },
+        }
+    }
+}
+
+fn illegal(window: &str) -> Error {
+    codes::ER_WINDOW_FRAME_ILLEGAL.with(&[&window])
+}
+
+impl Binder<'_> {
+    /// Binds a frame; gives it with its text.
+    pub(super) fn bind_frame(
+        &mut self,
+        written: &WindowFrame,
+        order: &[SortKey],
+        window: &str,
+    ) -> Result<(Frame, String)> {
+        let (counts_rows, unit) = match written.units {
+            WindowFrameUnits::Rows => (true, "ROWS"),
+            WindowFrameUnits::Range => (false, "RANGE"),
+            WindowFrameUnits::Groups => return Err(not_supported("GROUPS")),
+        };
+        let start = Written::of(&written.start_bound);
+        let end = written.end_bound.as_ref().map_or(Written::CurrentRow, Written::of);
+        if matches!(start, Written::UnboundedFollowing) {
+            return Err(codes::ER_WINDOW_FRAME_START_ILLEGAL.with(&[&window]));
+        }
+        if matches!(end, Written::UnboundedPreceding) {
+            return Err(codes::ER_WINDOW_FRAME_END_ILLEGAL.with(&[&window]));
+        }
+        if start.side() > end.side() {
+            return Err(illegal(window));
+        }
+        let frame = Frame {
+            counts_rows,
+            start: self.bind_bound(start, counts_rows, order, window)?,
+            end: self.bind_bound(end, counts_rows, order, window)?,
+        };
+        let text = format!("{unit} BETWEEN {} AND {}", start.text(), end.text());
+        Ok((frame, text))
+    }
+
+    fn bind_bound(
+        &mut self,
+        written: Written<'_>,
+        counts_rows: bool,
+        order: &[SortKey],
+        window: &str,
+    ) -> Result<FrameBound> {
+        let Some(distance) = written.distance() else {
+            return Ok(match written {
+                Written::CurrentRow => FrameBound::CurrentRow,
+                _ => FrameBound::Unbounded,
+            });
+        };
+        if !counts_rows {
+            return self.bind_value_bound(distance, written.side() < 0, order, window);
+        }
+        if matches!(distance, Expr::Interval(_)) {
+            return Err(codes::ER_WINDOW_ROWS_INTERVAL_USE.with(&[&window]));
+        }
+        let rows = match self.bind_whole_number(distance)? {
+            WholeNumber::Known(rows) if rows >= 0 => i64::try_from(rows).unwrap_or(i64::MAX),
+            WholeNumber::Later => 1,
+            _ => return Err(illegal(window)),
+        };
+        Ok(FrameBound::Rows(rows * i64::from(written.side())))
+    }
+
+    /// RANGE n PRECEDING or FOLLOWING.
+    fn bind_value_bound(
+        &mut self,
+        distance: &Expr,
+        precedes: bool,
+        order: &[SortKey],
+        window: &str,
+    ) -> Result<FrameBound> {
+        let wrong_order = || codes::ER_WINDOW_RANGE_FRAME_ORDER_TYPE.with(&[&window]);
+        let [order] = order else {
+            return Err(wrong_order());
+        };
+        let key = &order.expression;
+        let is_number = key.ty.is_numeric() || matches!(key.ty.kind, TypeKind::Year | TypeKind::Bit);
+        let subtracts = precedes != order.descending;
+        let (key, value) = match distance {
+            Expr::Interval(interval) if key.ty.is_temporal() => {
+                self.bind_interval_bound(key.clone(), interval, subtracts, window)?
+            }
+            Expr::Interval(_) if is_number => {
+                return Err(codes::ER_WINDOW_RANGE_FRAME_NUMERIC_TYPE.with(&[&window]));
+            }
+            _ if key.ty.is_temporal() => {
+                return Err(codes::ER_WINDOW_RANGE_FRAME_TEMPORAL_TYPE.with(&[&window]));
+            }
+            distance if is_number => {
+                let is_real = matches!(key.ty.kind, TypeKind::Float | TypeKind::Double);
+                // A sum of numbers never leaves the type.
+                let ty = match key.ty.kind {
+                    TypeKind::Decimal => key.ty.clone(),
+                    _ if is_real => SqlType::double(),
+                    _ => SqlType::decimal(20, 0),
+                };
+                let mut distance = self.bind_expression(distance)?;
+                self.check_distance(&distance, window)?;
+                self.infer_parameter(&mut distance, &ty);
+                let key = cast(key.clone(), &ty);
+                let operator = if subtracts { "-" } else { "+" };
+                let value = self.call_bound(operator, vec![key.clone(), distance])?;
+                (cast_exactly(key, &value.ty), value)
+            }
+            _ => return Err(wrong_order()),
+        };
+        Ok(FrameBound::Value(Box::new(ValueBound {
+            key,
+            value,
+            descending: order.descending,
+        })))
+    }
+
+    fn bind_interval_bound(
+        &mut self,
+        key: Expression,
+        interval: &Interval,
+        subtracts: bool,
+        window: &str,
+    ) -> Result<(Expression, Expression)> {
+        let amount = self.bind_expression(&interval.value)?;
+        if !amount.columns().is_empty() {
+            return Err(codes::ER_WINDOW_RANGE_BOUND_NOT_CONSTANT.with(&[&window]));
+        }
+        self.check_distance(&amount, window)?;
+        let value = self.add_interval(key.clone(), interval, subtracts)?;
+        Ok((cast_exactly(key, &value.ty), value))
+    }
+
+    /// Error 3586: a distance is neither NULL nor negative.
+    fn check_distance(&self, distance: &Expression, window: &str) -> Result<()> {
+        let known = match &distance.kind {
+            ExpressionKind::Literal(value) => Some(value.clone()),
+            ExpressionKind::Parameter(index) => self.catalog.parameter_value(*index),
+            _ => None,
+        };
+        let is_negative = match known {
+            Some(Value::Null) => true,
+            Some(Value::Int(number)) => number < 0,
+            Some(Value::Float(number)) => number < 0.0,
+            Some(Value::Decimal { unscaled, .. }) => unscaled.is_negative(),
+            _ => false,
+        };
+        if is_negative { Err(illegal(window)) } else { Ok(()) }
+    }
+}

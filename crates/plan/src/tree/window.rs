@@ -1,0 +1,305 @@
+//! Window functions: what is computed of the rows around a row (the manual, "Window Functions").
+//!
+//! A [`Window`] reads rows that come partition by partition and, inside of one, in its order. The bounds of frames are
+//! constants in MySQL, so that from one row to the next both ends of a frame move forward only. Whatever evaluates a
+//! window may rely on that: a value enters a frame once and leaves it once.
+
+use mayfly_types::SqlType;
+
+use crate::tree::expression::Expression;
+use crate::tree::logical::{ColumnId, Relation};
+use crate::tree::physical::{AggregateCall, SortKey};
+
+/// Functions over one window, in logical plans.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Input, in the order of `partition` and `order`.
+    pub input: Box<Relation>,
+    /// PARTITION BY: columns of the input.
+    pub partition: Vec<Expression>,
+    /// ORDER BY: columns of the input.
+    pub order: Vec<SortKey>,
+    /// The functions, each with the column that it makes.
+    pub calls: Vec<(ColumnId, WindowCall)>,
+}
+
+/// What a window divides and orders rows by.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowKeys<'w> {
+    /// PARTITION BY
+    pub partition: &'w [Expression],
+    /// ORDER BY
+    pub order: &'w [SortKey],
+}
+
+/// A call of a window function.
+#[derive(Debug, Clone)]
+pub struct WindowCall {
+    /// The function.
+    pub function: WindowFunction,
+    /// Its arguments over the input row; those of an aggregate are in its call.
+    pub arguments: Vec<Expression>,
+    /// Which rows of the partition it reads, where that matters to it.
+    pub frame: Frame,
+    /// The type of its value.
+    pub result: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// Its window, as written.
+    pub over: Over,
+}
+
+/// How a statement names a window, for EXPLAIN.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Over {
+    /// `OVER name`
+    pub name: Option<String>,
+    /// `OVER (base …)`: the named window that it begins with.
+    pub base: Option<String>,
+    /// Whether the order is its own, not that of its base.
+    pub has_own_order: bool,
+    /// Its frame.
+    pub frame: Option<String>,
+}
+
+impl Over {
+    /// The window that it names, as the WINDOW clause defines it.
+    pub fn definition(&self) -> Self {
+        Self {
+            name: None,
+            ..self.clone()
+        }
+    }
+
+    /// The named window that it begins with: it has its partitions, and its order if that is not an own one.
+    pub fn definition_of_base(&self) -> Self {
+        Self {
+            name: None,
+            base: None,
+            has_own_order: !self.has_own_order,
+            frame: None,
+        }
+    }
+}
+
+/// The window functions.
+#[derive(Debug, Clone)]
+pub enum WindowFunction {
+    /// ROW_NUMBER()
+    RowNumber,
+    /// RANK()
+    Rank,
+    /// DENSE_RANK()
+    DenseRank,
+    /// PERCENT_RANK()
+    PercentRank,
+    /// CUME_DIST()
+    CumeDist,
+    /// NTILE(n): the number of buckets.
+    Ntile(u64),
+    /// LAG(value, n, default): how many rows before.
+    Lag(u64),
+    /// LEAD(value, n, default): how many rows behind.
+    Lead(u64),
+    /// FIRST_VALUE(value)
+    FirstValue,
+    /// LAST_VALUE(value)
+    LastValue,
+    /// NTH_VALUE(value, n): which row of the frame, from 1 on.
+    NthValue(u64),
+    /// An aggregate over the rows of the frame.
+    Aggregate(Box<AggregateCall>),
+}
+
+/// Which rows of a partition a function reads, as seen from its row.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// Whether CURRENT ROW means the row alone; else its peers too, the rows with equal keys.
+    pub counts_rows: bool,
+    /// Where it begins.
+    pub start: FrameBound,
+    /// Where it ends.
+    pub end: FrameBound,
+}
+
+/// One end of a frame.
+#[derive(Debug, Clone)]
+pub enum FrameBound {
+    /// The first row of the partition as a start, the last one as an end.
+    Unbounded,
+    /// The row itself, or its peers.
+    CurrentRow,
+    /// So many rows before the row (negative) or behind it.
+    Rows(i64),
+    /// The rows whose key is not before this value (as a start) or not behind it (as an end). For a row whose key is
+    /// NULL, its peers.
+    Value(Box<ValueBound>),
+}
+
+/// A bound by the value of the one key of the order.
+#[derive(Debug, Clone)]
+pub struct ValueBound {
+    /// The key, converted to the type of the bound.
+    pub key: Expression,
+    /// The value that bounds it. NULL, where it is out of range, bounds nothing.
+    pub value: Expression,
+    /// Keys get smaller.
+    pub descending: bool,
+}
+
+impl Window {
+    /// Calls over the rows of a relation, which are sorted for them.
+    pub fn over(
+        relation: Relation,
+        partition: Vec<Expression>,
+        order: Vec<SortKey>,
+        calls: Vec<(ColumnId, WindowCall)>,
+        sort_cause: &str,
+    ) -> Relation {
+        let mut keys: Vec<SortKey> = partition
+            .iter()
+            .map(|key| SortKey {
+                expression: key.clone(),
+                descending: false,
+            })
+            .collect();
+        keys.extend(order.iter().cloned());
+        let input = if keys.is_empty() {
+            relation
+        } else {
+            Relation::Sort {
+                input: Box::new(relation),
+                keys,
+                limit: None,
+                cause: sort_cause.to_owned(),
+            }
+        };
+        Relation::Window(Self {
+            input: Box::new(input),
+            partition,
+            order,
+            calls,
+        })
+    }
+
+    /// What it divides and orders rows by.
+    pub fn keys(&self) -> WindowKeys<'_> {
+        WindowKeys {
+            partition: &self.partition,
+            order: &self.order,
+        }
+    }
+}
+
+impl WindowFunction {
+    /// Its name, as MySQL prints it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RowNumber => "row_number",
+            Self::Rank => "rank",
+            Self::DenseRank => "dense_rank",
+            Self::PercentRank => "percent_rank",
+            Self::CumeDist => "cume_dist",
+            Self::Ntile(_) => "ntile",
+            Self::Lag(_) => "lag",
+            Self::Lead(_) => "lead",
+            Self::FirstValue => "first_value",
+            Self::LastValue => "last_value",
+            Self::NthValue(_) => "nth_value",
+            Self::Aggregate(call) => call.function.names()[0],
+        }
+    }
+
+    /// Whether it reads the rows of a frame; the others read the whole partition.
+    pub fn has_frame(&self) -> bool {
+        matches!(
+            self,
+            Self::FirstValue | Self::LastValue | Self::NthValue(_) | Self::Aggregate(_)
+        )
+    }
+}
+
+impl Frame {
+    /// What a function reads whose window has no frame: all up to the row and its peers where there is an order, else
+    /// the whole partition.
+    pub fn usual(is_ordered: bool) -> Self {
+        Self {
+            counts_rows: false,
+            start: FrameBound::Unbounded,
+            end: if is_ordered {
+                FrameBound::CurrentRow
+            } else {
+                FrameBound::Unbounded
+            },
+        }
+    }
+
+    fn values(&self) -> impl Iterator<Item = &ValueBound> {
+        let bounds = [&self.start, &self.end].into_iter();
+        bounds.filter_map(|bound| match bound {
+            FrameBound::Value(value) => Some(&**value),
+            _ => None,
+        })
+    }
+
+    fn values_mut(&mut self) -> impl Iterator<Item = &mut ValueBound> {
+        let bounds = [&mut self.start, &mut self.end].into_iter();
+        bounds.filter_map(|bound| match bound {
+            FrameBound::Value(value) => Some(&mut **value),
+            _ => None,
+        })
+    }
+}
+
+impl WindowCall {
+    /// Whether nothing of the rows behind the row's peers decides its value, so that it is known as rows come.
+    pub fn is_streamed(&self) -> bool {
+        match &self.function {
+            WindowFunction::RowNumber
+            | WindowFunction::Rank
+            | WindowFunction::DenseRank
+            | WindowFunction::Lag(_) => true,
+            WindowFunction::FirstValue | WindowFunction::LastValue | WindowFunction::NthValue(_) => {
+                match &self.frame.end {
+                    FrameBound::CurrentRow => self.frame.counts_rows,
+                    FrameBound::Rows(behind) => *behind <= 0,
+                    _ => matches!(self.function, WindowFunction::FirstValue)
+                        && matches!(self.frame.start, FrameBound::Unbounded),
+                }
+            }
+            WindowFunction::Aggregate(_) => match &self.frame.end {
+                FrameBound::CurrentRow => self.frame.counts_rows,
+                FrameBound::Rows(behind) => *behind <= 0,
+                _ => false,
+            },
+            WindowFunction::PercentRank
+            | WindowFunction::CumeDist
+            | WindowFunction::Ntile(_)
+            | WindowFunction::Lead(_) => false,
+        }
+    }
+
+    /// Calls `visit` on each expression of the call.
+    pub fn for_each_expression<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
+        self.arguments.iter().for_each(&mut *visit);
+        if let WindowFunction::Aggregate(call) = &self.function {
+            call.arguments.iter().for_each(&mut *visit);
+        }
+        for bound in self.frame.values() {
+            visit(&bound.key);
+            visit(&bound.value);
+        }
+    }
+
+    /// Calls `visit` on each expression of the call.
+    pub fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
+        self.arguments.iter_mut().for_each(&mut *visit);
+        if let WindowFunction::Aggregate(call) = &mut self.function {
+            call.arguments.iter_mut().for_each(&mut *visit);
+        }
+        for bound in self.frame.values_mut() {
+            visit(&mut bound.key);
+            visit(&mut bound.value);
+        }
+    }
+}
