@@ -10,6 +10,7 @@ use mayfly_types::{Error, Result};
 pub(crate) fn from_syntax(error: &SyntaxError) -> Error {
     match error.kind {
         SyntaxErrorKind::Unexpected => codes::ER_PARSE_ERROR.with(&[&error.near, &error.line]),
+        SyntaxErrorKind::Unsupported { feature } => codes::ER_NOT_SUPPORTED_YET.with(&[&feature]),
         SyntaxErrorKind::Empty => codes::ER_EMPTY_QUERY.error(),
         SyntaxErrorKind::TooDeep { .. }
         | SyntaxErrorKind::TooLong { .. }

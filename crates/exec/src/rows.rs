@@ -102,15 +102,18 @@ pub(crate) fn with_own_strings(batch: Batch, stable: &StableRanges) -> Batch {
 
 /// The bytes that a batch keeps, without texts of base tables.
 pub(crate) fn held_bytes(batch: &Batch, stable: &StableRanges) -> u64 {
-    let columns = batch.columns().iter().map(|column| match column.data_type() {
-        DataType::BinaryView => {
-            let views = column.as_binary_view();
-            let held = |block: &&Buffer| !is_stable(block, stable);
-            let blocks = views.data_buffers().iter().filter(held);
-            size_of_val(&**views.views()) + blocks.map(|block| block.len()).sum::<usize>()
-        }
-        _ => column.get_array_memory_size(),
-    });
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|column| match column.data_type() {
+            DataType::BinaryView => {
+                let views = column.as_binary_view();
+                let held = |block: &&Buffer| !is_stable(block, stable);
+                let blocks = views.data_buffers().iter().filter(held);
+                size_of_val(&**views.views()) + blocks.map(|block| block.len()).sum::<usize>()
+            }
+            _ => column.get_array_memory_size(),
+        });
     columns.sum::<usize>() as u64
 }
 

@@ -145,7 +145,9 @@ pub(crate) fn window_text(window: &WindowKeys<'_>, call: &WindowCall, names: &dy
         WindowFunction::Aggregate(call) => call_text(call, names),
         function => {
             let mut arguments = call.arguments.iter();
-            let first = arguments.next().map(|argument| expression_text(argument, names));
+            let first = arguments
+                .next()
+                .map(|argument| expression_text(argument, names));
             let number = match function {
                 WindowFunction::Ntile(number)
                 | WindowFunction::Lag(number)
@@ -153,9 +155,15 @@ pub(crate) fn window_text(window: &WindowKeys<'_>, call: &WindowCall, names: &dy
                 | WindowFunction::NthValue(number) => Some(number.to_string()),
                 _ => None,
             };
-            let default = arguments.next().map(|argument| expression_text(argument, names));
+            let default = arguments
+                .next()
+                .map(|argument| expression_text(argument, names));
             let parts = [first, number, default].into_iter().flatten();
-            format!("{}({})", function.name(), parts.collect::<Vec<_>>().join(","))
+            format!(
+                "{}({})",
+                function.name(),
+                parts.collect::<Vec<_>>().join(",")
+            )
         }
     };
     text.push_str(" OVER ");

@@ -24,6 +24,11 @@ pub struct SyntaxError {
 pub enum SyntaxErrorKind {
     /// The token cannot stand here: 1064 (42000).
     Unexpected,
+    /// MySQL knows it and does not support it: 1235 (42000).
+    Unsupported {
+        /// What.
+        feature: &'static str,
+    },
     /// No statement at all, only blanks and comments: 1065 (42000).
     Empty,
     /// Nested or chained more deeply than [`crate::DEPTH_MAX`]: 1436 (HY000), as when MySQL's
@@ -69,6 +74,9 @@ impl fmt::Display for SyntaxError {
                  MySQL server version for the right syntax to use near '{}' at line {}",
                 self.near, self.line
             ),
+            SyntaxErrorKind::Unsupported { feature } => {
+                write!(f, "This version of MySQL doesn't yet support '{feature}'")
+            }
             SyntaxErrorKind::Empty => f.write_str("Query was empty"),
             SyntaxErrorKind::TooDeep { limit } => write!(
                 f,

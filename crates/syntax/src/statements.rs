@@ -186,6 +186,12 @@ impl<'a> Statements<'a> {
             Err(Failure::TooDeep { token }) => {
                 (SyntaxErrorKind::TooDeep { limit: DEPTH_MAX }, token)
             }
+            Err(Failure::Unsupported(what, token)) => (
+                SyntaxErrorKind::Unsupported {
+                    feature: what.name(),
+                },
+                token,
+            ),
         };
         let token = tokens.get(index as usize).or(tokens.last()).copied();
         let end = self.sql.len() as u32;

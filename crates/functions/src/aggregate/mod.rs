@@ -27,10 +27,10 @@ use std::sync::LazyLock;
 use self::extreme::Keeps;
 use self::function::AggregateFunction as Row;
 pub(crate) use self::function::mismatch;
-pub use self::window::{Block, Frame, FrameAggregate, frame_aggregate};
 pub use self::function::{
     Accumulator, AggregateFunction, AggregateSignature, BindAggregate, MakeAccumulator,
 };
+pub use self::window::{Block, Frame, FrameAggregate, frame_aggregate};
 
 /// Every aggregate function.
 pub const FUNCTIONS: &[AggregateFunction] = &[

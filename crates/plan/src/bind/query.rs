@@ -327,6 +327,7 @@ impl Binder<'_> {
     fn order_and_limit(&mut self, mut block: Block, tail: Tail<'_>) -> Result<Block> {
         if !tail.order_by.is_empty() {
             let mut scope = Scope::new(Clause::OrderBy, block.select_id);
+            scope.windows.is_of_set_operation = true;
             let result = ScopeTable::derived(String::new(), block.columns.clone());
             scope.tables.push(result);
             self.scopes.push(scope);

@@ -26,14 +26,13 @@ use crate::tree::window::{Frame, Over, WindowCall};
 /// How errors call a window that has no name.
 const UNNAMED: &str = "<unnamed window>";
 
-/// Why rows are sorted below a window.
-const SORT_CAUSE: &str = "a window function reads its rows in order";
-
 /// The windows of a query block.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
     /// The query block is one in which there may be windows.
     pub(super) allowed: bool,
+    /// The names are those of a set operation's result, which has no windows.
+    pub(super) is_of_set_operation: bool,
     /// The WINDOW clause.
     named: Vec<Named>,
     /// All windows, named or not.
@@ -147,6 +146,9 @@ impl Binder<'_> {
         if let Some(window) = &scope.windows.being_bound {
             return Err(codes::ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC.with(&[window]));
         }
+        if scope.windows.is_of_set_operation {
+            return Err(codes::ER_AGGREGATE_ORDER_FOR_UNION.with(&[&1]));
+        }
         let is_place = matches!(scope.clause, Clause::FieldList | Clause::OrderBy)
             && scope.inside_aggregate == 0
             && scope.windows.open == 0;
@@ -163,7 +165,10 @@ impl Binder<'_> {
                 continue;
             };
             let named = &mut self.scope().windows.named;
-            if let Some(known) = named.iter().find(|known| same_name(&known.name, &name.value)) {
+            if let Some(known) = named
+                .iter()
+                .find(|known| same_name(&known.name, &name.value))
+            {
                 return Err(codes::ER_WINDOW_DUPLICATE_NAME.with(&[&known.name]));
             }
             named.push(Named {
@@ -330,7 +335,9 @@ impl Binder<'_> {
             }
             let is_constant = |key: &Expression| matches!(key.kind, ExpressionKind::Literal(_));
             specification.partition.retain(|key| !is_constant(key));
-            specification.order.retain(|key| !is_constant(&key.expression));
+            specification
+                .order
+                .retain(|key| !is_constant(&key.expression));
             let order = specification.order.iter_mut();
             let order = order.map(|key| &mut key.expression);
             for key in specification.partition.iter_mut().chain(order) {
@@ -376,7 +383,7 @@ impl Binder<'_> {
             };
             let own: Vec<BoundCall> = calls.extract_if(.., is_of_it).collect();
             let own = own.into_iter().map(|known| (known.id, known.call));
-            relation = Window::over(relation, partition, order, own.collect(), SORT_CAUSE);
+            relation = Window::over(relation, partition, order, own.collect());
         }
         relation
     }

@@ -271,12 +271,13 @@ fn mentions<N: Visit>(node: &N, name: &str) -> bool {
     found.is_break()
 }
 
-/// Whether a query block aggregates (not those of its derived tables).
+/// Whether a query block aggregates or has windows (not those of its derived tables).
 fn has_aggregate(relation: &Relation) -> bool {
     match relation {
         Relation::Aggregate(aggregate) => {
             aggregate.purpose == crate::tree::physical::Purpose::GroupBy
         }
+        Relation::Window(_) => true,
         Relation::Block {
             derived: Some(_), ..
         }

@@ -8,10 +8,10 @@ use crate::document::{Document, Members};
 use crate::table_size::table_bytes;
 use crate::tree::expression::ExpressionKind;
 use crate::tree::logical::with_stack;
-use crate::tree::window::WindowCall;
 use crate::tree::physical::{
     Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedSource, TemporaryTable,
 };
+use crate::tree::window::WindowCall;
 
 /// A temporary table of a plan.
 #[derive(Debug, Clone)]
@@ -57,23 +57,53 @@ pub(crate) fn temporary_tables(query: &QueryPlan) -> Vec<PlannedTable<'_>> {
 }
 
 fn collect<'p>(plan: &'p Plan, select_id: usize, found: &mut Vec<PlannedTable<'p>>) {
-    with_stack(|| {
+    visit_plans(plan, select_id, &mut |plan, select_id| {
         found.extend(own_table(plan, select_id));
+    });
+}
+
+/// Calls `visit` on a plan, its inputs and the plans of its subqueries, each with `select#` of its query block.
+fn visit_plans<'p>(plan: &'p Plan, select_id: usize, visit: &mut dyn FnMut(&'p Plan, usize)) {
+    with_stack(|| {
+        visit(plan, select_id);
         let below = match &plan.operator {
             Operator::Block { select_id, .. } => *select_id,
             _ => select_id,
         };
-        plan.for_each_input(&mut |input| collect(input, below, found));
+        plan.for_each_input(&mut |input| visit_plans(input, below, visit));
         plan.for_each_expression(&mut |expression| {
             let mut stack = vec![expression];
             while let Some(expression) = stack.pop() {
                 if let ExpressionKind::Subquery(subquery) = &expression.kind {
-                    collect(&subquery.plan, subquery.select_id, found);
+                    visit_plans(&subquery.plan, subquery.select_id, visit);
                 }
                 crate::walk::push_children(expression, &mut stack);
             }
         });
     });
+}
+
+/// Whether a statement has window functions.
+pub fn has_windows(subject: &Subject<'_>) -> bool {
+    let mut found = false;
+    let mut look = |plan: &Plan| {
+        visit_plans(plan, 1, &mut |plan, _| {
+            found |= matches!(plan.operator, Operator::Window { .. });
+        });
+    };
+    let Some(query) = subject.query else {
+        return false;
+    };
+    look(&query.root);
+    for shared in &query.shared {
+        match &shared.source {
+            SharedSource::Plan(source) => look(source),
+            SharedSource::Recursive { seed, step, .. } => {
+                [seed, step].into_iter().for_each(&mut look)
+            }
+        }
+    }
+    found
 }
 
 /// The table that an operator makes.

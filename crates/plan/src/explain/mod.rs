@@ -33,6 +33,7 @@ mod tree;
 
 pub use analyzed::analyzed;
 pub use executed::{ExecutedTable, note_executed};
+pub use facts::has_windows;
 pub(crate) use facts::planned_tables;
 pub use measured::{Measured, MeasuredTable, Measurements, MemoryLimit};
 pub use outline::examined_rows;

@@ -24,11 +24,11 @@ use crate::tree::logical::{
     self, Aggregate, ColumnId, ColumnSet, Computed, Relation, Scan, Shared, SharedRelation, Window,
     with_stack,
 };
-use crate::tree::window::WindowCall;
 use crate::tree::physical::{
     Grouping, IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
     SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
 };
+use crate::tree::window::WindowCall;
 
 /// Lowers a bound and rewritten statement.
 pub(crate) fn lower(query: logical::Query) -> Result<QueryPlan> {
@@ -218,7 +218,11 @@ impl Lowering {
         if calls.is_empty() {
             return self.relation(*input, &needed);
         }
-        needed.add_read_by(partition.iter().chain(order.iter().map(|key| &key.expression)));
+        needed.add_read_by(
+            partition
+                .iter()
+                .chain(order.iter().map(|key| &key.expression)),
+        );
         for (_, call) in &calls {
             call.for_each_expression(&mut |expression| expression.collect_columns(&mut needed));
         }

@@ -25,6 +25,7 @@ mod simplify_predicates;
 mod subqueries_to_joins;
 #[cfg(test)]
 mod tests;
+mod window_sorts;
 
 pub(crate) use self::planning::Planning;
 use self::planning::Rule;
@@ -51,6 +52,7 @@ const CHOOSING: &[Rule] = &[
     // Knows how many rows remain of each table after its own conditions.
     ("join_order", join_order::apply),
     ("drop_orders", drop_orders::apply),
+    ("window_sorts", window_sorts::apply),
     ("combine_distinct", combine_distinct::apply),
     ("distinct_aggregates", distinct_aggregates::apply),
     // Last: a limit binds an operator to what stands above it.

@@ -9,7 +9,8 @@ use super::planning::Planning;
 use super::rule::{is_movable, substitute};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
-    Aggregate, ColumnId, Computed, Join, Query, Relation, has_subquery, produced, with_stack,
+    Aggregate, ColumnId, Computed, Join, Query, Relation, Window, has_subquery, produced,
+    with_stack,
 };
 use crate::tree::physical::{JoinKind, SetOperationKind};
 
@@ -68,6 +69,20 @@ impl Push {
             Relation::Aggregate(aggregate) => {
                 let (below, above) = through_groups(aggregate, predicates);
                 (&mut aggregate.input, (below, above))
+            }
+            Relation::Window(window) => {
+                let merged: Vec<(ColumnId, CollationId)> = partition_of(window);
+                let is_of_partition = |predicate: &Expression| {
+                    let columns = predicate.columns();
+                    is_movable(predicate)
+                        && !has_subquery(predicate)
+                        && !columns.is_empty()
+                        && columns
+                            .iter()
+                            .all(|id| merged.iter().any(|(known, _)| *known == id))
+                        && same_for_equals(predicate, &merged)
+                };
+                (&mut window.input, split(predicates, is_of_partition))
             }
             Relation::SetOperation {
                 kind,
@@ -158,6 +173,16 @@ impl Push {
         self.down(&mut join.right, to_right);
         above
     }
+}
+
+/// The columns that a window divides its rows by: a condition on these alone leaves whole partitions.
+fn partition_of(window: &Window) -> Vec<(ColumnId, CollationId)> {
+    let partition = window.partition.iter();
+    let columns = partition.filter_map(|key| match key.kind {
+        ExpressionKind::Column(id) => Some((id, key.ty.collation)),
+        _ => None,
+    });
+    columns.collect()
 }
 
 /// Conditions on groups that may be checked of their rows, in terms of these, and those that may not.

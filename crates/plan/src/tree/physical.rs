@@ -208,7 +208,9 @@ impl Plan {
             } => {
                 let order = order.iter().map(|key| &key.expression);
                 partition.iter().chain(order).for_each(&mut *visit);
-                calls.iter().for_each(|call| call.for_each_expression(visit));
+                calls
+                    .iter()
+                    .for_each(|call| call.for_each_expression(visit));
             }
             Operator::HashJoin { keys, residual, .. } => {
                 let keys = keys.iter().flat_map(|key| [&key.left, &key.right]);

@@ -147,6 +147,20 @@ pub struct ValueBound {
     pub descending: bool,
 }
 
+/// Why rows are sorted below a window.
+const SORT_CAUSE: &str = "a window function reads its rows in order";
+
+impl WindowKeys<'_> {
+    /// What rows are sorted by: their partitions, then the order.
+    pub fn sort_keys(&self) -> Vec<SortKey> {
+        let partition = self.partition.iter().map(|key| SortKey {
+            expression: key.clone(),
+            descending: false,
+        });
+        partition.chain(self.order.iter().cloned()).collect()
+    }
+}
+
 impl Window {
     /// Calls over the rows of a relation, which are sorted for them.
     pub fn over(
@@ -154,16 +168,12 @@ impl Window {
         partition: Vec<Expression>,
         order: Vec<SortKey>,
         calls: Vec<(ColumnId, WindowCall)>,
-        sort_cause: &str,
     ) -> Relation {
-        let mut keys: Vec<SortKey> = partition
-            .iter()
-            .map(|key| SortKey {
-                expression: key.clone(),
-                descending: false,
-            })
-            .collect();
-        keys.extend(order.iter().cloned());
+        let keys = WindowKeys {
+            partition: &partition,
+            order: &order,
+        };
+        let keys = keys.sort_keys();
         let input = if keys.is_empty() {
             relation
         } else {
@@ -171,7 +181,7 @@ impl Window {
                 input: Box::new(relation),
                 keys,
                 limit: None,
-                cause: sort_cause.to_owned(),
+                cause: SORT_CAUSE.to_owned(),
             }
         };
         Relation::Window(Self {
@@ -259,14 +269,16 @@ impl WindowCall {
             | WindowFunction::Rank
             | WindowFunction::DenseRank
             | WindowFunction::Lag(_) => true,
-            WindowFunction::FirstValue | WindowFunction::LastValue | WindowFunction::NthValue(_) => {
-                match &self.frame.end {
-                    FrameBound::CurrentRow => self.frame.counts_rows,
-                    FrameBound::Rows(behind) => *behind <= 0,
-                    _ => matches!(self.function, WindowFunction::FirstValue)
-                        && matches!(self.frame.start, FrameBound::Unbounded),
+            WindowFunction::FirstValue
+            | WindowFunction::LastValue
+            | WindowFunction::NthValue(_) => match &self.frame.end {
+                FrameBound::CurrentRow => self.frame.counts_rows,
+                FrameBound::Rows(behind) => *behind <= 0,
+                _ => {
+                    matches!(self.function, WindowFunction::FirstValue)
+                        && matches!(self.frame.start, FrameBound::Unbounded)
                 }
-            }
+            },
             WindowFunction::Aggregate(_) => match &self.frame.end {
                 FrameBound::CurrentRow => self.frame.counts_rows,
                 FrameBound::Rows(behind) => *behind <= 0,

@@ -25,6 +25,27 @@ pub(crate) enum Failure {
         /// The index of the token at which it got too deep.
         token: u32,
     },
+    /// The statement is right, and MySQL has no such thing.
+    Unsupported(Unsupported, u32),
+}
+
+/// What MySQL's grammar knows and MySQL does not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unsupported {
+    /// `EXCLUDE` in a frame.
+    Exclude,
+    /// `NTH_VALUE(…) FROM LAST`
+    FromLast,
+}
+
+impl Unsupported {
+    /// As error 1235 calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Exclude => "EXCLUDE",
+            Self::FromLast => "FROM LAST",
+        }
+    }
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -194,6 +215,11 @@ impl<'a> Parser<'a> {
         Err(Failure::Unexpected {
             token: self.position as u32,
         })
+    }
+
+    /// What comes next is not supported.
+    pub(crate) fn unsupported<T>(&self, what: Unsupported) -> Result<T> {
+        Err(Failure::Unsupported(what, self.position as u32))
     }
 
     /// The token taken last is the offending one.

@@ -12,7 +12,7 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Span;
 
 use super::build;
-use super::cursor::{Parser, Result};
+use super::cursor::{Parser, Result, Unsupported};
 use crate::encodings;
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -464,13 +464,17 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// A function that is always over a window. Of each as many arguments as it takes; what says how many rows, buckets
+    /// or places is a whole number.
     fn window_function(&mut self, keyword: Kw) -> Result<Expr> {
         let token = self.take();
         let name = build::object_name(self.text(token));
-        let args = self.paren_list_or_empty(Self::expr)?;
+        let args = self.parens(|parser| parser.window_arguments(keyword))?;
         let mut call = build::function(name, build::arguments(args));
         if keyword == Kw::NTH_VALUE {
-            // `FROM LAST` is not supported by MySQL either, which says so with an error of its own.
+            if self.at(Kw::FROM) && self.ahead(1).keyword == Kw::LAST {
+                return self.unsupported(Unsupported::FromLast);
+            }
             self.eat_phrase(&kw![FROM FIRST])?;
         }
         call.null_treatment = self.null_treatment()?;
@@ -479,5 +483,39 @@ impl Parser<'_> {
         }
         self.over(&mut call)?;
         Ok(Expr::Function(call))
+    }
+
+    fn window_arguments(&mut self, keyword: Kw) -> Result<Vec<Expr>> {
+        let mut args = Vec::new();
+        match keyword {
+            Kw::FIRST_VALUE | Kw::LAST_VALUE => args.push(self.expr()?),
+            Kw::NTILE => args.push(self.whole_number()?),
+            Kw::NTH_VALUE => {
+                args.push(self.expr()?);
+                self.expect_kind(Kind::Comma)?;
+                args.push(self.expr()?);
+            }
+            Kw::LAG | Kw::LEAD => {
+                args.push(self.expr()?);
+                if self.eat_kind(Kind::Comma) {
+                    args.push(self.whole_number()?);
+                    if self.eat_kind(Kind::Comma) {
+                        args.push(self.expr()?);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(args)
+    }
+
+    /// A whole number of 64 bits, or what stands for one.
+    fn whole_number(&mut self) -> Result<Expr> {
+        match self.kind() {
+            Kind::Integer if self.text(self.ahead(0)).parse::<u64>().is_ok() => self.prefix(),
+            Kind::Parameter | Kind::UserVariable => self.prefix(),
+            _ if self.at_identifier() => self.prefix(),
+            _ => self.fail(),
+        }
     }
 }

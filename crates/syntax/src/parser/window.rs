@@ -5,7 +5,7 @@ use sqlparser::ast::{
     WindowFrameUnits, WindowSpec, WindowType,
 };
 
-use super::cursor::{Parser, Result};
+use super::cursor::{Parser, Result, Unsupported};
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
@@ -67,6 +67,9 @@ impl Parser<'_> {
             self.expect(Kw::AND)?;
             end_bound = Some(self.frame_bound(true)?);
         }
+        if self.at(Kw::EXCLUDE) {
+            return self.unsupported(Unsupported::Exclude);
+        }
         Ok(Some(WindowFrame {
             units,
             start_bound,
@@ -80,9 +83,7 @@ impl Parser<'_> {
             return Ok(WindowFrameBound::CurrentRow);
         }
         let distance = self.unless(Kw::UNBOUNDED, |parser| match parser.kind() {
-            Kind::Integer | Kind::Decimal | Kind::Parameter | Kind::UserVariable => {
-                parser.prefix().map(Box::new)
-            }
+            Kind::Integer | Kind::Decimal | Kind::Parameter => parser.prefix().map(Box::new),
             _ if parser.at(Kw::INTERVAL) => parser.interval_only().map(Box::new),
             _ => parser.fail(),
         })?;

@@ -109,6 +109,9 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
     }
     let noted =
         matches!(format, ExplainFormat::Traditional) || (is_json && version != JsonVersion::Steps);
+    if matches!(format, ExplainFormat::Traditional) && explain::has_windows(&subject) {
+        context.note(codes::ER_WINDOW_EXPLAIN_JSON.error());
+    }
     if let (Some(rewritten), true) = (&explained.rewritten, noted) {
         context.note(codes::ER_YES.with(&[rewritten]));
     }

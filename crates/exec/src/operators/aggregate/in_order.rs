@@ -202,7 +202,12 @@ impl InOrder {
     fn begins(&self, batch: &Batch, last: Option<&Batch>) -> Vec<u32> {
         let mut differs = vec![false; batch.row_count()];
         let keys = self.modes.iter().enumerate().take(self.key_count);
-        mark_boundaries(batch, last, keys.map(|(key, mode)| (key, *mode)), &mut differs);
+        mark_boundaries(
+            batch,
+            last,
+            keys.map(|(key, mode)| (key, *mode)),
+            &mut differs,
+        );
         let rows = 0..batch.row_count() as u32;
         rows.filter(|row| differs[*row as usize]).collect()
     }

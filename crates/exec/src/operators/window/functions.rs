@@ -128,7 +128,10 @@ impl Function {
         let shift = |rows: i64, layout: &mut Layout| Self::Shift {
             rows,
             value: Value::new(call, layout),
-            default: call.arguments.get(1).map(|default| layout.column_of(default)),
+            default: call
+                .arguments
+                .get(1)
+                .map(|default| layout.column_of(default)),
         };
         let pick = |pick: Pick, layout: &mut Layout| Self::Pick {
             pick,
@@ -172,9 +175,7 @@ impl Function {
             Self::Shift { rows, .. } => Lookahead::Rows(u64::try_from(*rows).unwrap_or(0)),
             Self::Pick { frames, pick, .. } => match pick {
                 // The first row is there.
-                Pick::FromStart(0) if frames.begins_with_partition() => {
-                    frames.lookahead_of_first()
-                }
+                Pick::FromStart(0) if frames.begins_with_partition() => frames.lookahead_of_first(),
                 _ => frames.lookahead(),
             },
             Self::Aggregate { frames, .. } => frames.lookahead(),
@@ -207,7 +208,11 @@ impl Function {
                 aggregate, frames, ..
             } => {
                 let (start, end) = aggregate.frame();
-                let own = if frames.begins_with_partition() { end } else { start };
+                let own = if frames.begins_with_partition() {
+                    end
+                } else {
+                    start
+                };
                 own.min(frames.low())
             }
             _ => next,
@@ -312,7 +317,15 @@ impl Function {
                 let keeps_all = frames.begins_with_partition();
                 let frames = frames.of(chunk, rows)?;
                 let readers = (entering, leaving);
-                slide(&mut **aggregate, columns, &frames, keeps_all, rows, readers, run)?;
+                slide(
+                    &mut **aggregate,
+                    columns,
+                    &frames,
+                    keeps_all,
+                    rows,
+                    readers,
+                    run,
+                )?;
                 Ok(to_column(aggregate.take_results(run.evaluation())?))
             }
         }
@@ -380,7 +393,9 @@ fn slide(
 ) -> Result<()> {
     let arguments = |batch: &Batch| -> Vec<ArrayRef> {
         let columns = columns.iter();
-        columns.map(|column| Arc::clone(batch.column(*column))).collect()
+        columns
+            .map(|column| Arc::clone(batch.column(*column)))
+            .collect()
     };
     let last = rows.end().saturating_sub(1);
     let mut rest = frames;

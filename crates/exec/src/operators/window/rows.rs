@@ -47,7 +47,12 @@ impl Space {
         let table = match self.buffers {
             true => {
                 let columns = self.columns.clone();
-                Some(tables::create(&self.temporary, columns, Access::Plain, run)?)
+                Some(tables::create(
+                    &self.temporary,
+                    columns,
+                    Access::Plain,
+                    run,
+                )?)
             }
             false => None,
         };
@@ -145,7 +150,11 @@ impl Rows {
             return Ok(());
         };
         let is_stored = |region: &Region| matches!(region.source, Source::Stored(_));
-        let resident = self.regions.iter().rposition(is_stored).map_or(0, |at| at + 1);
+        let resident = self
+            .regions
+            .iter()
+            .rposition(is_stored)
+            .map_or(0, |at| at + 1);
         let mut writer = table.writer();
         let mut first = self.end;
         for region in self.regions.drain(resident..) {
@@ -203,7 +212,9 @@ impl Rows {
     ) -> Result<(u64, &'r Batch)> {
         let at = self.regions.partition_point(|region| region.end <= row);
         let Some(region) = self.regions.get(at).filter(|region| region.first <= row) else {
-            return Err(Error::internal(format_args!("row {row} of a window is gone")));
+            return Err(Error::internal(format_args!(
+                "row {row} of a window is gone"
+            )));
         };
         let table = match &region.source {
             Source::Resident { batch, .. } => return Ok((region.first, batch)),
@@ -224,7 +235,9 @@ impl Rows {
         while block.first + block.batch.row_count() as u64 <= row {
             block.first += block.batch.row_count() as u64;
             let Some(batch) = block.scan.next_batch()? else {
-                return Err(Error::internal(format_args!("row {row} of a window is lost")));
+                return Err(Error::internal(format_args!(
+                    "row {row} of a window is lost"
+                )));
             };
             block.batch = batch;
         }

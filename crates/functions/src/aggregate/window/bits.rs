@@ -59,7 +59,9 @@ impl Kernel for Bits {
         let column = Column::Array(ArrayRef::clone(argument));
         let values: AnyInts<'_> = input::any_ints(&column)?;
         let rows = 0..argument.len();
-        Ok(rows.map(|row| values.get(row).map(|value| value as u64)).collect())
+        Ok(rows
+            .map(|row| values.get(row).map(|value| value as u64))
+            .collect())
     }
 
     fn clear(&mut self) {

@@ -39,7 +39,9 @@ impl Documents {
     fn results(&mut self) -> Result<Box<dyn Accumulator>> {
         match self.results.take() {
             Some(results) => Ok(results),
-            None => self.function.accumulator(&self.signature, &[], &self.context),
+            None => self
+                .function
+                .accumulator(&self.signature, &[], &self.context),
         }
     }
 }

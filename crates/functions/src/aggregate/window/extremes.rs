@@ -95,7 +95,9 @@ impl<V> Queue<V> {
     fn leave(&mut self) -> Option<V> {
         self.left += 1;
         match self.candidates.front() {
-            Some((row, _)) if *row < self.left => self.candidates.pop_front().map(|(_, value)| value),
+            Some((row, _)) if *row < self.left => {
+                self.candidates.pop_front().map(|(_, value)| value)
+            }
             _ => None,
         }
     }

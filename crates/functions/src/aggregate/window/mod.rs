@@ -15,6 +15,8 @@ mod documents;
 mod extremes;
 mod spreads;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;

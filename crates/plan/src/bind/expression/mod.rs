@@ -262,7 +262,9 @@ impl Binder<'_> {
                 Found::Item(item) => {
                     let item = &scope.items[item];
                     if scope.clause != Clause::OrderBy && scope.reads_window(&item.expression) {
-                        return Err(codes::ER_WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE.with(&[&item.name]));
+                        return Err(
+                            codes::ER_WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE.with(&[&item.name])
+                        );
                     }
                     let is_early =
                         inner && matches!(scope.clause, Clause::FieldList | Clause::GroupBy);

@@ -74,7 +74,11 @@ impl Binder<'_> {
                 arguments: Vec::new(),
             });
         }
-        let written = list.args.iter().map(plain).collect::<Result<Vec<&Expr>>>()?;
+        let written = list
+            .args
+            .iter()
+            .map(plain)
+            .collect::<Result<Vec<&Expr>>>()?;
         match (name, written.as_slice()) {
             ("row_number", []) => Ok(BoundFunction::number(WindowFunction::RowNumber)),
             ("rank", []) => Ok(BoundFunction::number(WindowFunction::Rank)),
@@ -158,14 +162,24 @@ impl Binder<'_> {
     }
 
     /// A function that gives one of the values of its arguments.
-    fn bind_choice(&mut self, function: WindowFunction, written: &[&Expr]) -> Result<BoundFunction> {
+    fn bind_choice(
+        &mut self,
+        function: WindowFunction,
+        written: &[&Expr],
+    ) -> Result<BoundFunction> {
         let mut choices = written
             .iter()
             .map(|choice| self.bind_stored(choice))
             .collect::<Result<Vec<_>>>()?;
         self.type_parameters_of_choice(&mut choices);
-        let known: Vec<&Expression> = choices.iter().collect();
-        let result = kept_type(choice_type(&known, Alternatives::Function, function.name())?);
+        let result = match choices.as_slice() {
+            [only] => only.ty.clone(),
+            choices => {
+                let choices: Vec<&Expression> = choices.iter().collect();
+                choice_type(&choices, Alternatives::Function, function.name())?
+            }
+        };
+        let result = kept_type(result);
         let nullable = choices.len() < 2 || choices.iter().any(|choice| choice.nullable);
         if result.kind != TypeKind::Null {
             for choice in &mut choices {
@@ -201,14 +215,16 @@ fn kept_type(ty: SqlType) -> SqlType {
         ..SqlType::integer(TypeKind::Int)
     };
     match ty.kind {
+        TypeKind::Bit => ty,
         TypeKind::Year => int(&ty, true),
         _ if ty.is_integer() && ty.length < INT_LENGTH => int(&ty, ty.unsigned),
         _ if ty.is_integer() => SqlType {
             unsigned: ty.unsigned,
             ..SqlType::bigint()
         },
-        TypeKind::Char => SqlType::varchar(ty.length, ty.collation),
-        TypeKind::Enum | TypeKind::Set => SqlType::varchar(ty.length, ty.collation),
+        TypeKind::Char | TypeKind::Enum | TypeKind::Set => {
+            SqlType::varchar(ty.length, ty.collation)
+        }
         TypeKind::Decimal => SqlType {
             unsigned: false,
             ..ty

@@ -51,7 +51,11 @@ impl<'w> Written<'w> {
     }
 
     fn text(self) -> String {
-        let word = if self.side() < 0 { "PRECEDING" } else { "FOLLOWING" };
+        let word = if self.side() < 0 {
+            "PRECEDING"
+        } else {
+            "FOLLOWING"
+        };
         match self {
             Self::CurrentRow => "CURRENT ROW".to_owned(),
             Self::UnboundedPreceding | Self::UnboundedFollowing => format!("UNBOUNDED {word}"),
@@ -85,7 +89,10 @@ impl Binder<'_> {
             WindowFrameUnits::Groups => return Err(not_supported("GROUPS")),
         };
         let start = Written::of(&written.start_bound);
-        let end = written.end_bound.as_ref().map_or(Written::CurrentRow, Written::of);
+        let end = written
+            .end_bound
+            .as_ref()
+            .map_or(Written::CurrentRow, Written::of);
         if matches!(start, Written::UnboundedFollowing) {
             return Err(codes::ER_WINDOW_FRAME_START_ILLEGAL.with(&[&window]));
         }
@@ -144,7 +151,8 @@ impl Binder<'_> {
             return Err(wrong_order());
         };
         let key = &order.expression;
-        let is_number = key.ty.is_numeric() || matches!(key.ty.kind, TypeKind::Year | TypeKind::Bit);
+        let is_number =
+            key.ty.is_numeric() || matches!(key.ty.kind, TypeKind::Year | TypeKind::Bit);
         let subtracts = precedes != order.descending;
         let (key, value) = match distance {
             Expr::Interval(interval) if key.ty.is_temporal() => {
@@ -211,6 +219,10 @@ impl Binder<'_> {
             Some(Value::Decimal { unscaled, .. }) => unscaled.is_negative(),
             _ => false,
         };
-        if is_negative { Err(illegal(window)) } else { Ok(()) }
+        if is_negative {
+            Err(illegal(window))
+        } else {
+            Ok(())
+        }
     }
 }

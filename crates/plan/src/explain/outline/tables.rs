@@ -135,11 +135,16 @@ impl Outliner<'_> {
         let buffers = !calls.iter().all(WindowCall::is_streamed);
         let with_buffering = if buffers { " with buffering" } else { "" };
         let text = format!("Window aggregate{with_buffering}: {}", texts.join(", "));
-        let mut step = Step::new(text, "window").with("functions", texts.into_iter().collect::<Document>());
+        let mut step =
+            Step::new(text, "window").with("functions", texts.into_iter().collect::<Document>());
         if buffers {
-            step = step.with("buffering", true).making(self.facts_of(temporary));
+            step = step
+                .with("buffering", true)
+                .making(self.facts_of(temporary));
         }
-        let step = step.costing(cost + rows * ROW_COST, rows).over(vec![input.step]);
+        let step = step
+            .costing(cost + rows * ROW_COST, rows)
+            .over(vec![input.step]);
         Described {
             step: step.having_done(self.given(plan)),
             names: input.names.windowed(&keys, calls),

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::super::names::quoted;
 use super::scope::Scope;
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::text::write_window;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
     Aggregate, ColumnId, Join, Query, Relation, SharedRelation, Window, produced, with_stack,
 };
@@ -96,7 +96,8 @@ impl Parts<'_> {
                     (None, Some(base)) => Some((base, over.definition_of_base())),
                     (None, None) => None,
                 };
-                let Some((name, over)) = defined.filter(|(name, _)| !known.contains(&name.as_str()))
+                let Some((name, over)) =
+                    defined.filter(|(name, _)| !known.contains(&name.as_str()))
                 else {
                     continue;
                 };
