@@ -27,10 +27,10 @@ pub mod tree;
 mod walk;
 
 pub use access::key_value;
-pub use bind::has_aggregates;
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use bind::{ViewTarget, bind_view_target};
 pub use bind::{as_number, parameter_type};
+pub use bind::{has_aggregates, has_window_functions};
 pub use catalog::{
     Catalog, ColumnSource, ColumnTraits, DefaultSource, Explanation, IndexContent, IndexPartSource,
     IndexSource, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource,

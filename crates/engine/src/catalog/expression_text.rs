@@ -2,6 +2,7 @@
 //! backticks, parentheses around every operation.
 
 mod special;
+mod windows;
 
 use itertools::Itertools;
 use mayfly_syntax::ast::{
@@ -244,10 +245,17 @@ impl Printer<'_> {
     }
 
     fn function(self, function: &Function) -> String {
+        let mut text = self.call(function);
+        if let Some(over) = &function.over {
+            text += &self.over(over);
+        }
+        text
+    }
+
+    /// A call without its window.
+    fn call(self, function: &Function) -> String {
         let mut name = function.name.to_string();
-        let plain = function.over.is_none()
-            && function.filter.is_none()
-            && function.within_group.is_empty();
+        let plain = function.filter.is_none() && function.within_group.is_empty();
         if name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -383,6 +391,9 @@ impl Printer<'_> {
         }
         if let Some(condition) = &select.having {
             text += &format!(" having {}", self.expr(condition));
+        }
+        if !select.named_window.is_empty() {
+            text += &format!(" window {}", self.named_windows(&select.named_window));
         }
         text
     }

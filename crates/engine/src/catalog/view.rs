@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use itertools::Itertools;
-use mayfly_plan::{ViewSource, has_aggregates};
+use mayfly_plan::{ViewSource, has_aggregates, has_window_functions};
 use mayfly_syntax::ast::{AccountReference, CreateView, GroupByExpr, SetExpr, ViewAlgorithm};
 use mayfly_syntax::printer::quoted_identifier;
 
@@ -22,7 +22,7 @@ pub(crate) struct ViewDefinition {
     pub(crate) definer: (String, String),
     /// SQL SECURITY INVOKER
     pub(crate) invoker_security: bool,
-    /// Its query has aggregates.
+    /// Its query has aggregates or window functions.
     pub(crate) aggregates: bool,
     /// When it was made: microseconds since 1970 UTC.
     pub(crate) created: i64,
@@ -86,7 +86,7 @@ impl ViewDefinition {
             algorithm: statement.algorithm,
             definer,
             invoker_security,
-            aggregates: has_aggregates(&statement.query),
+            aggregates: has_aggregates(&statement.query) || has_window_functions(&statement.query),
             created: 0,
             character_set: String::new(),
             collation: String::new(),

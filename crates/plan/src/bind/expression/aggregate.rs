@@ -35,6 +35,15 @@ pub fn has_aggregates(syntax: &impl Visit) -> bool {
     flow.is_break()
 }
 
+/// Whether a statement or an expression calls a window function, its subqueries included.
+pub fn has_window_functions(syntax: &impl Visit) -> bool {
+    let flow = visit_expressions(syntax, |expression: &Expr| match expression {
+        Expr::Function(call) if call.over.is_some() => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    flow.is_break()
+}
+
 impl Binder<'_> {
     pub(super) fn bind_aggregate(
         &mut self,

@@ -9,7 +9,7 @@ mod operator;
 mod subquery;
 mod variable;
 
-pub use aggregate::has_aggregates;
+pub use aggregate::{has_aggregates, has_window_functions};
 pub(crate) use aggregate::{is_descending, position_of};
 pub(crate) use operator::bare;
 

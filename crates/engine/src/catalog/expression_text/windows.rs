@@ -1,0 +1,91 @@
+//! Windows, as SHOW CREATE VIEW prints them.
+
+use itertools::Itertools;
+use mayfly_syntax::ast::{
+    Expr, NamedWindowDefinition, NamedWindowExpr, WindowFrame, WindowFrameBound, WindowFrameUnits,
+    WindowSpec, WindowType,
+};
+use mayfly_syntax::encodings::unit_name;
+use mayfly_syntax::printer::quoted_identifier;
+
+use super::Printer;
+
+impl Printer<'_> {
+    /// OVER and what follows it.
+    pub(super) fn over(self, over: &WindowType) -> String {
+        match over {
+            WindowType::NamedWindow(name) => format!(" OVER {}", quoted_identifier(&name.value)),
+            WindowType::WindowSpec(window) => format!(" OVER ({}) ", self.window(window)),
+        }
+    }
+
+    /// The WINDOW clause.
+    pub(super) fn named_windows(self, windows: &[NamedWindowDefinition]) -> String {
+        let mut texts = windows.iter().map(|NamedWindowDefinition(name, window)| {
+            let window = match window {
+                NamedWindowExpr::WindowSpec(window) => self.window(window),
+                NamedWindowExpr::NamedWindow(base) => quoted_identifier(&base.value),
+            };
+            format!("{} AS ({window}) ", quoted_identifier(&name.value))
+        });
+        texts.join(",")
+    }
+
+    fn window(self, window: &WindowSpec) -> String {
+        let base = window.window_name.as_ref();
+        let mut parts: Vec<String> = base
+            .map(|base| quoted_identifier(&base.value))
+            .into_iter()
+            .collect();
+        if !window.partition_by.is_empty() {
+            parts.push(format!("PARTITION BY {}", self.list(&window.partition_by)));
+        }
+        if !window.order_by.is_empty() {
+            let keys = window
+                .order_by
+                .iter()
+                .map(|key| self.order_key(key))
+                .join(",");
+            parts.push(format!("ORDER BY {keys}"));
+        }
+        let mut text = parts.join(" ");
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        if let Some(frame) = &window.window_frame {
+            text += &self.frame(frame);
+        }
+        text
+    }
+
+    fn frame(self, frame: &WindowFrame) -> String {
+        let unit = match frame.units {
+            WindowFrameUnits::Rows => "ROWS",
+            WindowFrameUnits::Range => "RANGE",
+            WindowFrameUnits::Groups => "GROUPS",
+        };
+        let end = frame
+            .end_bound
+            .as_ref()
+            .unwrap_or(&WindowFrameBound::CurrentRow);
+        let (start, end) = (self.bound(&frame.start_bound), self.bound(end));
+        format!("{unit} BETWEEN {start} AND {end}")
+    }
+
+    fn bound(self, bound: &WindowFrameBound) -> String {
+        let (distance, word) = match bound {
+            WindowFrameBound::CurrentRow => return "CURRENT ROW".to_owned(),
+            WindowFrameBound::Preceding(distance) => (distance, "PRECEDING"),
+            WindowFrameBound::Following(distance) => (distance, "FOLLOWING"),
+        };
+        match distance.as_deref() {
+            None => format!("UNBOUNDED {word}"),
+            Some(Expr::Interval(interval)) => {
+                let unit = interval.leading_field.as_ref().map(unit_name);
+                let unit = unit.unwrap_or_default();
+                format!("INTERVAL {} {unit}  {word}", self.expr(&interval.value))
+            }
+            Some(distance) => format!("{} {word}", self.expr(distance)),
+        }
+    }
+}
