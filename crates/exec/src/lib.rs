@@ -11,6 +11,7 @@ pub mod context;
 mod driver;
 mod error;
 pub mod expression;
+mod key_filter;
 mod legacy;
 pub mod measure;
 mod operators;
