@@ -83,6 +83,10 @@ def start(name, builds, directory, options):
 
 def load(engine, name, directory, options):
     """Makes and fills the tables, unless a kept directory has them."""
+    # The others have no limit of a table, either.
+    if engine.name == "mayfly" and not options.memory_limit:
+        engine.run("SET tmp_table_size = 18446744073709551615")
+        engine.run("SET GLOBAL temptable_max_ram = 18446744073709551615")
     marker = directory / f"{options.report}-{name}.loaded"
     if not (options.storage == "durable" and marker.exists()):
         for table, path in report_data.data_files(options.report, options).items():
@@ -105,9 +109,6 @@ def load(engine, name, directory, options):
             marker.touch()
     if engine.name == "duckdb":
         engine.run(".limit")
-    # The others have no limit of a table, either.
-    elif not options.memory_limit:
-        engine.run("SET tmp_table_size = 18446744073709551615")
     for sql in options.set if engine.name == "mayfly" else []:
         answer = engine.run(sql)
         if "error" in answer:

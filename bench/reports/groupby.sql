@@ -54,7 +54,9 @@ SELECT COUNT(*), SUM(largest2_v3) FROM answer;
 -- duckdb
 SELECT id2, id4, POW(CORR(v1, v2), 2) AS r2 FROM x GROUP BY id2, id4;
 -- mayfly
-SELECT id2, id4, POW((AVG(v1 * v2 * 1e0) - AVG(v1 * 1e0) * AVG(v2 * 1e0)) / (STDDEV_POP(v1) * STDDEV_POP(v2)), 2) AS r2 FROM x GROUP BY id2, id4;
+SELECT id2, id4, POW(COUNT(*) * SUM(v1 * v2) - SUM(v1) * SUM(v2), 2)
+       / (COUNT(*) * SUM(v1 * v1) - SUM(v1) * SUM(v1)) / (COUNT(*) * SUM(v2 * v2) - SUM(v2) * SUM(v2)) AS r2
+FROM x GROUP BY id2, id4;
 -- check
 SELECT COUNT(*), SUM(r2) FROM answer;
 

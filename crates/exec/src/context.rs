@@ -274,6 +274,12 @@ pub(crate) trait Node: Send + Sync {
         let _ = rows;
     }
 
+    /// Whether its rows, after `prepare`, come in no order that a statement may rely on, and their values do
+    /// not depend on the rows before them: several workers may then give them side by side.
+    fn is_unordered(&self) -> bool {
+        false
+    }
+
     /// Whether a filter of one of its columns reaches a scan from here, without which rows anything but those
     /// rows themselves would be missed.
     fn takes_filter(&self, column: usize) -> bool {

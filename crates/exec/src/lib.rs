@@ -10,6 +10,7 @@
 pub mod context;
 mod driver;
 mod error;
+mod exchange;
 pub mod expression;
 mod key_filter;
 mod legacy;

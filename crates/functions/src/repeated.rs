@@ -36,12 +36,17 @@ pub fn passing_texts(
             tests = 0;
         }
         let view = views[row];
-        let slot = &mut remembered[slot_of(view)];
-        if slot.0 != view {
-            *slot = (view, test(array.value(row)));
-            tests += 1;
+        let place = slot_of(view);
+        // Two that share a place do not drive each other out.
+        for slot in [place, place ^ 1] {
+            if remembered[slot].0 == view {
+                return remembered[slot].1;
+            }
         }
-        slot.1
+        remembered[place ^ 1] = remembered[place];
+        remembered[place] = (view, test(array.value(row)));
+        tests += 1;
+        remembered[place].1
     })
 }
 

@@ -10,8 +10,8 @@
 //!
 //! **Lazy where it shows.** Later terms of AND and OR, and the branches of CASE, see only the rows
 //! that reach them, so that an error, a warning or a side effect of the others never happens. A
-//! part that can have none of these ("total": comparisons, logic, IN lists over columns) is
-//! evaluated over all rows at once, which is faster.
+//! part that can have none of these ("total": comparisons, logic, IN lists over columns), or the same for
+//! every row, is evaluated over all rows at once, which is faster.
 //!
 //! **Slices where it is long.** What may make long strings on the way to a short result takes few rows at
 //! a time ([`slices`]); what gives long strings gets batches of few rows from its operator.
@@ -67,6 +67,8 @@ struct Node {
     physical: PhysicalType,
     /// Evaluating it can neither fail nor warn nor have side effects.
     total: bool,
+    /// As far as it can, it does so for all rows alike: `DATE '2024-01-01' + INTERVAL 1 YEAR`.
+    alike: bool,
 }
 
 impl Node {
@@ -259,6 +261,16 @@ impl Program {
     /// Whether it is evaluated over all rows of a batch at once.
     pub(crate) fn takes_whole_columns(&self) -> bool {
         !self.assigns && !self.wide
+    }
+
+    /// Whether its value may depend on the rows before, or on how often it was asked.
+    pub(crate) fn is_volatile(&self) -> bool {
+        self.assigns
+            || self.nodes.iter().any(|node| match &node.operation {
+                Operation::Call { volatile, .. } => *volatile,
+                Operation::Subquery(_) => true,
+                _ => false,
+            })
     }
 
     /// Whether evaluating it can neither fail nor warn nor have side effects.

@@ -30,6 +30,10 @@ impl Node for Filter {
         rows_of([&self.predicate], self.input.rows_hint())
     }
 
+    fn is_unordered(&self) -> bool {
+        !self.predicate.is_volatile() && self.input.is_unordered()
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         self.predicate.is_total() && self.input.takes_filter(column)
     }

@@ -92,6 +92,11 @@ impl Node for LookupJoin {
         (self.left.rows_hint() as f64 * per_row) as u64
     }
 
+    fn is_unordered(&self) -> bool {
+        let keys = self.keys.iter().map(|key| &key.program);
+        !keys.chain(&self.residual).any(Program::is_volatile) && self.left.is_unordered()
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         column < self.left_columns
             && self.residual.as_ref().is_none_or(Program::is_total)

@@ -83,6 +83,10 @@ impl Node for MeasuredNode {
         self.node.first_rows(rows);
     }
 
+    fn is_unordered(&self) -> bool {
+        self.node.is_unordered()
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         self.node.takes_filter(column)
     }

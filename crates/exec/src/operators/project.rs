@@ -45,6 +45,10 @@ impl Node for Project {
         self.input.first_rows(rows);
     }
 
+    fn is_unordered(&self) -> bool {
+        !self.expressions.iter().any(Program::is_volatile) && self.input.is_unordered()
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         self.expressions.iter().all(Program::is_total)
             && self

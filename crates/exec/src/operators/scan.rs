@@ -87,6 +87,10 @@ impl Node for Scan {
         }))
     }
 
+    fn is_unordered(&self) -> bool {
+        !self.predicate.as_ref().is_some_and(Program::is_volatile)
+    }
+
     fn takes_filter(&self, _column: usize) -> bool {
         self.predicate
             .as_ref()

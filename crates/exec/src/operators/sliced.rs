@@ -41,6 +41,10 @@ impl Node for Sliced {
         self.input.first_rows(rows);
     }
 
+    fn is_unordered(&self) -> bool {
+        self.input.is_unordered()
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         self.input.takes_filter(column)
     }

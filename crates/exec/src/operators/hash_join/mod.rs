@@ -226,6 +226,17 @@ impl Node for HashJoin {
         }
     }
 
+    fn is_unordered(&self) -> bool {
+        if self.residual.as_ref().is_some_and(Program::is_volatile) {
+            return false;
+        }
+        match &*lock(&self.state) {
+            State::New | State::Nothing => false,
+            State::Partitioned { .. } => true,
+            State::Everything | State::Streaming { .. } => self.probe.input.is_unordered(),
+        }
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         self.residual.as_ref().is_none_or(Program::is_total)
             && self.build.layout.is_total()
