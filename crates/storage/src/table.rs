@@ -15,7 +15,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, UInt32Array};
-use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Selection, Value};
 
 use crate::temptable::KeyMode;
 
@@ -322,10 +322,50 @@ pub(crate) fn no_index() -> Error {
     Error::internal("the table has no index of that number")
 }
 
+/// Says by some columns of a scan which rows are wanted.
+pub trait RowFilter {
+    /// The columns that it looks at, by their places in the scan.
+    fn columns(&self) -> &[usize];
+
+    /// Which of some rows are wanted. Of the scan's columns, those that it looks at have all rows; the others
+    /// may be empty.
+    fn select(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Selection>;
+}
+
+/// Rows that a filter was asked about.
+#[derive(Debug)]
+pub struct FilteredRows {
+    /// Those that are wanted, if any are.
+    pub batch: Option<Batch>,
+    /// How many were read.
+    pub rows_read: usize,
+}
+
+impl FilteredRows {
+    /// Asks a filter about the rows of a batch.
+    pub(crate) fn of(batch: Batch, filter: &mut dyn RowFilter) -> Result<Self> {
+        let rows_read = batch.row_count();
+        let selection = filter.select(batch.columns(), rows_read)?;
+        Ok(Self {
+            batch: selection.rows_of(batch),
+            rows_read,
+        })
+    }
+}
+
 /// One worker's cursor.
 pub trait TableScan: Send {
     /// The next rows; `None` at the end. Never an empty batch.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
+
+    /// The next rows that a filter wants; `None` at the end. A store may read the columns that the filter
+    /// looks at first, and the others for the rows that it wants alone.
+    fn next_filtered(&mut self, filter: &mut dyn RowFilter) -> Result<Option<FilteredRows>> {
+        let Some(batch) = self.next_batch()? else {
+            return Ok(None);
+        };
+        FilteredRows::of(batch, filter).map(Some)
+    }
 
     /// Tells that no more than so many rows will be read: a store need not look for others.
     fn first_rows(&mut self, rows: u64) {
