@@ -21,6 +21,7 @@ mod compare;
 mod compile;
 mod evaluate;
 mod in_list;
+mod membership;
 mod slices;
 mod subquery;
 mod truth;

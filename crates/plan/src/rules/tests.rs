@@ -1,5 +1,8 @@
 //! What the rules make of statements: plans before and after.
 
+mod equalities;
+mod unnesting;
+
 use crate::testing::{check_cases, rewritten};
 
 /// Statements, and below each of them its plan.
