@@ -12,6 +12,7 @@
 //! What is absent: names, SQL types, defaults, constraints. They belong to the catalog above.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, UInt32Array};
@@ -255,6 +256,18 @@ pub trait Table: Send + Sync + Debug {
         Ok(self.statistics().rows)
     }
 
+    /// About so many rows for statistics, in runs of rows that stand side by side: the same ones as long as
+    /// the table is the same, and all of a table that has no more. Nothing is locked.
+    fn sample(
+        &self,
+        columns: &[ColumnId],
+        rows: usize,
+        take: &mut dyn FnMut(&Batch) -> Result<()>,
+    ) -> Result<()> {
+        let _ = (columns, rows, take);
+        Ok(())
+    }
+
     /// A scan of these columns, in this order, over the rows that the handle sees. A scan of no
     /// column gives batches that only count rows.
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>>;
@@ -311,6 +324,45 @@ pub trait Table: Send + Sync + Debug {
 
     /// Removes every row. Scans that are open keep theirs.
     fn truncate(&self) -> Result<()>;
+}
+
+/// Rows of a run of a sample.
+const SAMPLE_RUN: usize = 32;
+
+/// A run of a sample: which piece of the table (a block, a page) it is in, and where in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SampleRun {
+    pub(crate) piece: usize,
+    /// Of so many runs in the piece, the how manieth.
+    part: (usize, usize),
+}
+
+impl SampleRun {
+    /// The rows of the run in its piece, which has so many.
+    pub(crate) fn rows(self, of_piece: usize) -> Range<usize> {
+        let (number, count) = self.part;
+        let (first, end) = (number * of_piece / count, (number + 1) * of_piece / count);
+        let room = (end - first).saturating_sub(SAMPLE_RUN) + 1;
+        // The fractional parts of the multiples of the golden ratio are spread evenly: anywhere in the piece,
+        // but always there.
+        let spread = ((self.piece + number) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let start = first + ((spread * room as u64) >> 32) as usize;
+        start..end.min(start + SAMPLE_RUN)
+    }
+}
+
+/// The runs of a sample of so many rows of so many pieces.
+pub(crate) fn sample_runs(pieces: usize, rows: usize) -> impl Iterator<Item = SampleRun> {
+    let runs = (rows / SAMPLE_RUN).max(1);
+    let chosen = pieces.min(runs);
+    (0..chosen).flat_map(move |piece| {
+        let count = (piece + 1) * runs / chosen - piece * runs / chosen;
+        let piece = piece * pieces / chosen;
+        (0..count).map(move |number| SampleRun {
+            piece,
+            part: (number, count),
+        })
+    })
 }
 
 /// A caller has given a value that its column cannot hold.

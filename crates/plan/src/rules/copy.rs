@@ -80,6 +80,10 @@ fn made_by(relation: &Relation, visit: &mut dyn FnMut(ColumnId, usize)) {
             calls.for_each(|(id, _)| visit(*id, 1));
             aggregate.rollup.iter().for_each(|id| visit(*id, 1));
         }
+        Relation::Window(window) => {
+            let calls = window.calls.iter();
+            calls.for_each(|(id, _)| visit(*id, 1));
+        }
         Relation::Filter { .. }
         | Relation::Sort { .. }
         | Relation::Limit { .. }
@@ -112,6 +116,10 @@ fn renumber_made(relation: &mut Relation, numbers: &Renumbered) {
             let calls = aggregate.aggregates.iter_mut();
             calls.for_each(|(id, _)| *id = numbers.of(*id));
             aggregate.rollup = aggregate.rollup.map(|id| numbers.of(id));
+        }
+        Relation::Window(window) => {
+            let calls = window.calls.iter_mut();
+            calls.for_each(|(id, _)| *id = numbers.of(*id));
         }
         Relation::Block { derived, .. } => {
             if let Some(derived) = derived {

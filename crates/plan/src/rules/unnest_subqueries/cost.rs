@@ -2,7 +2,7 @@
 
 use crate::access::{lookup, path};
 use crate::bind::compare_expression as compare;
-use crate::estimate::estimate;
+use crate::estimate::Estimates;
 use crate::options::PlanOptions;
 use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnSet, Relation, Scan, produced, with_stack};
@@ -30,6 +30,7 @@ pub(super) struct Choice<'a> {
     pub(super) equalities: &'a [Correlation],
     /// The columns that the statement reads.
     pub(super) needed: &'a ColumnSet,
+    pub(super) estimates: &'a Estimates,
     pub(super) options: &'a PlanOptions,
 }
 
@@ -46,7 +47,7 @@ impl Choice<'_> {
     }
 
     fn join_cost(&self) -> f64 {
-        let rows = estimate(self.inner);
+        let rows = self.estimates.relation(self.inner);
         self.read_cost(self.inner)
             + rows * GROUP_COST
             + lookup::hash_cost(rows.min(self.outer_rows), self.outer_rows)
@@ -136,10 +137,14 @@ fn collect_conditions(relation: &Relation, into: &mut Vec<Expression>) {
 }
 
 /// How many different values of some columns there are at most in a relation.
-pub(super) fn combinations(relation: &Relation, columns: &ColumnSet) -> f64 {
-    let rows = estimate(relation);
+pub(super) fn combinations(
+    relation: &Relation,
+    columns: &ColumnSet,
+    estimates: &Estimates,
+) -> f64 {
+    let rows = estimates.relation(relation);
     let below = relation.inputs().into_iter();
     let below = below.filter(|input| columns.is_subset(&produced(input)));
-    let below = below.map(|input| with_stack(|| combinations(input, columns)));
+    let below = below.map(|input| with_stack(|| combinations(input, columns, estimates)));
     below.fold(rows, f64::min)
 }

@@ -29,7 +29,7 @@ use super::rule::{NewColumns, is_movable, substitute};
 use super::{outer_to_inner, propagate_equalities, push_predicates, scan_rows};
 use crate::bind::compare_expression as compare;
 use crate::document::{Document, Members};
-use crate::estimate::estimate;
+use crate::estimate::Estimates;
 use crate::trace::{Trace, number, object};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -54,6 +54,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     let unnest = Unnest {
         limited,
         needed: needed_columns(query),
+        estimates: Estimates::of(query),
         columns: NewColumns::of(query),
         changed: Cell::new(false),
         planning,
@@ -101,6 +102,7 @@ fn is_candidate(subquery: &Subquery) -> bool {
 struct Unnest<'a> {
     /// What the statement reads.
     needed: ColumnSet,
+    estimates: Estimates,
     columns: NewColumns,
     /// Columns that are computed for so many rows at most.
     limited: Vec<(ColumnId, f64)>,
@@ -177,14 +179,14 @@ impl Unnest<'_> {
         input: &mut Relation,
         asked: f64,
     ) -> Option<Expression> {
-        let asked = estimate(input).min(asked);
+        let asked = self.estimates.relation(input).min(asked);
         let input = below_orders(input)?;
         let outer = produced(input);
         let free = free_columns(&subquery.relation);
         if !free.intersects(&outer) || !free.is_subset(&outer) {
             return None;
         }
-        let runs = combinations(input, &free).min(asked);
+        let runs = combinations(input, &free, &self.estimates).min(asked);
         let unnested = self.unnested(subquery, whole, input, &outer, runs)?;
         let left = input.take();
         *input = Relation::Join(Join::new(JoinKind::Left, left, unnested.right, unnested.on));
@@ -216,10 +218,11 @@ impl Unnest<'_> {
         let inner = taken.take(shape.input.clone())?;
         let choice = Choice {
             runs,
-            outer_rows: estimate(input),
+            outer_rows: self.estimates.relation(input),
             inner: &inner,
             equalities: &taken.equalities,
             needed: &self.needed,
+            estimates: &self.estimates,
             options: self.planning.options,
         };
         let (is_better, subquery_cost, join_cost) = choice.prefers_join();
@@ -284,7 +287,7 @@ impl Unnest<'_> {
         let Some(source) = source(input, &asked).filter(|_| !taken.equalities.is_empty()) else {
             return inner;
         };
-        if estimate(source) > estimate(&inner) * FEW {
+        if self.estimates.relation(source) > self.estimates.relation(&inner) * FEW {
             return inner;
         }
         let (source, numbers) = copy(source, &self.columns);

@@ -25,7 +25,7 @@ enum Slot {
 
 /// How rows of a tree become columns of the table.
 #[derive(Debug)]
-pub(super) struct Projection {
+pub(in crate::base) struct Projection {
     /// Columns of the tree.
     read: Vec<(usize, PhysicalType)>,
     slots: Vec<Slot>,
