@@ -17,10 +17,10 @@ needs other words), `compare` (`result` or `rows`: only their number), `target` 
 rival to stay below), and `against`: another statement that Mayfly runs in the same process, of
 which the time may be at most `at_most` times.
 """
-import argparse, hashlib, json, os, re, statistics, subprocess, sys, tempfile
+import argparse, hashlib, json, statistics, tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from engines import BENCH_PROGRAM, ROOT, build, bytes_of, open_engine, rival_command
 
 # Each benchmark table, as (columns of MySQL, columns of DuckDB and SQLite, data file).
 TABLES = {
@@ -30,9 +30,6 @@ TABLES = {
     "gtest_blob": ("i int unsigned NOT NULL, c blob NOT NULL", "i UINTEGER NOT NULL, c VARCHAR NOT NULL", "gtest"),
     "repeating": ("t text NOT NULL", "t VARCHAR NOT NULL", "repeating"),
 }
-
-RIVALS = ["duckdb", "sqlite"]
-
 
 def random_numbers(seed):
     """SplitMix64: the same data on every machine."""
@@ -67,33 +64,6 @@ def data_file(kind, rows, folder, keyed):
     return path
 
 
-class Engine:
-    """A worker process that answers one statement a line."""
-
-    def __init__(self, name, command):
-        self.name = name
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def run(self, sql):
-        self.process.stdin.write(json.dumps({"sql": sql}) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            return {"error": f"{self.name} ended", "ms": float("nan")}
-        return json.loads(line)
-
-    def peak_reset(self):
-        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
-
-    def peak_mib(self):
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def load(engine, table, rows, folder, keyed):
     mysql, other, kind = TABLES[table]
     path = data_file(kind, rows, folder, keyed)
@@ -124,16 +94,6 @@ def read_benchmark(path):
     return fields
 
 
-def build(text):
-    name, _, path = text.rpartition("=")
-    return name or "mayfly", path
-
-
-def bytes_of(text):
-    number, unit = re.fullmatch(r"(\d+)([KMG]?)", text).groups()
-    return int(number) << {"": 0, "K": 10, "M": 20, "G": 30}[unit]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("benchmarks", nargs="*", help="names of benchmarks; all when none is given")
@@ -150,16 +110,15 @@ def main():
     options = parser.parse_args()
     options.data.mkdir(parents=True, exist_ok=True)
 
-    default = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/mayfly-bench"
-    builds = dict(options.mayfly or [("mayfly", str(default))])
+    builds = dict(options.mayfly or [("mayfly", str(BENCH_PROGRAM))])
     # Ratios are its own, whichever engine is named first.
     options.subject = next(iter(builds))
     own = {name: [program, "worker", "--threads", str(options.threads)] for name, program in builds.items()}
     commands = {
         **own,
         "mayfly-unlimited": list(next(iter(own.values()))),
-        "duckdb": [sys.executable, str(ROOT / "bench-compare/worker.py"), "duckdb", str(options.threads)],
-        "sqlite": [sys.executable, str(ROOT / "bench-compare/worker.py"), "sqlite", str(options.threads)],
+        "duckdb": rival_command("duckdb", options.threads),
+        "sqlite": rival_command("sqlite", options.threads),
     }
     if options.memory_limit:
         for command in own.values():
@@ -179,10 +138,6 @@ def main():
     print(f"{options.rows} rows, {options.threads} threads, median of {options.rounds} rounds, limit {options.memory_limit or 'none'}")
     for file in files:
         compare(file, options, names, commands)
-
-
-def open_engine(name, command):
-    return Engine(name if name in RIVALS else "mayfly", command)
 
 
 def compare_loads(options, names, commands):

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A rival as a worker: reads {"sql": …} a line, answers {"ms": …, "row_count": …, "rows": …}.
+"""A rival as a worker: reads {"sql": …, "rows_max": …, "timeout_s": …} a line, answers {"ms": …, "row_count": …,
+"rows": …}. What a statement gives is fetched within its time. After its timeout it is interrupted.
 
 usage: worker.py duckdb|sqlite THREADS [MEMORY_LIMIT_BYTES] [FILE]
 
 With a memory limit DuckDB works on a file, since it cannot keep a table that is larger than its
 memory; `.limit` sets the limit, after loading, which needs more.
 """
-import csv, json, sys, tempfile, time
+import csv, json, sys, tempfile, threading, time
 
 REPORTED_ROWS_MAX = 20
 
@@ -56,9 +57,13 @@ def main():
     file = next((word for word in sys.argv[3:] if not word.isdigit()), None)
     connection, set_limit, folder = {"duckdb": open_duckdb, "sqlite": open_sqlite}[name](threads, limit, file)
     for line in sys.stdin:
-        sql = json.loads(line)["sql"]
+        request = json.loads(line)
+        sql = request["sql"]
+        timer = threading.Timer(request["timeout_s"], connection.interrupt) if "timeout_s" in request else None
         start = time.perf_counter()
         try:
+            if timer:
+                timer.start()
             if sql == ".limit":
                 rows = set_limit()
             elif sql.startswith(".load "):
@@ -66,10 +71,13 @@ def main():
             else:
                 rows = connection.execute(sql).fetchall()
             elapsed = (time.perf_counter() - start) * 1e3
-            shown = [[None if value is None else str(value) for value in row] for row in rows[:REPORTED_ROWS_MAX]]
+            shown = [[None if value is None else str(value) for value in row] for row in rows[: request.get("rows_max", REPORTED_ROWS_MAX)]]
             answer = {"ms": elapsed, "row_count": len(rows), "rows": shown}
         except Exception as error:
             answer = {"ms": (time.perf_counter() - start) * 1e3, "error": str(error)}
+        finally:
+            if timer:
+                timer.cancel()
         print(json.dumps(answer), flush=True)
     connection.close()
     if folder:

@@ -1,7 +1,7 @@
 //! Runs the statements of `bench/**/*.benchmark` on Mayfly.
 //!
-//! `worker` reads one JSON object a line (`{"sql": …}`) and answers each with its time, its first
-//! rows and its error; `bench-compare` drives it turn about with the rivals' workers. `latency`
+//! `worker` reads one JSON object a line (`{"sql": …, "rows_max": …, "timeout_s": …}`) and answers each
+//! with its time, its first rows and its error; `bench-compare` drives it turn about with the rivals' workers. `latency`
 //! times small statements in process, from text to result, and `points` those by a primary key alone;
 //! `temporary-tables` (with the feature
 //! `sqlite`) times temporary tables by key beside SQLite's, and `durable-inserts` autocommit inserts
@@ -13,10 +13,12 @@ mod durable_inserts;
 mod temporary_tables;
 
 use std::io::{BufRead, Write};
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
-use mayfly_engine::{Database, DatabaseOptions, Session, SqlType, TypeKind};
+use mayfly_engine::{
+    Database, DatabaseOptions, Error, Session, SqlType, StatementResult, TypeKind,
+};
 use serde_json::{Value, json};
 
 /// Rows of a result that a worker reports, so that the rivals' results can be compared.
@@ -84,14 +86,20 @@ fn worker(database: &Arc<Database>) {
         let Ok(line) = line else { break };
         let request: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
         let sql = request["sql"].as_str().unwrap_or_default();
-        println!("{}", answer(&mut session, sql));
+        let rows_max = request["rows_max"].as_u64();
+        let rows_max = rows_max.map_or(REPORTED_ROWS_MAX, |rows| rows as usize);
+        let timeout = request["timeout_s"].as_f64().map(Duration::from_secs_f64);
+        println!("{}", answer(&mut session, sql, rows_max, timeout));
         let _ = std::io::stdout().flush();
     }
 }
 
-fn answer(session: &mut Session, sql: &str) -> Value {
+fn answer(session: &mut Session, sql: &str, rows_max: usize, timeout: Option<Duration>) -> Value {
     let start = Instant::now();
-    let results = session.execute(sql);
+    let results = match timeout {
+        Some(timeout) => within(session, sql, timeout),
+        None => session.execute(sql),
+    };
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     match results {
         Ok(results) => {
@@ -99,7 +107,7 @@ fn answer(session: &mut Session, sql: &str) -> Value {
             let row_count = last.map_or(0, |result| result.row_count());
             let rows: Vec<Vec<Option<String>>> = last
                 .map(|result| {
-                    (0..row_count.min(REPORTED_ROWS_MAX))
+                    (0..row_count.min(rows_max))
                         .map(|row| result.row_text(row))
                         .collect()
                 })
@@ -108,6 +116,26 @@ fn answer(session: &mut Session, sql: &str) -> Value {
         }
         Err(error) => json!({ "ms": milliseconds, "error": error.to_string() }),
     }
+}
+
+/// Runs a statement, and kills it if it takes longer.
+fn within(
+    session: &mut Session,
+    sql: &str,
+    timeout: Duration,
+) -> Result<Vec<StatementResult>, Error> {
+    let handle = session.kill_handle();
+    let (ended, waits) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waits.recv_timeout(timeout) == Err(mpsc::RecvTimeoutError::Timeout) {
+                handle.kill();
+            }
+        });
+        let results = session.execute(sql);
+        drop(ended);
+        results
+    })
 }
 
 /// Article 1's table and statement: a derived table with a correlated subquery, over four rows.

@@ -19,6 +19,7 @@ use mayfly_storage::{Table, TempTableContext};
 use mayfly_types::stage::StageGuard;
 use mayfly_types::{Batch, Result, Stage, Value};
 
+use crate::key_filter::GivenFilter;
 use crate::legacy::LegacyTables;
 use crate::measure::Measures;
 use crate::state::QueryState;
@@ -271,6 +272,25 @@ pub(crate) trait Node: Send + Sync {
     /// Says that no more than the first rows of one cursor will be read. Called before any is opened.
     fn first_rows(&self, rows: u64) {
         let _ = rows;
+    }
+
+    /// Whether its rows, after `prepare`, come in no order that a statement may rely on, and their values do
+    /// not depend on the rows before them: several workers may then give them side by side.
+    fn is_unordered(&self) -> bool {
+        false
+    }
+
+    /// Whether a filter of one of its columns reaches a scan from here, without which rows anything but those
+    /// rows themselves would be missed.
+    fn takes_filter(&self, column: usize) -> bool {
+        let _ = column;
+        false
+    }
+
+    /// Gives a filter of a column that it takes: rows that the filter does not keep need not come out. Called
+    /// before `prepare`; holds until the filter's maker gives another.
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        let _ = (column, filter);
     }
 
     /// A cursor for one worker. All cursors of a node share its rows.

@@ -10,7 +10,9 @@
 pub mod context;
 mod driver;
 mod error;
+mod exchange;
 pub mod expression;
+mod key_filter;
 mod legacy;
 pub mod measure;
 mod operators;

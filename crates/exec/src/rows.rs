@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array, new_null_array};
+use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
-use arrow_select::filter::{FilterBuilder, FilterPredicate};
 use arrow_select::take::take;
 use mayfly_memory::StableRanges;
+pub(crate) use mayfly_types::selection::{filter_array, filter_batch, selection_filter};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::error::arrow;
@@ -20,41 +20,6 @@ pub(crate) fn take_rows(columns: &[ArrayRef], rows: &UInt32Array) -> Result<Vec<
     columns
         .map(|column| take(column, rows, None).map_err(arrow))
         .collect()
-}
-
-/// A filter for so many columns.
-pub(crate) fn selection_filter(selection: &BooleanBuffer, columns: usize) -> FilterPredicate {
-    let builder = BooleanArray::new(selection.clone(), None);
-    let builder = FilterBuilder::new(&builder);
-    if columns > 1 {
-        builder.optimize().build()
-    } else {
-        builder.build()
-    }
-}
-
-/// The selected rows of a column.
-pub(crate) fn filter_array(filter: &FilterPredicate, array: &ArrayRef) -> ArrayRef {
-    filter
-        .filter(array)
-        .expect("a filter is as long as the columns of its batch")
-}
-
-/// The selected rows of a batch, `count` of them.
-pub(crate) fn filter_batch(batch: &Batch, selection: &BooleanBuffer, count: usize) -> Batch {
-    if count == batch.row_count() {
-        return batch.clone();
-    }
-    if count == 0 {
-        return batch.slice(0, 0);
-    }
-    let filter = selection_filter(selection, batch.columns().len());
-    let columns = batch
-        .columns()
-        .iter()
-        .map(|column| filter_array(&filter, column))
-        .collect();
-    Batch::new(columns, count)
 }
 
 /// The rows for which `keep` is true.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mayfly_plan::physical::QueryPlan;
+use mayfly_plan::physical::{Operator, Plan, QueryPlan};
 use mayfly_types::{Batch, PhysicalType, Result, Stage, Value};
 
 use crate::context::{Cursor, ExecutionContext, Node, RunContext, count};
 use crate::error::contain;
+use crate::exchange::Exchange;
 use crate::operators::build;
 use crate::representation::to_boolean;
 use crate::tally::tally;
@@ -93,6 +94,7 @@ impl Limit {
 enum State {
     New(Arc<QueryPlan>),
     Running(Box<dyn Cursor>),
+    Exchanging(Box<Exchange>),
     Ended,
 }
 
@@ -128,12 +130,24 @@ impl ResultStream {
             );
             stages.enter(if changes { stage } else { Stage::Executing });
             root.prepare(&self.run)?;
-            self.state = State::Running(root.open(&self.run)?);
+            let exchange = match computes(&plan.root) {
+                true => Exchange::start(&root, &self.run)?,
+                false => None,
+            };
+            self.state = match exchange {
+                Some(exchange) => State::Exchanging(Box::new(exchange)),
+                None => State::Running(root.open(&self.run)?),
+            };
         }
-        let State::Running(cursor) = &mut self.state else {
-            return Ok(None);
-        };
-        while let Some(batch) = cursor.next(&self.run)? {
+        loop {
+            let next = match &mut self.state {
+                State::Running(cursor) => cursor.next(&self.run)?,
+                State::Exchanging(exchange) => exchange.next()?,
+                State::New(_) | State::Ended => None,
+            };
+            let Some(batch) = next else {
+                return Ok(None);
+            };
             self.run.statement.check_interrupt()?;
             if batch.is_empty() {
                 continue;
@@ -143,8 +157,17 @@ impl ResultStream {
                 return Ok(Some(leave(batch, &self.predicates)));
             }
         }
-        Ok(None)
     }
+}
+
+/// Whether a plan does more than give the rows of a table, which one thread reads as fast as it passes them
+/// on.
+fn computes(mut plan: &Plan) -> bool {
+    while let Operator::Project { input, .. } | Operator::Block { input, .. } = &plan.operator {
+        plan = input;
+    }
+    let is_bare = |predicate: &Option<_>| predicate.is_none();
+    !matches!(&plan.operator, Operator::TableScan { predicate, .. } if is_bare(predicate))
 }
 
 fn leave(batch: Batch, predicates: &[usize]) -> Batch {

@@ -19,6 +19,7 @@ pub mod logic;
 #[cfg(test)]
 mod names;
 pub mod output;
+pub mod repeated;
 pub mod scalar;
 pub mod signature;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
+use crate::statistics::ColumnStatistics;
 use crate::trace::Trace;
 
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
@@ -219,6 +220,12 @@ pub trait TableStatistics: Debug + Send + Sync {
 
     /// How many rows lie in a range of an index, about.
     fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64;
+
+    /// What is known of the values of a column.
+    fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
+        let _ = column;
+        None
+    }
 }
 
 /// A view as the planner sees it.
@@ -281,8 +288,8 @@ pub trait Catalog {
     /// The table of that name: 1046, 1049 or 1146 when there is none.
     fn table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>>;
 
-    /// What may be asked of the contents of a table that [`Self::table`] gave; nothing, if it has no
-    /// index.
+    /// What may be asked of the contents of a table that [`Self::table`] gave; nothing, if it has neither
+    /// an index nor rows that could be looked at.
     fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>>;
 
     /// The table of that name, for a statement that calls it `alias`.

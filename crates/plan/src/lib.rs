@@ -18,6 +18,7 @@ mod predicates;
 mod removal;
 mod rules;
 mod stack;
+pub mod statistics;
 mod table_size;
 #[cfg(test)]
 mod testing;
@@ -39,6 +40,7 @@ pub use catalog::{
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
 pub use options::{OptimizerSwitches, PlanOptions};
+pub use statistics::ColumnStatistics;
 pub use trace::{Trace, TraceFeatures, TraceLayout};
 pub use tree::access::GroupRows;
 pub use tree::expression::{Comparison, Expression, ExpressionKind, LENGTH_CASTS};

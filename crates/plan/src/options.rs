@@ -53,6 +53,16 @@ pub struct OptimizerSwitches {
     /// `prefer_ordering_index`: an index is read for its order alone when a LIMIT ends the reading
     /// soon.
     pub prefer_ordering_index: bool,
+    /// `subquery_to_derived`: correlated subqueries in expressions become joins with grouped derived tables wherever
+    /// that is possible.
+    pub subquery_to_derived: bool,
+    /// `subquery_unnesting` (Mayfly's own): the same, where it is thought to cost less.
+    pub subquery_unnesting: bool,
+    /// `or_factoring` (Mayfly's own): conditions that all arms of an OR share are taken out of it, and filters of
+    /// single tables are derived from it.
+    pub or_factoring: bool,
+    /// `equality_propagation` (Mayfly's own): constants and equalities reach all columns that are equal.
+    pub equality_propagation: bool,
 }
 
 /// MySQL's defaults.
@@ -86,6 +96,10 @@ impl Default for OptimizerSwitches {
             index_merge_intersection: true,
             use_invisible_indexes: false,
             prefer_ordering_index: true,
+            subquery_to_derived: false,
+            subquery_unnesting: true,
+            or_factoring: true,
+            equality_propagation: true,
         }
     }
 }

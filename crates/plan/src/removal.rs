@@ -17,6 +17,7 @@ use crate::explain::facts::{PlannedTable, temporary_tables};
 use crate::lower::lower;
 use crate::options::PlanOptions;
 use crate::rules;
+use crate::statistics::ColumnStatistics;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::key_ranges::Condition;
 use crate::tree::logical::{Query, Relation};
@@ -466,5 +467,9 @@ impl TableStatistics for WithIndex {
             },
         };
         self.known.rows_in_range(index, range)
+    }
+
+    fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
+        self.known.column(column)
     }
 }

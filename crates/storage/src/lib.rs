@@ -29,9 +29,9 @@ pub use batch_table::BatchTable;
 pub use error::user_error;
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use table::{
-    ColumnId, DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode,
-    LockWait, Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableStatistics,
-    TableWriter,
+    ColumnId, DeclaredSize, Duplicate, FilteredRows, IndexId, IndexPart, IndexSpec, KeyBound,
+    KeyRange, LockMode, LockWait, Locked, ReadLock, RowChange, RowFilter, RowsWritten, Table,
+    TableScan, TableStatistics, TableWriter,
 };
 pub use transaction::Participant;
 

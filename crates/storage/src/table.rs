@@ -12,10 +12,11 @@
 //! What is absent: names, SQL types, defaults, constraints. They belong to the catalog above.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, UInt32Array};
-use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Selection, Value};
 
 use crate::temptable::KeyMode;
 
@@ -255,6 +256,18 @@ pub trait Table: Send + Sync + Debug {
         Ok(self.statistics().rows)
     }
 
+    /// About so many rows for statistics, in runs of rows that stand side by side: the same ones as long as
+    /// the table is the same, and all of a table that has no more. Nothing is locked.
+    fn sample(
+        &self,
+        columns: &[ColumnId],
+        rows: usize,
+        take: &mut dyn FnMut(&Batch) -> Result<()>,
+    ) -> Result<()> {
+        let _ = (columns, rows, take);
+        Ok(())
+    }
+
     /// A scan of these columns, in this order, over the rows that the handle sees. A scan of no
     /// column gives batches that only count rows.
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>>;
@@ -313,6 +326,45 @@ pub trait Table: Send + Sync + Debug {
     fn truncate(&self) -> Result<()>;
 }
 
+/// Rows of a run of a sample.
+const SAMPLE_RUN: usize = 32;
+
+/// A run of a sample: which piece of the table (a block, a page) it is in, and where in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SampleRun {
+    pub(crate) piece: usize,
+    /// Of so many runs in the piece, the how manieth.
+    part: (usize, usize),
+}
+
+impl SampleRun {
+    /// The rows of the run in its piece, which has so many.
+    pub(crate) fn rows(self, of_piece: usize) -> Range<usize> {
+        let (number, count) = self.part;
+        let (first, end) = (number * of_piece / count, (number + 1) * of_piece / count);
+        let room = (end - first).saturating_sub(SAMPLE_RUN) + 1;
+        // The fractional parts of the multiples of the golden ratio are spread evenly: anywhere in the piece,
+        // but always there.
+        let spread = ((self.piece + number) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let start = first + ((spread * room as u64) >> 32) as usize;
+        start..end.min(start + SAMPLE_RUN)
+    }
+}
+
+/// The runs of a sample of so many rows of so many pieces.
+pub(crate) fn sample_runs(pieces: usize, rows: usize) -> impl Iterator<Item = SampleRun> {
+    let runs = (rows / SAMPLE_RUN).max(1);
+    let chosen = pieces.min(runs);
+    (0..chosen).flat_map(move |piece| {
+        let count = (piece + 1) * runs / chosen - piece * runs / chosen;
+        let piece = piece * pieces / chosen;
+        (0..count).map(move |number| SampleRun {
+            piece,
+            part: (number, count),
+        })
+    })
+}
+
 /// A caller has given a value that its column cannot hold.
 pub(crate) fn wrong_type() -> Error {
     Error::internal("a value is not of its column's type")
@@ -322,10 +374,50 @@ pub(crate) fn no_index() -> Error {
     Error::internal("the table has no index of that number")
 }
 
+/// Says by some columns of a scan which rows are wanted.
+pub trait RowFilter {
+    /// The columns that it looks at, by their places in the scan.
+    fn columns(&self) -> &[usize];
+
+    /// Which of some rows are wanted. Of the scan's columns, those that it looks at have all rows; the others
+    /// may be empty.
+    fn select(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Selection>;
+}
+
+/// Rows that a filter was asked about.
+#[derive(Debug)]
+pub struct FilteredRows {
+    /// Those that are wanted, if any are.
+    pub batch: Option<Batch>,
+    /// How many were read.
+    pub rows_read: usize,
+}
+
+impl FilteredRows {
+    /// Asks a filter about the rows of a batch.
+    pub(crate) fn of(batch: Batch, filter: &mut dyn RowFilter) -> Result<Self> {
+        let rows_read = batch.row_count();
+        let selection = filter.select(batch.columns(), rows_read)?;
+        Ok(Self {
+            batch: selection.rows_of(batch),
+            rows_read,
+        })
+    }
+}
+
 /// One worker's cursor.
 pub trait TableScan: Send {
     /// The next rows; `None` at the end. Never an empty batch.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
+
+    /// The next rows that a filter wants; `None` at the end. A store may read the columns that the filter
+    /// looks at first, and the others for the rows that it wants alone.
+    fn next_filtered(&mut self, filter: &mut dyn RowFilter) -> Result<Option<FilteredRows>> {
+        let Some(batch) = self.next_batch()? else {
+            return Ok(None);
+        };
+        FilteredRows::of(batch, filter).map(Some)
+    }
 
     /// Tells that no more than so many rows will be read: a store need not look for others.
     fn first_rows(&mut self, rows: u64) {

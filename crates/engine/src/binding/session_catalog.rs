@@ -9,12 +9,14 @@ use mayfly_plan::Explanation;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::physical::OutputColumn;
 use mayfly_plan::{
-    Catalog, TableId, TableSource, TableStatistics, Trace, Usage, ValueRange, ViewSource,
+    Catalog, ColumnStatistics, TableId, TableSource, TableStatistics, Trace, Usage, ValueRange,
+    ViewSource,
 };
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
+use parking_lot::Mutex;
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
@@ -235,11 +237,17 @@ impl<'s> SessionCatalog<'s> {
 
 /// What the planner may ask of the contents of a table.
 #[derive(Debug)]
-struct StoredStatistics(Arc<dyn Table>);
+struct StoredStatistics {
+    rows: Arc<dyn Table>,
+    /// Of a table whose rows are kept.
+    table: Option<Arc<BaseTable>>,
+    /// What was asked for in this statement.
+    columns: Mutex<Vec<(usize, Option<Arc<ColumnStatistics>>)>>,
+}
 
 impl TableStatistics for StoredStatistics {
     fn distinct_keys(&self, index: usize, parts: usize) -> u64 {
-        self.0.distinct_keys(IndexId(index), parts)
+        self.rows.distinct_keys(IndexId(index), parts)
     }
 
     fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64 {
@@ -252,9 +260,29 @@ impl TableStatistics for StoredStatistics {
             start: bound(&range.start),
             end: bound(&range.end),
         };
-        let rows = self.0.rows_in_range(IndexId(index), &range);
+        let rows = self.rows.rows_in_range(IndexId(index), &range);
         // An estimate that cannot be had is no reason for a statement to fail.
-        rows.unwrap_or_else(|_| self.0.statistics().rows)
+        rows.unwrap_or_else(|_| self.rows.statistics().rows)
+    }
+
+    fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
+        let table = self.table.as_ref()?;
+        let mut columns = self.columns.lock();
+        if let Some((_, known)) = columns.iter().find(|(known, _)| *known == column) {
+            return known.clone();
+        }
+        let definition = table.definition.columns.get(column)?;
+        let mut histograms = table.definition.histograms.iter();
+        let histogram = histograms.find(|histogram| histogram.column == definition.name);
+        let rows = histogram.map(|_| self.rows.statistics().rows);
+        let ty = &definition.ty;
+        let made = rows.and_then(|rows| histogram?.statistics(ty, rows));
+        let statistics = match made {
+            Some(made) => Some(Arc::new(made)),
+            None => table.column_statistics.column(&*self.rows, column, ty),
+        };
+        columns.push((column, statistics.clone()));
+        statistics
     }
 }
 
@@ -279,6 +307,7 @@ impl Catalog for SessionCatalog<'_> {
             && let Some(table) = context.use_base_table(database, name, None, TableUse::Read)?
         {
             self.remember(table.id, || table.rows_in(context))?;
+            self.base_tables.borrow_mut().push(Arc::clone(&table));
             return table.source_in(context);
         }
         self.table_used(database, name, None)
@@ -307,7 +336,15 @@ impl Catalog for SessionCatalog<'_> {
     fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {
         let tables = self.tables.borrow();
         let (_, table) = tables.iter().find(|(known, _)| *known == id)?;
-        (!table.indexes().is_empty()).then(|| Arc::new(StoredStatistics(Arc::clone(table))) as _)
+        let bases = self.base_tables.borrow();
+        let base = bases.iter().find(|known| known.id == id).cloned();
+        (base.is_some() || !table.indexes().is_empty()).then(|| {
+            Arc::new(StoredStatistics {
+                rows: Arc::clone(table),
+                table: base,
+                columns: Mutex::default(),
+            }) as _
+        })
     }
 
     fn system_variable(

@@ -11,6 +11,7 @@ use mayfly_storage::{
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind, Value};
 
+use super::column_statistics::ColumnStatisticsCache;
 use super::definition::{ColumnDefinition, TableDefinition};
 use super::dictionary::{self, Trees};
 use super::indexes::{IndexStorage, index_sources};
@@ -33,6 +34,8 @@ pub(crate) struct BaseTable {
     /// Its rows take part in transactions.
     pub(crate) has_transactions: bool,
     source: Mutex<Arc<TableSource>>,
+    /// What is known of its columns' values.
+    pub(crate) column_statistics: Arc<ColumnStatisticsCache>,
     next_auto_increment: Arc<AtomicU64>,
     /// Numbers below this one are given without a record in the data directory.
     recorded_to: Arc<AtomicU64>,
@@ -83,6 +86,7 @@ impl BaseTable {
             timestamps: timestamps(&definition),
             has_transactions: engines::has_transactions(&definition.engine),
             source: Mutex::new(Arc::new(source)),
+            column_statistics: Arc::default(),
             next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),
             recorded_to: Arc::default(),
             recording: Arc::default(),
@@ -316,6 +320,7 @@ impl BaseTable {
     /// Removes every row. The numbers begin anew with [`Self::set_auto_increment`].
     pub(crate) fn truncate(&self, access: &dyn TableAccess) -> Result<()> {
         self.storage(access)?.truncate()?;
+        self.column_statistics.forget();
         if let TableStore::User(table) = &self.store
             && self.definition.engine == "MEMORY"
         {

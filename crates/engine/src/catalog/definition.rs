@@ -7,6 +7,7 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
+use super::histogram::Histogram;
 use super::zoned_table;
 use crate::names::same_name;
 
@@ -38,6 +39,8 @@ pub(crate) struct TableDefinition {
     pub(crate) auto_increment_start: u64,
     /// PARTITION BY …
     pub(crate) partitioning: Option<ast::Partitioning>,
+    /// What ANALYZE TABLE … UPDATE HISTOGRAM has made, by the names of columns.
+    pub(crate) histograms: Vec<Histogram>,
     /// CREATE TEMPORARY TABLE
     pub(crate) temporary: bool,
     /// When it was made: microseconds since 1970 UTC.
@@ -85,6 +88,7 @@ impl TableDefinition {
             options: Vec::new(),
             auto_increment_start: 1,
             partitioning: None,
+            histograms: Vec::new(),
             temporary: false,
             created: 0,
         }

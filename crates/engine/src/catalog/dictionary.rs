@@ -55,6 +55,9 @@ fn table_record(
     if !generated.is_empty() {
         let _ = writeln!(record, "generated_keys {generated}");
     }
+    for histogram in &definition.histograms {
+        let _ = writeln!(record, "histogram {}", histogram.record());
+    }
     record.push('\n');
     let quotes = NameQuotes::Backticks;
     record += &show_create::table(definition, next_auto_increment, quotes, &TimeZone::UTC);

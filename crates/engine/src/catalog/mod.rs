@@ -5,12 +5,14 @@
 //! Statements hold tables by [`Arc`], so a table that is dropped lives until its readers end.
 
 pub(crate) mod base_table;
+mod column_statistics;
 pub(crate) mod column_uses;
 pub(crate) mod definition;
 pub(crate) mod dictionary;
 pub(crate) mod engines;
 pub(crate) mod expression_text;
 pub(crate) mod foreign_keys;
+pub(crate) mod histogram;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
 pub(crate) mod show_create;

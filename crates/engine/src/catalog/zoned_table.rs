@@ -96,6 +96,15 @@ impl Table for ZonedTable {
         self.table.rows_in_range(index, &self.range(index, range))
     }
 
+    fn sample(
+        &self,
+        columns: &[ColumnId],
+        rows: usize,
+        take: &mut dyn FnMut(&Batch) -> Result<()>,
+    ) -> Result<()> {
+        self.table.sample(columns, rows, take)
+    }
+
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
         Ok(self.zoned(self.table.scan(columns)?, columns))
     }

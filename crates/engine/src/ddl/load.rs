@@ -12,6 +12,7 @@ use super::{account, create};
 use crate::accounts::AccountTable;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::dictionary::{self, DATABASE, TABLE, Trees, VIEW};
+use crate::catalog::histogram::Histogram;
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{BaseTable, DatabaseEntry, Databases};
 use crate::character_sets;
@@ -81,7 +82,7 @@ fn read_table(
     };
     let is_known = |line: &str| {
         let fact = line.split_once(' ').map(|(fact, _)| fact);
-        fact.is_some_and(|fact| ["created", "trees", "generated_keys"].contains(&fact))
+        fact.is_some_and(|fact| ["created", "trees", "generated_keys", "histogram"].contains(&fact))
     };
     if !record.facts.lines().all(is_known) {
         return None;
@@ -103,6 +104,10 @@ fn read_table(
         definition.keys.get_mut(key)?.generated = true;
     }
     definition.created = created;
+    let facts = record.facts.lines().filter_map(|line| line.split_once(' '));
+    let histograms = facts.filter(|(fact, _)| *fact == "histogram");
+    let histograms = histograms.map(|(_, record)| Histogram::of_record(record));
+    definition.histograms = histograms.collect::<Option<_>>()?;
     Some(Ok((definition, trees)))
 }
 

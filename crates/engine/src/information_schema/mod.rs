@@ -3,6 +3,7 @@
 //! A relation is one file or one entry: its columns and a function that gives its rows. The planner
 //! sees it as a table like any other; there is nothing special about reading it.
 
+mod column_statistics;
 mod columns;
 mod connect_attributes;
 mod constraints;
@@ -46,6 +47,7 @@ const RELATIONS: &[&[Relation]] = &[
     schemata::RELATIONS,
     tables::RELATIONS,
     columns::RELATIONS,
+    column_statistics::RELATIONS,
     statistics::RELATIONS,
     constraints::RELATIONS,
     server::RELATIONS,

@@ -80,6 +80,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     }
     let table = writable_table(context, &database, &name)?;
     let mut altered = alter::definition(context, &table, statement)?;
+    keep_histograms(&table.definition, &mut altered);
     primary_keys::require_of_altered(context, &table.definition, &altered.definition)?;
     let old = Some(&*table.definition);
     let new_keys = foreign_key_checks::check(context, &mut altered.definition, old)?;
@@ -122,6 +123,27 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
         ..Written::default()
     };
     Ok(written.result_with_info(context).into())
+}
+
+/// Histograms stay with columns that keep their names and types.
+fn keep_histograms(old: &TableDefinition, altered: &mut alter::Altered) {
+    let Altered {
+        definition,
+        renamed_columns,
+        ..
+    } = altered;
+    let columns = &definition.columns;
+    definition.histograms.retain(|histogram| {
+        let is_of = |column: &&ColumnDefinition| column.name == histogram.column;
+        let (before, now) = (old.columns.iter().find(is_of), columns.iter().find(is_of));
+        let is_renamed = renamed_columns
+            .iter()
+            .any(|(_, new)| *new == histogram.column);
+        let same = before
+            .zip(now)
+            .is_some_and(|(before, now)| before.ty == now.ty);
+        same && !is_renamed
+    });
 }
 
 /// Replaces a table by the changed one.

@@ -230,6 +230,7 @@ fn like(
         created: context.now(),
         auto_increment_start: 1,
         foreign_keys: Vec::new(),
+        histograms: Vec::new(),
         ..TableDefinition::clone(&table.ok_or_else(missing)?.definition)
     };
     // Names of constraints belong to the database: those of the new table are others.

@@ -8,8 +8,8 @@ use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result, SqlType, Value};
 
-use super::select;
 use super::simple::{NAME, text_rows};
+use super::{histograms, select};
 use crate::catalog::BaseTable;
 use crate::convert;
 use crate::error::{ensure, parse_own_query};
@@ -34,9 +34,12 @@ pub(super) fn run(
     }
     let verb = verb_name(statement.verb);
     let mut rows = Vec::new();
-    // A dump may have them, too.
-    let has_histogram = statement.verb == TableVerb::Analyze
-        && statement.options.to_ascii_uppercase().contains("HISTOGRAM");
+    if let Some(change) = &statement.histogram {
+        let messages = histograms::run(context, statement, change)?.into_iter();
+        let rows = messages
+            .map(|(table, kind, text)| [table, "histogram".to_owned(), kind.to_owned(), text]);
+        return Ok(text_rows(COLUMNS, &rows.collect::<Vec<_>>()).into());
+    }
     for table in &statement.tables {
         let (database, name) = qualified(context, table)?;
         let full = format!("{database}.{name}");
@@ -46,6 +49,8 @@ pub(super) fn run(
         if let Some(table) = context.use_table(&database, &name)? {
             if statement.verb == TableVerb::Analyze {
                 table.storage(context)?.analyze()?;
+                table.column_statistics.forget();
+                histograms::update_automatic(context, &table)?;
             }
             if statement.verb == TableVerb::Check
                 && let Some(durable) = table.durable()
@@ -55,16 +60,6 @@ pub(super) fn run(
                 context.interrupt().check()?;
                 push("error", error.message().to_owned());
                 push("error", "Corrupt".to_owned());
-                continue;
-            }
-            if has_histogram {
-                let text = "histograms are accepted for compatibility and have no effect";
-                rows.push([
-                    full,
-                    "histogram".to_owned(),
-                    "warning".to_owned(),
-                    text.to_owned(),
-                ]);
                 continue;
             }
             for (kind, text) in lines(statement.verb, &table.definition.engine) {
@@ -85,14 +80,15 @@ pub(super) fn run(
         push("Error", error);
         push("status", "Operation failed".to_owned());
     }
-    let columns = [
-        ("Table", 2 * NAME),
-        ("Op", 10),
-        ("Msg_type", 10),
-        ("Msg_text", MESSAGE),
-    ];
-    Ok(text_rows(&columns, &rows).into())
+    Ok(text_rows(COLUMNS, &rows).into())
 }
+
+const COLUMNS: &[(&str, u32); 4] = &[
+    ("Table", 2 * NAME),
+    ("Op", 10),
+    ("Msg_type", 10),
+    ("Msg_text", MESSAGE),
+];
 
 fn verb_name(verb: TableVerb) -> &'static str {
     match verb {

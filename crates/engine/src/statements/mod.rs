@@ -15,6 +15,7 @@ mod databases;
 mod drop_table;
 mod explain;
 mod hints;
+mod histograms;
 pub(crate) mod insert;
 mod kill;
 mod listed_columns;

@@ -75,6 +75,9 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
     "derived_condition_pushdown",
     "hash_set_operations",
     "group_by_limit_pushdown",
+    "or_factoring",
+    "equality_propagation",
+    "subquery_unnesting",
 ];
 
 /// Those of [`OPTIMIZER_SWITCHES`] that no rule asks for: the others are in `mayfly_plan::OptimizerSwitches`.
@@ -94,14 +97,14 @@ pub(crate) const SWITCHES_WITHOUT_EFFECT: &[&str] = &[
     "condition_fanout_filter",
     "skip_scan",
     "hash_join",
-    "subquery_to_derived",
     "hypergraph_optimizer",
     "hash_set_operations",
 ];
 
 /// All but those that MySQL has off: batched_key_access, use_invisible_indexes,
 /// subquery_to_derived, hypergraph_optimizer.
-const OPTIMIZER_SWITCH_DEFAULT: u64 = ((1 << 28) - 1) & !(1 << 9 | 1 << 19 | 1 << 22 | 1 << 24);
+const OPTIMIZER_SWITCH_DEFAULT: u64 =
+    ((1 << OPTIMIZER_SWITCHES.len()) - 1) & !(1 << 9 | 1 << 19 | 1 << 22 | 1 << 24);
 
 pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("div_precision_increment", number(4, 0, 30), "By how many digits a division has more decimals than its dividend.").hintable();

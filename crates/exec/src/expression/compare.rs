@@ -13,6 +13,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use mayfly_functions::Column;
+use mayfly_functions::repeated::passing_texts;
 use mayfly_plan::Comparison;
 use mayfly_types::{CollationId, PhysicalType, Value};
 
@@ -169,7 +170,6 @@ impl Comparer {
         left: &BinaryViewArray,
         right: &[u8],
     ) -> BooleanBuffer {
-        let rows = left.len();
         if self.collation.is_bytewise_equality() {
             match comparison {
                 Comparison::Equal => return equal_bytes_with_value(left, right),
@@ -179,14 +179,10 @@ impl Comparer {
         }
         let collation = self.collation.collation();
         match comparison {
-            Comparison::Equal => {
-                BooleanBuffer::collect_bool(rows, |row| collation.equals(left.value(row), right))
-            }
-            Comparison::NotEqual => {
-                BooleanBuffer::collect_bool(rows, |row| !collation.equals(left.value(row), right))
-            }
-            _ => BooleanBuffer::collect_bool(rows, |row| {
-                comparison.holds(collation.compare(left.value(row), right))
+            Comparison::Equal => passing_texts(left, |text| collation.equals(text, right)),
+            Comparison::NotEqual => passing_texts(left, |text| !collation.equals(text, right)),
+            _ => passing_texts(left, |text| {
+                comparison.holds(collation.compare(text, right))
             }),
         }
     }

@@ -22,6 +22,8 @@ pub(super) fn compile(expression: &Expression) -> Program {
         nodes: Vec::new(),
         wide: false,
         partial: 0,
+        constant: 0,
+        of_rows: 0,
     };
     let root = compiler.node(expression);
     let assigns = compiler.nodes.iter().any(|node| match &node.operation {
@@ -43,14 +45,18 @@ struct Compiler {
     nodes: Vec<Node>,
     /// Something is computed that may be long.
     wide: bool,
-    /// How many nodes may fail, warn or have side effects by themselves.
+    /// How many nodes may fail, warn or have side effects by themselves, which differ from row to row.
     partial: usize,
+    /// How many may do so for all rows alike.
+    constant: usize,
+    /// How many nodes have values that differ from row to row.
+    of_rows: usize,
 }
 
 impl Compiler {
     fn node(&mut self, expression: &Expression) -> NodeId {
         stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
-            let before = self.partial;
+            let (partial, constant, of_rows) = (self.partial, self.constant, self.of_rows);
             let operation = self.operation(expression);
             let computes = match &operation {
                 Operation::Call { .. } | Operation::Subquery(_) => true,
@@ -66,13 +72,27 @@ impl Compiler {
                     | Operation::Subquery(_)
                     | Operation::Unplanned
             );
-            self.partial += usize::from(is_partial);
+            let differs = match &operation {
+                Operation::Call { volatile, .. } => *volatile,
+                Operation::Column(_)
+                | Operation::Local(_)
+                | Operation::Subquery(_)
+                | Operation::Unplanned => true,
+                _ => false,
+            };
+            self.of_rows += usize::from(differs);
+            match is_partial {
+                true if self.of_rows > of_rows => self.partial += 1,
+                true => self.constant += 1,
+                false => {}
+            }
             let id = self.nodes.len();
             self.nodes.push(Node {
                 operation,
                 physical: expression.ty.physical(),
                 // Neither it nor anything below it is partial.
-                total: self.partial == before,
+                total: self.partial == partial && self.constant == constant,
+                alike: self.partial == partial,
             });
             NodeId::try_from(id).expect("an expression has fewer than 2^32 nodes")
         })

@@ -238,6 +238,7 @@ impl Program {
                 Some(undecided) => match undecided.count_set_bits() {
                     0 => break,
                     count if count == rows.count => None,
+                    _ if self.nodes[term.node as usize].alike => None,
                     _ => Some(undecided),
                 },
             };

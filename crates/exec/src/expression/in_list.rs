@@ -9,6 +9,8 @@ use arrow_array::types::{
 };
 use arrow_buffer::{BooleanBuffer, i256};
 use mayfly_functions::Column;
+use mayfly_functions::repeated::passing_texts;
+use mayfly_types::collation::Collation;
 use mayfly_types::{CollationId, PhysicalType, Value};
 
 use super::truth::Truth;
@@ -21,8 +23,7 @@ pub(super) struct InList {
     has_null: bool,
 }
 
-/// Short lists are compared one by one, longer ones hashed. Strings are kept as keys that are
-/// equal when the strings are.
+/// Short lists are compared one by one, longer ones hashed.
 #[derive(Debug)]
 enum Set {
     Int64(Lookup<i64>),
@@ -31,7 +32,7 @@ enum Set {
     Float64(Lookup<u64>),
     Decimal128(Lookup<i128>),
     Decimal256(Lookup<i256>),
-    Bytes(HashSet<Vec<u8>>, CollationId),
+    Bytes(Strings),
 }
 
 #[derive(Debug)]
@@ -96,11 +97,11 @@ impl InList {
                 Set::Decimal256(Lookup::new(values().map(|value| as_decimal(value, scale))))
             }
             PhysicalType::Bytes => {
-                let key = |value: &Value| match value {
-                    Value::Bytes(bytes) => Some(key_of(collation, bytes)),
+                let strings = values().filter_map(|value| match value {
+                    Value::Bytes(bytes) => Some(&bytes[..]),
                     _ => None,
-                };
-                Set::Bytes(values().filter_map(key).collect(), collation)
+                });
+                Set::Bytes(Strings::new(strings, collation))
             }
         };
         Self {
@@ -126,19 +127,8 @@ impl InList {
                 Set::Float64(lookup) => natives::<Float64Type, _>(array, lookup, float_key),
                 Set::Decimal128(lookup) => natives::<Decimal128Type, _>(array, lookup, |v| v),
                 Set::Decimal256(lookup) => natives::<Decimal256Type, _>(array, lookup, |v| v),
-                Set::Bytes(set, collation) => {
-                    let array = array.as_binary_view();
-                    let bytewise = collation.is_bytewise_equality();
-                    let collation = collation.collation();
-                    let mut key = Vec::new();
-                    BooleanBuffer::collect_bool(array.len(), |row| {
-                        if bytewise {
-                            return set.contains(array.value(row));
-                        }
-                        key.clear();
-                        collation.append_equality_key(array.value(row), &mut key);
-                        set.contains(&key)
-                    })
+                Set::Bytes(strings) => {
+                    passing_texts(array.as_binary_view(), |text| strings.contains(text))
                 }
             },
         };
@@ -173,8 +163,8 @@ impl InList {
                 Value::Decimal { unscaled, .. } => lookup.has(*unscaled),
                 _ => false,
             },
-            Set::Bytes(set, collation) => match value {
-                Value::Bytes(bytes) => set.contains(&key_of(*collation, bytes)),
+            Set::Bytes(strings) => match value {
+                Value::Bytes(bytes) => strings.contains(bytes),
                 _ => false,
             },
         };
@@ -186,10 +176,35 @@ impl InList {
     }
 }
 
-fn key_of(collation: CollationId, bytes: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(bytes.len());
-    collation.append_equality_key(bytes, &mut key);
-    key
+/// Strings in the order of their hashes, which are equal where the collation makes strings equal.
+#[derive(Debug)]
+struct Strings {
+    collation: &'static Collation,
+    /// Few are compared one by one, without a hash.
+    hashed: Vec<(u64, Box<[u8]>)>,
+}
+
+impl Strings {
+    fn new<'a>(strings: impl Iterator<Item = &'a [u8]>, collation: CollationId) -> Self {
+        let collation = collation.collation();
+        let hashed = |text: &[u8]| (collation.hash64(text, 0), text.into());
+        let mut hashed: Vec<(u64, Box<[u8]>)> = strings.map(hashed).collect();
+        hashed.sort_unstable_by_key(|(hash, _)| *hash);
+        Self { collation, hashed }
+    }
+
+    fn contains(&self, text: &[u8]) -> bool {
+        let equals = |(_, listed): &(u64, Box<[u8]>)| self.collation.equals(listed, text);
+        if self.hashed.len() <= FEW_MAX {
+            return self.hashed.iter().any(equals);
+        }
+        let hash = self.collation.hash64(text, 0);
+        let first = self.hashed.partition_point(|(other, _)| *other < hash);
+        let same_hash = self.hashed[first..]
+            .iter()
+            .take_while(|(other, _)| *other == hash);
+        same_hash.into_iter().any(equals)
+    }
 }
 
 fn natives<T: ArrowPrimitiveType, K: Copy + Eq + std::hash::Hash>(

@@ -10,8 +10,8 @@
 //!
 //! **Lazy where it shows.** Later terms of AND and OR, and the branches of CASE, see only the rows
 //! that reach them, so that an error, a warning or a side effect of the others never happens. A
-//! part that can have none of these ("total": comparisons, logic, IN lists over columns) is
-//! evaluated over all rows at once, which is faster.
+//! part that can have none of these ("total": comparisons, logic, IN lists over columns), or the same for
+//! every row, is evaluated over all rows at once, which is faster.
 //!
 //! **Slices where it is long.** What may make long strings on the way to a short result takes few rows at
 //! a time ([`slices`]); what gives long strings gets batches of few rows from its operator.
@@ -21,6 +21,7 @@ mod compare;
 mod compile;
 mod evaluate;
 mod in_list;
+mod membership;
 mod slices;
 mod subquery;
 mod truth;
@@ -30,16 +31,16 @@ use std::sync::Arc;
 
 use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::{ArrayRef, new_empty_array};
-use arrow_buffer::BooleanBuffer;
 use compare::Comparer;
 use in_list::InList;
 use mayfly_functions::{Column, ScalarFunction, Signature};
 use mayfly_plan::{Comparison, Expression};
+pub use mayfly_types::Selection;
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 use subquery::SubqueryNode;
 
 use crate::context::RunContext;
-use crate::rows::{filter_batch, joined};
+use crate::rows::joined;
 pub(crate) use cast::cast_context;
 pub(crate) use slices::{SliceRows, Taken};
 
@@ -67,6 +68,8 @@ struct Node {
     physical: PhysicalType,
     /// Evaluating it can neither fail nor warn nor have side effects.
     total: bool,
+    /// As far as it can, it does so for all rows alike: `DATE '2024-01-01' + INTERVAL 1 YEAR`.
+    alike: bool,
 }
 
 impl Node {
@@ -222,13 +225,9 @@ impl Program {
                 let found = self.select(&batch.slice(row, 1), run)?;
                 selected.append(matches!(found, Selection::All));
             }
-            let selected = selected.finish();
-            return Ok(match selected.count_set_bits() {
-                0 => Selection::None,
-                count => Selection::Some(selected, count),
-            });
+            return Ok(Selection::of_bits(selected.finish()));
         }
-        let selection = if self.is_sliced(rows) {
+        if self.is_sliced(rows) {
             let mut selected = BooleanBufferBuilder::new(rows);
             self.each_slice(batch, run, |slice| {
                 let rows = slice.row_count();
@@ -239,20 +238,45 @@ impl Program {
                 }
                 Ok(())
             })?;
-            Ok(selected.finish())
-        } else {
-            self.filter_truth(batch.columns(), rows, run)?
-                .into_selection()
-        };
-        Ok(match selection {
+            return Ok(Selection::of_bits(selected.finish()));
+        }
+        self.select_of(batch.columns(), rows, run)
+    }
+
+    /// As [`Self::select`], of rows of which only the columns that are read need be there. For programs that
+    /// [take whole columns](Self::takes_whole_columns).
+    pub(crate) fn select_of(
+        &self,
+        columns: &[ArrayRef],
+        rows: usize,
+        run: &RunContext,
+    ) -> Result<Selection> {
+        let truth = self.filter_truth(columns, rows, run)?;
+        Ok(match truth.into_selection() {
             Err(true) => Selection::All,
             Err(false) => Selection::None,
-            Ok(selected) => match selected.count_set_bits() {
-                0 => Selection::None,
-                count if count == rows => Selection::All,
-                count => Selection::Some(selected, count),
-            },
+            Ok(selected) => Selection::of_bits(selected),
         })
+    }
+
+    /// Whether it is evaluated over all rows of a batch at once.
+    pub(crate) fn takes_whole_columns(&self) -> bool {
+        !self.assigns && !self.wide
+    }
+
+    /// Whether its value may depend on the rows before, or on how often it was asked.
+    pub(crate) fn is_volatile(&self) -> bool {
+        self.assigns
+            || self.nodes.iter().any(|node| match &node.operation {
+                Operation::Call { volatile, .. } => *volatile,
+                Operation::Subquery(_) => true,
+                _ => false,
+            })
+    }
+
+    /// Whether evaluating it can neither fail nor warn nor have side effects.
+    pub(crate) fn is_total(&self) -> bool {
+        self.nodes[self.root as usize].total
     }
 }
 
@@ -285,40 +309,13 @@ impl Program {
     }
 }
 
-/// The rows that a predicate lets through.
-#[derive(Debug)]
-pub enum Selection {
-    /// Every row.
-    All,
-    /// No row.
-    None,
-    /// Those whose bit is set, and how many they are.
-    Some(BooleanBuffer, usize),
-}
-
-impl Selection {
-    /// Of a condition that may be there.
-    pub(crate) fn of(condition: Option<&Program>, batch: &Batch, run: &RunContext) -> Result<Self> {
-        condition.map_or(Ok(Self::All), |condition| condition.select(batch, run))
-    }
-
-    /// Whether it has a row.
-    pub(crate) fn contains(&self, row: usize) -> bool {
-        match self {
-            Self::All => true,
-            Self::None => false,
-            Self::Some(selection, _) => selection.value(row),
-        }
-    }
-
-    /// The rows of a batch that it has, if there are any.
-    pub(crate) fn rows_of(&self, batch: Batch) -> Option<Batch> {
-        match self {
-            Self::All => Some(batch),
-            Self::None => None,
-            Self::Some(selection, count) => Some(filter_batch(&batch, selection, *count)),
-        }
-    }
+/// The rows that a condition lets through: all, if there is none.
+pub(crate) fn selected(
+    condition: Option<&Program>,
+    batch: &Batch,
+    run: &RunContext,
+) -> Result<Selection> {
+    condition.map_or(Ok(Selection::All), |condition| condition.select(batch, run))
 }
 
 /// Evaluates an expression over a batch once: for statements that have no plan of their own

@@ -26,6 +26,7 @@ use mayfly_types::{Error, PhysicalType, Result, SqlType, Value};
 
 use super::Program;
 use super::compare::Comparer;
+use super::membership::{Members, Membership};
 use super::truth::Truth;
 use super::values::{array_of, into_array};
 use crate::context::RunContext;
@@ -138,7 +139,7 @@ enum Answer {
     /// EXISTS
     Found(bool),
     /// All rows, for ANY and ALL.
-    Rows(TempTable),
+    Rows(Box<Members>),
 }
 
 /// What a temporary table's handles take, which its budget does not count.
@@ -262,6 +263,16 @@ impl SubqueryNode {
         let mut out = Results::new(self.physical, rows, run);
         let mut ids = Vec::new();
         let mut row = 0;
+        if cache.index.is_none() && self.subquery.cacheable && self.is_membership() && rows > 0 {
+            if cache.results.is_empty() {
+                let answer = self.run_once(parameters, 0, run)?;
+                cache.keep(answer, run)?;
+            }
+            if let Some(answer) = cache.results.first_mut() {
+                self.push_all(&mut out, answer, left, rows)?;
+            }
+            return Ok(out.finish());
+        }
         while row < rows {
             let taken = match (&mut cache.index, self.subquery.cacheable) {
                 (Some(index), true) => {
@@ -289,14 +300,14 @@ impl SubqueryNode {
                 continue;
             }
             for id in &ids[..taken] {
-                let known = cache.results.get(*id as usize);
+                let known = cache.results.get_mut(*id as usize);
                 if let Some(answer) = known {
                     self.push(&mut out, answer, left, row)?;
                     row += 1;
                     continue;
                 }
-                let answer = self.run_once(parameters, row, run)?;
-                self.push(&mut out, &answer, left, row)?;
+                let mut answer = self.run_once(parameters, row, run)?;
+                self.push(&mut out, &mut answer, left, row)?;
                 row += 1;
                 if !cache.keep(answer, run)? {
                     // No memory for another answer: begin a new one.
@@ -308,10 +319,67 @@ impl SubqueryNode {
         Ok(out.finish())
     }
 
+    /// Whether it is asked whether the left side is among the rows: IN, NOT IN.
+    fn is_membership(&self) -> bool {
+        let SubqueryKind::Quantified {
+            comparison, all, ..
+        } = &self.subquery.kind
+        else {
+            return false;
+        };
+        matches!(
+            (comparison, all),
+            (Comparison::Equal, false) | (Comparison::NotEqual, true)
+        )
+    }
+
+    /// What `rows` outer rows get that have one answer.
+    fn push_all(
+        &self,
+        out: &mut Results<'_>,
+        answer: &mut Answer,
+        left: &[ArrayRef],
+        rows: usize,
+    ) -> Result<()> {
+        let (
+            Results::Values(values, _),
+            Answer::Rows(members),
+            SubqueryKind::Quantified {
+                comparison, all, ..
+            },
+        ) = (out, answer, &self.subquery.kind)
+        else {
+            return Err(Error::internal("a subquery answered in another kind"));
+        };
+        let known = members.find(left, rows, &mut Vec::new())?;
+        for (row, known) in known.into_iter().enumerate() {
+            let truth = self.decided(known, members, (*comparison, *all), left, row)?;
+            values.push(truth_value(truth));
+        }
+        Ok(())
+    }
+
+    /// What is known of an outer row's left side, or what comparing it with all rows says.
+    fn decided(
+        &self,
+        known: Membership,
+        members: &Members,
+        (comparison, all): (Comparison, bool),
+        left: &[ArrayRef],
+        row: usize,
+    ) -> Result<Option<bool>> {
+        match (known, members.rows()) {
+            (Membership::IsMember, _) => Ok(Some(!all)),
+            (Membership::NoMember, _) => Ok(Some(all)),
+            (Membership::Open, Some(rows)) => self.quantified(comparison, all, left, row, rows),
+            (Membership::Unknown | Membership::Open, _) => Ok(None),
+        }
+    }
+
     fn push(
         &self,
         out: &mut Results<'_>,
-        answer: &Answer,
+        answer: &mut Answer,
         left: &[ArrayRef],
         row: usize,
     ) -> Result<()> {
@@ -420,21 +488,41 @@ impl SubqueryNode {
                 let columns = column_types(&plan.output);
                 let (purpose, none) = (Purpose::Subquery, Access::Plain);
                 let table = create_for(purpose, &self.temporary, columns, none, run)?;
-                let mut writer = table.writer();
+                let mut members = Members::new(self.member_index(&table)?);
+                let (mut writer, mut ids) = (table.writer(), Vec::new());
                 let mut cursor = open()?;
                 while let Some(batch) = cursor.next(&inner)? {
                     inner.statement.check_interrupt()?;
+                    members.learn(&batch, &mut ids)?;
                     writer.append(&batch)?;
                 }
                 writer.finish()?;
-                Ok(Answer::Rows(table))
+                members.finish(table);
+                Ok(Answer::Rows(Box::new(members)))
             }
         }
     }
 
+    /// The index that tells which values are among the rows of a table.
+    fn member_index(&self, table: &TempTable) -> Result<Option<GroupIndex>> {
+        if !self.is_membership() {
+            return Ok(None);
+        }
+        let types = table.spec().columns.clone();
+        let modes = self
+            .left
+            .iter()
+            .map(|(_, comparer)| match comparer.physical {
+                PhysicalType::Bytes => KeyMode::Collated(comparer.collation),
+                _ => KeyMode::Binary,
+            });
+        let modes: Vec<KeyMode> = modes.collect();
+        Ok(Some(GroupIndex::new(table, &types, &modes)?))
+    }
+
     /// What the outer row gets.
-    fn value(&self, answer: &Answer, left: &[ArrayRef], row: usize) -> Result<Value> {
-        let truth = |truth: Option<bool>| truth.map_or(Value::Null, |t| Value::Int(i64::from(t)));
+    fn value(&self, answer: &mut Answer, left: &[ArrayRef], row: usize) -> Result<Value> {
+        let truth = truth_value;
         match (&self.subquery.kind, answer) {
             (SubqueryKind::Scalar, Answer::Row(values)) => Ok(values
                 .as_ref()
@@ -457,14 +545,14 @@ impl SubqueryNode {
                 SubqueryKind::Quantified {
                     comparison, all, ..
                 },
-                Answer::Rows(table),
-            ) => Ok(truth(self.quantified(
-                *comparison,
-                *all,
-                left,
-                row,
-                table,
-            )?)),
+                Answer::Rows(members),
+            ) => {
+                let of_row: Vec<ArrayRef> = left.iter().map(|side| side.slice(row, 1)).collect();
+                let known = members.find(&of_row, 1, &mut Vec::new())?;
+                let known = known.first().copied().unwrap_or(Membership::Open);
+                let decided = self.decided(known, members, (*comparison, *all), left, row)?;
+                Ok(truth(decided))
+            }
             _ => Err(Error::internal("a subquery answered in another kind")),
         }
     }
@@ -517,6 +605,10 @@ impl SubqueryNode {
         }
         Ok(if unknown { None } else { Some(all) })
     }
+}
+
+fn truth_value(truth: Option<bool>) -> Value {
+    truth.map_or(Value::Null, |truth| Value::Int(i64::from(truth)))
 }
 
 /// Compares row values, column by column from the first (the manual, "Comparison Functions and

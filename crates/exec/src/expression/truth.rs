@@ -11,7 +11,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_buffer::{BooleanBuffer, NullBuffer, i256};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, i256};
 use arrow_schema::DataType;
 use mayfly_functions::Column;
 use mayfly_types::Value;
@@ -192,8 +192,16 @@ impl Truth {
                     None => (none.clone(), none),
                 }
             }
-            Self::Rows { yes, no } => {
-                let no = no.unwrap_or_else(|| yes.not());
+            Self::Rows { yes, no: None } => {
+                let yes = spread_bits(&yes, selection);
+                let yes = if rest {
+                    yes.bitor(&selection.not())
+                } else {
+                    yes
+                };
+                return Self::Rows { yes, no: None };
+            }
+            Self::Rows { yes, no: Some(no) } => {
                 (spread_bits(&yes, selection), spread_bits(&no, selection))
             }
         };
@@ -218,15 +226,30 @@ fn not_zero<T: ArrowPrimitiveType>(array: &ArrayRef) -> BooleanBuffer {
     BooleanBuffer::collect_bool(values.len(), |row| values[row] != zero)
 }
 
+/// Puts the i-th bit where the i-th set bit of `selection` is, a word at a time.
 fn spread_bits(bits: &BooleanBuffer, selection: &BooleanBuffer) -> BooleanBuffer {
-    let mut out = arrow_buffer::BooleanBufferBuilder::new(selection.len());
-    out.append_n(selection.len(), false);
-    for (from, to) in selection.set_indices().enumerate() {
-        if bits.value(from) {
-            out.set_bit(to, true);
+    let bits: Vec<u64> = bits.bit_chunks().iter_padded().collect();
+    let mut place = 0;
+    let word = |mut selected: u64| {
+        let (word, shift) = (place / 64, place % 64);
+        place += selected.count_ones() as usize;
+        let at = |word: usize| bits.get(word).copied().unwrap_or(0);
+        // The upper part in two steps: a shift by 64 is none.
+        let mut next = at(word) >> shift | at(word + 1) << 1 << (63 - shift);
+        if selected == u64::MAX {
+            return next;
         }
-    }
-    out.finish()
+        let mut out = 0;
+        while selected != 0 {
+            let lowest = selected & selected.wrapping_neg();
+            out |= lowest & (next & 1).wrapping_neg();
+            next >>= 1;
+            selected ^= lowest;
+        }
+        out
+    };
+    let words: Vec<u64> = selection.bit_chunks().iter_padded().map(word).collect();
+    BooleanBuffer::new(Buffer::from_vec(words), 0, selection.len())
 }
 
 #[cfg(test)]
@@ -268,6 +291,30 @@ mod tests {
         assert_eq!(listed(column(&ALL).is(None), 3), [f, f, t]);
         assert_eq!(listed(column(&ALL).is(Some(false)), 3), [f, t, f]);
         assert_eq!(listed(column(&[t, f]).is(None), 2), [f, f]);
+    }
+
+    #[test]
+    fn spread_reaches_over_words() {
+        for (rows, step, offset) in [
+            (1, 1, 0),
+            (64, 1, 0),
+            (200, 1, 3),
+            (1000, 2, 5),
+            (777, 7, 1),
+        ] {
+            let selection = BooleanBuffer::collect_bool(rows + offset, |row| row % step == 0);
+            let selection = selection.slice(offset, rows);
+            let count = selection.count_set_bits();
+            let bits = BooleanBuffer::collect_bool(count + offset, |row| row % 3 == 0);
+            let bits = bits.slice(offset, count);
+            let spread = spread_bits(&bits, &selection);
+            let mut nth = 0;
+            for row in 0..rows {
+                let expected = selection.value(row) && bits.value(nth);
+                assert_eq!(spread.value(row), expected, "row {row} of {rows}");
+                nth += usize::from(selection.value(row));
+            }
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use mayfly_types::convert::array_value;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::context::{Cursor, Node, RunContext};
-use crate::expression::{Program, Selection};
+use crate::expression::{Program, selected};
 use crate::representation::{column_types, to_column};
 use crate::rows::{null_columns, take_rows};
 
@@ -133,7 +133,7 @@ impl Apply {
                 Some(batch) if batch.is_empty() => None,
                 Some(batch) => {
                     let pairs = self.pairs(&block.left, row, &batch)?;
-                    let selection = Selection::of(self.condition.as_ref(), &pairs, run)?;
+                    let selection = selected(self.condition.as_ref(), &pairs, run)?;
                     let pairs = selection.rows_of(pairs);
                     right.matched |= pairs.is_some();
                     match self.kind {

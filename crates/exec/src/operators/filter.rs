@@ -7,6 +7,7 @@ use mayfly_types::{Batch, Result};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::expression::{Program, rows_of};
+use crate::key_filter::GivenFilter;
 
 struct Filter {
     input: Arc<dyn Node>,
@@ -27,6 +28,18 @@ impl Node for Filter {
 
     fn rows_hint(&self) -> u64 {
         rows_of([&self.predicate], self.input.rows_hint())
+    }
+
+    fn is_unordered(&self) -> bool {
+        !self.predicate.is_volatile() && self.input.is_unordered()
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        self.predicate.is_total() && self.input.takes_filter(column)
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        self.input.give_filter(column, filter);
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mayfly_types::{Batch, Result};
 
 use crate::context::RunContext;
-use crate::expression::{Program, Selection};
+use crate::expression::{Program, Selection, selected};
 use crate::rows::filter_batch;
 
 /// How many rows the reader of a scan wants.
@@ -38,7 +38,7 @@ pub(super) fn passed(
 ) -> Result<(Option<Batch>, usize)> {
     let rows = batch.row_count();
     let enough = usize::try_from(wanted).unwrap_or(usize::MAX);
-    let selection = Selection::of(predicate, &batch, run)?;
+    let selection = selected(predicate, &batch, run)?;
     Ok(match selection {
         Selection::None => (None, rows),
         Selection::All if rows > enough => (Some(batch.slice(0, enough)), enough),

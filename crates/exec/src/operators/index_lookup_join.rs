@@ -20,6 +20,7 @@ use super::index_scan::index_of;
 use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::values::array_of;
 use crate::expression::{Program, Selection};
+use crate::key_filter::GivenFilter;
 use crate::representation::{column_type, to_column};
 use crate::rows::{rows_where, take_rows};
 use crate::state::lock;
@@ -28,6 +29,7 @@ struct LookupJoin {
     number: OperatorNumber,
     kind: JoinKind,
     left: Arc<dyn Node>,
+    left_columns: usize,
     table: Arc<TableSource>,
     index: usize,
     columns: Vec<ColumnId>,
@@ -65,6 +67,7 @@ pub(super) fn build(
         number,
         kind: join.kind,
         left,
+        left_columns: join.left.output.len(),
         index: join.index,
         columns: join.columns.iter().copied().map(ColumnId).collect(),
         keys: keys.collect(),
@@ -87,6 +90,22 @@ impl Node for LookupJoin {
         // Finding a key costs some rows of a scan.
         let per_row = self.rows_per_key.max(1.0) * 4.0;
         (self.left.rows_hint() as f64 * per_row) as u64
+    }
+
+    fn is_unordered(&self) -> bool {
+        let keys = self.keys.iter().map(|key| &key.program);
+        !keys.chain(&self.residual).any(Program::is_volatile) && self.left.is_unordered()
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        column < self.left_columns
+            && self.residual.as_ref().is_none_or(Program::is_total)
+            && self.keys.iter().all(|key| key.program.is_total())
+            && self.left.takes_filter(column)
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        self.left.give_filter(column, filter);
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {

@@ -56,6 +56,11 @@ impl Layout {
         sliced::build(input, &self.computed)
     }
 
+    /// Whether computing the columns can neither fail nor warn nor have side effects.
+    pub(super) fn is_total(&self) -> bool {
+        self.computed.iter().all(Program::is_total)
+    }
+
     /// The row with its computed columns.
     pub(super) fn extend(&self, batch: Batch, run: &RunContext) -> Result<Batch> {
         if self.computed.is_empty() {

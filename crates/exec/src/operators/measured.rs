@@ -9,6 +9,7 @@ use mayfly_plan::physical::OperatorNumber;
 use mayfly_types::{Batch, Result};
 
 use crate::context::{Cursor, Node, RunContext};
+use crate::key_filter::GivenFilter;
 use crate::measure::Measures;
 
 /// The same operator, measured if its statement asks for it.
@@ -80,6 +81,18 @@ impl Node for MeasuredNode {
 
     fn first_rows(&self, rows: u64) {
         self.node.first_rows(rows);
+    }
+
+    fn is_unordered(&self) -> bool {
+        self.node.is_unordered()
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        self.node.takes_filter(column)
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        self.node.give_filter(column, filter);
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {

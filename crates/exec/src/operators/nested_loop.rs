@@ -14,7 +14,7 @@ use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use super::materialize;
 use crate::context::{Cursor, Node, RunContext};
-use crate::expression::{Program, Selection};
+use crate::expression::{Program, Selection, selected};
 use crate::representation::column_types;
 use crate::rows::{null_columns, rows_where, take_rows};
 use crate::state::lock;
@@ -161,7 +161,7 @@ impl LoopCursor {
             columns.extend(take_rows(right.columns(), &right_index)?);
         }
         let pairs = Batch::new(columns, count);
-        let selection = Selection::of(self.node.condition.as_ref(), &pairs, run)?;
+        let selection = selected(self.node.condition.as_ref(), &pairs, run)?;
         if self.node.kind != JoinKind::Inner {
             let mark = |pair: usize| block.matched[first + pair / right_rows] = true;
             match &selection {

@@ -8,12 +8,20 @@ use mayfly_types::{Batch, Result};
 use super::sliced;
 use crate::context::{Cursor, Node, RunContext};
 use crate::expression::{Program, rows_of};
+use crate::key_filter::GivenFilter;
 use crate::representation::to_column;
 use crate::rows::joined_batches;
 
 struct Project {
     input: Arc<dyn Node>,
     expressions: Vec<Program>,
+}
+
+impl Project {
+    /// The column of the input that a column is, if it is one.
+    fn input_column(&self, column: usize) -> Option<usize> {
+        self.expressions.get(column)?.as_column()
+    }
 }
 
 pub(super) fn build(input: Arc<dyn Node>, expressions: &[Expression]) -> Arc<dyn Node> {
@@ -35,6 +43,23 @@ impl Node for Project {
 
     fn first_rows(&self, rows: u64) {
         self.input.first_rows(rows);
+    }
+
+    fn is_unordered(&self) -> bool {
+        !self.expressions.iter().any(Program::is_volatile) && self.input.is_unordered()
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        self.expressions.iter().all(Program::is_total)
+            && self
+                .input_column(column)
+                .is_some_and(|column| self.input.takes_filter(column))
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        if let Some(column) = self.input_column(column) {
+            self.input.give_filter(column, filter);
+        }
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {

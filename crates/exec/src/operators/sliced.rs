@@ -7,6 +7,7 @@ use mayfly_types::{Batch, Result};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::expression::{Program, SliceRows, Taken};
+use crate::key_filter::GivenFilter;
 
 struct Sliced {
     input: Arc<dyn Node>,
@@ -38,6 +39,18 @@ impl Node for Sliced {
 
     fn first_rows(&self, rows: u64) {
         self.input.first_rows(rows);
+    }
+
+    fn is_unordered(&self) -> bool {
+        self.input.is_unordered()
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        self.input.takes_filter(column)
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        self.input.give_filter(column, filter);
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {

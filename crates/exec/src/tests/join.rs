@@ -291,6 +291,99 @@ fn columns_that_nobody_reads_are_not_missed() {
     }
 }
 
+/// A chain of joins, the first rows of which the filters of all joins above reach.
+#[test]
+fn filters_reach_through_joins() {
+    let mut world = World::new();
+    let (l, r, left, right) = sides(&mut world, 300, 200, 40);
+    let few: Vec<Row> = [3, 5, 39, 39, 1000].map(|k| vec![n(k), n(k)]).to_vec();
+    let third = scan(&world.table(&[int(), int()], &few));
+    let keys = |left: usize| {
+        vec![JoinKey {
+            left: column(left, int()),
+            right: column(0, int()),
+            null_safe: false,
+        }]
+    };
+    for kind in KINDS {
+        let lower = oracle(kind, &l, &r, equal);
+        let width = output(kind).len();
+        // By the key of the lower join's left side, and where it has one, of its right side.
+        for key in (0..width).step_by(2) {
+            for upper in [
+                JoinKind::Inner,
+                JoinKind::Semi,
+                JoinKind::Left,
+                JoinKind::Anti,
+            ] {
+                let below = hash_join(kind, &left, &right, false, None, false);
+                let mut columns = output(kind);
+                if matches!(upper, JoinKind::Inner | JoinKind::Left) {
+                    columns.extend([int(), int()]);
+                }
+                let join = plan(
+                    Operator::HashJoin {
+                        kind: upper,
+                        left: Box::new(below),
+                        right: Box::new(third.clone()),
+                        keys: keys(key),
+                        residual: None,
+                        build_left: false,
+                        temporary: why(Purpose::Join),
+                    },
+                    &columns,
+                );
+                let expected = oracle(upper, &lower, &few, |l, r| {
+                    !l[key].is_null() && l[key] == r[0]
+                });
+                world.check(query(join), &expected);
+            }
+        }
+    }
+}
+
+/// Each run of a joined side makes filters of its own: those of an earlier run refuse nothing.
+#[test]
+fn filters_are_of_one_run() {
+    let mut world = World::new();
+    let (l, r, left, right) = sides(&mut world, 40, 30, 10);
+    let less = compare(Comparison::Less, column(1, int()), parameter(0, int()));
+    let join = hash_join(
+        JoinKind::Inner,
+        &left,
+        &filter(right, less),
+        false,
+        None,
+        false,
+    );
+    let counted = group(join, Vec::new(), vec![count(None)]);
+    let limits: Vec<Row> = [0, 30, 1, 0, 12, 30].map(|limit| vec![n(limit)]).to_vec();
+    let outer = scan(&world.table(&[int()], &limits));
+    let apply = plan(
+        Operator::Apply {
+            kind: JoinKind::Inner,
+            left: Box::new(outer),
+            right: Box::new(counted),
+            parameters: vec![(0, column(0, int()))],
+            condition: None,
+        },
+        &[int(), int()],
+    );
+    let expected: Vec<Row> = limits
+        .iter()
+        .map(|limit| {
+            let below: Vec<Row> = r
+                .iter()
+                .filter(|r| less_than(&vec![NULL, r[1].clone()], &vec![NULL, limit[0].clone()]))
+                .cloned()
+                .collect();
+            let pairs = oracle(JoinKind::Inner, &l, &below, equal).len();
+            vec![limit[0].clone(), n(pairs as i64)]
+        })
+        .collect();
+    world.check(query_with(apply, Vec::new(), 1), &expected);
+}
+
 fn less_than(l: &Row, r: &Row) -> bool {
     matches!((&l[1], &r[1]), (Value::Int(l), Value::Int(r)) if l < r)
 }

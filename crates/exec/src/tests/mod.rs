@@ -1,6 +1,7 @@
 //! Operators against expected rows, under every configuration of [`crate::testing::configs`].
 
 mod aggregate;
+mod exchange;
 mod expression;
 mod join;
 mod measure;

@@ -170,6 +170,22 @@ impl Accumulator for Totals {
                     counts[group as usize] += 1;
                 });
             }
+            (Sums::Wide(sums), Values::Decimals(input::Decimals::Narrow(array))) => {
+                let values = array.values();
+                state::for_each_valid(groups, nulls, |group, row| {
+                    let sum = &mut sums[group as usize];
+                    *sum = sum.wrapping_add(i256::from_i128(values[row]));
+                    counts[group as usize] += 1;
+                });
+            }
+            (Sums::Wide(sums), Values::Decimals(input::Decimals::Wide(array))) => {
+                let values = array.values();
+                state::for_each_valid(groups, nulls, |group, row| {
+                    let sum = &mut sums[group as usize];
+                    *sum = sum.wrapping_add(values[row]);
+                    counts[group as usize] += 1;
+                });
+            }
             (Sums::Wide(sums), Values::Decimals(values)) => {
                 for (row, group) in groups.iter().enumerate() {
                     if let Some(value) = values.get(row) {

@@ -3,7 +3,7 @@
 use mayfly_types::PhysicalType;
 
 use super::analysis::key_column;
-use super::path::{ROW_COST, doublings, is_usable, row_cost, rows_per_key};
+use super::path::{ROW_COST, doublings, is_usable, left_over, row_cost, rows_per_key};
 use crate::estimate::selectivity;
 use crate::options::PlanOptions;
 use crate::tree::access::{HintPurpose, Lookup, LookupKey};
@@ -106,16 +106,12 @@ fn path(scan: &Scan, position: usize, on: &[Expression], needed: &ColumnSet) -> 
     if null_safe && keys.len() == index.parts.len() {
         rows_per_key = rows_per_key.max(1.0);
     }
-    let open = scan.predicates.iter().zip(&covered);
-    let left_over: f64 = open
-        .filter(|(_, covered)| !**covered)
-        .map(|(predicate, _)| selectivity(predicate))
-        .product();
+    let left_over = left_over(scan, &covered);
     let rest: f64 = on
         .iter()
         .zip(&joined)
         .filter(|(_, joined)| !**joined)
-        .map(|(predicate, _)| selectivity(predicate))
+        .map(|(predicate, _)| selectivity::of(scan, predicate))
         .product();
     Some(LookupPath {
         cost_per_row: key_cost(scan) + rows_per_key * row_cost(scan, index, needed),

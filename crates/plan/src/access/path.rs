@@ -11,9 +11,10 @@ use mayfly_types::Value;
 use super::analysis::{Analysis, analyse};
 use super::constant::known_value;
 use crate::catalog::{IndexSource, ValueRange};
-use crate::estimate::{filtered, selectivity};
+use crate::estimate::{self, TableFacts, selectivity};
 use crate::options::PlanOptions;
 use crate::tree::access::{Access, HintPurpose, IndexAccess};
+use crate::tree::expression::Expression;
 use crate::tree::key_ranges::{Condition, KeyRanges};
 use crate::tree::logical::{ColumnSet, Scan};
 
@@ -34,6 +35,8 @@ const FETCH_COST_OF_DOUBLING: f64 = 0.25;
 pub(crate) const SEEK_COST: f64 = 0.05;
 /// So many ranges are looked at; of more, each is thought to be as long as the average key's.
 const DIVES_MAX: usize = 200;
+/// Rows of a range that are counted; of longer ranges the ends are looked at.
+const DIVE_ROWS: f64 = 10_000.0;
 
 /// What it costs to look at so many conditions of a row.
 pub(super) fn check_cost(conditions: usize) -> f64 {
@@ -133,7 +136,7 @@ pub(crate) fn table_path(scan: &Scan) -> Path {
     Path {
         access: Access::Table,
         cost: START_COST + read * (ROW_COST + check_cost(scan.predicates.len())),
-        rows: scan.rows.unwrap_or_else(|| filtered(all, &scan.predicates)),
+        rows: estimate::of_scan(scan),
     }
 }
 
@@ -150,7 +153,7 @@ pub(crate) fn range_path(
         covered,
         counted,
     } = analyse(&scan.predicates, &scan.table, scan.first, index)?;
-    let (count, read) = estimate(scan, index, &ranges, options);
+    let (count, read) = in_ranges(scan, index, &ranges, options);
     let cost = START_COST
         + count * SEEK_COST
         + read * row_cost(scan, index, needed)
@@ -194,12 +197,15 @@ pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Op
 
 /// How many of the rows that were read meet the conditions that their number does not take account of.
 pub(super) fn rest(scan: &Scan, read: f64, counted: &[bool]) -> f64 {
+    (read * left_over(scan, counted)).min(scan.rows.unwrap_or(f64::INFINITY))
+}
+
+/// The part of the rows that meets those conditions which are not counted.
+pub(super) fn left_over(scan: &Scan, counted: &[bool]) -> f64 {
     let open = scan.predicates.iter().zip(counted);
-    let left: f64 = open
-        .filter(|(_, counted)| !**counted)
-        .map(|(predicate, _)| selectivity(predicate))
-        .product();
-    (read * left).min(scan.rows.unwrap_or(f64::INFINITY))
+    let open = open.filter(|(_, counted)| !**counted);
+    let open: Vec<Expression> = open.map(|(predicate, _)| predicate.clone()).collect();
+    selectivity::of_conjunction(scan, &open)
 }
 
 /// How many rows a table gives, before a way to read it is chosen: what the index knows that most
@@ -211,7 +217,7 @@ pub(crate) fn estimated_rows(scan: &Scan, options: &PlanOptions) -> f64 {
             ranges, counted, ..
         }) = analyse(&scan.predicates, &scan.table, scan.first, index)
         {
-            let (_, read) = estimate(scan, index, &ranges, options);
+            let (_, read) = in_ranges(scan, index, &ranges, options);
             let rows = rest(scan, read, &counted);
             let said = counted.iter().filter(|counted| **counted).count();
             if known.is_none_or(|(most, fewest)| said > most || said == most && rows < fewest) {
@@ -221,7 +227,7 @@ pub(crate) fn estimated_rows(scan: &Scan, options: &PlanOptions) -> f64 {
     }
     match known {
         Some((_, rows)) => rows,
-        None => filtered(scan.table.row_count as f64, &scan.predicates),
+        None => scan.table.row_count as f64 * selectivity::of_conjunction(scan, &scan.predicates),
     }
 }
 
@@ -253,7 +259,7 @@ pub(crate) fn is_covering(scan: &Scan, index: &IndexSource, needed: &ColumnSet) 
 }
 
 /// How many ranges there are, and how many rows in them.
-fn estimate(
+fn in_ranges(
     scan: &Scan,
     index: &IndexSource,
     ranges: &KeyRanges,
@@ -277,7 +283,9 @@ fn estimate(
                     })
                     .sum();
                 // No range at all sums up to minus zero.
-                rows.max(0.0) * (count / count.min(DIVES_MAX as f64).max(1.0))
+                let rows = rows.max(0.0) * (count / count.min(DIVES_MAX as f64).max(1.0));
+                let by_values = (rows > DIVE_ROWS).then(|| by_values(scan, index, &ranges));
+                by_values.flatten().unwrap_or(rows)
             }
             None => ranges
                 .iter()
@@ -322,11 +330,39 @@ fn estimate(
     (count, rows.min(all))
 }
 
+/// How many rows are in long ranges of the first part of an index, as the statistics of its column tell.
+fn by_values(scan: &Scan, index: &IndexSource, ranges: &[ValueRange]) -> Option<f64> {
+    let part = index.parts.first().filter(|part| part.prefix.is_none())?;
+    let is_of_first = |bound: &Bound<Vec<Value>>| match bound {
+        Bound::Unbounded => true,
+        Bound::Included(values) | Bound::Excluded(values) => values.len() == 1,
+    };
+    let mut bounds = ranges.iter().flat_map(|range| [&range.start, &range.end]);
+    if part.descending || part.approximate || !bounds.all(is_of_first) {
+        return None;
+    }
+    let facts = TableFacts::of(scan).column_with_values(part.column)?;
+    let ty = &scan.table.columns[part.column].ty;
+    facts.statistics.as_ref()?;
+    Some(facts.rows * selectivity::of_value_ranges(&facts, ty, ranges))
+}
+
 /// How many rows have the same values in the first parts of an index.
 pub(crate) fn rows_per_key(scan: &Scan, index: &IndexSource, parts: usize) -> f64 {
     let all = scan.table.row_count as f64;
     if index.unique && parts >= index.parts.len() {
         return 1.0_f64.min(all);
+    }
+    let columns: Vec<usize> = index.parts.iter().map(|part| part.column).collect();
+    let whole = index
+        .parts
+        .iter()
+        .take(parts)
+        .all(|part| part.prefix.is_none());
+    if let Some(columns) = columns.get(..parts).filter(|_| whole)
+        && let Some(rows) = selectivity::rows_per_key(&TableFacts::of(scan), columns)
+    {
+        return rows;
     }
     let distinct = match (&scan.statistics, index.id) {
         (Some(statistics), Some(id)) => statistics.distinct_keys(id, parts) as f64,

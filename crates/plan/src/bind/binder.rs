@@ -11,7 +11,7 @@ use crate::catalog::{Catalog, DefaultSource, TableId, TableSource, Usage};
 use crate::date_parameter::DateParameter;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, Computed, Query, Shared};
+use crate::tree::logical::{ColumnId, Computed, JoinHint, Query, Shared};
 use crate::tree::physical::{OutputColumn, StatementLimit};
 
 /// The state of binding one statement.
@@ -52,6 +52,10 @@ pub(crate) struct Binder<'a> {
     pub(super) merges_views: bool,
     /// Index hints about query blocks that are named in them.
     pub(super) block_hints: Vec<IndexHint>,
+    /// Hints about the order of joins.
+    pub(super) join_hints: Vec<JoinHint>,
+    /// The query block that is bound next keeps its joins in order.
+    pub(super) fixed_order: bool,
     /// How the tables of FROM are named.
     pub(super) table_usage: Usage,
     /// The rights that tables below views are asked for with, by their positions.
@@ -166,6 +170,8 @@ impl<'a> Binder<'a> {
             view_checks: ViewChecks::default(),
             merges_views: false,
             block_hints: Vec::new(),
+            join_hints: Vec::new(),
+            fixed_order: false,
             table_usage: Usage::Read,
             rights_below: Vec::new(),
             has_claims: false,
@@ -199,6 +205,7 @@ impl<'a> Binder<'a> {
             parameter_count: self.parameter_count,
             date_parameters: self.date_parameters,
             tables: self.tables,
+            join_hints: self.join_hints,
             limit: self.limit,
         }
     }

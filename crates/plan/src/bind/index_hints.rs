@@ -14,6 +14,7 @@ use crate::bind::binder::Binder;
 use crate::bind::block::same_name;
 use crate::catalog::TableSource;
 use crate::tree::access::{HintPurpose, IndexHints};
+use crate::tree::logical::{JoinHint, JoinHintKind};
 
 const EVERY: &[HintPurpose] = &[
     HintPurpose::Join,
@@ -50,10 +51,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "NO_DERIVED_CONDITION_PUSHDOWN",
     "HASH_JOIN",
     "NO_HASH_JOIN",
-    "JOIN_FIXED_ORDER",
-    "JOIN_ORDER",
-    "JOIN_PREFIX",
-    "JOIN_SUFFIX",
     "MRR",
     "NO_MRR",
     "NO_ICP",
@@ -66,10 +63,23 @@ const WITHOUT_EFFECT: &[&str] = &[
     "SUBQUERY",
 ];
 
-/// What a hint comment says of indexes and of derived tables, and what it calls its query block.
+/// The hints about the order of joins.
+const JOIN_HINTS: &[(&str, JoinHintKind)] = &[
+    ("JOIN_ORDER", JoinHintKind::Order),
+    ("JOIN_PREFIX", JoinHintKind::Prefix),
+    ("JOIN_SUFFIX", JoinHintKind::Suffix),
+];
+
+/// Joins stay in the order in which they are written.
+const FIXED_ORDER: &str = "JOIN_FIXED_ORDER";
+
+/// What a hint comment says of indexes, of derived tables and of the order of joins, and what it calls its query
+/// block.
 #[derive(Debug, Default, PartialEq)]
 struct Comment {
     hints: Vec<IndexHint>,
+    orders: Vec<(JoinHintKind, Vec<String>)>,
+    fixed_order: bool,
     merges: Vec<MergeHint>,
     block: Option<String>,
     /// Hints that have no effect.
@@ -91,6 +101,7 @@ fn read(text: &str) -> Comment {
         if !words.eat("(") {
             // JOIN_FIXED_ORDER may stand alone.
             match WITHOUT_EFFECT.iter().find(is) {
+                None if name.eq_ignore_ascii_case(FIXED_ORDER) => comment.fixed_order = true,
                 Some(name) => comment.ignored.push(name),
                 None => {
                     comment.unknown.get_or_insert_with(|| rest.to_owned());
@@ -124,6 +135,10 @@ fn read(text: &str) -> Comment {
                 .extend(hint((name, purposes, *negated), &inside));
         } else if let Some(merges) = merges(&name) {
             comment.merges.extend(merge_hints(merges, &inside));
+        } else if let Some(kind) = join_hint(&name) {
+            comment.orders.push((kind, tables_of(&inside)));
+        } else if name.eq_ignore_ascii_case(FIXED_ORDER) {
+            comment.fixed_order |= inside.is_empty();
         } else if let Some(name) = WITHOUT_EFFECT.iter().find(is) {
             comment.ignored.push(name);
         } else if !OF_STATEMENTS.iter().any(|hint| is(&hint)) {
@@ -131,6 +146,23 @@ fn read(text: &str) -> Comment {
         }
     }
     comment
+}
+
+/// What a hint of this name says of the order of joins.
+fn join_hint(name: &str) -> Option<JoinHintKind> {
+    let mut known = JOIN_HINTS.iter();
+    let (_, kind) = known.find(|(hint, _)| name.eq_ignore_ascii_case(hint))?;
+    Some(*kind)
+}
+
+/// `table [, table] …`; what names another block is left out.
+fn tables_of(words: &[String]) -> Vec<String> {
+    let tables = words.split(|word| word == ",");
+    let named = tables.filter_map(|words| match words {
+        [table] => Some(table.clone()),
+        _ => None,
+    });
+    named.collect()
 }
 
 /// What a hint of this name says: whether derived tables are merged.
@@ -239,12 +271,19 @@ impl Binder<'_> {
             return;
         }
         let (mut own, mut merges) = (Vec::new(), Vec::new());
+        let mut orders = Vec::new();
         let mut names = vec![format!("select#{select_id}")];
         for comment in comments {
             let read = read(&comment.text);
             names.extend(read.block);
             own.extend(read.hints);
             merges.extend(read.merges);
+            self.fixed_order |= read.fixed_order;
+            orders.extend(read.orders.into_iter().map(|(kind, tables)| JoinHint {
+                select_id,
+                kind,
+                tables,
+            }));
             for name in read.ignored {
                 let hint = format!("hint {name}");
                 self.catalog
@@ -263,6 +302,7 @@ impl Binder<'_> {
         let (mut here, elsewhere): (Vec<_>, Vec<_>) = own.into_iter().partition(is_own);
         here.iter_mut().for_each(|hint| hint.block = None);
         self.block_hints = elsewhere;
+        self.join_hints.append(&mut orders);
         let scope = self.scope();
         scope.index_hints = here;
         scope.merge_hints = merges;
@@ -281,6 +321,19 @@ impl Binder<'_> {
 
     /// Warns of the hints for which there was no table.
     pub(super) fn end_index_hints(&mut self, select_id: usize) {
+        let own = self.join_hints.iter();
+        for hint in own.filter(|hint| hint.select_id == select_id) {
+            let named = JOIN_HINTS.iter().find(|(_, kind)| *kind == hint.kind);
+            let name = named.map_or("", |(name, _)| name);
+            let tables = self.scopes.last().map_or(&[][..], |scope| &scope.tables);
+            for table in &hint.tables {
+                if !tables.iter().any(|known| same_name(&known.alias, table)) {
+                    let table = format!("`{table}`@`select#{select_id}`");
+                    self.catalog
+                        .warn(codes::ER_WARN_UNKNOWN_HINT_NAME.with(&[&table, &name]));
+                }
+            }
+        }
         for hint in std::mem::take(&mut self.scope().merge_hints) {
             if let (Some(table), false) = (&hint.table, hint.used) {
                 let table = format!("`{table}`@`select#{select_id}`");

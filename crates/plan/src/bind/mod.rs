@@ -51,7 +51,7 @@ pub use numbers::as_number;
 pub use parameters::parameter_type;
 pub use scalar::{bind_returning, bind_scalar};
 pub use scalar_names::{ChangedTable, ScalarColumn, ScalarNames};
-pub(crate) use types::compare as compare_expression;
+pub(crate) use types::{argument, compare as compare_expression, not as not_expression};
 
 /// Binds a query to a logical plan; see [`crate::bind_query`] for the way to a physical one.
 pub fn bind(query: &ast::Query, catalog: &dyn Catalog, options: &PlanOptions) -> Result<Query> {

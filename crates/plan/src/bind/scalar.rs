@@ -157,6 +157,7 @@ impl Binder<'_> {
                 parameter_count: self.parameter_count,
                 date_parameters: self.date_parameters.clone(),
                 tables: self.tables.clone(),
+                join_hints: self.join_hints.clone(),
                 limit: None,
             };
             let planning = rules::Planning {

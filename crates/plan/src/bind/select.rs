@@ -50,6 +50,7 @@ impl Binder<'_> {
         let modifiers = select.select_modifiers.as_ref();
         let straight = modifiers.is_some_and(|modifiers| modifiers.straight_join);
         self.take_index_hints(&select.optimizer_hints, select_id);
+        let straight = straight | std::mem::take(&mut self.fixed_order);
         let mut relation = self.bind_from(&select.from, straight)?;
         self.end_index_hints(select_id);
         if let Some(selection) = &select.selection {

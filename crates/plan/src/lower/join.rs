@@ -2,7 +2,7 @@
 
 use mayfly_types::Result;
 
-use crate::estimate;
+use crate::estimate::joins;
 use crate::lower::{Lowered, Lowering, covers, internal, narrowed};
 use crate::predicates::sides_of_equality;
 use crate::tree::access::LookupKey;
@@ -65,10 +65,21 @@ impl Lowering {
         let left = self.relation(*join.left, &needed)?;
         let right = self.relation(*join.right, &needed)?;
         let right = narrowed(right, &needed);
-        let (mut equalities, residual) = split(join.on, &left_columns, &right_columns);
         let mut kind = join.kind;
         if !join.null_aware.is_empty() {
             kind = JoinKind::NullAwareAnti;
+        }
+        let left_rows = left.plan.estimated_rows;
+        let right_rows = right.plan.estimated_rows;
+        let estimated_rows = joins::joined(
+            &self.estimates,
+            kind,
+            (left_rows, right_rows),
+            &right_columns,
+            (&join.on, &join.null_aware),
+        );
+        let (mut equalities, residual) = split(join.on, &left_columns, &right_columns);
+        if !join.null_aware.is_empty() {
             equalities.extend(join.null_aware.into_iter().map(|(left, right)| JoinKey {
                 left,
                 right,
@@ -85,15 +96,6 @@ impl Lowering {
             output.extend_from_slice(&right.plan.output);
             both
         };
-        let left_rows = left.plan.estimated_rows;
-        let right_rows = right.plan.estimated_rows;
-        let estimated_rows = estimate::joined(
-            kind,
-            left_rows,
-            right_rows,
-            equalities.len(),
-            condition.is_some(),
-        );
         if equalities.is_empty() {
             let cause = "join without an equality keeps its right side";
             let operator = Operator::NestedLoopJoin {
@@ -147,11 +149,12 @@ impl Lowering {
             both.push(scan.position());
             output.push(position_type());
         }
+        let kept = self.estimates.kept(&scan, &join.on, &scan.predicates);
+        let left_rows = left.plan.estimated_rows;
+        let pairs = left_rows * lookup.rows_per_key * kept;
+        let estimated_rows = joins::of_pairs(join.kind, left_rows, pairs);
         let mut conditions = join.on;
         conditions.append(&mut scan.predicates);
-        let pairs = left.plan.estimated_rows * lookup.rows_per_key;
-        let pairs = estimate::filtered(pairs, &conditions);
-        let estimated_rows = estimate::of_pairs(join.kind, left.plan.estimated_rows, pairs);
         let keys = lookup
             .keys
             .into_iter()
@@ -183,6 +186,7 @@ impl Lowering {
             keys,
             residual,
             rows_per_key: lookup.rows_per_key,
+            kept,
             finds_one,
             possible: scan.possible,
         }));
@@ -227,7 +231,9 @@ impl Lowering {
             output.extend_from_slice(&right.plan.output);
             both
         };
-        let estimated_rows = left.plan.estimated_rows * right.plan.estimated_rows.max(1.0);
+        let left_rows = left.plan.estimated_rows;
+        let pairs = left_rows * right.plan.estimated_rows.max(1.0);
+        let estimated_rows = joins::of_pairs(join.kind, left_rows, pairs);
         let operator = Operator::Apply {
             kind: join.kind,
             left: Box::new(left.plan),

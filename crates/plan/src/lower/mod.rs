@@ -16,7 +16,7 @@ use lowered::{Lowered, Numbering, block, exact, materialized, narrowed, no_rows}
 use mayfly_types::{Error, Result, SqlType, Value};
 
 use crate::catalog::TableSource;
-use crate::estimate;
+use crate::estimate::{self, Estimates, groups};
 use crate::options::PlanOptions;
 use crate::tree::access::{Access, IndexAccess, MergeAccess};
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -31,8 +31,9 @@ use crate::tree::physical::{
 use crate::tree::window::WindowCall;
 
 /// Lowers a bound and rewritten statement.
-pub(crate) fn lower(query: logical::Query) -> Result<QueryPlan> {
-    let mut lowering = Lowering::new(query.shared, query.parameter_count);
+pub(crate) fn lower(mut query: logical::Query) -> Result<QueryPlan> {
+    let estimates = Estimates::of(&mut query);
+    let mut lowering = Lowering::new(query.shared, query.parameter_count, estimates);
     let required: ColumnSet = query.columns.iter().copied().collect();
     let root = lowering.relation(query.relation, &required)?;
     let root = exact(root, &query.columns)?;
@@ -66,7 +67,7 @@ pub(crate) fn lower_over(
     layout: &[ColumnId],
     options: &PlanOptions,
 ) -> Result<Expression> {
-    let mut lowering = Lowering::new(shared, options.parameters.len());
+    let mut lowering = Lowering::new(shared, options.parameters.len(), Estimates::default());
     let lowered = lowering.expression(expression, layout)?;
     if lowering.results.is_empty() {
         Ok(lowered)
@@ -102,6 +103,7 @@ pub(super) struct Lowering {
     frames: Vec<Frame>,
     parameter_count: usize,
     numbering: Numbering,
+    estimates: Estimates,
 }
 
 /// A plan that cannot be: a bug of the binder or a rule.
@@ -110,7 +112,7 @@ pub(super) fn internal(what: &str) -> Error {
 }
 
 impl Lowering {
-    fn new(shared: Vec<Shared>, parameter_count: usize) -> Self {
+    fn new(shared: Vec<Shared>, parameter_count: usize, estimates: Estimates) -> Self {
         Self {
             shared_ids: vec![None; shared.len()],
             shared,
@@ -118,6 +120,7 @@ impl Lowering {
             frames: Vec::new(),
             parameter_count,
             numbering: Numbering::default(),
+            estimates,
         }
     }
 
@@ -416,7 +419,8 @@ impl Lowering {
         if predicates.iter().any(is_never_true) {
             return Ok(no_rows(input));
         }
-        let estimated_rows = estimate::filtered(input.plan.estimated_rows, &predicates);
+        let rows = input.plan.estimated_rows;
+        let estimated_rows = self.estimates.filtered(rows, &predicates);
         let Some(predicate) = self.conjunction(predicates, &input.layout)? else {
             return Ok(input);
         };
@@ -488,6 +492,12 @@ impl Lowering {
             needed.add_read_by(call.order_by.iter().map(|key| &key.expression));
         }
         let input = self.relation(*aggregate.input, &needed)?;
+        let estimated_rows = groups::grouped(
+            &self.estimates,
+            input.plan.estimated_rows,
+            aggregate.keys.iter().map(|key| &key.expression),
+            aggregate.first_groups,
+        );
         let mut layout = Vec::with_capacity(aggregate.keys.len() + calls.len());
         let mut output = Vec::with_capacity(layout.capacity());
         let mut keys = Vec::with_capacity(aggregate.keys.len());
@@ -512,11 +522,6 @@ impl Lowering {
             layout.push(id);
             output.push(SqlType::bigint());
         }
-        let estimated_rows = estimate::grouped(
-            input.plan.estimated_rows,
-            keys.len(),
-            aggregate.first_groups,
-        );
         let temporary = (!keys.is_empty() && !aggregate.ordered)
             .then(|| TemporaryTable::new(aggregate.purpose, aggregate.cause));
         let operator = Operator::Aggregate {
@@ -560,12 +565,7 @@ impl Lowering {
             plans.push(exact(lowered, &wanted)?);
         }
         let estimates = plans.iter().map(|plan| plan.estimated_rows);
-        let estimated_rows = match kind {
-            SetOperationKind::Union => estimates.sum(),
-            SetOperationKind::Intersect | SetOperationKind::Except => {
-                plans.first().map_or(0.0, |plan| plan.estimated_rows)
-            }
-        };
+        let estimated_rows = estimate::set_operation(kind, &estimates.collect::<Vec<f64>>());
         let word = match kind {
             SetOperationKind::Union => "UNION drops duplicates",
             SetOperationKind::Intersect => "INTERSECT matches rows",
@@ -599,9 +599,8 @@ impl Lowering {
         } else {
             Operator::SharedScan { shared: id, alias }
         };
-        Ok(self
-            .numbering
-            .lowered(operator, output, estimate::SHARED_ROWS, columns))
+        let rows = self.estimates.shared(shared);
+        Ok(self.numbering.lowered(operator, output, rows, columns))
     }
 
     /// Lowers a shared result at its first reading, after those that it reads itself.

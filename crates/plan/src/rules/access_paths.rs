@@ -5,7 +5,7 @@ use super::noted::access::best as best_noting;
 use super::noted::joins;
 use super::planning::Planning;
 use crate::access::{lookup, path};
-use crate::estimate::{self, estimate};
+use crate::estimate::Estimates;
 use crate::options::PlanOptions;
 use crate::trace::Trace;
 use crate::tree::access::{Access, HintPurpose};
@@ -23,6 +23,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     }
     let chooser = Chooser {
         needed: needed_columns(query),
+        estimates: Estimates::of(query),
         options,
         trace: planning.trace,
     };
@@ -71,6 +72,7 @@ pub(super) fn needed_columns(query: &mut Query) -> ColumnSet {
 
 struct Chooser<'a> {
     needed: ColumnSet,
+    estimates: Estimates,
     options: &'a PlanOptions,
     trace: Option<&'a Trace>,
 }
@@ -114,7 +116,7 @@ impl Chooser<'_> {
         if join.lateral || !join.null_aware.is_empty() || join.kind == JoinKind::NullAwareAnti {
             return;
         }
-        let left_rows = estimate(&join.left);
+        let left_rows = self.estimates.relation(&join.left);
         let Some(target) = target(&join.right, join.kind, &join.on) else {
             return;
         };
@@ -227,14 +229,22 @@ fn target_of<'r>(relation: &'r Relation, kind: JoinKind, read: &ColumnSet) -> Op
 }
 
 /// What reading a relation costs, with the ways that were chosen.
-pub(super) fn cost(relation: &Relation, needed: &ColumnSet, options: &PlanOptions) -> f64 {
+pub(super) fn cost(
+    relation: &Relation,
+    needed: &ColumnSet,
+    estimates: &Estimates,
+    options: &PlanOptions,
+) -> f64 {
+    let rows = |relation: &Relation| estimates.relation(relation);
     with_stack(|| {
         let inputs: f64 = match relation {
-            Relation::Join(join) if join.lookup.is_some() => cost(&join.left, needed, options),
+            Relation::Join(join) if join.lookup.is_some() => {
+                cost(&join.left, needed, estimates, options)
+            }
             _ => relation
                 .inputs()
                 .into_iter()
-                .map(|input| cost(input, needed, options))
+                .map(|input| cost(input, needed, estimates, options))
                 .sum(),
         };
         let own = match relation {
@@ -243,11 +253,11 @@ pub(super) fn cost(relation: &Relation, needed: &ColumnSet, options: &PlanOption
                 (Some(lookup), Relation::Scan(scan)) => {
                     let index = &scan.table.indexes[lookup.index];
                     let row = path::row_cost(scan, index, needed);
-                    estimate(&join.left) * (lookup::key_cost(scan) + lookup.rows_per_key * row)
+                    rows(&join.left) * (lookup::key_cost(scan) + lookup.rows_per_key * row)
                 }
-                _ => lookup::hash_cost(estimate(&join.right), estimate(&join.left)),
+                _ => lookup::hash_cost(rows(&join.right), rows(&join.left)),
             },
-            _ => estimate::estimate(relation) * path::ROW_COST * 0.5,
+            _ => rows(relation) * path::ROW_COST * 0.5,
         };
         inputs + own
     })

@@ -30,7 +30,7 @@ fn is_itself(key: &Computed) -> bool {
 }
 
 /// Whether no two rows of a relation agree in all of `columns`.
-fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
+pub(super) fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
     match relation {
         Relation::Scan(scan) => {
             let is_known = |index: &usize| {

@@ -13,7 +13,7 @@ use super::noted::words::block_of;
 use super::planning::Planning;
 use crate::access::path::{self, Path};
 use crate::catalog::{IndexSource, TableSource};
-use crate::estimate::estimate;
+use crate::estimate::Estimates;
 use crate::options::PlanOptions;
 use crate::trace::Trace;
 use crate::tree::access::{Access, HintPurpose, IndexAccess};
@@ -56,6 +56,7 @@ pub(super) enum Wanted<'k> {
 /// Finds orders of indexes.
 pub(super) struct Orders<'a> {
     needed: ColumnSet,
+    estimates: Estimates,
     options: &'a PlanOptions,
     trace: Option<&'a Trace>,
 }
@@ -64,6 +65,7 @@ impl<'a> Orders<'a> {
     pub(super) fn new(query: &mut Query, planning: &Planning<'a>) -> Self {
         Self {
             needed: needed_columns(query),
+            estimates: Estimates::of(query),
             options: planning.options,
             trace: planning.trace,
         }
@@ -85,10 +87,10 @@ impl<'a> Orders<'a> {
         else {
             return;
         };
-        let rows = estimate(input);
+        let rows = self.estimates.relation(input);
         let wanted_rows = limit.map_or(rows, |(offset, count)| offset.saturating_add(count) as f64);
         let share = (wanted_rows / rows.max(1.0)).min(1.0);
-        let chosen = cost(input, &self.needed, self.options);
+        let chosen = cost(input, &self.needed, &self.estimates, self.options);
         let sorted = chosen + rows * SORT_COST * (rows.min(wanted_rows) + 2.0).log2();
         let clause = self.clause("ORDER BY", "filesort");
         let block = clause.map_or(1, |clause| block_of(input, clause.trace));
@@ -185,8 +187,13 @@ impl<'a> Orders<'a> {
             return;
         };
         let is_bare = matches!(&*aggregate.input, Relation::Scan(_));
-        let rows = estimate(&aggregate.input);
-        let chosen = cost(&aggregate.input, &self.needed, self.options);
+        let rows = self.estimates.relation(&aggregate.input);
+        let chosen = cost(
+            &aggregate.input,
+            &self.needed,
+            &self.estimates,
+            self.options,
+        );
         let limit = aggregate.first_groups;
         let keys: Vec<SortKey> = aggregate
             .keys

@@ -6,8 +6,12 @@
 
 mod access_paths;
 mod combine_distinct;
+mod copy;
+mod derive_filters;
 mod distinct_aggregates;
 mod drop_orders;
+mod equality_classes;
+mod factor_disjunctions;
 mod first_groups;
 mod generated_columns;
 mod index_ends;
@@ -17,6 +21,7 @@ mod join_order;
 mod noted;
 mod outer_to_inner;
 mod planning;
+mod propagate_equalities;
 mod push_limits;
 mod push_predicates;
 mod rule;
@@ -25,6 +30,7 @@ mod simplify_predicates;
 mod subqueries_to_joins;
 #[cfg(test)]
 mod tests;
+mod unnest_subqueries;
 mod window_sorts;
 
 pub(crate) use self::planning::Planning;
@@ -38,16 +44,22 @@ const SHAPING: &[Rule] = &[
     // What is read once becomes part of its reader before anything else looks at the tree.
     ("inline_common_tables", inline_common_tables::apply),
     ("simplify_predicates", simplify_predicates::apply),
+    ("factor_disjunctions", factor_disjunctions::apply),
     // Correlated conditions are found where the user wrote them, not where they are pushed to.
     ("subqueries_to_joins", subqueries_to_joins::apply),
     ("outer_to_inner", outer_to_inner::apply),
+    // What is equal in all rows is known once it is known which joins are inner ones.
+    ("propagate_equalities", propagate_equalities::apply),
     ("push_predicates", push_predicates::apply),
+    // Each condition stands where it says how many rows a subquery would run for.
+    ("unnest_subqueries", unnest_subqueries::apply),
 ];
 
 /// The rules after these: they choose how the statement runs.
 const CHOOSING: &[Rule] = &[
     // Each condition stands where the columns are that it is computed of.
     ("generated_columns", generated_columns::apply),
+    ("derive_filters", derive_filters::apply),
     ("scan_rows", scan_rows::apply),
     // Knows how many rows remain of each table after its own conditions.
     ("join_order", join_order::apply),

@@ -1,8 +1,35 @@
 //! What several rules ask of statements and expressions.
 
+use std::cell::Cell;
+
 use crate::lower::is_never_true;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{ColumnSet, Computed, Query, Relation, SharedRelation};
+use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation};
+
+/// Numbers for columns that rules make.
+pub(super) struct NewColumns(Cell<ColumnId>);
+
+impl NewColumns {
+    /// Those that no column of a statement has yet; they have to be given back.
+    pub(super) fn of(query: &Query) -> Self {
+        Self(Cell::new(query.next_column))
+    }
+
+    /// A number.
+    pub(super) fn one(&self) -> ColumnId {
+        self.some(1)
+    }
+
+    /// The first of some numbers in a row.
+    pub(super) fn some(&self, count: usize) -> ColumnId {
+        self.0.replace(self.0.get() + count)
+    }
+
+    /// The first number that is still free.
+    pub(super) fn next(&self) -> ColumnId {
+        self.0.get()
+    }
+}
 
 impl Query {
     /// The trees of a statement: its own and those of its shared results (not those of subqueries).

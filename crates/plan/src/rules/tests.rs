@@ -1,5 +1,8 @@
 //! What the rules make of statements: plans before and after.
 
+mod equalities;
+mod unnesting;
+
 use crate::testing::{check_cases, rewritten};
 
 /// Statements, and below each of them its plan.
@@ -197,16 +200,16 @@ fn a_common_table_that_is_read_once_is_no_table() {
 }
 
 #[test]
-fn joins_start_small_and_stay_connected() {
+fn joins_stay_connected_and_small() {
     check(
         "
         SELECT 1 FROM v, t, u WHERE v.a = t.a AND t.id = u.c
           extend: #10=1
             inner join: (v.a = t.a)
-              inner join: (t.id = u.c)
-                scan u
-                scan t
               scan v
+              inner join: (t.id = u.c)
+                scan t
+                scan u
         SELECT 1 FROM v STRAIGHT_JOIN t STRAIGHT_JOIN u WHERE v.a = t.a AND t.id = u.c
           extend: #10=1
             inner join: (t.id = u.c)
@@ -214,6 +217,33 @@ fn joins_start_small_and_stay_connected() {
                 scan v
                 scan t
               scan u
+        ",
+    );
+}
+
+#[test]
+fn hints_say_the_order_of_joins() {
+    check(
+        "
+        SELECT /*+ JOIN_ORDER(t, v, u) */ t.id, v.d FROM v, t, u WHERE v.a = t.a AND t.id = u.c
+          inner join: (t.id = u.c)
+            inner join: (v.a = t.a)
+              scan t
+              scan v
+            scan u
+        SELECT /*+ JOIN_PREFIX(u) */ t.id, v.d FROM v, t, u WHERE v.a = t.a AND t.id = u.c
+        SELECT /*+ JOIN_SUFFIX(v) JOIN_ORDER(u, t) */ t.id, v.d FROM v, t, u WHERE v.a = t.a AND t.id = u.c
+          inner join: (v.a = t.a)
+            inner join: (t.id = u.c)
+              scan u
+              scan t
+            scan v
+        SELECT /*+ JOIN_FIXED_ORDER() */ t.id, v.d FROM v JOIN t ON v.a = t.a JOIN u ON t.id = u.c
+          inner join: (t.id = u.c)
+            inner join: (v.a = t.a)
+              scan v
+              scan t
+            scan u
         ",
     );
 }

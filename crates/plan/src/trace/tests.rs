@@ -83,8 +83,9 @@ fn orders_of_joins_are_compared_input_by_input() {
         &text,
         &[
             r#""considered_execution_plans": [{"plan_prefix": [],"table": "#,
-            r#"{"plan_prefix": ["`u`"],"table": "`v`""#,
-            r#"{"plan_prefix": ["`u`","`v`"],"table": "`w`""#,
+            r#"{"plan_prefix": ["`v`"],"table": "`w`""#,
+            r#"{"plan_prefix": ["`v`","`w`"],"table": "`u`""#,
+            r#"{"search": "all trees without cross products","pairs_compared": 4}"#,
             r#""access_type": "eq_ref","index": "PRIMARY""#,
         ],
     );

@@ -255,6 +255,14 @@ impl Expression {
         *self = make(std::mem::replace(self, nothing));
     }
 
+    /// The column's number, if this is one.
+    pub(crate) fn as_column(&self) -> Option<usize> {
+        match self.kind {
+            ExpressionKind::Column(id) => Some(id),
+            _ => None,
+        }
+    }
+
     /// The constant's value, if this is one.
     pub fn as_literal(&self) -> Option<&Value> {
         match &self.kind {

@@ -671,6 +671,8 @@ pub struct IndexLookupJoin {
     pub residual: Option<Expression>,
     /// How many rows a left row is thought to find.
     pub rows_per_key: f64,
+    /// Which part of them is thought to meet `residual`.
+    pub kept: f64,
     /// Each key finds one row at most.
     pub finds_one: bool,
     /// The indexes that its conditions could use.

@@ -270,16 +270,85 @@ impl<'a> Values<'a> {
     }
 }
 
+/// Some rows of a block, in order.
+#[derive(Debug, Clone)]
+pub(super) enum BlockRows<'a> {
+    /// All from one to another.
+    Range(Range<usize>),
+    /// Those of these numbers.
+    List(&'a [u32]),
+}
+
+impl BlockRows<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Range(range) => range.len(),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    /// Gives each row.
+    #[inline]
+    pub(super) fn each(&self, mut give: impl FnMut(usize) -> Checked<()>) -> Checked<()> {
+        match self {
+            Self::Range(range) => range.clone().try_for_each(give),
+            Self::List(list) => list.iter().try_for_each(|row| give(*row as usize)),
+        }
+    }
+}
+
 impl Values<'_> {
+    /// Gives the numbers of [`Self::Narrow`] of these rows.
+    #[inline]
+    fn listed_narrow(
+        base: u64,
+        width: usize,
+        bytes: &[u8],
+        rows: &[u32],
+        mut each: impl FnMut(u64),
+    ) -> Checked<()> {
+        fn words<const N: usize>(
+            bytes: &[u8],
+            rows: &[u32],
+            word: impl Fn([u8; N]) -> u64,
+            mut give: impl FnMut(u64),
+        ) -> Checked<()> {
+            let words = bytes.as_chunks().0;
+            for row in rows {
+                give(word(*words.get(*row as usize).ok_or(Damaged)?));
+            }
+            Ok(())
+        }
+        let mut give = |more: u64| each(base.wrapping_add(more));
+        match width {
+            0 => rows.iter().for_each(|_| give(0)),
+            1 => words(bytes, rows, |[word]| u64::from(word), give)?,
+            2 => words(
+                bytes,
+                rows,
+                |word| u64::from(u16::from_le_bytes(word)),
+                give,
+            )?,
+            4 => words(
+                bytes,
+                rows,
+                |word| u64::from(u32::from_le_bytes(word)),
+                give,
+            )?,
+            _ => words(bytes, rows, u64::from_le_bytes, give)?,
+        }
+        Ok(())
+    }
+
     /// Appends the numbers of some rows.
     #[inline]
-    pub(super) fn append_words(&self, rows: Range<usize>, out: &mut Vec<u64>) -> Checked<()> {
+    pub(super) fn append_words(&self, rows: BlockRows<'_>, out: &mut Vec<u64>) -> Checked<()> {
         self.append(rows, out, None, |word| word, u64::from_le_bytes)
     }
 
     /// Appends the decimals of some rows, of up to 16 bytes.
     #[inline]
-    pub(super) fn append_wide(&self, rows: Range<usize>, out: &mut Vec<i128>) -> Checked<()> {
+    pub(super) fn append_wide(&self, rows: BlockRows<'_>, out: &mut Vec<i128>) -> Checked<()> {
         let wide = if let Self::Wide(words) = self {
             Some(*words)
         } else {
@@ -291,7 +360,7 @@ impl Values<'_> {
 
     /// The same, of up to 32 bytes.
     #[inline]
-    pub(super) fn append_huge(&self, rows: Range<usize>, out: &mut Vec<i256>) -> Checked<()> {
+    pub(super) fn append_huge(&self, rows: BlockRows<'_>, out: &mut Vec<i256>) -> Checked<()> {
         let huge = if let Self::Huge(words) = self {
             Some(*words)
         } else {
@@ -305,7 +374,7 @@ impl Values<'_> {
     #[inline]
     fn append<T, const N: usize>(
         &self,
-        rows: Range<usize>,
+        rows: BlockRows<'_>,
         out: &mut Vec<T>,
         wide: Option<&[[u8; N]]>,
         of_word: impl Fn(u64) -> T,
@@ -313,10 +382,24 @@ impl Values<'_> {
     ) -> Checked<()> {
         out.reserve(rows.len());
         if let Self::Narrow { base, width, bytes } = *self {
-            return Self::each_narrow(base, width, bytes, rows, |word| out.push(of_word(word)));
+            let give = |word| out.push(of_word(word));
+            return match rows {
+                BlockRows::Range(rows) => Self::each_narrow(base, width, bytes, rows, give),
+                BlockRows::List(rows) => Self::listed_narrow(base, width, bytes, rows, give),
+            };
         }
-        let words = wide.and_then(|words| words.get(rows)).ok_or(Damaged)?;
-        out.extend(words.iter().map(|word| of_bytes(*word)));
+        let words = wide.ok_or(Damaged)?;
+        match rows {
+            BlockRows::Range(rows) => {
+                let words = words.get(rows).ok_or(Damaged)?;
+                out.extend(words.iter().map(|word| of_bytes(*word)));
+            }
+            BlockRows::List(rows) => {
+                for row in rows {
+                    out.push(of_bytes(*words.get(*row as usize).ok_or(Damaged)?));
+                }
+            }
+        }
         Ok(())
     }
 }

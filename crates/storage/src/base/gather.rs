@@ -9,10 +9,12 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryViewArray};
-use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
+use arrow_buffer::{
+    BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer, bit_util,
+};
 use mayfly_types::PhysicalType;
 
-use super::block::{Block, Checked, Damaged, Ends, Strings, Values};
+use super::block::{Block, BlockRows, Checked, Damaged, Ends, Strings, Values};
 use super::rows::Rows;
 use super::snapshot::Snapshot;
 use crate::temptable::View;
@@ -33,6 +35,14 @@ impl Run {
     fn rows(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
+}
+
+/// Some of the rows of [`Pieces`].
+pub(super) struct ChosenRows {
+    /// Their numbers in their blocks.
+    rows: Vec<u32>,
+    /// Which blocks they are of, each with its part of `rows`.
+    parts: Vec<(u32, Range<usize>)>,
 }
 
 /// Where a block's bytes are held.
@@ -198,16 +208,67 @@ impl Pieces {
         self.block(run.block).key(run.start as usize)
     }
 
+    /// The rows of which the bit is set, out of all.
+    pub(super) fn choose(&self, selection: &BooleanBuffer) -> ChosenRows {
+        let mut rows = Vec::with_capacity(selection.count_set_bits());
+        let mut parts = Vec::new();
+        let mut before = 0;
+        for run in &self.runs {
+            let first = rows.len();
+            let count = run.rows().len();
+            let indices = selection.slice(before, count);
+            rows.extend(indices.set_indices_u32().map(|index| run.start + index));
+            if rows.len() > first {
+                parts.push((run.block, first..rows.len()));
+            }
+            before += count;
+        }
+        ChosenRows { rows, parts }
+    }
+
+    /// Gives the rows, or those that were chosen, block by block.
+    #[inline]
+    fn each_part<'c>(
+        &self,
+        chosen: Option<&'c ChosenRows>,
+        mut give: impl FnMut(u32, BlockRows<'c>) -> Checked<()>,
+    ) -> Checked<()> {
+        match chosen {
+            None => {
+                let mut runs = self.runs.iter();
+                runs.try_for_each(|run| give(run.block, BlockRows::Range(run.rows())))
+            }
+            Some(chosen) => {
+                let mut parts = chosen.parts.iter();
+                parts.try_for_each(|(block, part)| {
+                    give(*block, BlockRows::List(&chosen.rows[part.clone()]))
+                })
+            }
+        }
+    }
+
     /// Columns of the rows.
     pub(super) fn columns(&self, wanted: &[(usize, PhysicalType)]) -> Checked<Vec<ArrayRef>> {
-        let sparse = self.rows < self.blocks.len() * SPARSE_ROWS;
+        self.columns_of(wanted, None)
+    }
+
+    /// Columns of the rows, or of those that were chosen.
+    pub(super) fn columns_of(
+        &self,
+        wanted: &[(usize, PhysicalType)],
+        chosen: Option<&ChosenRows>,
+    ) -> Checked<Vec<ArrayRef>> {
+        let rows = chosen.map_or(self.rows, |chosen| chosen.rows.len());
+        let blocks = chosen.map_or(self.blocks.len(), |chosen| chosen.parts.len());
+        let sparse = rows < blocks * SPARSE_ROWS;
         let has_text = wanted.iter().any(|(_, ty)| *ty == PhysicalType::Bytes);
         let buffers = if has_text && !sparse {
             Some(self.buffers())
         } else {
             None
         };
-        let column = |(number, ty): &(usize, PhysicalType)| self.column(*number, *ty, &buffers);
+        let column =
+            |(number, ty): &(usize, PhysicalType)| self.column(*number, *ty, &buffers, chosen);
         wanted.iter().map(column).collect()
     }
 
@@ -216,19 +277,20 @@ impl Pieces {
         number: usize,
         ty: PhysicalType,
         buffers: &Option<Buffers>,
+        chosen: Option<&ChosenRows>,
     ) -> Checked<ArrayRef> {
-        let rows = self.rows;
+        let rows = chosen.map_or(self.rows, |chosen| chosen.rows.len());
         let mut nulls = Nulls::default();
         Ok(match ty {
             PhysicalType::Bytes => {
                 let mut views: Vec<u128> = Vec::with_capacity(rows);
-                let mut copied: Vec<u8> = Vec::new();
-                for run in &self.runs {
-                    let block = self.block(run.block);
-                    let column = block.column(number)?;
-                    nulls.add(column.validity, run, views.len());
-                    let rows = run.rows();
-                    let location = buffers.as_ref().map(|(_, all)| all[run.block as usize]);
+                let (mut copied, mut of_codes): (Vec<u8>, Vec<u128>) = Default::default();
+                self.each_part(chosen, |number_of_block, rows| {
+                    let column = self.block(number_of_block).column(number)?;
+                    nulls.add(column.validity, &rows, views.len());
+                    let location = buffers
+                        .as_ref()
+                        .map(|(_, all)| all[number_of_block as usize]);
                     match (location, column.values) {
                         (Some((buffer, base)), Values::Strings(strings)) => {
                             let base = base + strings.start as u32;
@@ -236,24 +298,25 @@ impl Pieces {
                         }
                         (Some((buffer, base)), Values::Coded(coded)) => {
                             let base = base + coded.strings.start as u32;
-                            let mut of_codes = Vec::with_capacity(coded.count);
-                            let all = 0..coded.count;
+                            of_codes.clear();
+                            let all = BlockRows::Range(0..coded.count);
                             append_views(&coded.strings, all, buffer, base, &mut of_codes)?;
-                            for row in rows {
+                            rows.each(|row| {
                                 views.push(*of_codes.get(coded.code(row)?).ok_or(Damaged)?);
-                            }
+                                Ok(())
+                            })?;
                         }
-                        (_, values) => {
-                            for row in rows {
-                                let text = values.text(row)?;
-                                views.push(View::of(text, 0, copied.len() as u32).0);
-                                if text.len() > INLINE {
-                                    copied.extend_from_slice(text);
-                                }
+                        (_, values) => rows.each(|row| {
+                            let text = values.text(row)?;
+                            views.push(View::of(text, 0, copied.len() as u32).0);
+                            if text.len() > INLINE {
+                                copied.extend_from_slice(text);
                             }
-                        }
+                            Ok(())
+                        })?,
                     }
-                }
+                    Ok(())
+                })?;
                 let buffers = match buffers {
                     Some((buffers, _)) => buffers.clone(),
                     None => vec![Buffer::from_vec(copied)],
@@ -261,18 +324,18 @@ impl Pieces {
                 text_array(views, buffers, nulls.finish(rows))
             }
             PhysicalType::Decimal128(_) => {
-                let values = self.numbers(number, &mut nulls, Values::append_wide)?;
+                let values = self.numbers(number, &mut nulls, chosen, Values::append_wide)?;
                 decimal128_array(ty, values, nulls.finish(rows))
             }
             PhysicalType::Decimal256(_) => {
-                let values = self.numbers(number, &mut nulls, Values::append_huge)?;
+                let values = self.numbers(number, &mut nulls, chosen, Values::append_huge)?;
                 decimal256_array(ty, values, nulls.finish(rows))
             }
             PhysicalType::Bool
             | PhysicalType::Int64
             | PhysicalType::UInt64
             | PhysicalType::Float64 => {
-                let words = self.numbers(number, &mut nulls, Values::append_words)?;
+                let words = self.numbers(number, &mut nulls, chosen, Values::append_words)?;
                 word_array(ty, words, nulls.finish(rows))
             }
         })
@@ -284,14 +347,16 @@ impl Pieces {
         &self,
         number: usize,
         nulls: &mut Nulls,
-        append: impl Fn(&Values<'static>, Range<usize>, &mut Vec<T>) -> Checked<()>,
+        chosen: Option<&ChosenRows>,
+        append: impl Fn(&Values<'static>, BlockRows<'_>, &mut Vec<T>) -> Checked<()>,
     ) -> Checked<Vec<T>> {
-        let mut values = Vec::with_capacity(self.rows);
-        for run in &self.runs {
-            let column = self.block(run.block).column(number)?;
-            nulls.add(column.validity, run, values.len());
-            append(&column.values, run.rows(), &mut values)?;
-        }
+        let rows = chosen.map_or(self.rows, |chosen| chosen.rows.len());
+        let mut values = Vec::with_capacity(rows);
+        self.each_part(chosen, |block, rows| {
+            let column = self.block(block).column(number)?;
+            nulls.add(column.validity, &rows, values.len());
+            append(&column.values, rows, &mut values)
+        })?;
         Ok(values)
     }
 
@@ -321,13 +386,14 @@ const INLINE: usize = View::INLINE_MAX as usize;
 
 fn append_views(
     strings: &Strings<'_>,
-    rows: Range<usize>,
+    rows: BlockRows<'_>,
     buffer: u32,
     base: u32,
     views: &mut Vec<u128>,
 ) -> Checked<()> {
     if let Ends::Fixed(length) = strings.ends
         && length > INLINE
+        && let BlockRows::Range(rows) = &rows
     {
         let bytes = strings.bytes.get(rows.start * length..rows.end * length);
         let tail = length as u128 | u128::from(buffer) << 64;
@@ -339,12 +405,12 @@ fn append_views(
         }
         return Ok(());
     }
-    for row in rows {
+    rows.each(|row| {
         let (start, end) = strings.bounds(row)?;
         let text = strings.bytes.get(start..end).ok_or(Damaged)?;
         views.push(View::of(text, buffer, base + start as u32).0);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[expect(unsafe_code, reason = "views of our own making need not be checked")]
@@ -361,19 +427,26 @@ fn text_array(views: Vec<u128>, buffers: Vec<Buffer>, nulls: Option<NullBuffer>)
 struct Nulls(Option<BooleanBufferBuilder>);
 
 impl Nulls {
-    /// Adds the bits of a run, before which there were `rows` rows.
-    fn add(&mut self, validity: Option<&[u8]>, run: &Run, rows: usize) {
-        let count = run.rows().len();
+    /// Adds the bits of rows of a block, before which there were `before` rows.
+    fn add(&mut self, validity: Option<&[u8]>, rows: &BlockRows<'_>, before: usize) {
+        let count = rows.len();
         match (validity, &mut self.0) {
             (None, None) => {}
             (None, Some(bits)) => bits.append_n(count, true),
             (Some(validity), bits) => {
                 let bits = bits.get_or_insert_with(|| {
-                    let mut bits = BooleanBufferBuilder::new(rows + count);
-                    bits.append_n(rows, true);
+                    let mut bits = BooleanBufferBuilder::new(before + count);
+                    bits.append_n(before, true);
                     bits
                 });
-                bits.append_packed_range(run.rows(), validity);
+                match rows {
+                    BlockRows::Range(rows) => bits.append_packed_range(rows.clone(), validity),
+                    BlockRows::List(rows) => {
+                        for row in *rows {
+                            bits.append(bit_util::get_bit(validity, *row as usize));
+                        }
+                    }
+                }
             }
         }
     }

@@ -14,7 +14,8 @@ use mayfly_types::PhysicalType;
 
 use self::block_sizes::Sizes;
 use super::block::{
-    Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Strings, Values, checksum_of,
+    Block, BlockRows, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Strings, Values,
+    checksum_of,
 };
 use super::random;
 use super::row::RowReader;
@@ -305,9 +306,15 @@ impl Rows {
                 }
             }
             match (&mut self.columns[number], from.values) {
-                (Column::Words(_, values), from) => from.append_words(rows.clone(), values)?,
-                (Column::Wide(values), from) => from.append_wide(rows.clone(), values)?,
-                (Column::Huge(values), from) => from.append_huge(rows.clone(), values)?,
+                (Column::Words(_, values), from) => {
+                    from.append_words(BlockRows::Range(rows.clone()), values)?
+                }
+                (Column::Wide(values), from) => {
+                    from.append_wide(BlockRows::Range(rows.clone()), values)?
+                }
+                (Column::Huge(values), from) => {
+                    from.append_huge(BlockRows::Range(rows.clone()), values)?
+                }
                 (Column::Text(texts), Values::Strings(strings)) => {
                     texts.append(&strings, rows.clone())?;
                 }

@@ -6,18 +6,21 @@
 //! nothing follows here but plans.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use mayfly_memory::sync::lock;
-use mayfly_types::Result;
+use mayfly_types::{Batch, Result};
 
 use super::block::Block;
 use super::definition::TableDefinition;
 use super::record_key::TreeId;
 use super::store::{DurableStore, Estimate, Store};
+use super::table::TableHandle;
+use super::table::cursor::Projection;
 use super::view::TreeView;
 use crate::key_encoding::ByteRange;
-use crate::table::{IndexId, TableStatistics, no_index};
+use crate::table::{IndexId, TableStatistics, no_index, sample_runs};
 
 /// So many blocks are looked at.
 const SAMPLE_BLOCKS: usize = 24;
@@ -147,6 +150,44 @@ fn sample(
     let mut known = lock(&store.estimates);
     known.insert(tree.tree, Arc::clone(&estimate));
     Ok(estimate)
+}
+
+/// A sample of the rows that a handle sees.
+pub(super) fn sample_rows(
+    table: &Arc<TableHandle>,
+    projection: &Projection,
+    rows: usize,
+    take: &mut dyn FnMut(&Batch) -> Result<()>,
+) -> Result<()> {
+    let view = table.rows_view();
+    let mut segments = Vec::new();
+    let mut walk = view.segments(ByteRange::ALL, false);
+    // What a transaction has added is not counted yet.
+    let mut counted = 0;
+    while let Some(segment) = walk.next()? {
+        if counted <= rows {
+            counted += segment.rows();
+        }
+        segments.push(segment);
+    }
+    let mut add = |segment, choose: &dyn Fn(usize) -> Range<usize>| -> Result<()> {
+        let mut pieces = view.pieces();
+        view.resolve_some(segment, choose, &mut pieces)?;
+        if pieces.rows() > 0 {
+            take(&projection.batch(table, &mut pieces)?)?;
+        }
+        Ok(())
+    };
+    if counted <= rows {
+        for segment in &segments {
+            add(segment, &|rows| 0..rows)?;
+        }
+    } else {
+        for run in sample_runs(segments.len(), rows) {
+            add(&segments[run.piece], &|rows| run.rows(rows))?;
+        }
+    }
+    Ok(())
 }
 
 /// About how many rows lie in a range.

@@ -349,6 +349,16 @@ impl Table for DurableTable {
         super::statistics::rows_in_range(&self.0.statement.transaction.store, &view, &ranges[0])
     }
 
+    fn sample(
+        &self,
+        columns: &[ColumnId],
+        rows: usize,
+        take: &mut dyn FnMut(&Batch) -> Result<()>,
+    ) -> Result<()> {
+        let projection = Projection::of_rows(&self.0, columns);
+        super::statistics::sample_rows(&self.0, &projection, rows, take)
+    }
+
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
         self.check_definition()?;
         let projection = Projection::of_rows(&self.0, columns);

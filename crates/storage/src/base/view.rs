@@ -1,6 +1,7 @@
 //! A tree as a transaction sees it: the blocks of a snapshot, with the transaction's changes laid over
 //! them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, Result};
@@ -256,6 +257,27 @@ impl TreeView {
             })?;
         }
         pieces.push(number, row, end);
+        Ok(())
+    }
+}
+
+impl TreeView {
+    /// Adds some rows of a segment of all of the tree to others: those that `choose` says, of so many.
+    pub(super) fn resolve_some(
+        &self,
+        segment: &Segment,
+        choose: impl FnOnce(usize) -> Range<usize>,
+        pieces: &mut Pieces,
+    ) -> Result<()> {
+        match segment.block {
+            Some(found) if segment.bounds.is_none() => {
+                let block = self.snapshot.block(found)?;
+                let rows = choose(block.rows());
+                let number = pieces.block_number(block);
+                pieces.push(number, rows.start, rows.end);
+            }
+            _ => self.resolve(segment, &ByteRange::ALL, pieces)?,
+        }
         Ok(())
     }
 }

@@ -5,8 +5,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryViewArray};
+use arrow_array::{Array, ArrayRef, UInt32Array};
+use arrow_select::take::take;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::dense::{Dense, range_of};
@@ -234,7 +234,7 @@ impl GroupIndex {
                 Ok(row_count)
             }
             Lookup::Dense { .. } => self.find_or_insert_dense(keys, row_count, ids),
-            Lookup::Hash(_) => match self.find_repeats(keys) {
+            Lookup::Hash(_) => match self.find_repeats(keys, row_count) {
                 Some(repeats) => self.find_or_insert_repeats(keys, repeats, ids),
                 None => self.find_or_insert_hashed(keys, row_count, ids),
             },
@@ -243,40 +243,31 @@ impl GroupIndex {
         result.map_err(|error| self.store.context.error(&error, ANONYMOUS_TABLE))
     }
 
-    /// The distinct strings of a single key, when they are few.
-    fn find_repeats(&mut self, keys: &[ArrayRef]) -> Option<Repeats> {
-        let [key] = keys else { return None };
-        let strings = key.as_binary_view_opt()?;
+    /// The distinct keys, when they are few.
+    fn find_repeats(&mut self, keys: &[ArrayRef], row_count: usize) -> Option<Repeats> {
         let mut repeats = std::mem::take(&mut self.repeats);
-        if repeats.find(strings) {
+        if repeats.find(keys, row_count) {
             return Some(repeats);
         }
         self.repeats = repeats;
         None
     }
 
-    /// Looks each distinct string up once.
+    /// Looks each distinct key up once.
     fn find_or_insert_repeats(
         &mut self,
         keys: &[ArrayRef],
         repeats: Repeats,
         ids: &mut Vec<u32>,
     ) -> mayfly_memory::Result<usize> {
-        let strings = keys[0].as_binary_view();
         let distinct = repeats.first_rows.len();
-        let views = repeats.first_rows.iter();
-        let views: Vec<u128> = views.map(|row| strings.views()[*row as usize]).collect();
-        // SAFETY: the views are of the array whose buffers these are.
-        let array = unsafe {
-            BinaryViewArray::new_unchecked(
-                views.into(),
-                strings.data_buffers().to_vec().into(),
-                None,
-            )
-        };
-        let array: [ArrayRef; 1] = [Arc::new(array)];
+        let first_rows = UInt32Array::from(repeats.first_rows.clone());
+        let first_keys = keys.iter().map(|key| take(key, &first_rows, None));
+        let first_keys: Vec<ArrayRef> = first_keys
+            .collect::<Result<_, _>>()
+            .expect("the rows are rows of the columns");
         let mut groups = Vec::with_capacity(distinct);
-        let taken = self.find_or_insert_hashed(&array, distinct, &mut groups)?;
+        let taken = self.find_or_insert_hashed(&first_keys, distinct, &mut groups)?;
         // First rows rise: the rows before the first that was not taken are all of groups.
         let count = match repeats.first_rows.get(taken) {
             Some(row) => *row as usize,

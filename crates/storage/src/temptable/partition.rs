@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
 pub(crate) mod join_index;
+mod join_window;
 
 use std::cell::Cell;
 use std::ops::Range;

@@ -1,13 +1,19 @@
-//! Rows of a batch whose strings are the very same: the same bytes in a buffer, or the same short value.
+//! Rows of a batch whose keys are the very same: equal numbers, and strings of the same bytes in a buffer or
+//! of the same short value.
 //!
 //! Base tables keep strings of few values once a chunk, and short strings are their own views. Then
-//! a batch has few different views, and what is asked of a string needs to be asked once for each of
+//! a batch has few different keys, and what is asked of a key needs to be asked once for each of
 //! them. Bit-equal views of one array are equal strings in every collation.
+//!
+//! Keys are hashed column by column, looked up by their hashes, and compared column by column with the
+//! first row that has the number: two keys of one hash end the attempt.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use arrow_array::{Array, BinaryViewArray};
+use arrow_array::{Array, ArrayRef};
+
+use crate::values::ArrayValues;
 
 /// Fewer rows are not worth the look.
 const ROWS_MIN: usize = 128;
@@ -18,16 +24,17 @@ const REPEATS_MIN: usize = 4;
 /// After a batch without repeats so many are not looked at.
 const SKIPPED_BATCHES: u32 = 15;
 
-/// The distinct views of a batch.
+/// The distinct keys of a batch.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     /// The first row of each.
     pub(super) first_rows: Vec<u32>,
     /// For each row which of them it has.
     pub(super) numbers: Vec<u32>,
-    seen: HashMap<u128, u32, BuildHasherDefault<Mix>>,
-    /// What was found last for some views, by a few of their bits: a quicker look than the map.
-    recent: Vec<(u128, u32)>,
+    hashes: Vec<u64>,
+    seen: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
+    /// What was found last for some hashes, by a few of their bits: a quicker look than the map.
+    recent: Vec<(u64, u32)>,
     /// How many batches will not be looked at.
     skip: u32,
 }
@@ -35,30 +42,49 @@ pub(super) struct Repeats {
 const RECENT_BITS: u32 = 10;
 
 impl Repeats {
-    /// Finds the distinct views; false when they are too many to be of use.
-    pub(super) fn find(&mut self, array: &BinaryViewArray) -> bool {
-        let views = array.views();
-        if views.len() < ROWS_MIN || array.null_count() > 0 {
+    /// Finds the distinct keys; false when they are too many to be of use.
+    pub(super) fn find(&mut self, keys: &[ArrayRef], rows: usize) -> bool {
+        if rows < ROWS_MIN || keys.iter().any(|key| key.null_count() > 0) {
             return false;
         }
         if self.skip > 0 {
             self.skip -= 1;
             return false;
         }
+        self.hashes.clear();
+        self.hashes.resize(rows, 0);
+        for key in keys {
+            let hashes = self.hashes.iter_mut();
+            match ArrayValues::new(key) {
+                ArrayValues::Words(words) => hashes
+                    .zip(words)
+                    .for_each(|(hash, word)| *hash = mix(*hash ^ word)),
+                ArrayValues::Bytes(array) => hashes
+                    .zip(array.views().iter())
+                    .for_each(|(hash, view)| *hash = mix(*hash ^ folded(*view))),
+                _ => return false,
+            }
+        }
+        let found = self.number();
+        let is_of_use = found && self.first_rows.len() <= rows / REPEATS_MIN;
+        is_of_use && keys.iter().all(|key| self.agrees(key))
+    }
+
+    /// Numbers the distinct hashes.
+    fn number(&mut self) -> bool {
         self.first_rows.clear();
         self.numbers.clear();
         self.seen.clear();
         self.recent.clear();
         self.recent.resize(1 << RECENT_BITS, (0, u32::MAX));
-        for (row, view) in views.iter().enumerate() {
-            let bits = mix(*view);
-            let recent = &mut self.recent[(bits >> (64 - RECENT_BITS)) as usize];
-            if recent.0 == *view && recent.1 != u32::MAX {
+        for (row, hash) in self.hashes.iter().enumerate() {
+            let recent = &mut self.recent[(hash >> (64 - RECENT_BITS)) as usize];
+            if recent.0 == *hash && recent.1 != u32::MAX {
                 self.numbers.push(recent.1);
                 continue;
             }
             let next = self.first_rows.len() as u32;
-            let number = *self.seen.entry(*view).or_insert(next);
+            let number = *self.seen.entry(*hash).or_insert(next);
             if number == next {
                 if self.first_rows.len() >= DISTINCT_FREE + row / REPEATS_MIN {
                     self.skip = SKIPPED_BATCHES;
@@ -66,32 +92,53 @@ impl Repeats {
                 }
                 self.first_rows.push(row as u32);
             }
-            *recent = (*view, number);
+            *recent = (*hash, number);
             self.numbers.push(number);
         }
-        // A short batch may have ended before its views had to repeat.
-        self.first_rows.len() <= views.len() / REPEATS_MIN
+        true
+    }
+
+    /// Whether all rows of a number have the same value in a column.
+    fn agrees(&self, key: &ArrayRef) -> bool {
+        fn all<T: Copy + Eq>(values: &[T], firsts: &[u32], numbers: &[u32]) -> bool {
+            let firsts: Vec<T> = firsts.iter().map(|row| values[*row as usize]).collect();
+            let mut differ = false;
+            for (value, number) in values.iter().zip(numbers) {
+                differ |= *value != firsts[*number as usize];
+            }
+            !differ
+        }
+        match ArrayValues::new(key) {
+            ArrayValues::Words(words) => all(words, &self.first_rows, &self.numbers),
+            ArrayValues::Bytes(array) => all(array.views(), &self.first_rows, &self.numbers),
+            _ => false,
+        }
     }
 }
 
 #[inline(always)]
-fn mix(view: u128) -> u64 {
-    let folded = (view as u64) ^ ((view >> 64) as u64).rotate_left(32);
-    folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (folded >> 29).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+fn folded(view: u128) -> u64 {
+    (view as u64) ^ ((view >> 64) as u64).rotate_left(32)
 }
 
-#[derive(Default)]
-struct Mix(u64);
+#[inline(always)]
+fn mix(word: u64) -> u64 {
+    word.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (word >> 29).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
 
-impl Hasher for Mix {
+/// Hashes are their own.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
         }
     }
 
-    fn write_u128(&mut self, view: u128) {
-        self.0 = mix(view);
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 
     fn finish(&self) -> u64 {
@@ -101,6 +148,10 @@ impl Hasher for Mix {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{BinaryViewArray, Int64Array};
+
     use super::*;
 
     #[test]
@@ -114,7 +165,7 @@ mod tests {
         let buffers = distinct.data_buffers().to_vec();
         let array = BinaryViewArray::new(views.into(), buffers, None);
         let mut repeats = Repeats::default();
-        assert!(repeats.find(&array));
+        assert!(repeats.find(&[Arc::new(array.clone())], 8192));
         assert_eq!(repeats.first_rows.len(), 500);
         for n in 0..8192 {
             let first = repeats.first_rows[repeats.numbers[n] as usize] as usize;
@@ -123,6 +174,30 @@ mod tests {
         let unique: Vec<Vec<u8>> = (0..8192)
             .map(|n| format!("{n:0>40}").into_bytes())
             .collect();
-        assert!(!repeats.find(&BinaryViewArray::from_iter_values(&unique)));
+        let unique = Arc::new(BinaryViewArray::from_iter_values(&unique));
+        assert!(!repeats.find(&[unique], 8192));
+    }
+
+    #[test]
+    fn keys_of_several_columns() {
+        let names = ["a", "b", "a name that is longer than a view"];
+        let texts = BinaryViewArray::from_iter_values((0..1000).map(|n| names[n % 3]));
+        // The long name is in its buffer once for each row: each is a key of its own.
+        let numbers = Int64Array::from_iter_values((0..1000).map(|n| n % 2));
+        let keys: [ArrayRef; 2] = [Arc::new(texts), Arc::new(numbers.clone())];
+        let mut repeats = Repeats::default();
+        assert!(!repeats.find(&keys, 1000));
+        let texts = BinaryViewArray::from_iter_values((0..1000).map(|n| names[n % 2]));
+        let keys: [ArrayRef; 3] = [
+            Arc::new(texts),
+            Arc::new(numbers),
+            Arc::new(Int64Array::from_iter_values((0..1000).map(|n| n / 500))),
+        ];
+        assert!(repeats.find(&keys, 1000));
+        assert_eq!(repeats.first_rows, [0, 1, 500, 501]);
+        assert_eq!(repeats.numbers[..4], [0, 1, 0, 1]);
+        assert_eq!(repeats.numbers[500..504], [2, 3, 2, 3]);
+        let with_null: ArrayRef = Arc::new(Int64Array::from(vec![None; 1000]));
+        assert!(!repeats.find(&[with_null], 1000));
     }
 }

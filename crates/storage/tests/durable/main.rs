@@ -4,6 +4,7 @@
 
 mod bulk_load;
 mod damage;
+mod filtered;
 mod find;
 mod large_transactions;
 mod model;

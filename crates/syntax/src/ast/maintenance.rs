@@ -59,9 +59,31 @@ pub struct TableMaintenance {
     pub local: bool,
     /// The tables.
     pub tables: Vec<TableName>,
-    /// What follows (`QUICK`, `FOR UPGRADE`, `UPDATE HISTOGRAM ON c`), as written; the name of the key cache of
-    /// `CACHE INDEX`.
+    /// What follows (`QUICK`, `FOR UPGRADE`), as written; the name of the key cache of `CACHE INDEX`.
     pub options: String,
+    /// What `ANALYZE TABLE` does to histograms.
+    pub histogram: Option<HistogramChange>,
+}
+
+/// `UPDATE HISTOGRAM ON a, b [WITH n BUCKETS] [AUTO | MANUAL UPDATE] [USING DATA 'json']` and
+/// `DROP HISTOGRAM ON a, b`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistogramChange {
+    /// The columns.
+    pub columns: Vec<String>,
+    /// None for `DROP`.
+    pub update: Option<HistogramUpdate>,
+}
+
+/// How a histogram is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistogramUpdate {
+    /// `WITH n BUCKETS`.
+    pub buckets: Option<u64>,
+    /// `AUTO UPDATE`.
+    pub auto_update: bool,
+    /// `USING DATA`.
+    pub data: Option<String>,
 }
 
 /// The maintenance statements.

@@ -49,7 +49,10 @@ pub use self::handler::{HandlerAction, HandlerRead, HandlerStatement};
 pub use self::load::{
     FieldsOptions, IntoTarget, LinesOptions, LoadConcurrency, LoadData, LoadDuplicate, LoadTarget,
 };
-pub use self::maintenance::{Flush, FlushTarget, LockMode, TableLock, TableMaintenance, TableVerb};
+pub use self::maintenance::{
+    Flush, FlushTarget, HistogramChange, HistogramUpdate, LockMode, TableLock, TableMaintenance,
+    TableVerb,
+};
 pub use self::partitioning::{
     PartitionDefinition, PartitionFunction, PartitionKind, PartitionValues, PartitionedBy,
     Partitioning,

@@ -4,8 +4,8 @@ use sqlparser::ast::BinaryOperator;
 
 use super::cursor::{Parser, Result};
 use crate::ast::{
-    Flush, FlushTarget, HandlerAction, HandlerRead, HandlerStatement, LockMode, Statement,
-    TableLock, TableMaintenance, TableName, TableVerb,
+    Flush, FlushTarget, HandlerAction, HandlerRead, HandlerStatement, HistogramChange,
+    HistogramUpdate, LockMode, Statement, TableLock, TableMaintenance, TableName, TableVerb,
 };
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -112,11 +112,15 @@ impl Parser<'_> {
         self.expect_any(&kw![TABLE TABLES])?;
         let tables = self.comma_list(Self::table_name)?;
         let words: &[Kw] = match verb {
-            TableVerb::Analyze => &kw![UPDATE DROP],
+            TableVerb::Analyze => &[],
             TableVerb::Check => &kw![FOR QUICK FAST MEDIUM EXTENDED CHANGED],
             TableVerb::Checksum => &kw![QUICK EXTENDED],
             TableVerb::CacheIndex | TableVerb::LoadIndex | TableVerb::Optimize => &[],
             TableVerb::Repair => &kw![QUICK EXTENDED USE_FRM],
+        };
+        let histogram = match verb {
+            TableVerb::Analyze => self.histogram_change()?,
+            _ => None,
         };
         let options = if self.at_any(words) { self.rest() } else { "" };
         Ok(Statement::TableMaintenance(TableMaintenance {
@@ -124,7 +128,41 @@ impl Parser<'_> {
             local,
             tables,
             options: options.to_owned(),
+            histogram,
         }))
+    }
+
+    /// `UPDATE HISTOGRAM ON a, b …`, `DROP HISTOGRAM ON a, b`.
+    fn histogram_change(&mut self) -> Result<Option<HistogramChange>> {
+        let Some(change) = self.eat_any(&kw![UPDATE DROP]) else {
+            return Ok(None);
+        };
+        self.expect_all(&kw![HISTOGRAM ON])?;
+        let columns = self.comma_list(Self::name)?;
+        let update = if change == Kw::UPDATE {
+            let mut update = HistogramUpdate {
+                buckets: None,
+                auto_update: false,
+                data: None,
+            };
+            if self.eat(Kw::USING) {
+                self.expect(Kw::DATA)?;
+                update.data = Some(self.text_string()?);
+            } else {
+                if self.eat(Kw::WITH) {
+                    update.buckets = Some(self.unsigned()?);
+                    self.expect(Kw::BUCKETS)?;
+                }
+                if let Some(way) = self.eat_any(&kw![AUTO MANUAL]) {
+                    self.expect(Kw::UPDATE)?;
+                    update.auto_update = way == Kw::AUTO;
+                }
+            }
+            Some(update)
+        } else {
+            None
+        };
+        Ok(Some(HistogramChange { columns, update }))
     }
 
     /// `CACHE INDEX a [INDEX (i)], b IN cache`.
@@ -142,6 +180,7 @@ impl Parser<'_> {
             local: false,
             tables,
             options: cache,
+            histogram: None,
         }))
     }
 
@@ -158,6 +197,7 @@ impl Parser<'_> {
             local: false,
             tables,
             options: String::new(),
+            histogram: None,
         }))
     }
 

@@ -1,10 +1,10 @@
 //! LIKE (the manual, "String Comparison Functions and Operators"): character by character under a
 //! collation, so that neither contractions nor trailing spaces count.
 //!
-//! A pattern is compiled once. Patterns whose only wildcards are `%` at the ends become a test for
-//! a prefix, a suffix, equality or containment, which runs on bytes when the value is ASCII (or the
-//! collation orders by code); everything else runs a matcher that goes back at most to the last
-//! `%`.
+//! A pattern is compiled once, into the segments between its `%`. When the value is ASCII (or the
+//! collation orders by code) they are looked for as bytes: the first at the start, the last at the end,
+//! the others from left to right, each where it is found first. Everything else runs a matcher of
+//! characters that goes back at most to the last `%`.
 
 use memchr::memmem;
 
@@ -21,17 +21,67 @@ enum Piece {
     Many,
 }
 
-/// What the bytes between `%` at the ends are tested for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    Equal,
-    Prefix,
-    Suffix,
-    Contains,
-    /// `%` alone.
-    Anything,
-    /// Needs the matcher.
-    General,
+/// What stands between two `%`, in bytes.
+#[derive(Debug, Clone)]
+enum Segment {
+    /// In lower case when letters are folded, and then without a finder.
+    Literal(Vec<u8>, Option<memmem::Finder<'static>>),
+    /// `None` is `_`.
+    WithOnes(Vec<Option<u8>>),
+}
+
+impl Segment {
+    fn new(bytes: Vec<Option<u8>>, is_middle: bool, folds: bool) -> Self {
+        let literal: Option<Vec<u8>> = bytes.iter().copied().collect();
+        match literal {
+            None => Self::WithOnes(bytes),
+            Some(literal) => {
+                let finds = is_middle && !folds;
+                let finder = finds.then(|| memmem::Finder::new(&literal).into_owned());
+                Self::Literal(literal, finder)
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Literal(literal, _) => literal.len(),
+            Self::WithOnes(bytes) => bytes.len(),
+        }
+    }
+
+    /// Whether it matches bytes of its length.
+    fn equals(&self, part: &[u8], folds: bool) -> bool {
+        match self {
+            Self::Literal(literal, _) if folds => part.eq_ignore_ascii_case(literal),
+            Self::Literal(literal, _) => part == literal,
+            Self::WithOnes(bytes) => part.iter().zip(bytes).all(|(byte, wanted)| {
+                let byte = if folds {
+                    byte.to_ascii_lowercase()
+                } else {
+                    *byte
+                };
+                wanted.is_none_or(|wanted| wanted == byte)
+            }),
+        }
+    }
+
+    /// Where it is found first.
+    fn find(&self, value: &[u8], folds: bool) -> Option<usize> {
+        let places = (value.len() + 1).checked_sub(self.len())?;
+        let equals = |at: &usize| self.equals(&value[*at..*at + self.len()], folds);
+        match self {
+            Self::Literal(_, Some(finder)) => finder.find(value),
+            Self::Literal(literal, None) => match literal.first() {
+                None => Some(0),
+                Some(first) => {
+                    let upper = first.to_ascii_uppercase();
+                    memchr::memchr2_iter(*first, upper, &value[..places]).find(equals)
+                }
+            },
+            Self::WithOnes(_) => (0..places).find(equals),
+        }
+    }
 }
 
 /// How letters are compared on the fast path.
@@ -52,11 +102,11 @@ enum Bytes {
 pub struct LikePattern {
     collation: CollationId,
     pieces: Vec<Piece>,
-    shape: Shape,
     bytes: Bytes,
-    /// The characters of a shape other than general; in lower case when letters are folded.
-    literal: Vec<u8>,
-    finder: Option<memmem::Finder<'static>>,
+    /// What stands before, between and behind the `%`, where that can be looked for in bytes.
+    segments: Option<Vec<Segment>>,
+    /// A byte is matched by `_` in ASCII only.
+    counts_characters: bool,
 }
 
 fn next_point(charset: Charset, bytes: &[u8]) -> Option<(u32, usize)> {
@@ -103,113 +153,118 @@ impl LikePattern {
         };
         let mut this = Self {
             collation,
-            shape: Shape::General,
             bytes,
-            literal: Vec::new(),
-            finder: None,
+            segments: None,
+            counts_characters: false,
             pieces,
         };
-        this.find_shape();
+        this.segments = this.in_bytes();
         this
     }
 
-    fn find_shape(&mut self) {
-        let pieces = self.pieces.as_slice();
-        let starts = pieces.first() == Some(&Piece::Many);
-        let ends = pieces.last() == Some(&Piece::Many);
-        let inner = match pieces {
-            [Piece::Many] => {
-                self.shape = Shape::Anything;
-                return;
-            }
-            _ => &pieces[usize::from(starts)..pieces.len() - usize::from(ends)],
-        };
-        let mut literal = Vec::new();
-        for piece in inner {
-            match piece {
-                Piece::Character(point) if self.collation == CollationId::BINARY => {
-                    literal.push(*point as u8);
+    /// The segments of the pattern, if they can be looked for as bytes.
+    fn in_bytes(&mut self) -> Option<Vec<Segment>> {
+        let folds = self.folds();
+        let is_binary = self.collation == CollationId::BINARY;
+        let mut segments: Vec<Vec<Option<u8>>> = vec![Vec::new()];
+        let mut encoded = Vec::new();
+        for piece in &self.pieces {
+            match (piece, segments.last_mut()) {
+                (Piece::Many, _) => segments.push(Vec::new()),
+                (Piece::One, Some(segment)) => {
+                    segment.push(None);
+                    self.counts_characters |= !is_binary;
                 }
-                Piece::Character(point) => utf8::encode(*point, &mut literal),
-                Piece::One | Piece::Many => return,
+                (Piece::Character(point), Some(segment)) => {
+                    encoded.clear();
+                    match is_binary {
+                        true => encoded.push(*point as u8),
+                        false => utf8::encode(*point, &mut encoded),
+                    }
+                    let fits = match self.bytes {
+                        Bytes::Exact => true,
+                        Bytes::None => false,
+                        Bytes::Folded { controls: true } => ascii::all(&encoded, ascii::is_ascii),
+                        _ => ascii::all(&encoded, ascii::is_plain),
+                    };
+                    if !fits {
+                        return None;
+                    }
+                    if folds {
+                        encoded.make_ascii_lowercase();
+                    }
+                    segment.extend(encoded.iter().copied().map(Some));
+                }
+                (_, None) => {}
             }
         }
-        let fits = match self.bytes {
-            Bytes::Exact => true,
-            Bytes::None => false,
-            Bytes::Folded { controls: true } => ascii::all(&literal, ascii::is_ascii),
-            _ => ascii::all(&literal, ascii::is_plain),
-        };
-        if !fits {
-            return;
-        }
-        if let Bytes::Folded { .. } = self.bytes {
-            literal.make_ascii_lowercase();
-        } else if starts && ends {
-            self.finder = Some(memmem::Finder::new(&literal).into_owned());
-        }
-        self.shape = match (starts, ends) {
-            (false, false) => Shape::Equal,
-            (false, true) => Shape::Prefix,
-            (true, false) => Shape::Suffix,
-            (true, true) => Shape::Contains,
-        };
-        self.literal = literal;
+        let last = segments.len() - 1;
+        let segment = |(place, bytes)| Segment::new(bytes, place > 0 && place < last, folds);
+        Some(segments.into_iter().enumerate().map(segment).collect())
+    }
+
+    fn folds(&self) -> bool {
+        matches!(self.bytes, Bytes::Folded { .. })
     }
 
     /// The characters that every match starts with, when that can be said in bytes: all matches
     /// are bytewise at least this (for collations that order by code only).
     pub fn exact_prefix(&self) -> Option<&[u8]> {
-        (self.bytes == Bytes::Exact && matches!(self.shape, Shape::Prefix | Shape::Equal))
-            .then_some(&self.literal)
+        if self.bytes != Bytes::Exact {
+            return None;
+        }
+        match self.segments.as_deref()? {
+            [Segment::Literal(all, _)] => Some(all),
+            [Segment::Literal(prefix, _), rest] if rest.len() == 0 && !prefix.is_empty() => {
+                Some(prefix)
+            }
+            _ => None,
+        }
     }
 
     /// Whether a value matches.
     pub fn matches(&self, value: &[u8]) -> bool {
-        if self.shape == Shape::Anything {
-            return true;
-        }
-        if self.shape != Shape::General {
+        if let Some(segments) = &self.segments {
             let fits = match self.bytes {
+                Bytes::Exact if self.counts_characters => ascii::all(value, ascii::is_ascii),
                 Bytes::Exact => true,
                 Bytes::Folded { controls: true } => ascii::all(value, ascii::is_ascii),
                 _ => ascii::all(value, ascii::is_plain),
             };
             if fits {
-                return self.matches_bytes(value);
+                return self.matches_bytes(segments, value);
             }
         }
         self.matches_pieces(value)
     }
 
-    fn matches_bytes(&self, value: &[u8]) -> bool {
-        let literal = self.literal.as_slice();
-        let folds = matches!(self.bytes, Bytes::Folded { .. });
-        let equal = |part: &[u8]| {
-            if folds {
-                part.eq_ignore_ascii_case(literal)
-            } else {
-                part == literal
-            }
+    fn matches_bytes(&self, segments: &[Segment], value: &[u8]) -> bool {
+        let folds = self.folds();
+        let (first, rest) = match segments {
+            [] => return value.is_empty(),
+            [all] => return all.len() == value.len() && all.equals(value, folds),
+            [first, rest @ ..] => (first, rest),
         };
-        let length = literal.len();
-        match self.shape {
-            Shape::Equal => equal(value),
-            Shape::Prefix => value.get(..length).is_some_and(equal),
-            Shape::Suffix => value.len() >= length && equal(&value[value.len() - length..]),
-            _ => match (&self.finder, literal) {
-                (Some(finder), _) => finder.find(value).is_some(),
-                (None, []) => true,
-                (None, [first, ..]) => {
-                    let last_start = match value.len().checked_sub(length) {
-                        Some(last) => last + 1,
-                        None => return false,
-                    };
-                    memchr::memchr2_iter(*first, first.to_ascii_uppercase(), &value[..last_start])
-                        .any(|at| equal(&value[at..at + length]))
-                }
-            },
+        let Some((last, middle)) = rest.split_last() else {
+            return false;
+        };
+        let Some(end) = value.len().checked_sub(last.len()) else {
+            return false;
+        };
+        let mut start = first.len();
+        if start > end
+            || !first.equals(&value[..start], folds)
+            || !last.equals(&value[end..], folds)
+        {
+            return false;
         }
+        for segment in middle {
+            match segment.find(&value[start..end], folds) {
+                Some(at) => start += at + segment.len(),
+                None => return false,
+            }
+        }
+        true
     }
 
     fn matches_pieces(&self, value: &[u8]) -> bool {
@@ -262,6 +317,11 @@ impl LikePattern {
                 let weights = simple.weights();
                 weights.weight(a) == weights.weight(b)
             }
+            // Plain characters differ in letter case at most.
+            Order::Uca(_) if self.bytes != Bytes::None && is_plain(a) && is_plain(b) => {
+                let (a, b) = (a as u8, b as u8);
+                self.folds() && a.eq_ignore_ascii_case(&b)
+            }
             Order::Uca(uca) => {
                 let (mut a_text, mut b_text) = (Vec::with_capacity(4), Vec::with_capacity(4));
                 utf8::encode(a, &mut a_text);
@@ -275,6 +335,10 @@ impl LikePattern {
             }
         }
     }
+}
+
+fn is_plain(point: u32) -> bool {
+    (0x20..0x7F).contains(&point)
 }
 
 #[cfg(test)]
@@ -313,6 +377,19 @@ mod tests {
             ("mississippi", "%iss%ip%", true),
             ("mississippi", "m%iss%ix%", false),
             ("日本語", "_本%", true),
+            ("the special new Requests", "%SPECIAL%requests%", true),
+            ("the requests are special", "%special%requests%", false),
+            ("specialrequests", "special%requests", true),
+            ("specialrequest", "special%requests", false),
+            ("aba", "ab%ba", false),
+            ("abba", "ab%ba", true),
+            ("abcabc", "%b_a%", true),
+            ("abcabc", "a%b_", true),
+            ("aéc", "a_c", true),
+            ("aéc", "a%_c", true),
+            ("a", "%_", true),
+            ("", "%_", false),
+            ("a\u{1}b", "ab", false),
         ] {
             assert_eq!(
                 like(ai_ci, value, pattern),

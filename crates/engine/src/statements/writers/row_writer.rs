@@ -100,6 +100,8 @@ impl RowWriter {
     }
 
     fn written(&self, written: RowsWritten) -> (usize, Option<Conflict>) {
+        let statistics = &self.table.column_statistics;
+        statistics.count_changes(written.rows as u64);
         let conflict = written.duplicate.map(|duplicate| Conflict {
             key: indexes::position_of_index(&self.table.definition, duplicate.index),
             is_last_key: duplicate.index.0 + 1 == self.unique_indexes,

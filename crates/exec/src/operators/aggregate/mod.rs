@@ -253,6 +253,10 @@ impl Node for Aggregate {
         }
     }
 
+    fn is_unordered(&self) -> bool {
+        matches!(&*lock(&self.state), State::Partitioned { .. })
+    }
+
     fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         let partitions = match &*lock(&self.state) {
             State::Partitioned {

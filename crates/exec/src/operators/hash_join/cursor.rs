@@ -11,7 +11,7 @@ use mayfly_types::{Batch, PhysicalType, Result};
 use super::HashJoin;
 use super::source::{Probed, Source};
 use crate::context::{Cursor, RunContext};
-use crate::expression::Selection;
+use crate::expression::{Selection, selected};
 use crate::rows::rows_where;
 
 pub(super) struct JoinCursor {
@@ -242,7 +242,7 @@ impl JoinCursor {
                 &self.matches.probe_rows,
                 &self.matches.build_rows,
             )?;
-            let selection = Selection::of(self.node.residual.as_ref(), &all, run)?;
+            let selection = selected(self.node.residual.as_ref(), &all, run)?;
             if let Some(first) = probing.marked_from {
                 for (pair, row) in self.matches.probe_rows.iter().enumerate() {
                     if selection.contains(pair) {

@@ -26,6 +26,7 @@ use super::tables;
 use super::wanted::Wanted;
 use crate::context::{Cursor, Node, RunContext};
 use crate::expression::Program;
+use crate::key_filter::{GivenFilter, KeyFilter};
 use crate::state::lock;
 
 /// A hash join as the plan has it.
@@ -64,8 +65,13 @@ impl Side {
         self.keys.iter().map(|key| key.column).collect()
     }
 
-    /// Drains the side, which is prepared, into a table with hash access.
-    fn fill(&self, temporary: &TemporaryTable, run: &RunContext) -> Result<Built> {
+    /// Drains the side, which is prepared, into a table with hash access, and its keys into filters.
+    fn fill(
+        &self,
+        temporary: &TemporaryTable,
+        filters: &[KeyOf],
+        run: &RunContext,
+    ) -> Result<Built> {
         let table = tables::create(
             temporary,
             self.layout.columns.clone(),
@@ -75,6 +81,9 @@ impl Side {
         let has_null_key = AtomicBool::new(false);
         tables::fill(&table, &self.input, usize::MAX, run, |batch, run| {
             let batch = self.layout.extend(batch, run)?;
+            for key in filters {
+                key.filter.add(batch.column(key.build_column));
+            }
             let has_null =
                 |key: &KeyColumn| !key.null_safe && batch.column(key.column).null_count() > 0;
             if self.keys.iter().any(has_null) {
@@ -176,10 +185,21 @@ pub(super) fn build(
     })
 }
 
+/// A filter of the build side's values of one key.
+struct KeyOf {
+    filter: Arc<KeyFilter>,
+    build_column: usize,
+}
+
+/// Filters are made for so many keys at most: the first ones refuse most rows.
+const FILTERED_KEYS_MAX: usize = 2;
+
 impl Node for HashJoin {
     fn prepare(&self, run: &RunContext) -> Result<()> {
         self.build.input.prepare(run)?;
-        let built = self.build.fill(&self.temporary, run)?;
+        let filters = self.filters(run);
+        let built = self.build.fill(&self.temporary, &filters, run)?;
+        drop(filters);
         let state = if built.rows == 0 {
             match self.kind {
                 JoinKind::Inner | JoinKind::Semi => State::Nothing,
@@ -206,6 +226,32 @@ impl Node for HashJoin {
         }
     }
 
+    fn is_unordered(&self) -> bool {
+        if self.residual.as_ref().is_some_and(Program::is_volatile) {
+            return false;
+        }
+        match &*lock(&self.state) {
+            State::New | State::Nothing => false,
+            State::Partitioned { .. } => true,
+            State::Everything | State::Streaming { .. } => self.probe.input.is_unordered(),
+        }
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        self.residual.as_ref().is_none_or(Program::is_total)
+            && self.build.layout.is_total()
+            && self.probe.layout.is_total()
+            && self
+                .side_of(column)
+                .is_some_and(|(side, column)| side.input.takes_filter(column))
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        if let Some((side, column)) = self.side_of(column) {
+            side.input.give_filter(column, filter);
+        }
+    }
+
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let source = match &*lock(&self.state) {
             State::New | State::Nothing => Source::Nothing,
@@ -226,6 +272,51 @@ impl Node for HashJoin {
 }
 
 impl HashJoin {
+    /// The side that a column of the result comes from, and its number there, where rows that are missing
+    /// there are missing in the result and nothing else is.
+    fn side_of(&self, column: usize) -> Option<(&Side, usize)> {
+        let (first, second) = match self.build_first {
+            true => (&self.build, &self.probe),
+            false => (&self.probe, &self.build),
+        };
+        let columns = first.layout.row_columns;
+        let (side, column) = match column.checked_sub(columns) {
+            None => (first, column),
+            Some(column) => (second, column),
+        };
+        (self.kind == JoinKind::Inner || std::ptr::eq(side, &self.probe)).then_some((side, column))
+    }
+
+    /// Filters to be filled with the keys of the build side, which is prepared. The probed side has them
+    /// already; it asks them when it is read.
+    fn filters(&self, run: &RunContext) -> Vec<KeyOf> {
+        let mut filters = Vec::new();
+        if !matches!(self.kind, JoinKind::Inner | JoinKind::Semi) {
+            return filters;
+        }
+        for (number, (build, probe)) in self.build.keys.iter().zip(&self.probe.keys).enumerate() {
+            let is_row = probe.column < self.probe.layout.row_columns;
+            if build.null_safe || !is_row || !self.probe.input.takes_filter(probe.column) {
+                continue;
+            }
+            let ty = self.build.layout.columns[build.column];
+            let filter = (filters.len() < FILTERED_KEYS_MAX)
+                .then(|| KeyFilter::new(ty, self.build.input.rows_hint(), run))
+                .flatten()
+                .map(Arc::new);
+            let given = GivenFilter {
+                maker: (std::ptr::from_ref(self).addr(), number),
+                filter: filter.clone(),
+            };
+            self.probe.input.give_filter(probe.column, &given);
+            filters.extend(filter.map(|filter| KeyOf {
+                filter,
+                build_column: build.column,
+            }));
+        }
+        filters
+    }
+
     fn streaming_or_partitioned(&self, built: Built, run: &RunContext) -> Result<State> {
         self.probe.input.prepare(run)?;
         let index = if self.prefers_partitions(&built, run) {
@@ -239,7 +330,7 @@ impl HashJoin {
                 _table: built.table,
             },
             None => {
-                let probe = self.probe.fill(&self.temporary, run)?;
+                let probe = self.probe.fill(&self.temporary, &[], run)?;
                 State::Partitioned {
                     queue: PartitionQueue::pairs(&built.table, &probe.table),
                     rows: probe.rows,

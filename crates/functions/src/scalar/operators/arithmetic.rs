@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
+};
+use arrow_buffer::i256;
 use mayfly_types::decimal::{Decimal, DecimalOperation, DecimalOverflow, pow10_i128};
 use mayfly_types::{Error, PhysicalType, Result, SqlMode};
 
@@ -172,6 +175,17 @@ fn integers<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
 
 fn decimals<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
     let physical = call.signature.result.physical();
+    if let PhysicalType::Decimal256(scale) = physical
+        && !O::ALIGNS_SCALES
+        && call.ty(0).decimals + call.ty(1).decimals == scale
+        && call.ty(0).length + call.ty(1).length <= call.signature.result.length
+        && let Some(left) = input::narrow(call.decimals(0)?)
+        && let Some(right) = input::narrow(call.decimals(1)?)
+    {
+        // The result has a digit for each of the operands'.
+        let product = output::binary::<_, _, Decimal256Type>(left, right, call.rows, wide_product);
+        return Ok(Arc::new(product.with_data_type(physical.arrow())));
+    }
     if let PhysicalType::Decimal128(scale) = physical
         && let Some(left) = input::narrow(call.decimals(0)?)
         && let Some(right) = input::narrow(call.decimals(1)?)
@@ -204,6 +218,18 @@ fn decimals<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
             .map(Some)
             .map_err(|_| call.out_of_range("DECIMAL", text))
     })
+}
+
+/// The product of two numbers, which are mostly small.
+#[inline]
+fn wide_product(a: i128, b: i128) -> i256 {
+    if let (Ok(a), Ok(b)) = (i64::try_from(a), i64::try_from(b)) {
+        return i256::from_i128(i128::from(a) * i128::from(b));
+    }
+    match a.checked_mul(b) {
+        Some(product) => i256::from_i128(product),
+        None => i256::from_i128(a).wrapping_mul(i256::from_i128(b)),
+    }
 }
 
 /// A loop that notes overflow on the way and looks for the guilty row only when there was one: most

@@ -1,11 +1,15 @@
 //! `value LIKE pattern [ESCAPE character]`
 
-use arrow_array::ArrayRef;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray};
 use mayfly_types::charset::utf8;
 use mayfly_types::collation::LikePattern;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlMode, SqlType};
 
+use crate::input::Texts;
+use crate::repeated::passing_texts;
 use crate::scalar::Row;
 use crate::{Binding, Call, Signature, input, output};
 
@@ -27,7 +31,17 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
         None => Ok(Some(u32::from('\\'))),
         Some(escape) => escape_of(escape, collation),
     };
-    // Patterns are mostly constant, and repeat where they are not.
+    if let (Texts::Array(array), Some(Some(pattern)), true) = (
+        values,
+        patterns.constant(),
+        escapes.is_none_or(|it| it.constant().is_some()),
+    ) && array.null_count() < array.len()
+    {
+        let compiled = LikePattern::new(collation, pattern, escape(0)?);
+        let matched = passing_texts(array, |value| compiled.matches(value));
+        return Ok(Arc::new(BooleanArray::new(matched, array.nulls().cloned())));
+    }
+    // Patterns repeat mostly.
     let mut compiled: Option<(&[u8], Option<u32>, LikePattern)> = None;
     output::bools(call.rows, |row| {
         let (Some(value), Some(pattern)) = (values.get(row), patterns.get(row)) else {

@@ -2,7 +2,7 @@
 
 use super::{Body, Child, Note, Operation, OperationKind, Place, QueryBlock, TableUse, whole};
 use crate::catalog::TableSource;
-use crate::estimate::selectivity;
+use crate::estimate::{NoColumns, selectivity};
 use crate::explain::access;
 use crate::explain::facts::{Facts, TableFacts};
 use crate::explain::measured::{Actual, Measured, Measurements};
@@ -247,7 +247,7 @@ impl<'p> Explainer<'p> {
                 {
                     table.has_conditions = true;
                     table.conditions.push(names.quoted_text(predicate));
-                    table.filtered *= selectivity(predicate);
+                    table.filtered *= share(plan, input.estimated_rows, Some(predicate));
                     if let (Some((_, kept)), Some(measured)) =
                         (&mut table.actual, self.measured_of(plan))
                     {
@@ -599,7 +599,7 @@ impl<'p> Explainer<'p> {
         let both = left.beside(own);
         let residual = &join.residual;
         let mut table = TableUse {
-            filtered: residual.as_ref().map_or(1.0, selectivity),
+            filtered: residual.as_ref().map_or(1.0, |_| join.kept),
             has_conditions: residual.is_some(),
             conditions: residual.iter().map(|one| both.quoted_text(one)).collect(),
             possible: index_names(&join.table, &join.possible),
@@ -720,7 +720,7 @@ fn share(plan: &Plan, read: f64, predicate: Option<&Expression>) -> f64 {
     match predicate {
         None => 1.0,
         Some(_) if read >= 1.0 => (plan.estimated_rows / read).clamp(0.0, 1.0),
-        Some(predicate) => selectivity(predicate),
+        Some(predicate) => selectivity::of(&NoColumns, predicate),
     }
 }
 

@@ -7,7 +7,6 @@ use super::step::{Heading, Step};
 use super::tables::unknown;
 use super::{Described, Outliner, ROW_COST, SCAN_COST, reading, row_cost};
 use crate::document::Document;
-use crate::estimate::selectivity;
 use crate::tree::physical::{IndexLookupJoin, JoinKey, JoinKind, Operator, Plan};
 
 impl Outliner<'_> {
@@ -36,7 +35,7 @@ impl Outliner<'_> {
         let found = Columns::of_table(&join.table, &join.alias, &join.columns);
         let both = left.names.beside(found);
         if let Some(residual) = &join.residual {
-            let kept = join.rows_per_key * selectivity(residual);
+            let kept = join.rows_per_key * join.kept;
             right = self.filtered(right, residual, &both, kept);
             let given = self.measured_of(plan).map(|measured| measured.rows);
             right.actual = lookups

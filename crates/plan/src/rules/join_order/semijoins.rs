@@ -4,7 +4,6 @@
 //! a scan, duplicate weedout and loose scans all come to this).
 
 use crate::access::{lookup, path};
-use crate::estimate::{self, estimate};
 use crate::predicates::sides_of_equality;
 use crate::rules::access_paths::target;
 use crate::rules::join_order::Order;
@@ -51,8 +50,9 @@ pub(super) fn from_inner(join: &Join, order: &Order<'_>) -> Option<Relation> {
     let distinct = Aggregate::new(inner_rows, keys, Vec::new(), Purpose::Distinct, cause);
     let distinct = Relation::Aggregate(distinct);
     let from_outer = outer_first_cost(join, order)?;
-    let read = read_cost(&join.right, order) + estimate(&join.right) * DISTINCT_COST;
-    let found = estimate(&distinct);
+    let read =
+        read_cost(&join.right, order) + order.estimates.relation(&join.right) * DISTINCT_COST;
+    let found = order.estimates.relation(&distinct);
     let mut from_inner = f64::INFINITY;
     for_each_table(&join.left, &mut |scan| {
         if let Some(path) = lookup::best(scan, &on, &order.needed, order.options) {
@@ -107,8 +107,9 @@ fn keyed(
 
 /// What the semijoin costs as it is; none when its outer side is restricted in a way that is not known.
 fn outer_first_cost(join: &Join, order: &Order<'_>) -> Option<f64> {
-    let rows = estimate(&join.left);
-    let hashed = read_cost(&join.right, order) + lookup::hash_cost(estimate(&join.right), rows);
+    let rows = order.estimates.relation(&join.left);
+    let hashed = read_cost(&join.right, order)
+        + lookup::hash_cost(order.estimates.relation(&join.right), rows);
     let looked_up = target(&join.right, join.kind, &join.on).and_then(|target| {
         let path = lookup::best(target.scan, &join.on, &order.needed, order.options)?;
         Some(lookup::cost(rows, &path))
@@ -123,7 +124,7 @@ fn read_cost(relation: &Relation, order: &Order<'_>) -> f64 {
         _ => {
             let inputs = relation.inputs().into_iter();
             let inputs: f64 = inputs.map(|input| read_cost(input, order)).sum();
-            inputs + estimate::estimate(relation) * path::ROW_COST * 0.5
+            inputs + order.estimates.relation(relation) * path::ROW_COST * 0.5
         }
     })
 }

@@ -190,6 +190,28 @@ impl Candidate {
         }
     }
 
+    /// Several inputs, which are joined with each other before.
+    pub(in crate::rules) fn several<'r>(
+        relations: impl Iterator<Item = &'r Relation>,
+        hash: f64,
+        (rows, cost): (f64, f64),
+    ) -> Self {
+        let members: Members = vec![
+            ("access_type", Document::from("derived")),
+            ("hash_join", Document::from(true)),
+            ("cost", Document::from(hash)),
+            ("chosen", Document::from(true)),
+        ];
+        let tables: Vec<String> = relations.flat_map(tables_of).collect();
+        Self {
+            table: tables.join(","),
+            paths: vec![members.into()],
+            rows,
+            cost,
+            cause: None,
+        }
+    }
+
     fn is_chosen(&self) -> bool {
         self.cause.is_none()
     }
@@ -218,6 +240,25 @@ pub(in crate::rules) fn ordered(relation: &Relation, levels: Vec<Vec<Candidate>>
     for document in documents(&mut levels, &[]) {
         trace.note(select_id, Step::ExecutionPlans, document);
     }
+}
+
+/// How the order was looked for.
+pub(in crate::rules) fn searched(
+    relation: &Relation,
+    pairs: usize,
+    is_greedy: bool,
+    trace: &Trace,
+) {
+    let algorithm = match is_greedy {
+        true => "greedy: there are too many orders",
+        false => "all trees without cross products",
+    };
+    let members: Members = vec![
+        ("search", Document::from(algorithm)),
+        ("pairs_compared", crate::trace::number(pairs)),
+    ];
+    let select_id = block_of(relation, trace);
+    trace.note(select_id, Step::ExecutionPlans, members.into());
 }
 
 fn documents(levels: &mut dyn Iterator<Item = Vec<Candidate>>, prefix: &[String]) -> Vec<Document> {

@@ -18,6 +18,7 @@ use self::tables::scans;
 use super::access_paths::{cost, needed_columns, scan_cost};
 use super::planning::{Planning, Rule};
 use crate::document::{Document, Members};
+use crate::estimate::Estimates;
 use crate::options::PlanOptions;
 use crate::trace::{Step, Trace, object};
 use crate::tree::logical::{Query, Relation, Scan};
@@ -76,8 +77,9 @@ fn fingerprint(query: &mut Query) -> u64 {
 
 fn cost_of(query: &mut Query, options: &PlanOptions) -> f64 {
     let needed = needed_columns(query);
+    let estimates = Estimates::of(query);
     let mut all = 0.0;
-    query.for_each_tree_mut(&mut |tree| all += cost(tree, &needed, options));
+    query.for_each_tree_mut(&mut |tree| all += cost(tree, &needed, &estimates, options));
     all
 }
 

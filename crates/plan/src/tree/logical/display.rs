@@ -184,7 +184,10 @@ fn write_line(f: &mut fmt::Formatter<'_>, relation: &Relation, names: &ColumnNam
                 JoinKind::Anti => "anti",
                 JoinKind::NullAwareAnti => "null-aware anti",
             };
-            write!(f, "{kind} join: {}", all(&join.on))?;
+            write!(f, "{kind} join")?;
+            if !(join.on.is_empty() && join.null_aware.is_empty()) {
+                write!(f, ": {}", all(&join.on))?;
+            }
             for (left, right) in &join.null_aware {
                 let (left, right) = (expression_text(left, names), expression_text(right, names));
                 write!(f, "{left} not in {right}")?;

@@ -290,6 +290,28 @@ pub enum SharedRelation {
     },
 }
 
+/// A hint about the order of the joins of a query block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JoinHint {
+    /// `select#` of the query block.
+    pub select_id: usize,
+    /// What it says.
+    pub kind: JoinHintKind,
+    /// Its tables, in order.
+    pub tables: Vec<String>,
+}
+
+/// What a [`JoinHint`] says of its tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinHintKind {
+    /// JOIN_ORDER: they come in this order.
+    Order,
+    /// JOIN_PREFIX: and before all others.
+    Prefix,
+    /// JOIN_SUFFIX: and behind all others.
+    Suffix,
+}
+
 /// A bound statement.
 #[derive(Debug, Clone)]
 pub struct Query {
@@ -309,6 +331,8 @@ pub struct Query {
     pub date_parameters: Vec<DateParameter>,
     /// Every base table that is read.
     pub tables: Vec<Arc<TableSource>>,
+    /// What hints say of the order of joins.
+    pub join_hints: Vec<JoinHint>,
     /// The statement's own LIMIT.
     pub limit: Option<crate::tree::physical::StatementLimit>,
 }

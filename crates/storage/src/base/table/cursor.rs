@@ -4,15 +4,16 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, UInt32Array};
+use arrow_array::{ArrayRef, UInt32Array, new_empty_array};
 use mayfly_memory::sync::lock;
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::selection::{filter_array, selection_filter};
+use mayfly_types::{Batch, PhysicalType, Result, Selection};
 
 use crate::base::gather::Pieces;
 use crate::base::table::TableHandle;
 use crate::base::view::{Segment, Segments, TreeView};
 use crate::key_encoding::ByteRange;
-use crate::table::{ColumnId, TableScan};
+use crate::table::{ColumnId, FilteredRows, RowFilter, TableScan};
 
 /// Where a column of the output comes from.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +25,7 @@ enum Slot {
 
 /// How rows of a tree become columns of the table.
 #[derive(Debug)]
-pub(super) struct Projection {
+pub(in crate::base) struct Projection {
     /// Columns of the tree.
     read: Vec<(usize, PhysicalType)>,
     slots: Vec<Slot>,
@@ -135,6 +136,87 @@ impl Projection {
     }
 }
 
+impl Projection {
+    /// The columns of those rows that a filter wants: the columns that it looks at of all rows, the others of
+    /// few rows alone. `None` where a column is none of the tree's.
+    fn filtered(
+        &self,
+        pieces: &mut Pieces,
+        filter: &mut dyn RowFilter,
+    ) -> Result<Option<FilteredRows>> {
+        if self.fetch.is_some() {
+            return Ok(None);
+        }
+        let column = |slot: &Slot| match slot {
+            Slot::Column(number) => Some(self.read[*number]),
+            Slot::Position => None,
+        };
+        let Some(all) = self.slots.iter().map(column).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        pieces.seal()?;
+        let rows_read = pieces.rows();
+        let mut looks_at = vec![false; all.len()];
+        filter
+            .columns()
+            .iter()
+            .for_each(|place| looks_at[*place] = true);
+        let of = |wanted: bool| -> Vec<(usize, PhysicalType)> {
+            let columns = all
+                .iter()
+                .zip(&looks_at)
+                .filter(|(_, looks)| **looks == wanted);
+            columns.map(|(column, _)| *column).collect()
+        };
+        let mut first = pieces.columns(&of(true))?.into_iter();
+        let columns: Vec<ArrayRef> = all
+            .iter()
+            .zip(&looks_at)
+            .map(|((_, ty), looks)| {
+                let column = looks.then(|| first.next()).flatten();
+                column.unwrap_or_else(|| new_empty_array(&ty.arrow()))
+            })
+            .collect();
+        let selection = filter.select(&columns, rows_read)?;
+        // Where most rows are wanted, all are read faster than some.
+        let (chosen, kept) = match &selection {
+            Selection::None => {
+                return Ok(Some(FilteredRows {
+                    batch: None,
+                    rows_read,
+                }));
+            }
+            Selection::Some(bits, count) if *count <= rows_read / DENSE_PART => {
+                (Some(pieces.choose(bits)), *count)
+            }
+            Selection::Some(_, count) => (None, *count),
+            Selection::All => (None, rows_read),
+        };
+        let mut rest = pieces.columns_of(&of(false), chosen.as_ref())?.into_iter();
+        let bits = match &selection {
+            Selection::Some(bits, _) => Some(selection_filter(bits, all.len())),
+            _ => None,
+        };
+        let columns = columns.into_iter().zip(&looks_at).map(|(column, looks)| {
+            let (column, is_filtered) = match looks {
+                true => (column, false),
+                false => (rest.next().unwrap_or(column), chosen.is_some()),
+            };
+            match &bits {
+                Some(bits) if !is_filtered => filter_array(bits, &column),
+                _ => column,
+            }
+        });
+        Ok(Some(FilteredRows {
+            batch: Some(Batch::new(columns.collect(), kept)),
+            rows_read,
+        }))
+    }
+}
+
+/// Where no more than this part of the rows is wanted, the others are not read.
+const DENSE_PART: usize = 3;
+
 /// A batch is also full with so many bytes: operators that copy one shall need little memory.
 const BATCH_BYTES: usize = 1 << 20;
 
@@ -235,7 +317,8 @@ impl Shared {
         }
     }
 
-    fn read(&self, range: usize, segments: &[Segment], enough: usize) -> Result<Option<Batch>> {
+    /// The rows of segments, in ascending order.
+    fn pieces(&self, range: usize, segments: &[Segment]) -> Result<Pieces> {
         let mut pieces = self.view.pieces();
         let range = &self.ranges[range];
         if self.reverse {
@@ -247,6 +330,11 @@ impl Shared {
                 self.view.resolve(segment, range, &mut pieces)?;
             }
         }
+        Ok(pieces)
+    }
+
+    fn read(&self, range: usize, segments: &[Segment], enough: usize) -> Result<Option<Batch>> {
+        let mut pieces = self.pieces(range, segments)?;
         let all = pieces.rows();
         if all == 0 {
             return Ok(None);
@@ -295,6 +383,36 @@ impl TableScan for TreeScan {
         }
         self.rest = Some(batch.slice(wanted, batch.row_count() - wanted));
         Ok(Some(batch.slice(0, wanted)))
+    }
+
+    fn next_filtered(&mut self, filter: &mut dyn RowFilter) -> Result<Option<FilteredRows>> {
+        let shared = Arc::clone(&self.shared);
+        let options = &shared.table.statement.options;
+        let wanted = options.batch_rows.max(1);
+        if self.rest.is_none() && self.enough == usize::MAX && !shared.reverse {
+            loop {
+                options.interrupt.check()?;
+                let Some((range, segments)) = shared.take(wanted)? else {
+                    return Ok(None);
+                };
+                let mut pieces = shared.pieces(range, &segments)?;
+                if pieces.rows() == 0 {
+                    continue;
+                }
+                if pieces.rows() <= wanted
+                    && let Some(rows) = shared.projection.filtered(&mut pieces, filter)?
+                {
+                    return Ok(Some(rows));
+                }
+                let batch = shared.projection.batch(&shared.table, &mut pieces)?;
+                self.rest = Some(batch);
+                break;
+            }
+        }
+        let Some(batch) = self.next_batch()? else {
+            return Ok(None);
+        };
+        FilteredRows::of(batch, filter).map(Some)
     }
 
     fn first_rows(&mut self, rows: u64) {

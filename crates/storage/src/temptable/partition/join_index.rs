@@ -1,7 +1,7 @@
 //! Finding all rows of a key.
 //!
-//! One [`Slots`] table for each partition of the hash, from a key to its first row, and a chain from
-//! each row to the next one of the same key. Looking up a batch goes in steps over many rows at a
+//! One [`Slots`] table for each partition of the hash, from a key to its first row (or a [`JoinWindow`] for
+//! all of them), and a chain from each row to the next one of the same key. Looking up a batch goes in steps over many rows at a
 //! time, each step asking the memory for what the next one needs, so that cache misses overlap.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
@@ -14,6 +14,7 @@ use mayfly_memory::Reservation;
 use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
+use super::join_window::JoinWindow;
 use crate::error::ANONYMOUS_TABLE;
 use crate::temptable::partition::{Partition, PartitionRows};
 use crate::temptable::rows::{
@@ -25,9 +26,9 @@ use crate::temptable::store::{Part, PartitionPlan, StoreRef};
 use crate::temptable::table::TempTable;
 
 /// The end of a chain, and no row.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// An index of more rows is built by several threads.
-const PARALLEL_ROWS: usize = 128 << 10;
+pub(super) const PARALLEL_ROWS: usize = 128 << 10;
 /// Bytes an index needs for each row beside the row.
 pub(crate) const BYTES_PER_ROW: u64 = 28;
 /// Rows that are looked up in one step.
@@ -68,6 +69,8 @@ pub struct JoinIndex {
     lookup: RowLayout,
     plan: PartitionPlan,
     tables: Vec<Slots>,
+    /// Finds numbers of a narrow range, instead of the tables.
+    window: Option<JoinWindow>,
     /// For each row the next one of the same key.
     chain: Vec<u32>,
     rows: Vec<*const u8>,
@@ -161,6 +164,7 @@ impl JoinIndex {
             lookup,
             plan,
             tables: Vec::new(),
+            window: None,
             chain: vec![NONE; count],
             rows,
             held,
@@ -170,7 +174,14 @@ impl JoinIndex {
             scratch: Mutex::default(),
             _reservation: reservation,
         };
-        index.build_tables(columns)?;
+        let window = JoinWindow::build(&index.store, columns, &index.rows, &mut index.chain)?;
+        match window {
+            Some((window, has_null_key)) => {
+                index.window = Some(window);
+                index.has_null_key = has_null_key;
+            }
+            None => index.build_tables(columns)?,
+        }
         for part in &mut index.held {
             part.rows = Vec::new();
         }
@@ -313,6 +324,11 @@ impl JoinIndex {
         if self.rows.is_empty() {
             return Ok(vec![NONE; row_count]);
         }
+        if let Some(window) = &self.window {
+            let mut first = Vec::with_capacity(row_count);
+            window.first_matches(&keys[0], &mut first);
+            return Ok(first);
+        }
         let mut hashes = Vec::new();
         self.hasher.hash(keys, row_count, &mut hashes);
         self.first_matches_hashed(keys, &hashes)
@@ -323,6 +339,10 @@ impl JoinIndex {
         let mut first = Vec::with_capacity(row_count);
         if self.rows.is_empty() {
             first.resize(row_count, NONE);
+            return Ok(first);
+        }
+        if let Some(window) = &self.window {
+            window.first_matches(&keys[0], &mut first);
             return Ok(first);
         }
         let context = &self.store.context;

@@ -12,6 +12,7 @@ use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use super::blobs::Loaded;
 use super::content::{Content, view_of};
+use super::heap::Heap;
 use super::memory_engine::Account;
 use super::scan::{HeapScan, IndexScan, Reader};
 use super::tree::{Cursor, shorten_key};
@@ -21,7 +22,7 @@ use super::{Core, State, TempTableContext};
 use crate::key_encoding::{ByteRange, RowKeys, after_prefix};
 use crate::table::{
     ColumnId, IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan,
-    TableStatistics, TableWriter, no_index,
+    TableStatistics, TableWriter, no_index, sample_runs,
 };
 use crate::temptable::rows::{Cell, Gather};
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
@@ -379,6 +380,42 @@ impl Table for Handle {
     fn rows_in_range(&self, index: IndexId, range: &KeyRange) -> Result<u64> {
         let range = self.range(index, range)?;
         self.see(|content| content.trees[index.0].estimate(&self.core.pager, &range))
+    }
+
+    fn sample(
+        &self,
+        columns: &[ColumnId],
+        rows: usize,
+        take: &mut dyn FnMut(&Batch) -> Result<()>,
+    ) -> Result<()> {
+        if self.statistics().rows <= rows as u64 {
+            let mut scan = self.scan(columns)?;
+            while let Some(batch) = scan.next_batch()? {
+                take(&batch)?;
+            }
+            return Ok(());
+        }
+        let runs = self.see(|content| {
+            let heap = &content.heap;
+            let mut runs = Vec::new();
+            for run in sample_runs(heap.page_numbers(), rows) {
+                let Some(view) = heap.view(&self.core.pager, run.piece)? else {
+                    continue;
+                };
+                let slots = run.rows(Heap::slots(view.bytes()));
+                let mut ids = Vec::with_capacity(slots.len());
+                heap.rows_of(run.piece, view.bytes(), slots.start as u16, |id, _| {
+                    ids.push(id);
+                    ids.len() < slots.len()
+                });
+                runs.push(ids);
+            }
+            Ok(runs)
+        })?;
+        for ids in runs.iter().filter(|ids| !ids.is_empty()) {
+            take(&self.read_rows(ids, columns)?)?;
+        }
+        Ok(())
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {

@@ -127,6 +127,11 @@ impl Heap {
         self.pages.view(pager, number).map(Some)
     }
 
+    /// How many slots of a page were handed out.
+    pub(super) fn slots(page: &[u8]) -> usize {
+        usize::from(get(page, USED))
+    }
+
     /// Calls `take` with the number and the bytes of the rows of a page from a slot on, until it
     /// says that it is enough; the slot to go on with, if any is left.
     pub(super) fn rows_of(

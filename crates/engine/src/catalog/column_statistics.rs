@@ -1,0 +1,96 @@
+//! Statistics of the columns of a table: made of a sample when they are first asked for, and anew once a fifth of the
+//! rows was changed. They belong to the table, and all sessions share them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mayfly_plan::ColumnStatistics;
+use mayfly_plan::statistics::Sampler;
+use mayfly_storage::{ColumnId, Table};
+use mayfly_types::{Result, SqlType, TypeKind};
+use parking_lot::Mutex;
+
+/// Rows of a sample. Twice as many would make the estimated numbers of different values better by half at most.
+const SAMPLE_ROWS: usize = 16_384;
+/// The same where values may be long.
+const SAMPLE_LONG_ROWS: usize = 1024;
+/// So many rows may always change before a sample is taken anew.
+const CHANGES_MIN: u64 = 16;
+
+/// What is known of a table's columns.
+#[derive(Debug, Default)]
+pub(crate) struct ColumnStatisticsCache {
+    /// How many rows were changed so far.
+    changes: AtomicU64,
+    columns: Mutex<HashMap<usize, Known>>,
+}
+
+/// Statistics as they were made.
+#[derive(Debug)]
+struct Known {
+    statistics: Arc<ColumnStatistics>,
+    rows: u64,
+    changes: u64,
+}
+
+impl ColumnStatisticsCache {
+    /// So many rows were added, changed or removed.
+    pub(crate) fn count_changes(&self, rows: u64) {
+        self.changes.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Nothing is known any more.
+    pub(crate) fn forget(&self) {
+        self.columns.lock().clear();
+    }
+
+    /// What is known of a column of a table, as a statement sees it.
+    pub(crate) fn column(
+        &self,
+        table: &dyn Table,
+        column: usize,
+        ty: &SqlType,
+    ) -> Option<Arc<ColumnStatistics>> {
+        let rows = table.statistics().rows;
+        if rows == 0 {
+            return None;
+        }
+        let changes = self.changes.load(Ordering::Relaxed);
+        if let Some(known) = self.columns.lock().get(&column) {
+            let moved = known.rows.abs_diff(rows);
+            let moved = moved.max(changes.saturating_sub(known.changes));
+            if moved <= known.rows / 5 + CHANGES_MIN.min(known.rows) {
+                return Some(Arc::clone(&known.statistics));
+            }
+        }
+        // An estimate that cannot be had is no reason for a statement to fail.
+        let statistics = Arc::new(sampled(table, column, ty, rows).ok()??);
+        let known = Known {
+            statistics: Arc::clone(&statistics),
+            rows,
+            changes,
+        };
+        self.columns.lock().insert(column, known);
+        Some(statistics)
+    }
+}
+
+fn sampled(
+    table: &dyn Table,
+    column: usize,
+    ty: &SqlType,
+    rows: u64,
+) -> Result<Option<ColumnStatistics>> {
+    let wanted = if ty.is_blob() || ty.kind == TypeKind::Json {
+        SAMPLE_LONG_ROWS
+    } else {
+        SAMPLE_ROWS
+    };
+    let mut sampler = Sampler::new(ty, rows, wanted);
+    table.sample(&[ColumnId(column)], wanted, &mut |run| {
+        sampler.add(run.column(0));
+        Ok(())
+    })?;
+    Ok(sampler.finish())
+}

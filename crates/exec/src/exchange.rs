@@ -1,0 +1,138 @@
+//! The last part of a large plan on several threads: what stands above its topmost breaker.
+//!
+//! Workers have a cursor of the root each, and put its batches into a bounded channel. The reader of the
+//! result takes them from there, and works on a cursor of its own as long as none is waiting; so a reader
+//! that is slow has few batches in memory, and one that has nothing else to do is a worker too. Only roots
+//! whose rows have no order are run like this ([`Node::is_unordered`]).
+//!
+//! Dropping the exchange ends the workers and waits for them: what they hold of the statement is free then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use mayfly_types::{Batch, Result};
+
+use crate::context::{Cursor, Node, RunContext};
+use crate::driver::thread_count;
+use crate::error::contain;
+
+/// Batches of each worker that wait for the reader, at most.
+const WAITING_BATCHES: usize = 2;
+/// How often a reader that waits asks whether the statement is to end.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A root that several workers run; see the module.
+pub(crate) struct Exchange {
+    /// The reader's own cursor, until it is at its end.
+    own: Option<Box<dyn Cursor>>,
+    run: RunContext,
+    /// Until all workers are at their ends.
+    batches: Option<Receiver<Result<Batch>>>,
+    stop: Arc<AtomicBool>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl Exchange {
+    /// Starts workers on a prepared root, if that is worth it.
+    pub(crate) fn start(root: &Arc<dyn Node>, run: &RunContext) -> Result<Option<Self>> {
+        let threads = thread_count(root.as_ref(), run);
+        if threads < 2 || !root.is_unordered() {
+            return Ok(None);
+        }
+        let run = RunContext {
+            serial: true,
+            ..run.clone()
+        };
+        let (sender, batches) = sync_channel(WAITING_BATCHES * (threads - 1));
+        let mut exchange = Self {
+            own: None,
+            run,
+            batches: Some(batches),
+            stop: Arc::default(),
+            workers: Vec::new(),
+        };
+        for _ in 1..threads {
+            let cursor = Arc::clone(root).open(&exchange.run)?;
+            let (run, stop) = (exchange.run.clone(), Arc::clone(&exchange.stop));
+            let sender = sender.clone();
+            let work = move || work(cursor, &run, &stop, &sender);
+            // A machine that has no thread left works with those that it has.
+            let Ok(worker) = std::thread::Builder::new().spawn(work) else {
+                break;
+            };
+            exchange.workers.push(worker);
+        }
+        drop(sender);
+        exchange.own = Some(Arc::clone(root).open(&exchange.run)?);
+        Ok(Some(exchange))
+    }
+
+    /// The next rows; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Batch>> {
+        loop {
+            let waiting = match (&self.batches, &self.own) {
+                (None, None) => return Ok(None),
+                (None, Some(_)) => Err(RecvTimeoutError::Timeout),
+                (Some(batches), Some(_)) => batches.try_recv().map_err(|error| match error {
+                    TryRecvError::Empty => RecvTimeoutError::Timeout,
+                    TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+                }),
+                (Some(batches), None) => batches.recv_timeout(INTERRUPT_INTERVAL),
+            };
+            match waiting {
+                Ok(batch) => return batch.map(Some),
+                Err(RecvTimeoutError::Disconnected) => self.batches = None,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.run.statement.check_interrupt()?;
+                    let Some(own) = &mut self.own else {
+                        continue;
+                    };
+                    match own.next(&self.run)? {
+                        Some(batch) => return Ok(Some(batch)),
+                        None => self.own = None,
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Who waits for room in the channel learns that there is no reader.
+        self.batches = None;
+        self.own = None;
+        for worker in self.workers.drain(..) {
+            // Its panic, if any, was contained.
+            let _ = worker.join();
+        }
+    }
+}
+
+/// Reads a cursor to its end, or until the reader is gone.
+fn work(
+    mut cursor: Box<dyn Cursor>,
+    run: &RunContext,
+    stop: &AtomicBool,
+    batches: &SyncSender<Result<Batch>>,
+) {
+    loop {
+        let next = contain(|| {
+            run.statement.check_interrupt()?;
+            cursor.next(run)
+        });
+        let is_last = !matches!(next, Ok(Some(_)));
+        if let Some(batch) = next.transpose()
+            && batches.send(batch).is_err()
+        {
+            return;
+        }
+        if is_last || stop.load(Ordering::Relaxed) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Tests of strings that repeat: a column of few different strings is tested once for each, mostly.
+//!
+//! Two rows with the same view have the same string. Stores that keep each string of a column once give
+//! equal views for it, and a short string stands in its view as a whole. So a small table from views to
+//! what came of their test answers for most rows; where views do not repeat, it is not asked any more.
+
+use arrow_array::BinaryViewArray;
+use arrow_buffer::BooleanBuffer;
+
+/// Views that are remembered, a power of two.
+const REMEMBERED: usize = 64;
+/// After so many rows it is decided whether to go on remembering.
+const CHUNK_ROWS: usize = 64;
+/// Tests among the rows of a chunk that are too many.
+const TESTS_MAX: usize = CHUNK_ROWS / 2;
+
+/// The rows whose string passes a test, which depends on the string alone. What stands under NULL may be
+/// tested too.
+pub fn passing_texts(
+    array: &BinaryViewArray,
+    mut test: impl FnMut(&[u8]) -> bool,
+) -> BooleanBuffer {
+    let views = array.views();
+    if views.len() < CHUNK_ROWS {
+        return BooleanBuffer::collect_bool(views.len(), |row| test(array.value(row)));
+    }
+    // 0 is the view of the empty string.
+    let mut remembered = [(0_u128, test(&[])); REMEMBERED];
+    let (mut repeats, mut tests) = (true, 0);
+    BooleanBuffer::collect_bool(views.len(), |row| {
+        if !repeats {
+            return test(array.value(row));
+        }
+        if row % CHUNK_ROWS == 0 {
+            repeats = tests <= TESTS_MAX;
+            tests = 0;
+        }
+        let view = views[row];
+        let place = slot_of(view);
+        // Two that share a place do not drive each other out.
+        for slot in [place, place ^ 1] {
+            if remembered[slot].0 == view {
+                return remembered[slot].1;
+            }
+        }
+        remembered[place ^ 1] = remembered[place];
+        remembered[place] = (view, test(array.value(row)));
+        tests += 1;
+        remembered[place].1
+    })
+}
+
+fn slot_of(view: u128) -> usize {
+    let mixed = (view as u64 ^ (view >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 58) as usize
+}
+
+const _: () = assert!(REMEMBERED == 1 << 6);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_is_tested_or_remembered() {
+        let texts = [
+            "",
+            "MAIL",
+            "SHIP",
+            "a string that is longer than a view",
+            "mail",
+        ];
+        for different in [1, 2, 5] {
+            let all: Vec<&str> = (0..1000).map(|row| texts[row * 7 % different]).collect();
+            let array = BinaryViewArray::from_iter_values(&all);
+            let mut tests = 0;
+            let found = passing_texts(&array, |text| {
+                tests += 1;
+                text.len() == 4
+            });
+            let expected: Vec<bool> = all.iter().map(|text| text.len() == 4).collect();
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected);
+            assert!(different > 2 || tests <= 4, "{tests} tests");
+        }
+        let all: Vec<String> = (0..1000)
+            .map(|row| format!("the string of row {row}"))
+            .collect();
+        let array = BinaryViewArray::from_iter_values(&all);
+        let found = passing_texts(&array, |text| text.ends_with(b"7"));
+        assert_eq!(found.count_set_bits(), 100);
+        assert_eq!(passing_texts(&array.slice(0, 0), |_| true).len(), 0);
+        let nulls = BinaryViewArray::from_iter([None, Some("x"), None]);
+        assert_eq!(
+            passing_texts(&nulls, |text| text == b"x").count_set_bits(),
+            1
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! What is known of columns: by statistics of their values, or else by the keys and indexes of their table.
+
+use std::sync::Arc;
+
+use crate::catalog::{TableSource, TableStatistics};
+use crate::statistics::ColumnStatistics;
+use crate::tree::logical::{ColumnId, Scan};
+
+/// What is known of the values of a column in its table.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnFacts {
+    /// How many different values.
+    pub(crate) distinct: f64,
+    /// Which part of the rows has none.
+    pub(crate) null_fraction: f64,
+    /// The rows of the table.
+    pub(crate) rows: f64,
+    pub(crate) statistics: Option<Arc<ColumnStatistics>>,
+}
+
+/// Knows where columns come from.
+pub(crate) trait Columns {
+    /// What is known of a column of a table.
+    fn facts(&self, id: ColumnId) -> Option<ColumnFacts>;
+
+    /// The table that a column comes from, and its number in it.
+    fn table(&self, id: ColumnId) -> Option<(TableFacts, usize)>;
+
+    /// How many different values a column has at most.
+    fn distinct(&self, id: ColumnId) -> Option<f64> {
+        self.facts(id).map(|facts| facts.distinct)
+    }
+
+    /// The column whose values it has.
+    fn origin(&self, id: ColumnId) -> ColumnId {
+        id
+    }
+
+    /// Whether it is the least or the greatest value of a group.
+    fn is_extreme(&self, id: ColumnId) -> bool {
+        let _ = id;
+        false
+    }
+}
+
+/// Of the columns of a physical plan nothing is known.
+pub(crate) struct NoColumns;
+
+impl Columns for NoColumns {
+    fn facts(&self, _id: ColumnId) -> Option<ColumnFacts> {
+        None
+    }
+
+    fn table(&self, _id: ColumnId) -> Option<(TableFacts, usize)> {
+        None
+    }
+}
+
+/// A table in a statement, and what may be asked of it.
+#[derive(Debug, Clone)]
+pub(crate) struct TableFacts {
+    pub(crate) source: Arc<TableSource>,
+    /// The number of its first column.
+    pub(crate) first: ColumnId,
+    statistics: Option<Arc<dyn TableStatistics>>,
+}
+
+impl TableFacts {
+    pub(crate) fn of(scan: &Scan) -> Self {
+        Self {
+            source: Arc::clone(&scan.table),
+            first: scan.first,
+            statistics: scan.statistics.clone(),
+        }
+    }
+
+    pub(crate) fn rows(&self) -> f64 {
+        self.source.row_count as f64
+    }
+
+    /// What is known of a column, without the values of one whose values are all different.
+    pub(crate) fn column(&self, column: usize) -> Option<ColumnFacts> {
+        let is_key = self.is_unique(&[column]);
+        self.facts_of(column, is_key, !is_key)
+    }
+
+    /// What is known of a column and its values.
+    pub(crate) fn column_with_values(&self, column: usize) -> Option<ColumnFacts> {
+        self.facts_of(column, self.is_unique(&[column]), true)
+    }
+
+    fn facts_of(&self, column: usize, is_key: bool, has_values: bool) -> Option<ColumnFacts> {
+        let rows = self.rows();
+        let source = self.source.columns.get(column)?;
+        let known = self.statistics.as_ref().filter(|_| has_values);
+        let statistics = known.and_then(|known| known.column(column));
+        let (distinct, null_fraction) = match &statistics {
+            // The table may have grown since.
+            Some(known) if !is_key => (known.distinct.min(rows), known.null_fraction),
+            _ if is_key => (rows, 0.0),
+            _ => (self.distinct_by_index(column)?, 0.0),
+        };
+        Some(ColumnFacts {
+            distinct: distinct.max(1.0),
+            null_fraction: if source.nullable { null_fraction } else { 0.0 },
+            rows,
+            statistics,
+        })
+    }
+
+    /// Whether no two rows have the same values in these columns.
+    pub(crate) fn is_unique(&self, columns: &[usize]) -> bool {
+        let is_within = |key: &Vec<usize>| key.iter().all(|column| columns.contains(column));
+        self.source.unique_keys.iter().any(is_within)
+    }
+
+    /// How many different combinations of values some columns have, as far as an index begins with them.
+    pub(crate) fn distinct_together(&self, columns: &[usize]) -> Option<f64> {
+        if self.is_unique(columns) {
+            return Some(self.rows());
+        }
+        let known = self.statistics.as_ref()?;
+        self.source.indexes.iter().find_map(|index| {
+            let parts = index.parts.get(..columns.len())?;
+            let begins = parts
+                .iter()
+                .all(|part| part.prefix.is_none() && columns.contains(&part.column));
+            let id = index.id.filter(|_| begins && !index.hash)?;
+            Some(known.distinct_keys(id, columns.len()) as f64)
+        })
+    }
+
+    fn distinct_by_index(&self, column: usize) -> Option<f64> {
+        self.distinct_together(&[column])
+    }
+}
+
+impl Columns for TableFacts {
+    fn facts(&self, id: ColumnId) -> Option<ColumnFacts> {
+        self.column(id.checked_sub(self.first)?)
+    }
+
+    fn table(&self, id: ColumnId) -> Option<(TableFacts, usize)> {
+        let column = id.checked_sub(self.first)?;
+        (column < self.source.columns.len()).then(|| (self.clone(), column))
+    }
+}
+
+impl Columns for Scan {
+    fn facts(&self, id: ColumnId) -> Option<ColumnFacts> {
+        TableFacts::of(self).facts(id)
+    }
+
+    fn table(&self, id: ColumnId) -> Option<(TableFacts, usize)> {
+        TableFacts::of(self).table(id)
+    }
+}

@@ -1,0 +1,219 @@
+//! Conditions that no ranges say, and conditions on several columns: they are evaluated over some rows of their table,
+//! which the statistics keep as they were found.
+//!
+//! Only what reads nothing but columns of one table and constants is evaluated, and nothing whose value may be another
+//! one the next time. What is left open costs an estimate, never an answer.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
+use mayfly_functions::scalar::Volatility;
+use mayfly_functions::{Column, EvaluationContext};
+use mayfly_types::convert::{CastContext, array_value, cast_array};
+use mayfly_types::temporal::DateTime;
+use mayfly_types::{Diagnostics, SqlMode, Value};
+
+use super::columns::Columns;
+use crate::access::constant::known_value;
+use crate::access::interval::ValueOrder;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, ColumnSet, with_stack};
+
+/// So many rows that meet conditions tell how many of all do.
+const ROWS_MIN: usize = 6;
+
+/// The fraction of rows for which predicates are true, if they are about one table of which some rows are known.
+pub(crate) fn fraction(columns: &dyn Columns, predicates: &[Expression]) -> Option<f64> {
+    let (found, all) = counted(columns, predicates)?;
+    let all = all as f64;
+    // Of what no row of these meets there may be some all the same, and of what all meet some that does not.
+    Some((found as f64 / all).clamp(0.3 / all, 1.0 - 0.3 / all))
+}
+
+/// The same, if enough of the rows that are known meet them.
+pub(crate) fn fraction_together(columns: &dyn Columns, predicates: &[Expression]) -> Option<f64> {
+    let (found, all) = counted(columns, predicates)?;
+    (found >= ROWS_MIN).then_some(found as f64 / all as f64)
+}
+
+/// How many of the rows that are known meet predicates, and how many are known.
+fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, usize)> {
+    let mut examples = Examples {
+        columns: Vec::new(),
+        rows: 0,
+    };
+    let mut read = ColumnSet::new();
+    read.add_read_by(predicates);
+    let mut of_table = None;
+    for id in read.iter() {
+        let (table, column) = columns.table(id)?;
+        let facts = table.column_with_values(column)?;
+        let known = facts.statistics?;
+        let place = (table.first, known.rows.to_bits());
+        // Rows of another time are other rows.
+        if *of_table.get_or_insert(place) != place {
+            return None;
+        }
+        let values = known.examples()?;
+        examples.rows = values.len();
+        examples.columns.push((id, Arc::clone(values)));
+    }
+    let is_whole = examples
+        .columns
+        .iter()
+        .all(|(_, values)| values.len() == examples.rows);
+    if examples.rows == 0 || !is_whole {
+        return None;
+    }
+    let truths = examples.joined(predicates, false)?;
+    let found = truths.iter().filter(|truth| **truth == Some(true)).count();
+    Some((found, examples.rows))
+}
+
+/// Some rows of a table.
+struct Examples {
+    columns: Vec<(ColumnId, ArrayRef)>,
+    rows: usize,
+}
+
+impl Examples {
+    /// What a predicate is for each value.
+    fn truths(&self, predicate: &Expression) -> Option<Vec<Option<bool>>> {
+        with_stack(|| match &predicate.kind {
+            ExpressionKind::Compare {
+                comparison,
+                left,
+                right,
+            } => {
+                let order = ValueOrder(left.ty.collation);
+                let (left, right) = (self.column(left)?, self.column(right)?);
+                let compare = |row: usize| {
+                    let (a, b) = (value_at(&left, row), value_at(&right, row));
+                    match (comparison, a.is_null() || b.is_null()) {
+                        (Comparison::NullSafeEqual, true) => Some(a.is_null() && b.is_null()),
+                        (_, true) => None,
+                        _ => Some(comparison.holds(order.compare(&a, &b))),
+                    }
+                };
+                Some((0..self.rows).map(compare).collect())
+            }
+            ExpressionKind::And(operands) => self.joined(operands, false),
+            ExpressionKind::Or(operands) => self.joined(operands, true),
+            ExpressionKind::Not(operand) => {
+                let truths = self.truths(operand)?;
+                Some(
+                    truths
+                        .into_iter()
+                        .map(|truth| truth.map(|truth| !truth))
+                        .collect(),
+                )
+            }
+            ExpressionKind::IsNull(operand) => {
+                let column = self.column(operand)?;
+                let is_null = |row: usize| Some(value_at(&column, row).is_null());
+                Some((0..self.rows).map(is_null).collect())
+            }
+            ExpressionKind::InList {
+                operand,
+                list,
+                negated,
+            } => {
+                let order = ValueOrder(operand.ty.collation);
+                let column = self.column(operand)?;
+                let has_null = list.iter().any(Value::is_null);
+                let is_in = |row: usize| {
+                    let value = value_at(&column, row);
+                    if value.is_null() {
+                        return None;
+                    }
+                    let mut list = list.iter().filter(|one| !one.is_null());
+                    let found = list.any(|one| order.compare(&value, one) == Ordering::Equal);
+                    (found || !has_null).then_some(found != *negated)
+                };
+                Some((0..self.rows).map(is_in).collect())
+            }
+            ExpressionKind::Literal(_) | ExpressionKind::Call { .. } => {
+                let column = self.column(predicate)?;
+                let truth = |row: usize| match value_at(&column, row) {
+                    Value::Int(number) => Some(number != 0),
+                    Value::UInt(number) => Some(number != 0),
+                    Value::Float(number) => Some(number != 0.0),
+                    _ => None,
+                };
+                Some((0..self.rows).map(truth).collect())
+            }
+            _ => None,
+        })
+    }
+
+    /// AND, or OR where one that is true decides.
+    fn joined(&self, operands: &[Expression], deciding: bool) -> Option<Vec<Option<bool>>> {
+        let mut all = vec![Some(!deciding); self.rows];
+        for operand in operands {
+            for (known, truth) in all.iter_mut().zip(self.truths(operand)?) {
+                *known = match (*known, truth) {
+                    (Some(one), _) | (_, Some(one)) if one == deciding => Some(deciding),
+                    (None, _) | (_, None) => None,
+                    _ => Some(!deciding),
+                };
+            }
+        }
+        Some(all)
+    }
+
+    /// What an expression is for each value.
+    fn column(&self, expression: &Expression) -> Option<Column> {
+        match &expression.kind {
+            ExpressionKind::Column(id) => {
+                let mut columns = self.columns.iter();
+                let (_, values) = columns.find(|(known, _)| known == id)?;
+                Some(Column::Array(Arc::clone(values)))
+            }
+            ExpressionKind::Literal(value) => Some(Column::Constant(value.clone())),
+            _ => with_stack(|| self.computed(expression)),
+        }
+    }
+
+    fn computed(&self, expression: &Expression) -> Option<Column> {
+        if let Some(value) = known_value(expression, &[], SqlMode::DEFAULT) {
+            return Some(Column::Constant(value));
+        }
+        let context = EvaluationContext::new(SqlMode::DEFAULT, Arc::new(Diagnostics::new(0)), 0);
+        match &expression.kind {
+            ExpressionKind::Cast(inner, _) => {
+                let Column::Array(array) = self.column(inner)? else {
+                    return None;
+                };
+                let cast = CastContext {
+                    sql_mode: SqlMode::DEFAULT,
+                    diagnostics: &context.diagnostics,
+                    time_zone: &context.time_zone,
+                    current_date: DateTime::default(),
+                    operand: "",
+                    room: None,
+                };
+                let array = cast_array(&array, &inner.ty, &expression.ty, &cast).ok()?;
+                Some(Column::Array(array))
+            }
+            ExpressionKind::Call {
+                function,
+                arguments,
+                signature,
+            } if function.volatility() == Volatility::Immutable => {
+                let arguments = arguments.iter().map(|argument| self.column(argument));
+                let arguments = arguments.collect::<Option<Vec<_>>>()?;
+                let array = function.evaluate(&arguments, self.rows, signature, &context);
+                array.ok().map(Column::Array)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn value_at(column: &Column, row: usize) -> Value {
+    match column {
+        Column::Constant(value) => value.clone(),
+        Column::Array(array) => array_value(array, row),
+    }
+}

@@ -1,0 +1,171 @@
+//! How many groups rows have.
+
+use mayfly_types::Value;
+
+use super::columns::Columns;
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::ColumnId;
+
+/// Of keys nothing is known about: the fraction of the rows that differ.
+const GROUPS: f64 = 0.5;
+
+/// The most values that some functions have.
+const VALUES: &[(&str, f64)] = &[
+    ("month", 12.0),
+    ("quarter", 4.0),
+    ("day", 31.0),
+    ("dayofmonth", 31.0),
+    ("dayofweek", 7.0),
+    ("weekday", 7.0),
+    ("dayname", 7.0),
+    ("monthname", 12.0),
+    ("week", 53.0),
+    ("hour", 24.0),
+    ("minute", 60.0),
+    ("second", 60.0),
+    ("dayofyear", 366.0),
+];
+
+/// How many different values an expression has at most, as far as that is known.
+pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Option<f64> {
+    match &expression.kind {
+        ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => Some(1.0),
+        ExpressionKind::Column(id) => columns.distinct(*id),
+        ExpressionKind::Cast(inner, _) => distinct_of(columns, inner),
+        ExpressionKind::Compare { .. }
+        | ExpressionKind::And(_)
+        | ExpressionKind::Or(_)
+        | ExpressionKind::Not(_)
+        | ExpressionKind::IsNull(_)
+        | ExpressionKind::IsTruth(..)
+        | ExpressionKind::InList { .. } => Some(2.0),
+        ExpressionKind::Case {
+            branches,
+            otherwise,
+        } => {
+            let results = branches.iter().map(|(_, result)| result);
+            let results = results.chain(otherwise.as_deref());
+            let counts: Option<Vec<f64>> =
+                results.map(|result| distinct_of(columns, result)).collect();
+            Some(counts?.iter().sum())
+        }
+        ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } => {
+            let name = function.names()[0];
+            let of_arguments: Option<Vec<f64>> = arguments
+                .iter()
+                .map(|argument| distinct_of(columns, argument))
+                .collect();
+            let of_arguments = of_arguments.map(|all| all.iter().product::<f64>());
+            // EXTRACT names its unit.
+            let unit = match arguments.first().map(|first| &first.kind) {
+                Some(ExpressionKind::Literal(Value::Bytes(unit))) if name == "extract" => {
+                    String::from_utf8_lossy(unit).to_ascii_lowercase()
+                }
+                _ => name.to_owned(),
+            };
+            let name = unit.as_str();
+            let most = VALUES.iter().find(|(known, _)| *known == name);
+            match (of_arguments, most) {
+                (Some(all), Some((_, most))) => Some(all.min(*most)),
+                (None, Some((_, most))) => Some(*most),
+                // Of days.
+                (Some(all), None) if name == "year" => Some((all / 300.0).max(1.0)),
+                (all, None) => all,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// How many of so many different values so many rows have that are drawn from them.
+pub(crate) fn met(distinct: f64, rows: f64) -> f64 {
+    if distinct <= 1.0 {
+        return distinct.min(rows);
+    }
+    // Cardenas' formula.
+    let met = distinct * (1.0 - (rows * (-1.0 / distinct).ln_1p()).exp());
+    met.clamp(0.0, distinct.min(rows))
+}
+
+/// How many groups so many rows have, of which only the first so many are wanted.
+pub(crate) fn grouped<'e>(
+    columns: &dyn Columns,
+    rows: f64,
+    keys: impl IntoIterator<Item = &'e Expression>,
+    first_groups: Option<u64>,
+) -> f64 {
+    let mut keys = keys.into_iter().peekable();
+    if keys.peek().is_none() {
+        return 1.0;
+    }
+    // What nothing is known about.
+    let mut is_unknown = false;
+    // Of each table the different values of its columns, and whether they tell its rows apart.
+    let mut tables: Vec<(ColumnId, f64, Vec<usize>, Vec<f64>)> = Vec::new();
+    let mut others: Vec<f64> = Vec::new();
+    for key in keys {
+        let column = match key.kind {
+            ExpressionKind::Column(id) => columns.table(columns.origin(id)),
+            _ => None,
+        };
+        match column {
+            Some((table, column)) => match table.column(column) {
+                Some(facts) => {
+                    let nulls = f64::from(u8::from(facts.null_fraction > 0.0));
+                    let distinct = facts.distinct + nulls;
+                    match tables.iter_mut().find(|(first, ..)| *first == table.first) {
+                        Some((_, _, known, all)) => {
+                            known.push(column);
+                            all.push(distinct);
+                        }
+                        None => {
+                            let rows = table.rows();
+                            tables.push((table.first, rows, vec![column], vec![distinct]));
+                        }
+                    }
+                    continue;
+                }
+                None => is_unknown = true,
+            },
+            None => match distinct_of(columns, key) {
+                Some(distinct) => others.push(distinct),
+                None => is_unknown = true,
+            },
+        }
+    }
+    let mut groups = if is_unknown {
+        (rows * GROUPS).max(rows.min(1.0))
+    } else {
+        let mut all: Vec<f64> = others;
+        for (first, table_rows, known, distinct) in tables {
+            // Columns of one table are no more different together than its rows are.
+            let table = columns.table(first).map(|(table, _)| table);
+            let is_key = table.as_ref().is_some_and(|table| table.is_unique(&known));
+            let together = table.and_then(|table| table.distinct_together(&known));
+            all.push(match together {
+                _ if is_key => table_rows,
+                Some(together) if known.len() > 1 => together,
+                _ => product(distinct).min(table_rows),
+            });
+        }
+        met(product(all), rows).max(rows.min(1.0))
+    };
+    if let Some(first) = first_groups {
+        groups = groups.min(first as f64);
+    }
+    groups
+}
+
+/// How many combinations of values there are: not all that could be, where there are many columns.
+fn product(mut distinct: Vec<f64>) -> f64 {
+    distinct.sort_unstable_by(|a, b| b.total_cmp(a));
+    let power = |at: usize| 0.5_f64.powi(at.saturating_sub(1).min(8) as i32);
+    let damped = distinct.iter().enumerate();
+    damped
+        .map(|(at, distinct)| distinct.max(1.0).powf(power(at)))
+        .product()
+}

@@ -1,0 +1,240 @@
+//! How many rows joins give.
+
+use super::columns::{Columns, TableFacts};
+use super::groups::met;
+use super::selectivity;
+use crate::access::analysis::key_column;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, ColumnSet};
+use crate::tree::physical::JoinKind;
+
+/// At least such a part of the left rows is thought to have no partner.
+const ANTI_MIN: f64 = 0.02;
+/// Left rows with a partner, when nothing is known.
+const PARTNER: f64 = 0.5;
+
+/// How many rows a join gives of whose left rows so many pairs are made.
+pub(crate) fn of_pairs(kind: JoinKind, left: f64, pairs: f64) -> f64 {
+    match kind {
+        JoinKind::Inner => pairs,
+        JoinKind::Left => pairs.max(left),
+        JoinKind::Semi => pairs.min(left),
+        JoinKind::Anti | JoinKind::NullAwareAnti => (left - pairs).max(left * ANTI_MIN),
+    }
+}
+
+/// How many rows a join of inputs of so many rows gives, under its conditions and the pairs of NOT IN.
+pub(crate) fn joined(
+    columns: &dyn Columns,
+    kind: JoinKind,
+    (left, right): (f64, f64),
+    right_columns: &ColumnSet,
+    (on, null_aware): (&[Expression], &[(Expression, Expression)]),
+) -> f64 {
+    let partnered = || partnered(columns, right, right_columns, on, null_aware);
+    match kind {
+        JoinKind::Inner => left * right * of_conditions(columns, on),
+        JoinKind::Left => {
+            let pairs = left * right * of_conditions(columns, on);
+            pairs + left * (1.0 - partnered())
+        }
+        JoinKind::Semi => left * partnered(),
+        JoinKind::Anti | JoinKind::NullAwareAnti => left * (1.0 - partnered()).max(ANTI_MIN),
+    }
+}
+
+/// The two sides of an equality.
+fn sides(predicate: &Expression) -> Option<(&Expression, &Expression)> {
+    match &predicate.kind {
+        ExpressionKind::Compare {
+            comparison: Comparison::Equal | Comparison::NullSafeEqual,
+            left,
+            right,
+        } => Some((left, right)),
+        _ => None,
+    }
+}
+
+/// What a condition leaves of pairs of rows.
+#[derive(Debug, Clone)]
+pub(crate) enum PairCondition {
+    /// An equality of columns of two tables.
+    Link(Link),
+    /// Another one.
+    Other(f64),
+}
+
+impl PairCondition {
+    pub(crate) fn of(columns: &dyn Columns, predicate: &Expression) -> Self {
+        let link = sides(predicate).and_then(|(a, b)| {
+            let (x, y) = (key_column(a)?, key_column(b)?);
+            (x != y).then(|| Link {
+                columns: [columns.origin(x), columns.origin(y)],
+                fraction: selectivity::equality(columns, a, b),
+            })
+        });
+        link.map_or_else(
+            || Self::Other(selectivity::of(columns, predicate)),
+            Self::Link,
+        )
+    }
+}
+
+/// An equality of columns of two tables.
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    columns: [ColumnId; 2],
+    fraction: f64,
+}
+
+/// The fraction of pairs of rows that meets conditions.
+///
+/// Of equalities that say the same (`a = b`, and `a = c` where `b = c` holds) the strictest counts alone. Those of
+/// the same two tables are often about a key of one of them, whose values tell no more rows apart than it has.
+pub(crate) fn of_conditions(columns: &dyn Columns, on: &[Expression]) -> f64 {
+    let conditions: Vec<PairCondition> = on
+        .iter()
+        .map(|predicate| PairCondition::of(columns, predicate))
+        .collect();
+    together(columns, conditions.iter())
+}
+
+/// The same of conditions that are known already.
+pub(crate) fn together<'c>(
+    columns: &dyn Columns,
+    conditions: impl IntoIterator<Item = &'c PairCondition>,
+) -> f64 {
+    let mut links: Vec<Link> = Vec::new();
+    let mut rest = 1.0;
+    for condition in conditions {
+        match condition {
+            PairCondition::Link(link) => links.push(link.clone()),
+            PairCondition::Other(fraction) => rest *= fraction,
+        }
+    }
+    match links.as_slice() {
+        [only] => rest * only.fraction,
+        _ => rest * of_links(columns, links),
+    }
+}
+
+fn of_links(columns: &dyn Columns, mut links: Vec<Link>) -> f64 {
+    links.sort_by(|a, b| a.fraction.total_cmp(&b.fraction));
+    let mut kept: Vec<Link> = Vec::new();
+    for link in links {
+        let [a, b] = link.columns;
+        let is_said = kept.iter().any(|known| {
+            let [x, y] = known.columns;
+            x == a || x == b || y == a || y == b
+        });
+        if !is_said {
+            kept.push(link);
+        }
+    }
+    let table = |id: ColumnId| {
+        columns
+            .table(id)
+            .map(|(table, column)| (table.first, column, table))
+    };
+    // By pairs of tables.
+    let mut pairs: Vec<(ColumnId, ColumnId, Vec<Link>)> = Vec::new();
+    let mut fraction = 1.0;
+    for link in kept {
+        let [a, b] = link.columns;
+        let (Some((x, ..)), Some((y, ..))) = (table(a), table(b)) else {
+            fraction *= link.fraction;
+            continue;
+        };
+        let (low, high) = (x.min(y), x.max(y));
+        match pairs.iter_mut().find(|(l, h, _)| *l == low && *h == high) {
+            Some((_, _, links)) => links.push(link),
+            None => pairs.push((low, high, vec![link])),
+        }
+    }
+    for (low, high, links) in pairs {
+        let ends = [low, high];
+        let product: f64 = links.iter().map(|link| link.fraction).product();
+        if links.len() == 1 {
+            fraction *= product;
+            continue;
+        }
+        let known = ends.iter().filter_map(|first| {
+            let (table, _) = columns.table(*first)?;
+            distinct_of(columns, &table, &links)
+        });
+        let distinct = known.fold(1.0, f64::max);
+        fraction *= if distinct > 1.0 {
+            product.max(1.0 / distinct)
+        } else {
+            // The strictest in full, of the others roots.
+            let powers = (0..links.len()).map(|at| 0.5_f64.powi(at as i32));
+            links
+                .iter()
+                .zip(powers)
+                .map(|(link, power)| link.fraction.powf(power))
+                .product()
+        };
+    }
+    fraction
+}
+
+/// How many different values the columns of a table that are linked have together, as far as its keys tell.
+fn distinct_of(columns: &dyn Columns, table: &TableFacts, links: &[Link]) -> Option<f64> {
+    let of_table = links.iter().flat_map(|link| link.columns).filter_map(|id| {
+        let (known, column) = columns.table(id)?;
+        (known.first == table.first).then_some(column)
+    });
+    let of_table: Vec<usize> = of_table.collect();
+    table.distinct_together(&of_table)
+}
+
+/// The fraction of left rows that have a partner: the values of the one side are taken to be among those of the
+/// other.
+fn partnered(
+    columns: &dyn Columns,
+    right: f64,
+    right_columns: &ColumnSet,
+    on: &[Expression],
+    null_aware: &[(Expression, Expression)],
+) -> f64 {
+    if right <= 0.0 {
+        return 0.0;
+    }
+    let mut matched = 1.0_f64;
+    // The right rows of a value.
+    let mut partners = right;
+    let mut is_known = false;
+    let mut is_open = false;
+    let equalities = on.iter().filter_map(sides);
+    let pairs = null_aware.iter().map(|(left, right)| (left, right));
+    for (a, b) in equalities.chain(pairs) {
+        let (own, other) = if a.columns().intersects(right_columns) {
+            (b, a)
+        } else {
+            (a, b)
+        };
+        let facts = |side: &Expression| columns.facts(key_column(side)?);
+        let (Some(own), Some(other)) = (facts(own), facts(other)) else {
+            is_open = true;
+            continue;
+        };
+        let met = if right < other.rows {
+            met(other.distinct, right)
+        } else {
+            other.distinct
+        };
+        let fraction = (met / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction);
+        matched = matched.min(fraction);
+        partners = partners.min(right / met.max(1.0));
+        is_known = true;
+    }
+    if is_open && !is_known {
+        return PARTNER;
+    }
+    let rest = on.iter().filter(|predicate| sides(predicate).is_none());
+    let rest: f64 = rest
+        .map(|predicate| selectivity::of(columns, predicate))
+        .product();
+    // Of several partners one is enough.
+    matched * (1.0 - (1.0 - rest.min(1.0)).powf(partners.max(1.0)))
+}

@@ -1,0 +1,297 @@
+//! How many rows relations give: one estimate, which rules and physical plans ask.
+//!
+//! [`Estimates`] knows where each column of a statement comes from, and so the statistics behind it wherever it
+//! stands in the tree. The rest are functions of the rows of a relation's inputs: [`selectivity`] of predicates,
+//! [`joins`], [`groups`]. Without statistics conditions leave the fixed fractions that MySQL assumes.
+
+mod columns;
+mod examples;
+pub(crate) mod groups;
+pub(crate) mod joins;
+pub(crate) mod selectivity;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{
+    ColumnId, Computed, Join, Query, Relation, Scan, SharedRelation, produced, with_stack,
+};
+use crate::tree::physical::SetOperationKind;
+
+/// What a result that is read more than once is thought to hold while nobody knows better.
+const SHARED_ROWS: f64 = 1000.0;
+/// How many rounds the recursive part of a common table expression is thought to run.
+const ROUNDS: f64 = 10.0;
+
+/// Where a column comes from.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Unknown,
+    /// A table, by its number, and the column in it.
+    Table(u32, u32),
+    /// It has the values of another one.
+    Same(ColumnId),
+    /// It has so many different values at most.
+    Distinct(f64),
+    /// The least or the greatest value of a group: those of one row, or some.
+    Extreme,
+}
+
+/// What is known of a statement's columns and shared results.
+#[derive(Debug, Default)]
+pub(crate) struct Estimates {
+    tables: Vec<TableFacts>,
+    /// By the numbers of columns.
+    sources: Vec<Source>,
+    shared: Vec<f64>,
+}
+
+impl Estimates {
+    /// Of a statement as it is now.
+    pub(crate) fn of(query: &mut Query) -> Self {
+        let mut estimates = Self {
+            sources: vec![Source::Unknown; query.next_column],
+            ..Self::default()
+        };
+        let shared: Vec<Vec<ColumnId>> = query
+            .shared
+            .iter()
+            .map(|shared| shared.columns.clone())
+            .collect();
+        query.for_each_relation_mut(&mut |relation| estimates.learn(relation, &shared));
+        for shared in &query.shared {
+            let rows = match &shared.source {
+                None => SHARED_ROWS,
+                Some(SharedRelation::Plain(relation)) => estimates.relation(relation),
+                Some(SharedRelation::Recursive { seed, enough, .. }) => {
+                    let rows = estimates.relation(seed) * ROUNDS;
+                    let rows = rows.max(SHARED_ROWS);
+                    enough.map_or(rows, |enough| rows.min(enough as f64))
+                }
+            };
+            estimates.shared.push(rows);
+        }
+        estimates
+    }
+
+    /// Takes in where the columns of a relation come from.
+    fn learn(&mut self, relation: &Relation, shared: &[Vec<ColumnId>]) {
+        match relation {
+            Relation::Scan(scan) => {
+                let number = self.tables.len() as u32;
+                for column in 0..scan.table.columns.len() {
+                    self.set(scan.first + column, Source::Table(number, column as u32));
+                }
+                self.tables.push(TableFacts::of(scan));
+            }
+            Relation::SharedScan {
+                shared: number,
+                columns,
+                ..
+            } => {
+                let behind = shared.get(*number).into_iter().flatten();
+                for (id, behind) in columns.iter().zip(behind) {
+                    self.set(*id, Source::Same(*behind));
+                }
+            }
+            Relation::Project { columns, .. } | Relation::Extend { columns, .. } => {
+                self.learn_computed(columns);
+            }
+            Relation::Aggregate(aggregate) => {
+                self.learn_computed(&aggregate.keys);
+                let rows = self.relation(relation);
+                for (id, call) in &aggregate.aggregates {
+                    // Groups of about the same size have few numbers of rows.
+                    match call.function.names()[0] {
+                        "count" => self.set(*id, Source::Distinct(rows.sqrt())),
+                        "min" | "max" if !aggregate.keys.is_empty() => {
+                            self.set(*id, Source::Extreme);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Relation::SetOperation {
+                inputs, columns, ..
+            } => {
+                // Of the first input: those of the others are often the same.
+                if let Some((_, first)) = inputs.first() {
+                    for (id, behind) in columns.iter().zip(first) {
+                        self.set(*id, Source::Same(*behind));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn learn_computed(&mut self, columns: &[Computed]) {
+        for column in columns {
+            let source = match column.expression.kind {
+                // A grouped column keeps its number.
+                ExpressionKind::Column(id) if id == column.id => continue,
+                ExpressionKind::Column(id) => Source::Same(id),
+                _ => match groups::distinct_of(self, &column.expression) {
+                    Some(distinct) => Source::Distinct(distinct),
+                    None => Source::Unknown,
+                },
+            };
+            self.set(column.id, source);
+        }
+    }
+
+    fn set(&mut self, id: ColumnId, source: Source) {
+        if id >= self.sources.len() {
+            self.sources.resize(id + 1, Source::Unknown);
+        }
+        // A column of itself would be looked up without end.
+        if !matches!(source, Source::Same(other) if other >= self.sources.len() || self.origin(other) == Some(id))
+        {
+            self.sources[id] = source;
+        }
+    }
+
+    /// The column whose values a column has.
+    fn origin(&self, mut id: ColumnId) -> Option<ColumnId> {
+        for _ in 0..=self.sources.len() {
+            match self.sources.get(id)? {
+                Source::Same(other) => id = *other,
+                _ => return Some(id),
+            }
+        }
+        None
+    }
+
+    /// The table that a column comes from, by its number, and the column in it.
+    fn table_of(&self, id: ColumnId) -> Option<(&TableFacts, usize)> {
+        match self.sources.get(self.origin(id)?)? {
+            Source::Table(table, column) => {
+                Some((self.tables.get(*table as usize)?, *column as usize))
+            }
+            _ => None,
+        }
+    }
+
+    /// How many rows a shared result has.
+    pub(crate) fn shared(&self, shared: usize) -> f64 {
+        self.shared.get(shared).copied().unwrap_or(SHARED_ROWS)
+    }
+
+    /// How many rows a relation gives.
+    pub(crate) fn relation(&self, relation: &Relation) -> f64 {
+        with_stack(|| match relation {
+            Relation::Values { rows, .. } => rows.len() as f64,
+            Relation::Scan(scan) => of_scan(scan),
+            Relation::SharedScan { shared, .. } => self.shared(*shared),
+            Relation::Filter { input, predicates } => {
+                self.filtered(self.relation(input), predicates)
+            }
+            Relation::Project { input, .. }
+            | Relation::Extend { input, .. }
+            | Relation::Block { input, .. }
+            | Relation::Materialize { input, .. } => self.relation(input),
+            Relation::Aggregate(aggregate) => groups::grouped(
+                self,
+                self.relation(&aggregate.input),
+                aggregate.keys.iter().map(|key| &key.expression),
+                aggregate.first_groups,
+            ),
+            Relation::Window(window) => self.relation(&window.input),
+            Relation::Sort { input, limit, .. } => limited(self.relation(input), *limit),
+            Relation::Limit {
+                input,
+                offset,
+                count,
+            } => limited(self.relation(input), Some((*offset, *count))),
+            Relation::SetOperation { kind, inputs, .. } => {
+                let inputs: Vec<f64> = inputs
+                    .iter()
+                    .map(|(input, _)| self.relation(input))
+                    .collect();
+                set_operation(*kind, &inputs)
+            }
+            Relation::Join(join) => self.join(join),
+        })
+    }
+
+    fn join(&self, join: &Join) -> f64 {
+        let left = self.relation(&join.left);
+        if let (Some(lookup), Relation::Scan(scan)) = (&join.lookup, &*join.right) {
+            let kept = self.kept(scan, &join.on, &scan.predicates);
+            return joins::of_pairs(join.kind, left, left * lookup.rows_per_key * kept);
+        }
+        let right = self.relation(&join.right);
+        if join.lateral {
+            return joins::of_pairs(join.kind, left, left * right.max(1.0));
+        }
+        let right_columns = produced(&join.right);
+        let conditions = (&*join.on, &*join.null_aware);
+        joins::joined(self, join.kind, (left, right), &right_columns, conditions)
+    }
+
+    /// The part of the rows that an index finds for a join which meets its other conditions, too: those of the
+    /// join and the table's own.
+    pub(crate) fn kept(&self, scan: &Scan, on: &[Expression], own: &[Expression]) -> f64 {
+        let own = selectivity::of_conjunction(scan, own);
+        own * selectivity::of_conjunction(self, on)
+    }
+
+    /// So many rows, of which those remain that meet all conditions.
+    pub(crate) fn filtered(&self, rows: f64, predicates: &[Expression]) -> f64 {
+        rows * selectivity::of_conjunction(self, predicates)
+    }
+}
+
+impl Columns for Estimates {
+    fn facts(&self, id: ColumnId) -> Option<ColumnFacts> {
+        let (table, column) = self.table_of(id)?;
+        table.column(column)
+    }
+
+    fn table(&self, id: ColumnId) -> Option<(TableFacts, usize)> {
+        let (table, column) = self.table_of(id)?;
+        Some((table.clone(), column))
+    }
+
+    fn distinct(&self, id: ColumnId) -> Option<f64> {
+        if let Some(Source::Distinct(distinct)) = self.sources.get(self.origin(id)?) {
+            return Some(*distinct);
+        }
+        self.facts(id).map(|facts| facts.distinct)
+    }
+
+    fn origin(&self, id: ColumnId) -> ColumnId {
+        Self::origin(self, id).unwrap_or(id)
+    }
+
+    fn is_extreme(&self, id: ColumnId) -> bool {
+        let origin = Self::origin(self, id).and_then(|id| self.sources.get(id));
+        matches!(origin, Some(Source::Extreme))
+    }
+}
+
+/// How many rows of a table meet its conditions.
+pub(crate) fn of_scan(scan: &Scan) -> f64 {
+    scan.rows.unwrap_or_else(|| {
+        scan.table.row_count as f64 * selectivity::of_conjunction(scan, &scan.predicates)
+    })
+}
+
+pub(crate) fn limited(rows: f64, limit: Option<(u64, u64)>) -> f64 {
+    match limit {
+        Some((offset, count)) => (rows - offset as f64).max(0.0).min(count as f64),
+        None => rows,
+    }
+}
+
+/// How many rows a set operation gives of such inputs. UNION is thought to find no row twice: its temporary table
+/// must have room for that.
+pub(crate) fn set_operation(kind: SetOperationKind, inputs: &[f64]) -> f64 {
+    let first = inputs.first().copied().unwrap_or(0.0);
+    match kind {
+        SetOperationKind::Union => inputs.iter().sum(),
+        SetOperationKind::Intersect => inputs.iter().copied().fold(first, f64::min),
+        SetOperationKind::Except => first,
+    }
+}

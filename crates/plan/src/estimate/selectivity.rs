@@ -1,0 +1,353 @@
+//! The fraction of rows for which predicates are true.
+//!
+//! What conjuncts say of one column is brought into ranges of its values, as for an index over that column alone
+//! ([`crate::access::analysis`]), and the statistics are asked for these. What no ranges say is evaluated over some
+//! rows ([`super::examples`]), and so are conditions on several columns of a table, which are often about the same
+//! thing. Where too few of these rows are left, the strictest two conditions count in full, of the next ones roots
+//! ("exponential backoff", as SQL Server has it, which takes roots from the second one on).
+
+use std::ops::Bound;
+
+use mayfly_types::{SqlMode, SqlType, Value};
+
+use super::columns::{ColumnFacts, Columns, TableFacts};
+use super::examples;
+use crate::access::analysis::analyse;
+use crate::access::constant::known_value;
+use crate::catalog::{IndexPartSource, IndexSource, ValueRange};
+use crate::statistics::{ColumnStatistics, Point};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::key_ranges::{Condition, KeyRanges};
+use crate::tree::logical::{ColumnId, free_columns, with_stack};
+
+/// Of an equality, of an inequality, of a range and of LIKE with nothing known about its column.
+const EQUAL: f64 = 0.1;
+const NOT_EQUAL: f64 = 0.9;
+const RANGE: f64 = 0.3333;
+const LIKE: f64 = 0.1111;
+const UNKNOWN: f64 = 0.5;
+
+/// The fraction of rows for which a predicate is true.
+pub(crate) fn of(columns: &dyn Columns, predicate: &Expression) -> f64 {
+    of_conjunction(columns, std::slice::from_ref(predicate))
+}
+
+/// The fraction of rows for which all predicates are true.
+pub(crate) fn of_conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
+    with_stack(|| match predicates {
+        [] => 1.0,
+        [
+            Expression {
+                kind: ExpressionKind::And(operands),
+                ..
+            },
+        ] => of_conjunction(columns, operands),
+        _ => conjunction(columns, predicates),
+    })
+}
+
+fn conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
+    let mut counted = vec![false; predicates.len()];
+    let mut fractions = Vec::with_capacity(predicates.len());
+    let mut seen: Vec<ColumnId> = Vec::new();
+    for (at, predicate) in predicates.iter().enumerate() {
+        if counted[at] || matches!(predicate.kind, ExpressionKind::Literal(_)) {
+            continue;
+        }
+        let Some(id) = only_column(predicate).filter(|id| !seen.contains(id)) else {
+            continue;
+        };
+        seen.push(id);
+        let Some((table, column)) = columns.table(id) else {
+            continue;
+        };
+        let Some(facts) = table.column_with_values(column) else {
+            continue;
+        };
+        let index = index_over(column);
+        // The column keeps the number that the predicates know it by.
+        let Some(first) = id.checked_sub(column) else {
+            continue;
+        };
+        let Some(analysis) = analyse(predicates, &table.source, first, &index) else {
+            continue;
+        };
+        let mut is_counted = false;
+        for (counted, by_ranges) in counted.iter_mut().zip(&analysis.counted) {
+            is_counted |= *by_ranges && !*counted;
+            *counted |= *by_ranges;
+        }
+        if is_counted {
+            let ty = &table.source.columns[column].ty;
+            fractions.push(of_ranges(&facts, ty, &analysis.ranges));
+        }
+    }
+    let open = predicates.iter().zip(&counted);
+    let open = open.filter(|(_, counted)| !**counted);
+    fractions.extend(open.map(|(predicate, _)| {
+        examples::fraction(columns, std::slice::from_ref(predicate))
+            .unwrap_or_else(|| single(columns, predicate))
+    }));
+    if fractions.len() > 1
+        && let Some(fraction) = examples::fraction_together(columns, predicates)
+    {
+        return fraction;
+    }
+    together(&mut fractions)
+}
+
+/// The fraction for which conditions hold together that hold for such fractions each.
+fn together(fractions: &mut [f64]) -> f64 {
+    fractions.sort_unstable_by(f64::total_cmp);
+    let power = |at: usize| 0.5_f64.powi(at.saturating_sub(1).min(8) as i32);
+    let damped = fractions.iter().enumerate();
+    damped
+        .map(|(at, fraction)| fraction.clamp(0.0, 1.0).powf(power(at)))
+        .product()
+}
+
+/// An index that is not there: of a column alone.
+fn index_over(column: usize) -> IndexSource {
+    IndexSource {
+        id: None,
+        name: String::new(),
+        parts: vec![IndexPartSource {
+            column,
+            prefix: None,
+            descending: false,
+            approximate: false,
+        }],
+        unique: false,
+        clustered: false,
+        hash: false,
+        visible: false,
+        covers: Vec::new(),
+    }
+}
+
+/// The column that a predicate reads, if it is only one.
+fn only_column(predicate: &Expression) -> Option<ColumnId> {
+    let columns = predicate.columns();
+    let mut columns = columns.iter();
+    let first = columns.next()?;
+    columns.next().is_none().then_some(first)
+}
+
+/// The part of the rows whose value is in ranges.
+fn of_ranges(facts: &ColumnFacts, ty: &SqlType, ranges: &KeyRanges) -> f64 {
+    let mut value_of = |value: &Expression| Ok(known_value(value, &[], SqlMode::DEFAULT));
+    let any = (1.0 - facts.null_fraction) / facts.distinct.max(1.0);
+    if let Ok(Some(known)) = ranges.resolve_usual(&mut value_of) {
+        return of_value_ranges(facts, ty, &known);
+    }
+    let boxes = ranges.boxes.iter().map(|one| {
+        let conditions = one.parts.first().map_or(&[][..], Vec::as_slice);
+        let points = conditions.iter().filter(|one| one.is_points(ty));
+        match points.map(Condition::point_count).min() {
+            Some(points) => any * points as f64,
+            None => RANGE.powi(conditions.len().min(2) as i32),
+        }
+    });
+    boxes.sum::<f64>().clamp(0.0, 1.0)
+}
+
+/// The same of ranges that are known.
+pub(crate) fn of_value_ranges(facts: &ColumnFacts, ty: &SqlType, ranges: &[ValueRange]) -> f64 {
+    let any = (1.0 - facts.null_fraction) / facts.distinct.max(1.0);
+    let parts = ranges.iter().map(|range| match &facts.statistics {
+        Some(statistics) => of_range(statistics, ty, range, any),
+        None => of_range_unseen(facts, range, any),
+    });
+    parts.sum::<f64>().clamp(0.0, 1.0)
+}
+
+/// The value of a bound.
+fn bound_of(bound: &Bound<Vec<Value>>) -> Bound<Option<&Value>> {
+    match bound {
+        Bound::Unbounded => Bound::Unbounded,
+        Bound::Included(values) => Bound::Included(values.first()),
+        Bound::Excluded(values) => Bound::Excluded(values.first()),
+    }
+}
+
+fn of_range(statistics: &ColumnStatistics, ty: &SqlType, range: &ValueRange, any: f64) -> f64 {
+    let nulls = statistics.null_fraction;
+    let (start, end) = (bound_of(&range.start), bound_of(&range.end));
+    match (start, end) {
+        (Bound::Included(Some(Value::Null)), Bound::Included(Some(Value::Null))) => return nulls,
+        (Bound::Included(Some(a)), Bound::Included(Some(b))) if a == b => {
+            return Point::of(a, ty).map_or(any, |point| statistics.equal(&point));
+        }
+        _ => {}
+    }
+    let point = |bound: Bound<Option<&Value>>| match bound {
+        Bound::Unbounded | Bound::Included(None) | Bound::Excluded(None) => Some(Bound::Unbounded),
+        Bound::Included(Some(Value::Null)) | Bound::Excluded(Some(Value::Null)) => {
+            Some(Bound::Unbounded)
+        }
+        Bound::Included(Some(value)) => Point::of(value, ty).map(Bound::Included),
+        Bound::Excluded(Some(value)) => Point::of(value, ty).map(Bound::Excluded),
+    };
+    let with_nulls = match start {
+        Bound::Unbounded | Bound::Included(Some(Value::Null)) => nulls,
+        _ => 0.0,
+    };
+    let (Some(low), Some(high)) = (point(start), point(end)) else {
+        return RANGE;
+    };
+    (statistics.between(low.as_ref(), high.as_ref()) + with_nulls).min(1.0)
+}
+
+/// The same for a column of whose values nothing is known but how many there are.
+fn of_range_unseen(facts: &ColumnFacts, range: &ValueRange, any: f64) -> f64 {
+    let is_value = |bound: Bound<Option<&Value>>| {
+        let (Bound::Included(value) | Bound::Excluded(value)) = bound else {
+            return false;
+        };
+        value.is_some_and(|value| !value.is_null())
+    };
+    let (start, end) = (bound_of(&range.start), bound_of(&range.end));
+    match (start, end) {
+        (Bound::Included(a), Bound::Included(b)) if a == b => match a {
+            Some(Value::Null) => facts.null_fraction.max(any),
+            _ => any,
+        },
+        _ => match (is_value(start), is_value(end)) {
+            (true, true) => RANGE * RANGE,
+            (false, false) => 1.0 - facts.null_fraction,
+            _ => RANGE,
+        },
+    }
+}
+
+/// The fraction of rows for which one predicate is true, of which ranges do not tell.
+fn single(columns: &dyn Columns, predicate: &Expression) -> f64 {
+    let fraction = match &predicate.kind {
+        ExpressionKind::Compare {
+            comparison,
+            left,
+            right,
+        } => match comparison {
+            Comparison::Equal | Comparison::NullSafeEqual => equality(columns, left, right),
+            Comparison::NotEqual => {
+                let equal = equality(columns, left, right);
+                (1.0 - equal).min(NOT_EQUAL.max(1.0 - 2.0 * equal))
+            }
+            _ => RANGE,
+        },
+        ExpressionKind::And(operands) => of_conjunction(columns, operands),
+        ExpressionKind::Or(operands) => disjunction(columns, operands),
+        ExpressionKind::Not(operand) => {
+            let nulls = only_column(operand)
+                .and_then(|id| columns.facts(id))
+                .map_or(0.0, |facts| facts.null_fraction);
+            match operand.kind {
+                ExpressionKind::IsNull(_) => 1.0 - of(columns, operand),
+                _ => 1.0 - nulls - of(columns, operand),
+            }
+        }
+        ExpressionKind::IsNull(operand) => match &operand.kind {
+            ExpressionKind::Column(id) => {
+                let facts = columns
+                    .facts(*id)
+                    .filter(|facts| facts.statistics.is_some());
+                facts.map_or(EQUAL, |facts| facts.null_fraction)
+            }
+            _ => EQUAL,
+        },
+        ExpressionKind::IsTruth(operand, Some(true)) => of(columns, operand),
+        ExpressionKind::IsTruth(operand, Some(false)) => 1.0 - of(columns, operand),
+        ExpressionKind::InList {
+            operand,
+            list,
+            negated,
+        } => {
+            let distinct = super::groups::distinct_of(columns, operand);
+            let each = distinct.map_or(EQUAL, |distinct| 1.0 / distinct.max(1.0));
+            let found = (list.len() as f64 * each).min(0.5);
+            if *negated { 1.0 - found } else { found }
+        }
+        ExpressionKind::Literal(value) => match value {
+            Value::Int(0) | Value::Null => 0.0,
+            _ => 1.0,
+        },
+        ExpressionKind::Call { function, .. } if function.names()[0] == "like" => LIKE,
+        _ => UNKNOWN,
+    };
+    fraction.clamp(0.0, 1.0)
+}
+
+fn disjunction(columns: &dyn Columns, operands: &[Expression]) -> f64 {
+    let none: f64 = operands
+        .iter()
+        .map(|operand| 1.0 - of(columns, operand))
+        .product();
+    1.0 - none
+}
+
+/// The fraction of rows, or of pairs of rows, for which two expressions are equal.
+pub(crate) fn equality(columns: &dyn Columns, left: &Expression, right: &Expression) -> f64 {
+    let facts = |side: &Expression| {
+        let id = crate::access::analysis::key_column(side)?;
+        columns.facts(id)
+    };
+    let (a, b) = (facts(left), facts(right));
+    if let (Some(a), Some(b)) = (&a, &b) {
+        if let (Some(x), Some(y)) = (&a.statistics, &b.statistics)
+            && left.ty.physical() == right.ty.physical()
+            && (!left.ty.is_string() || left.ty.collation == right.ty.collation)
+        {
+            return x.equal_pairs(a.distinct, y, b.distinct);
+        }
+        let valued = (1.0 - a.null_fraction) * (1.0 - b.null_fraction);
+        return valued / a.distinct.max(b.distinct);
+    }
+    // About rows that are compared with those of their own group.
+    let is_of_group = |side: &Expression| match &side.kind {
+        ExpressionKind::Column(id) => columns.is_extreme(*id),
+        ExpressionKind::LogicalSubquery(subquery) => !free_columns(&subquery.relation).is_empty(),
+        _ => false,
+    };
+    if is_of_group(left) || is_of_group(right) {
+        return EQUAL;
+    }
+    let distinct = |side: &Expression| match side.kind {
+        ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => None,
+        _ => super::groups::distinct_of(columns, side),
+    };
+    match (distinct(left), distinct(right)) {
+        (Some(a), Some(b)) => 1.0 / a.max(b).max(1.0),
+        (Some(one), None) | (None, Some(one)) => 1.0 / one.max(1.0),
+        (None, None) => {
+            // Each row of the larger table is thought to have one partner.
+            let rows = |side: &Expression| {
+                let (table, _) = columns.table(crate::access::analysis::key_column(side)?)?;
+                Some((table.first, table.rows()))
+            };
+            match (rows(left), rows(right)) {
+                (Some((a, x)), Some((b, y))) if a != b => 1.0 / x.min(y).max(1.0),
+                _ => EQUAL,
+            }
+        }
+    }
+}
+
+/// The rows of a key of some columns of a table, of those that are not NULL.
+pub(crate) fn rows_per_key(table: &TableFacts, columns: &[usize]) -> Option<f64> {
+    let singles = columns.iter().map(|column| table.column(*column));
+    let singles: Vec<ColumnFacts> = singles.collect::<Option<_>>()?;
+    let valued: f64 = singles
+        .iter()
+        .map(|facts| 1.0 - facts.null_fraction)
+        .product();
+    let most = singles.iter().map(|facts| facts.distinct).product::<f64>();
+    let least = singles
+        .iter()
+        .map(|facts| facts.distinct)
+        .fold(1.0, f64::max);
+    let distinct = match (columns, table.distinct_together(columns)) {
+        ([_], _) | (_, None) => (least * (most / least).sqrt()).min(table.rows()),
+        (_, Some(known)) => known.clamp(least, most.max(least)),
+    };
+    Some(table.rows() * valued / distinct.max(1.0))
+}

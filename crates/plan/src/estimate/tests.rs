@@ -1,0 +1,300 @@
+//! Estimates of rows against the rows of small tables whose columns are skewed, dependent and NULL.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Int64Array};
+use mayfly_types::{SqlType, TypeKind, Value};
+
+use super::Estimates;
+use super::groups::met;
+use crate::catalog::{ColumnSource, TableId, TableSource, TableStatistics, ValueRange};
+use crate::statistics::{ColumnStatistics, Sampler};
+use crate::tree::access::Access;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{Aggregate, ColumnId, Computed, Join, Query, Relation, Scan};
+use crate::tree::physical::{JoinKind, Purpose};
+
+fn int() -> SqlType {
+    SqlType::integer(TypeKind::Int)
+}
+
+/// A table's columns.
+#[derive(Debug, Clone)]
+struct Contents {
+    columns: Vec<Int64Array>,
+    statistics: Vec<Arc<ColumnStatistics>>,
+}
+
+impl Contents {
+    fn new(columns: Vec<Vec<Option<i64>>>) -> Self {
+        let columns: Vec<Int64Array> = columns.into_iter().map(Int64Array::from).collect();
+        let statistics = columns.iter().map(|column| {
+            let rows = column.len() as u64;
+            let array: ArrayRef = Arc::new(column.clone());
+            let mut sampler = Sampler::new(&int(), rows, 16_384);
+            sampler.add(&array);
+            Arc::new(sampler.finish().expect("rows"))
+        });
+        Self {
+            statistics: statistics.collect(),
+            columns,
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.columns[0].len()
+    }
+
+    fn value(&self, column: usize, row: usize) -> Option<i64> {
+        let column = &self.columns[column];
+        column.is_valid(row).then(|| column.value(row))
+    }
+
+    fn scan(&self, number: usize, is_keyed: bool) -> Relation {
+        let columns = 0..self.columns.len();
+        let columns =
+            columns.map(|at| ColumnSource::new(&format!("c{at}"), int(), at > 0 || !is_keyed));
+        let id = TableId(number as u64);
+        let rows = self.rows() as u64;
+        let source = TableSource {
+            unique_keys: if is_keyed { vec![vec![0]] } else { Vec::new() },
+            ..TableSource::new(id, "test", "t", columns.collect(), rows)
+        };
+        Relation::Scan(Scan {
+            table: Arc::new(source),
+            alias: format!("t{number}"),
+            first: number * 10,
+            generated: Arc::new([]),
+            predicates: Vec::new(),
+            select_id: 1,
+            statistics: Some(Arc::new(self.clone())),
+            hints: Arc::default(),
+            rows: None,
+            access: Access::Table,
+            possible: Vec::new(),
+        })
+    }
+}
+
+impl TableStatistics for Contents {
+    fn distinct_keys(&self, _index: usize, _parts: usize) -> u64 {
+        1
+    }
+
+    fn rows_in_range(&self, _index: usize, _range: &ValueRange) -> u64 {
+        1
+    }
+
+    fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
+        self.statistics.get(column).cloned()
+    }
+}
+
+fn column(id: ColumnId) -> Expression {
+    Expression::column(id, int(), true)
+}
+
+fn compare(left: Expression, comparison: Comparison, right: Expression) -> Expression {
+    let kind = ExpressionKind::Compare {
+        comparison,
+        left: Box::new(left),
+        right: Box::new(right),
+    };
+    Expression::predicate(kind, true)
+}
+
+fn with(id: ColumnId, comparison: Comparison, value: i64) -> Expression {
+    compare(
+        column(id),
+        comparison,
+        Expression::literal(Value::Int(value), int()),
+    )
+}
+
+fn estimate(relation: Relation) -> f64 {
+    let mut query = Query {
+        columns: Vec::new(),
+        relation,
+        output: Vec::new(),
+        shared: Vec::new(),
+        next_column: 100,
+        parameter_count: 0,
+        date_parameters: Vec::new(),
+        tables: Vec::new(),
+        join_hints: Vec::new(),
+        limit: None,
+    };
+    let estimates = Estimates::of(&mut query);
+    estimates.relation(&query.relation)
+}
+
+/// How many times too much or too little.
+fn error(found: f64, right: usize) -> f64 {
+    let (found, right) = (found.max(1.0), (right as f64).max(1.0));
+    (found / right).max(right / found)
+}
+
+/// 5000 rows: a number, a skewed column with NULLs, one that depends on it, a flat one.
+fn facts() -> Contents {
+    let rows = 0..5000_i64;
+    let skewed = |row: i64| match row % 10 {
+        0 => None,
+        1..=5 => Some(row % 4),
+        _ => Some(row * 7919 / 10 % 500),
+    };
+    Contents::new(vec![
+        rows.clone().map(Some).collect(),
+        rows.clone().map(skewed).collect(),
+        rows.clone()
+            .map(|row| skewed(row).map(|value| value / 5))
+            .collect(),
+        rows.map(|row| Some(row * 104_729 / 7 % 100)).collect(),
+    ])
+}
+
+#[test]
+fn few_rows_meet_few_of_many_values() {
+    assert!((met(1000.0, 10.0) - 9.955).abs() < 0.01);
+    assert!((met(10.0, 1000.0) - 10.0).abs() < 0.01);
+    assert_eq!(met(1.0, 5.0), 1.0);
+    assert_eq!(met(0.0, 5.0), 0.0);
+}
+
+#[test]
+fn conditions_leave_about_as_many_rows_as_they_do() {
+    use Comparison::{Equal, Greater, Less, LessOrEqual, NotEqual};
+    let facts = facts();
+    let conditions = [
+        vec![(1, Equal, 2)],
+        vec![(1, Equal, 77)],
+        vec![(1, NotEqual, 2)],
+        vec![(1, Less, 3)],
+        vec![(1, Greater, 3)],
+        vec![(1, Greater, 100), (1, LessOrEqual, 200)],
+        vec![(0, Less, 100)],
+        vec![(3, Less, 50), (1, Equal, 2)],
+        vec![(3, Equal, 7)],
+        vec![(1, Greater, 400), (2, Greater, 80)],
+        vec![(1, Less, 10), (3, Less, 10), (0, Less, 2500)],
+    ];
+    for conditions in conditions {
+        let holds = |row: usize| {
+            conditions.iter().all(|(column, comparison, value)| {
+                let own = facts.value(*column, row);
+                own.is_some_and(|own| comparison.holds(own.cmp(value)))
+            })
+        };
+        let right = (0..facts.rows()).filter(|row| holds(*row)).count();
+        let predicates = conditions
+            .iter()
+            .map(|(id, comparison, value)| with(*id, *comparison, *value));
+        let predicates: Vec<Expression> = predicates.collect();
+        let found = estimate(facts.scan(0, true).filtered(predicates));
+        assert!(
+            error(found, right) < 2.0,
+            "{conditions:?}: {found} and not {right}"
+        );
+    }
+}
+
+#[test]
+fn joins_give_about_as_many_rows_as_they_do() {
+    let facts = facts();
+    // Half of the values of the facts' column are a key.
+    let keys: Vec<Option<i64>> = (0..250).map(|row| Some(row * 2)).collect();
+    let groups: Vec<Option<i64>> = (0..250).map(|row| Some(row % 5)).collect();
+    let dimension = Contents::new(vec![keys, groups]);
+    let partners = |row: usize| {
+        let own = facts.value(1, row);
+        let rows = 0..dimension.rows();
+        rows.filter(|other| own.is_some() && dimension.value(0, *other) == own)
+            .count()
+    };
+    let pairs: usize = (0..facts.rows()).map(partners).sum();
+    let with_partner = (0..facts.rows()).filter(|row| partners(*row) > 0).count();
+    let without = facts.rows() - with_partner;
+    for (kind, right, most) in [
+        (JoinKind::Inner, pairs, 2.0),
+        (JoinKind::Left, pairs + without, 1.5),
+        (JoinKind::Semi, with_partner, 2.0),
+        (JoinKind::Anti, without, 2.0),
+    ] {
+        let on = vec![compare(column(1), Comparison::Equal, column(10))];
+        let join = Join::new(kind, facts.scan(0, true), dimension.scan(1, true), on);
+        let found = estimate(Relation::Join(join));
+        assert!(
+            error(found, right) < most,
+            "{kind:?}: {found} and not {right}"
+        );
+    }
+    // Two skewed columns.
+    let on = vec![compare(column(1), Comparison::Equal, column(11))];
+    let both = Join::new(
+        JoinKind::Inner,
+        facts.scan(0, true),
+        facts.scan(1, true),
+        on,
+    );
+    let mut pairs = 0;
+    for value in 0..500 {
+        let rows = (0..facts.rows())
+            .filter(|row| facts.value(1, *row) == Some(value))
+            .count();
+        pairs += rows * rows;
+    }
+    let found = estimate(Relation::Join(both));
+    assert!(error(found, pairs) < 1.2, "{found} and not {pairs}");
+}
+
+#[test]
+fn an_equality_that_follows_from_others_counts_once() {
+    let facts = facts();
+    let flat = |number: usize| facts.scan(number, true);
+    let equal = |a: ColumnId, b: ColumnId| compare(column(a), Comparison::Equal, column(b));
+    let two = Relation::Join(Join::new(
+        JoinKind::Inner,
+        flat(0),
+        flat(1),
+        vec![equal(0, 10)],
+    ));
+    let three = Join::new(
+        JoinKind::Inner,
+        two,
+        flat(2),
+        vec![equal(0, 20), equal(10, 20)],
+    );
+    let found = estimate(Relation::Join(three));
+    assert!(error(found, facts.rows()) < 1.1, "{found}");
+}
+
+#[test]
+fn groups_are_about_as_many_as_they_are() {
+    let facts = facts();
+    for columns in [vec![3], vec![1], vec![1, 3], vec![0, 3], vec![1, 2]] {
+        let key = |id: &ColumnId| Computed {
+            id: *id,
+            expression: column(*id),
+        };
+        let keys = columns.iter().map(key).collect();
+        let input = facts.scan(0, true);
+        let groups = Aggregate::new(input, keys, Vec::new(), Purpose::GroupBy, "test");
+        let mut all: Vec<Vec<Option<i64>>> = (0..facts.rows())
+            .map(|row| {
+                columns
+                    .iter()
+                    .map(|column| facts.value(*column, row))
+                    .collect()
+            })
+            .collect();
+        all.sort();
+        all.dedup();
+        let found = estimate(Relation::Aggregate(groups));
+        // Nobody knows that one column follows from the other.
+        let most = if columns == [1, 2] { 12.0 } else { 3.0 };
+        assert!(
+            error(found, all.len()) < most,
+            "{columns:?}: {found} and not {}",
+            all.len()
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! What orders of joins cost: hash tables, indexes that are followed, and pairs one by one.
+//!
+//! Costs are in the unit of [`crate::access::path`], in which a row of a scan costs 0.1.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::operators::{Operator, Region, Set, each, is_subset};
+use crate::access::lookup::{self, LookupPath};
+use crate::access::path;
+use crate::estimate::{Estimates, joins};
+use crate::options::PlanOptions;
+use crate::predicates::sides_of_equality;
+use crate::rules::access_paths::target;
+use crate::tree::expression::Expression;
+use crate::tree::logical::{ColumnSet, Relation};
+use crate::tree::physical::JoinKind;
+
+/// A row that a join gives.
+const OUTPUT_COST: f64 = 0.03;
+/// Two rows that are compared where there is no equality to hash by.
+const PAIR_COST: f64 = 0.01;
+
+/// A set of tables, joined in the best way that is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Joined {
+    pub(super) rows: f64,
+    pub(super) cost: f64,
+    /// Of what it is made; a table alone has none.
+    pub(super) parts: Option<(Set, Set)>,
+}
+
+/// What joining one more input comes to.
+pub(super) struct Step {
+    pub(super) rows: f64,
+    pub(super) cost: f64,
+    /// By a hash table, or pair by pair; all costs before it included.
+    pub(super) hash: f64,
+    /// By an index.
+    pub(super) lookup: Option<(LookupPath, f64)>,
+}
+
+/// What costs depend on.
+pub(super) struct Costs<'a> {
+    pub(super) region: &'a Region,
+    pub(super) estimates: &'a Estimates,
+    pub(super) needed: &'a ColumnSet,
+    pub(super) options: &'a PlanOptions,
+    conditions: Vec<Vec<joins::PairCondition>>,
+    /// For each operator whether it is an equality of its sides.
+    equalities: Vec<bool>,
+    /// Of each table: all that some operator joins with it.
+    adjacent: Vec<Set>,
+    lookups: RefCell<HashMap<(usize, Set), Option<LookupPath>>>,
+}
+
+impl<'a> Costs<'a> {
+    pub(super) fn new(
+        region: &'a Region,
+        estimates: &'a Estimates,
+        needed: &'a ColumnSet,
+        options: &'a PlanOptions,
+    ) -> Self {
+        let columns_of = |set: Set| {
+            let mut columns = ColumnSet::new();
+            each(set).for_each(|leaf| columns.extend_from(&region.leaves[leaf].columns));
+            columns
+        };
+        let is_equality = |operator: &Operator| {
+            let (left, right) = (columns_of(operator.left), columns_of(operator.right));
+            let mut on = operator.on.iter();
+            !operator.null_aware.is_empty()
+                || on.any(|on| sides_of_equality(on, &left, &right).is_some())
+        };
+        let mut adjacent = vec![0; region.leaves.len()];
+        for operator in &region.operators {
+            each(operator.needs()).for_each(|leaf| adjacent[leaf] |= operator.needs());
+        }
+        let conditions = |operator: &Operator| {
+            let on = operator.on.iter();
+            on.map(|on| joins::PairCondition::of(estimates, on))
+                .collect()
+        };
+        Self {
+            conditions: region.operators.iter().map(conditions).collect(),
+            equalities: region.operators.iter().map(is_equality).collect(),
+            adjacent,
+            lookups: RefCell::default(),
+            region,
+            estimates,
+            needed,
+            options,
+        }
+    }
+
+    /// A table alone.
+    pub(super) fn table(&self, leaf: usize) -> Joined {
+        let relation = &self.region.leaves[leaf].relation;
+        let rows = self.estimates.relation(relation);
+        let cost = match relation {
+            Relation::Scan(scan) => path::best(scan, self.needed, self.options).0.cost,
+            _ => rows * path::ROW_COST,
+        };
+        Joined {
+            rows,
+            cost,
+            parts: None,
+        }
+    }
+
+    /// The operators that become true where two sets are joined, by their numbers; none if these cannot be joined.
+    /// The first set is the left side.
+    pub(super) fn operators(&self, left: Set, right: Set) -> Option<Vec<usize>> {
+        let both = left | right;
+        let mut found = Vec::new();
+        let mut inner = true;
+        let mut crosses = false;
+        for (number, operator) in self.region.operators.iter().enumerate() {
+            let needs = operator.needs();
+            if !is_subset(needs, both) || is_subset(needs, left) || is_subset(needs, right) {
+                continue;
+            }
+            if operator.is_cross {
+                crosses |= operator.may_join(left, right);
+                continue;
+            }
+            if !operator.may_join(left, right) {
+                return None;
+            }
+            inner &= operator.is_inner();
+            found.push(number);
+        }
+        let is_one = inner || found.len() == 1;
+        (is_one && (crosses || !found.is_empty())).then_some(found)
+    }
+
+    /// The same, and none at all where all pairs are asked for: of an order that is given.
+    pub(super) fn ordered_operators(&self, left: Set, right: Set) -> Option<Vec<usize>> {
+        let both = left | right;
+        let is_new = |operator: &&Operator| {
+            let needs = operator.needs();
+            !operator.is_cross
+                && is_subset(needs, both)
+                && !is_subset(needs, left)
+                && !is_subset(needs, right)
+        };
+        match self.operators(left, right) {
+            None if self.region.operators.iter().any(|one| is_new(&one)) => None,
+            found => Some(found.unwrap_or_default()),
+        }
+    }
+
+    fn kind(&self, operators: &[usize]) -> JoinKind {
+        let first = operators
+            .first()
+            .map(|first| self.region.operators[*first].kind);
+        first.unwrap_or(JoinKind::Inner)
+    }
+
+    /// How many rows come out.
+    fn rows(&self, operators: &[usize], left: f64, right: f64, right_set: Set) -> f64 {
+        let kind = self.kind(operators);
+        if kind == JoinKind::Inner {
+            let conditions = operators
+                .iter()
+                .flat_map(|number| &self.conditions[*number]);
+            return left * right * joins::together(self.estimates, conditions);
+        }
+        let Some(operator) = operators
+            .first()
+            .map(|first| &self.region.operators[*first])
+        else {
+            return left;
+        };
+        let mut columns = ColumnSet::new();
+        each(right_set).for_each(|leaf| columns.extend_from(&self.region.leaves[leaf].columns));
+        let conditions = (&*operator.on, &*operator.null_aware);
+        joins::joined(self.estimates, kind, (left, right), &columns, conditions)
+    }
+
+    /// What joining two sets comes to, the first being the left side.
+    pub(super) fn step(
+        &self,
+        operators: &[usize],
+        (left_set, left): (Set, Joined),
+        (right_set, right): (Set, Joined),
+        rows: Option<f64>,
+    ) -> Step {
+        let kind = self.kind(operators);
+        let rows = rows.unwrap_or_else(|| self.rows(operators, left.rows, right.rows, right_set));
+        let output = rows * OUTPUT_COST;
+        let hash = if operators.iter().any(|number| self.equalities[*number]) {
+            let (built, probed) = match kind {
+                JoinKind::Inner => (left.rows.min(right.rows), left.rows.max(right.rows)),
+                _ => (right.rows, left.rows),
+            };
+            lookup::hash_cost(built, probed)
+        } else {
+            left.rows * right.rows * PAIR_COST
+        };
+        let hash = left.cost + right.cost + hash + output;
+        let lookup = self
+            .lookup(kind, operators, left_set, right_set)
+            .map(|path| {
+                let cost = left.cost + lookup::cost(left.rows, &path) + output;
+                (path, cost)
+            });
+        let cost = lookup.as_ref().map_or(hash, |(_, cost)| hash.min(*cost));
+        Step {
+            rows,
+            cost,
+            hash,
+            lookup,
+        }
+    }
+
+    /// The index by which a table may be read for each row of others.
+    fn lookup(
+        &self,
+        kind: JoinKind,
+        operators: &[usize],
+        left: Set,
+        right: Set,
+    ) -> Option<LookupPath> {
+        if right.count_ones() != 1 || operators.is_empty() {
+            return None;
+        }
+        let leaf = right.trailing_zeros() as usize;
+        let mut known = self.lookups.borrow_mut();
+        let found = known.entry((leaf, left & self.adjacent[leaf]));
+        found
+            .or_insert_with(|| {
+                let operators = operators
+                    .iter()
+                    .map(|number| &self.region.operators[*number]);
+                let mut on: Vec<Expression> = Vec::new();
+                for operator in operators {
+                    if !operator.null_aware.is_empty() {
+                        return None;
+                    }
+                    on.extend(operator.on.iter().cloned());
+                }
+                let target = target(&self.region.leaves[leaf].relation, kind, &on)?;
+                lookup::best(target.scan, &on, self.needed, self.options)
+            })
+            .clone()
+    }
+}

@@ -1,0 +1,275 @@
+//! The joins of a part of a statement as operators that may change their order, and what keeps them from it.
+//!
+//! Every table of the part is a bit of a [`Set`]. An operator may join two sets of tables when they hold the
+//! tables that it needs on either side, and when its rules hold: where a set has a table of the first, it has all of
+//! the second. The rules are those of algorithm CD-C of Moerkotte, Fender and Eich, "On the Correct and Complete
+//! Enumeration of the Core Search Space" (SIGMOD 2013). Each conjunct of an inner join is an operator of its own.
+
+use crate::rules::rule::rejects_nulls;
+use crate::tree::expression::Expression;
+use crate::tree::logical::{ColumnSet, Join, Relation, with_stack};
+use crate::tree::physical::JoinKind;
+
+/// Tables, by their numbers.
+pub(super) type Set = u64;
+
+/// So many tables have their order chosen together.
+pub(super) const TABLES_MAX: usize = 64;
+
+/// A join, or a conjunct of an inner one.
+#[derive(Debug)]
+pub(super) struct Operator {
+    pub(super) kind: JoinKind,
+    pub(super) on: Vec<Expression>,
+    pub(super) null_aware: Vec<(Expression, Expression)>,
+    /// What its left side must have.
+    pub(super) left: Set,
+    /// What its right side must have.
+    pub(super) right: Set,
+    /// Where there is a table of the first, there must be all of the second.
+    pub(super) rules: Vec<(Set, Set)>,
+    /// All of its conditions are about one table, or none.
+    pub(super) is_cross: bool,
+    /// All tables of either side, where it was written.
+    written: (Set, Set),
+    /// The tables that its conditions read.
+    reads: Set,
+}
+
+impl Operator {
+    /// The tables without which it cannot be.
+    pub(super) fn needs(&self) -> Set {
+        self.left | self.right
+    }
+
+    pub(super) fn is_inner(&self) -> bool {
+        self.kind == JoinKind::Inner
+    }
+
+    /// Whether it may join two sets, the first being its left side.
+    pub(super) fn may_join(&self, left: Set, right: Set) -> bool {
+        let both = left | right;
+        let sides = if self.is_inner() {
+            // It keeps the rows that it keeps wherever it stands.
+            self.needs() & left != 0 && self.needs() & right != 0
+        } else {
+            is_subset(self.left, left) && is_subset(self.right, right)
+        };
+        let holds = |(if_any, all): &(Set, Set)| both & if_any == 0 || is_subset(*all, both);
+        sides && is_subset(self.needs(), both) && self.rules.iter().all(holds)
+    }
+}
+
+pub(super) fn is_subset(part: Set, of: Set) -> bool {
+    part & !of == 0
+}
+
+/// The tables of a set, the first one first.
+pub(super) fn each(mut set: Set) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = set.trailing_zeros() as usize;
+        (set != 0).then(|| {
+            set &= set - 1;
+            first
+        })
+    })
+}
+
+/// A table, or what else is joined.
+#[derive(Debug)]
+pub(super) struct Leaf {
+    pub(super) relation: Relation,
+    pub(super) columns: ColumnSet,
+}
+
+/// Joins whose order is chosen together.
+#[derive(Debug, Default)]
+pub(super) struct Region {
+    pub(super) leaves: Vec<Leaf>,
+    /// Inner ones of a subtree before outer ones.
+    pub(super) operators: Vec<Operator>,
+}
+
+/// The tables of a subtree, and its operators.
+struct Subtree {
+    tables: Set,
+    operators: std::ops::Range<usize>,
+}
+
+/// Whether a join may take another place.
+pub(super) fn is_movable(join: &Join) -> bool {
+    let mut conditions = join.on.iter();
+    !join.lateral
+        && !join.straight
+        && join.lookup.is_none()
+        && (join.kind == JoinKind::Inner || !(join.on.is_empty() && join.null_aware.is_empty()))
+        && conditions.all(crate::rules::rule::is_movable)
+}
+
+/// How many tables are below joins that may take another place.
+pub(super) fn leaf_count(relation: &Relation) -> usize {
+    with_stack(|| match relation {
+        Relation::Join(join) if is_movable(join) => {
+            leaf_count(&join.left) + leaf_count(&join.right)
+        }
+        _ => 1,
+    })
+}
+
+impl Region {
+    /// Of a relation, which is taken apart.
+    pub(super) fn of(relation: Relation) -> Self {
+        let mut region = Self::default();
+        region.add(relation);
+        region.connect();
+        region
+    }
+
+    fn add(&mut self, relation: Relation) -> Subtree {
+        with_stack(|| match relation {
+            Relation::Join(join) if is_movable(&join) => self.add_join(join),
+            other => {
+                let number = self.leaves.len();
+                self.leaves.push(Leaf {
+                    columns: crate::tree::logical::produced(&other),
+                    relation: other,
+                });
+                let end = self.operators.len();
+                Subtree {
+                    tables: 1 << number,
+                    operators: end..end,
+                }
+            }
+        })
+    }
+
+    fn add_join(&mut self, join: Join) -> Subtree {
+        let left = self.add(*join.left);
+        let right = self.add(*join.right);
+        let start = left.operators.start;
+        let mut groups: Vec<Vec<Expression>> = Vec::new();
+        if join.kind == JoinKind::Inner {
+            groups.extend(join.on.into_iter().map(|predicate| vec![predicate]));
+            let joins = |on: &Vec<Expression>| {
+                let reads = self.tables_of(on.iter());
+                reads & left.tables != 0 && reads & right.tables != 0
+            };
+            if !groups.iter().any(joins) {
+                groups.push(Vec::new());
+            }
+        } else {
+            groups.push(join.on);
+        }
+        let mut null_aware = Some(join.null_aware);
+        for on in groups {
+            let null_aware = null_aware.take().unwrap_or_default();
+            let pairs = null_aware.iter().flat_map(|(a, b)| [a, b]);
+            let reads = self.tables_of(on.iter().chain(pairs));
+            let side = |tables: Set| match reads & tables {
+                0 => tables,
+                some => some,
+            };
+            let mut operator = Operator {
+                kind: join.kind,
+                is_cross: on.is_empty() && null_aware.is_empty(),
+                left: side(left.tables),
+                right: side(right.tables),
+                rules: Vec::new(),
+                written: (left.tables, right.tables),
+                reads,
+                on,
+                null_aware,
+            };
+            operator.rules = self.rules_of(&operator, &left, &right);
+            self.operators.push(operator);
+        }
+        Subtree {
+            tables: left.tables | right.tables,
+            operators: start..self.operators.len(),
+        }
+    }
+
+    fn tables_of<'e>(&self, expressions: impl Iterator<Item = &'e Expression>) -> Set {
+        let mut read = ColumnSet::new();
+        read.add_read_by(expressions);
+        let leaves = self.leaves.iter().enumerate();
+        leaves
+            .filter(|(_, leaf)| leaf.columns.intersects(&read))
+            .fold(0, |set, (number, _)| set | 1 << number)
+    }
+
+    fn rules_of(&self, operator: &Operator, left: &Subtree, right: &Subtree) -> Vec<(Set, Set)> {
+        let mut rules = Vec::new();
+        let narrowed = |tables: Set, below: &Operator| match tables & below.reads {
+            0 => tables,
+            read => read,
+        };
+        for below in &self.operators[left.operators.clone()] {
+            let (left, right) = below.written;
+            if !self.is_associative(below, operator) {
+                rules.push((right, narrowed(left, below)));
+            }
+            if !is_left_asscom(below.kind, operator.kind) {
+                rules.push((left, narrowed(right, below)));
+            }
+        }
+        for below in &self.operators[right.operators.clone()] {
+            let (left, right) = below.written;
+            if !self.is_associative(operator, below) {
+                rules.push((left, narrowed(right, below)));
+            }
+            if !is_right_asscom(operator.kind, below.kind) {
+                rules.push((right, narrowed(left, below)));
+            }
+        }
+        rules
+    }
+
+    /// Whether (a ∘ b) ∘ c may be a ∘ (b ∘ c): the first operator stands to the left.
+    fn is_associative(&self, first: &Operator, second: &Operator) -> bool {
+        match (first.kind, second.kind) {
+            (JoinKind::Inner, _) => true,
+            // A row of NULLs of the middle table must find no partner.
+            (JoinKind::Left, JoinKind::Left) => {
+                let mut middle = ColumnSet::new();
+                for leaf in each(first.written.1 & second.written.0) {
+                    middle.extend_from(&self.leaves[leaf].columns);
+                }
+                second.reads & second.written.0 & !first.written.1 == 0
+                    && second.on.iter().any(|on| rejects_nulls(on, &middle))
+            }
+            _ => false,
+        }
+    }
+
+    /// Where nothing joins tables but that all pairs are asked for, that joins them.
+    fn connect(&mut self) {
+        let mut parts: Vec<Set> = (0..self.leaves.len()).map(|leaf| 1 << leaf).collect();
+        let mut unite = |set: Set| {
+            let (mut all, before) = (0, parts.len());
+            parts.retain(|part| {
+                let touches = part & set != 0;
+                all |= if touches { *part } else { 0 };
+                !touches
+            });
+            parts.push(all);
+            parts.len() < before
+        };
+        for operator in self.operators.iter().filter(|one| !one.is_cross) {
+            unite(operator.needs());
+        }
+        self.operators
+            .retain(|operator| !operator.is_cross || unite(operator.needs()));
+    }
+}
+
+/// Whether (a ∘ b) ∘ c may be (a ∘ c) ∘ b.
+fn is_left_asscom(_first: JoinKind, _second: JoinKind) -> bool {
+    // Of inner, semi, anti and left outer joins all pairs.
+    true
+}
+
+/// Whether a ∘ (b ∘ c) may be b ∘ (a ∘ c).
+fn is_right_asscom(first: JoinKind, second: JoinKind) -> bool {
+    first == JoinKind::Inner && second == JoinKind::Inner
+}

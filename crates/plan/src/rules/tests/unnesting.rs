@@ -1,0 +1,170 @@
+//! Correlated subqueries that become joins with groups.
+
+use super::check;
+
+#[test]
+fn aggregates_are_grouped_by_what_correlates_them() {
+    check(
+        "
+        SELECT id FROM t WHERE a < (SELECT avg(c) FROM v, u WHERE u.a = t.a AND v.a = u.c)
+          inner join: (t.a < #17) and (#18 = t.a)
+            scan t
+            derived derived_1_2 (select #2)
+              aggregate by u.a: avg(u.c)
+                semi join: (u.a = t.a)
+                  inner join: (v.a = u.c)
+                    scan v
+                    scan u
+                  scan t
+        # No group is a count of zero.
+        SELECT id, (SELECT count(*) FROM v WHERE v.a = t.a) FROM t ORDER BY b
+          extend: #8=(case when (#12 is null) then 0 else #12 end)
+            sort: t.b
+              left join: (#13 = t.a)
+                scan t
+                derived derived_1_2 (select #2)
+                  aggregate by v.a: count(0)
+                    semi join: (v.a = t.a)
+                      scan v
+                      scan t
+        SELECT id FROM t WHERE id = (SELECT max(v.a) FROM v WHERE v.a = t.a HAVING count(*) > 3)
+          filter: (t.id = (case when ((case when (#13 is null) then 0 else #13 end) > 3) then #12 end))
+            left join: (#14 = t.a)
+              scan t
+              derived derived_1_2 (select #2)
+                aggregate by v.a: max(v.a) count(0)
+                  semi join: (v.a = t.a)
+                    scan v
+                    scan t
+        SELECT a FROM t GROUP BY a HAVING sum(id) > (SELECT sum(c) FROM v, u WHERE v.a = t.a and u.a = v.a)
+          inner join: (#4 > #18) and (#19 = t.a)
+            aggregate by t.a: sum(t.id)
+              scan t
+            derived derived_1_2 (select #2)
+              aggregate by v.a: sum(u.c)
+                inner join: (u.a = v.a)
+                  scan v
+                  scan u
+        # What the outer rows ask for is few of it.
+        SELECT 1 FROM v, t WHERE v.a = t.id AND t.b = 'x' AND v.a < (SELECT 0.2 * avg(x.a) FROM v x WHERE x.a = t.id)
+          extend: #12=1
+            inner join: (v.a = t.id) and (v.a < (0.2 * #16))
+              inner join: (#18 = t.id)
+                scan t: (t.b = 'x')
+                derived derived_1_2 (select #2)
+                  aggregate by x.a: avg(x.a)
+                    semi join: (x.a = t.id)
+                      scan x
+                      scan t: (t.b = 'x')
+              scan v
+        ",
+    );
+}
+
+#[test]
+fn other_conditions_are_joined_with_the_outer_values() {
+    check(
+        "
+        SELECT v.a, (SELECT max(t.id) FROM t WHERE t.a = v.a AND t.id < v.a) FROM v
+          extend: #8=#13
+            left join: (#18 = v.a)
+              scan v
+              derived derived_1_2 (select #2)
+                aggregate by #17: max(t.id)
+                  inner join: (t.a = #17) and (t.id < #17)
+                    aggregate by v.a:
+                      scan v
+                    scan t
+        SELECT v.a, (SELECT sum(t.id + v.a) FROM t WHERE t.a = v.a) FROM v
+          extend: #8=#13
+            left join: (#18 = v.a)
+              scan v
+              derived derived_1_2 (select #2)
+                aggregate by #17: sum((t.id + #17))
+                  inner join: (t.a = #17)
+                    aggregate by v.a:
+                      scan v
+                    scan t
+        ",
+    );
+}
+
+#[test]
+fn existence_in_an_expression_counts() {
+    check(
+        "
+        SELECT id FROM t WHERE a = 1 OR EXISTS (SELECT 1 FROM v WHERE v.a = t.a)
+          filter: ((t.a = 1) or (#12 is not null))
+            left join: (#13 = t.a)
+              scan t
+              derived derived_1_2 (select #2)
+                aggregate by v.a: count(0)
+                  semi join: (v.a = t.a)
+                    scan v
+                    scan t
+        SELECT id, NOT EXISTS (SELECT 1 FROM v WHERE v.a = t.a) FROM t
+          extend: #8=(#13 is null)
+            left join: (#14 = t.a)
+              scan t
+              derived derived_1_2 (select #2)
+                aggregate by v.a: count(0)
+                  semi join: (v.a = t.a)
+                    scan v
+                    scan t
+        ",
+    );
+}
+
+#[test]
+fn a_unique_key_needs_no_groups() {
+    check(
+        "
+        SELECT v.a, (SELECT b FROM t WHERE t.id = v.a) FROM v
+          extend: #7=t.b
+            left join: (t.id = v.a)
+              scan v
+              scan t
+        SELECT v.a, (SELECT coalesce(b, 'x') FROM t WHERE t.id = v.a) FROM v
+          extend: #8=#13
+            left join: (t.id = v.a)
+              scan v
+              extend: #13=(case when (t.b is not null) then t.b else 'x' end)
+                scan t
+        ",
+    );
+}
+
+#[test]
+fn some_subqueries_stay() {
+    check(
+        "
+        # More than one row would be an error.
+        SELECT v.a, (SELECT b FROM t WHERE t.a = v.a) FROM v
+          extend: #7=(select #2)
+            subquery:
+              scan t: (t.a = v.a)
+            scan v
+        # For so few rows it is no loss.
+        SELECT id, (SELECT count(*) FROM t x WHERE x.a = t.a) FROM t LIMIT 3
+          extend: #9=(select #2)
+            subquery:
+              aggregate by: count(0)
+                scan x: (x.a = t.a)
+            limit 0,3
+              scan t
+        # The index finds what the one row asks for.
+        SELECT w.id FROM w WHERE w.id = 3 AND g < (SELECT max(x.g) FROM w x WHERE x.a = w.a)
+          filter: (w.g < (select #2))
+            subquery:
+              aggregate by: max(x.g)
+                scan x: (x.a = w.a)
+            scan w: (w.id = 3)
+        SELECT id, (SELECT count(*) FROM v WHERE v.a > t.a) FROM t
+          extend: #8=(select #2)
+            subquery:
+              aggregate by: count(0)
+                scan v: (v.a > t.a)
+            scan t
+        ",
+    );
+}

@@ -1,0 +1,482 @@
+//! Correlated subqueries in expressions become joins with groups: instead of once for each outer row, the
+//! subquery runs once, grouped by the columns that its condition makes equal to the outer row's, and each
+//! outer row is joined with its group (Neumann and Kemper, "Unnesting Arbitrary Queries", BTW 2015).
+//!
+//! ```text
+//! a < (SELECT avg(b) FROM u WHERE u.k = t.k)
+//!   t LEFT JOIN (SELECT k, avg(b) v FROM u GROUP BY k) d ON d.k = t.k, and a < d.v
+//! ```
+//!
+//! An outer row without a group is one of whose rows the subquery finds none: its aggregates are NULL, as over
+//! no rows, except COUNT(), which is 0 (the count bug of Kim's method). What the subquery computes of its
+//! aggregates, and HAVING, is therefore computed above the join. A subquery without aggregates must find at
+//! most one row by a unique key, or more than one would have to be error 1242.
+//!
+//! Where other conditions correlate than equalities, the groups are those of the different outer rows: the
+//! subquery is joined with these first (the domain of the paper). They are read a second time, and where
+//! they are few they also keep rows out of the groups that no outer row asks for.
+
+mod cost;
+mod shape;
+mod taken;
+
+use std::cell::Cell;
+
+use super::access_paths::needed_columns;
+use super::copy::copy;
+use super::planning::Planning;
+use super::rule::{NewColumns, is_movable, substitute};
+use super::{outer_to_inner, propagate_equalities, push_predicates, scan_rows};
+use crate::bind::compare_expression as compare;
+use crate::document::{Document, Members};
+use crate::estimate::Estimates;
+use crate::trace::{Trace, number, object};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{
+    Aggregate, ColumnId, ColumnSet, Computed, DerivedTable, Join, Query, Relation, Subquery,
+    SubqueryKind, free_columns, has_subquery, produced, visit_expression, visit_expression_mut,
+    visit_relations_mut, with_stack,
+};
+use crate::tree::physical::{JoinKind, Purpose};
+use cost::{Choice, combinations};
+use shape::{Shape, column_types, is_exact};
+use taken::Taken;
+
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    let switches = &planning.options.switches;
+    if !(switches.subquery_unnesting || switches.subquery_to_derived) || !holds_candidates(query) {
+        return;
+    }
+    // What is compared depends on how many rows there are.
+    scan_rows::apply(query, planning);
+    let mut limited = Vec::new();
+    query.for_each_relation_mut(&mut |relation| limited.extend(limited_columns(relation)));
+    let unnest = Unnest {
+        limited,
+        needed: needed_columns(query),
+        estimates: Estimates::of(query),
+        columns: NewColumns::of(query),
+        changed: Cell::new(false),
+        planning,
+    };
+    query.for_each_relation_mut(&mut |relation| unnest.in_relation(relation));
+    query.next_column = unnest.columns.next();
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Scan(scan) = relation {
+            scan.rows = None;
+        }
+    });
+    if unnest.changed.get() {
+        // A comparison with what is NULL without a group refuses the rows without one, and what it was in the way of
+        // may move on.
+        outer_to_inner::apply(query, planning);
+        propagate_equalities::apply(query, planning);
+        push_predicates::apply(query, planning);
+    }
+}
+
+fn holds_candidates(query: &mut Query) -> bool {
+    let mut found = false;
+    query.for_each_tree_mut(&mut |tree| {
+        visit_relations_mut(tree, &mut |relation| {
+            relation.for_each_expression(&mut |expression| {
+                visit_expression(expression, &mut |inner| {
+                    if let ExpressionKind::LogicalSubquery(subquery) = &inner.kind {
+                        found |= is_candidate(subquery);
+                    }
+                    !found
+                });
+            });
+        });
+    });
+    found
+}
+
+fn is_candidate(subquery: &Subquery) -> bool {
+    matches!(
+        subquery.kind,
+        SubqueryKind::Scalar | SubqueryKind::Exists { .. }
+    )
+}
+
+struct Unnest<'a> {
+    /// What the statement reads.
+    needed: ColumnSet,
+    estimates: Estimates,
+    columns: NewColumns,
+    /// Columns that are computed for so many rows at most.
+    limited: Vec<(ColumnId, f64)>,
+    changed: Cell<bool>,
+    planning: &'a Planning<'a>,
+}
+
+/// What a subquery becomes.
+struct Unnested {
+    /// What outer rows are joined with; each has at most one partner.
+    right: Relation,
+    on: Vec<Expression>,
+    /// The value of the subquery, over both.
+    value: Expression,
+}
+
+impl Unnest<'_> {
+    /// Treats the subqueries in a relation's own expressions.
+    fn in_relation(&self, relation: &mut Relation) {
+        lift_conditions(relation);
+        let asked = self.asked(relation);
+        let (input, mut expressions): (&mut Relation, Vec<&mut Expression>) = match relation {
+            Relation::Filter { input, predicates } => (input, predicates.iter_mut().collect()),
+            Relation::Extend { input, columns } | Relation::Project { input, columns } => {
+                let columns = columns.iter_mut();
+                (
+                    input,
+                    columns.map(|column| &mut column.expression).collect(),
+                )
+            }
+            Relation::Aggregate(aggregate) => {
+                let keys = aggregate.keys.iter_mut().map(|key| &mut key.expression);
+                let calls = aggregate.aggregates.iter_mut();
+                let arguments = calls.flat_map(|(_, call)| &mut call.arguments);
+                (&mut aggregate.input, keys.chain(arguments).collect())
+            }
+            _ => return,
+        };
+        for expression in &mut expressions {
+            // Its value may not be computed more or less often than it is.
+            if !is_movable(expression) {
+                continue;
+            }
+            visit_expression_mut(expression, &mut |inner| {
+                let ExpressionKind::LogicalSubquery(subquery) = &inner.kind else {
+                    return true;
+                };
+                match is_candidate(subquery).then(|| self.unnest(subquery, inner, input, asked)) {
+                    Some(Some(value)) => {
+                        *inner = value;
+                        false
+                    }
+                    _ => true,
+                }
+            });
+        }
+    }
+
+    /// For how many rows of a relation its columns are asked.
+    fn asked(&self, relation: &Relation) -> f64 {
+        let Relation::Extend { columns, .. } = relation else {
+            return f64::INFINITY;
+        };
+        let mut limited = self.limited.iter();
+        let known = limited.find(|(id, _)| columns.iter().any(|column| column.id == *id));
+        known.map_or(f64::INFINITY, |(_, count)| *count)
+    }
+
+    /// Joins a relation with what a subquery becomes; gives its value.
+    fn unnest(
+        &self,
+        subquery: &Subquery,
+        whole: &Expression,
+        input: &mut Relation,
+        asked: f64,
+    ) -> Option<Expression> {
+        let asked = self.estimates.relation(input).min(asked);
+        let input = below_orders(input)?;
+        let outer = produced(input);
+        let free = free_columns(&subquery.relation);
+        if !free.intersects(&outer) || !free.is_subset(&outer) {
+            return None;
+        }
+        let runs = combinations(input, &free, &self.estimates).min(asked);
+        let unnested = self.unnested(subquery, whole, input, &outer, runs)?;
+        let left = input.take();
+        *input = Relation::Join(Join::new(JoinKind::Left, left, unnested.right, unnested.on));
+        self.changed.set(true);
+        Some(unnested.value)
+    }
+
+    fn unnested(
+        &self,
+        subquery: &Subquery,
+        whole: &Expression,
+        input: &Relation,
+        outer: &ColumnSet,
+        runs: f64,
+    ) -> Option<Unnested> {
+        let (relation, numbers) = copy(&subquery.relation, &self.columns);
+        let shape = match &subquery.kind {
+            SubqueryKind::Exists { negated } => {
+                let options = self.planning.options;
+                Shape::existence(relation, *negated, &self.columns, options)?
+            }
+            _ => {
+                let column = numbers.of(*subquery.columns.first()?);
+                let value = Expression::column(column, whole.ty.clone(), true);
+                Shape::value(relation, value)?
+            }
+        };
+        let mut taken = Taken::new(outer, &self.columns);
+        let inner = taken.take(shape.input.clone())?;
+        let choice = Choice {
+            runs,
+            outer_rows: self.estimates.relation(input),
+            inner: &inner,
+            equalities: &taken.equalities,
+            needed: &self.needed,
+            estimates: &self.estimates,
+            options: self.planning.options,
+        };
+        let (is_better, subquery_cost, join_cost) = choice.prefers_join();
+        let chosen = is_better || self.planning.options.switches.subquery_to_derived;
+        let unnested = if chosen {
+            self.built(shape, &taken, inner, input, subquery.select_id)
+        } else {
+            None
+        };
+        if let Some(trace) = self.planning.trace {
+            let costs = (subquery_cost, join_cost);
+            note(subquery, costs, chosen, unnested.is_some(), trace);
+        }
+        unnested
+    }
+
+    fn built(
+        &self,
+        shape: Shape,
+        taken: &Taken<'_>,
+        inner: Relation,
+        input: &Relation,
+        select_id: usize,
+    ) -> Option<Unnested> {
+        let Some(mut calls) = shape.calls.clone() else {
+            return shape.only_row(taken, inner);
+        };
+        let reads_outer = calls.iter().any(|(_, call)| {
+            let order = call.order_by.iter().map(|key| &key.expression);
+            let mut read = call.arguments.iter().chain(order);
+            read.any(|one| one.columns().intersects(taken.outer()))
+        });
+        let (inner, keys, on) = if taken.others.is_empty() && !reads_outer {
+            let (keys, on) = taken.keys();
+            (self.reduced(inner, taken, input), keys, on)
+        } else {
+            self.with_domain(inner, taken, &mut calls, input)?
+        };
+        let value = shape.value_over(&calls)?;
+        let cause = format!("subquery #{select_id} is grouped by what correlates it");
+        let names = |id, at| (id, format!("Name_exp_{}", at + 1));
+        let ids = calls.iter().map(|(id, _)| *id);
+        let ids = ids.chain(keys.iter().map(|key| key.id)).enumerate();
+        let columns = ids.map(|(at, id)| names(id, at)).collect();
+        let groups = Aggregate::new(inner, keys, calls, Purpose::Subquery, cause);
+        let right = Relation::Block {
+            input: Box::new(Relation::Aggregate(groups)),
+            select_id,
+            derived: Some(Box::new(DerivedTable {
+                alias: format!("derived_{}_{select_id}", block_of(input)),
+                columns,
+                materialize: None,
+            })),
+        };
+        Some(Unnested { right, on, value })
+    }
+
+    /// Only those rows of the subquery that an outer row may ask for, where the outer rows are few.
+    fn reduced(&self, inner: Relation, taken: &Taken<'_>, input: &Relation) -> Relation {
+        let mut asked = ColumnSet::new();
+        asked.add_read_by(taken.equalities.iter().map(|one| &one.outer));
+        let Some(source) = source(input, &asked).filter(|_| !taken.equalities.is_empty()) else {
+            return inner;
+        };
+        if self.estimates.relation(source) > self.estimates.relation(&inner) * FEW {
+            return inner;
+        }
+        let (source, numbers) = copy(source, &self.columns);
+        let equal = taken.equalities.iter().map(|one| {
+            let mut outer = one.outer.clone();
+            numbers.apply(&mut outer);
+            compare(one.comparison, one.inner.clone(), outer)
+        });
+        let on = equal.collect();
+        Relation::Join(Join::new(JoinKind::Semi, inner, source, on))
+    }
+
+    /// The rows of the subquery for each of the different outer rows.
+    fn with_domain(
+        &self,
+        inner: Relation,
+        taken: &Taken<'_>,
+        calls: &mut shape::Calls,
+        input: &Relation,
+    ) -> Option<(Relation, Vec<Computed>, Vec<Expression>)> {
+        // Without an equality each pair is made in any case.
+        if taken.equalities.is_empty() {
+            return None;
+        }
+        let mut conditions = taken.all_conditions();
+        let arguments = || calls.iter().flat_map(|(_, call)| &call.arguments);
+        let asked = column_types(conditions.iter().chain(arguments()), taken.outer());
+        if !asked.iter().all(|column| is_exact(&column.ty)) {
+            return None;
+        }
+        let ids = asked.iter().filter_map(|column| column.as_column());
+        let (source, numbers) = copy(source(input, &ids.collect())?, &self.columns);
+        let mut domain = Vec::with_capacity(asked.len());
+        let mut keys = Vec::with_capacity(asked.len());
+        let mut on = Vec::with_capacity(asked.len());
+        let mut replaced = Vec::with_capacity(asked.len());
+        for column in asked {
+            let outer = column.as_column()?;
+            let (id, key) = (self.columns.one(), self.columns.one());
+            let read = |id| Expression::column(id, column.ty.clone(), column.nullable);
+            let expression = read(numbers.of(outer));
+            domain.push(Computed { id, expression });
+            replaced.push(Computed {
+                id: outer,
+                expression: read(id),
+            });
+            keys.push(Computed {
+                id: key,
+                expression: read(id),
+            });
+            let same = match column.nullable {
+                true => Comparison::NullSafeEqual,
+                false => Comparison::Equal,
+            };
+            on.push(compare(same, read(key), read(outer)));
+        }
+        for condition in &mut conditions {
+            substitute(condition, &replaced);
+        }
+        for (_, call) in calls.iter_mut() {
+            let order = call.order_by.iter_mut().map(|key| &mut key.expression);
+            let parts = call.arguments.iter_mut().chain(order);
+            parts.for_each(|part| substitute(part, &replaced));
+        }
+        let cause = "a correlated subquery is computed once for each combination of outer values";
+        let none = Vec::new();
+        let domain = Aggregate::new(source, domain, none, Purpose::Distinct, cause);
+        let domain = Relation::Aggregate(domain);
+        let joined = Join::new(JoinKind::Inner, domain, inner, conditions);
+        Some((Relation::Join(joined), keys, on))
+    }
+}
+
+/// Up to which part of a subquery's rows the outer rows are few.
+const FEW: f64 = 0.3;
+
+/// The columns that are computed below a LIMIT for its rows alone, and how many these are.
+fn limited_columns(relation: &Relation) -> Vec<(ColumnId, f64)> {
+    let Relation::Limit {
+        input,
+        offset,
+        count,
+    } = relation
+    else {
+        return Vec::new();
+    };
+    let Relation::Extend { columns, .. } = &**input else {
+        return Vec::new();
+    };
+    let rows = *offset as f64 + *count as f64;
+    columns.iter().map(|column| (column.id, rows)).collect()
+}
+
+/// Conditions with subqueries leave an inner join, so that what they become can be joined below them.
+fn lift_conditions(relation: &mut Relation) {
+    let Relation::Join(join) = relation else {
+        return;
+    };
+    if join.kind != JoinKind::Inner || !join.on.iter().any(has_subquery) {
+        return;
+    }
+    let lifted = join.on.extract_if(.., |one| has_subquery(one)).collect();
+    *relation = relation.take().filtered(lifted);
+}
+
+/// Where a relation may be joined with something: below its order, which a join does not keep. None where the first
+/// rows are asked for, in the order in which they are found.
+fn below_orders(relation: &mut Relation) -> Option<&mut Relation> {
+    match relation {
+        Relation::Sort { input, .. } => below_orders(input),
+        Relation::Limit { input, .. } => match **input {
+            Relation::Sort { .. } => below_orders(input),
+            _ => None,
+        },
+        other => Some(other),
+    }
+}
+
+/// The smallest part of a relation that gives every combination of some columns that the relation gives, and can be
+/// read a second time.
+fn source<'r>(relation: &'r Relation, columns: &ColumnSet) -> Option<&'r Relation> {
+    let whole = || is_copied(relation).then_some(relation);
+    let holds = |side: &Relation| columns.is_subset(&produced(side));
+    with_stack(|| match relation {
+        Relation::Filter { input, .. } => source(input, columns),
+        Relation::Join(join) if join.lateral => None,
+        Relation::Join(join) => match join.kind {
+            JoinKind::Inner if holds(&join.left) => source(&join.left, columns),
+            JoinKind::Inner if holds(&join.right) => source(&join.right, columns),
+            JoinKind::Left if holds(&join.left) => source(&join.left, columns),
+            JoinKind::Semi | JoinKind::Anti | JoinKind::NullAwareAnti => {
+                whole().or_else(|| source(&join.left, columns))
+            }
+            _ => whole(),
+        },
+        _ => whole(),
+    })
+}
+
+/// Whether a relation is the same when it is read a second time, at the cost of reading its tables.
+fn is_copied(relation: &Relation) -> bool {
+    let mut simple = true;
+    relation.for_each_expression(&mut |one| simple &= is_movable(one) && !has_subquery(one));
+    simple
+        && match relation {
+            Relation::Scan(_) => true,
+            Relation::Filter { .. } | Relation::Extend { .. } | Relation::Join(_) => {
+                let inputs = relation.inputs().into_iter();
+                with_stack(|| inputs.fold(true, |all, input| all && is_copied(input)))
+            }
+            _ => false,
+        }
+}
+
+/// `select#` of the query block of a relation's first table.
+fn block_of(relation: &Relation) -> usize {
+    match relation {
+        Relation::Scan(scan) => scan.select_id,
+        _ => relation
+            .inputs()
+            .first()
+            .map_or(1, |input| with_stack(|| block_of(input))),
+    }
+}
+
+fn note(
+    subquery: &Subquery,
+    (subquery_cost, join_cost): (f64, f64),
+    chosen: bool,
+    done: bool,
+    trace: &Trace,
+) {
+    let from = match &subquery.kind {
+        SubqueryKind::Exists { .. } => "EXISTS (SELECT)",
+        _ => "scalar subquery",
+    };
+    let mut members: Members = vec![
+        ("select#", number(subquery.select_id)),
+        ("from", Document::from(from)),
+        ("to", Document::from("derived table")),
+        ("subquery_cost", Document::from(subquery_cost)),
+        ("join_cost", Document::from(join_cost)),
+        ("chosen", Document::from(done)),
+    ];
+    let cause = match (chosen, done) {
+        (false, _) => Some("cost"),
+        (true, false) => Some("the subquery cannot be taken apart"),
+        _ => None,
+    };
+    members.extend(cause.map(|cause| ("cause", Document::from(cause))));
+    trace.prepared(object("transformation", members));
+}

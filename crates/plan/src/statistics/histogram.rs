@@ -1,0 +1,55 @@
+//! Statistics of a column from a histogram that ANALYZE TABLE … UPDATE HISTOGRAM has made.
+
+use super::{Bucket, ColumnStatistics, Common, Point};
+
+/// Values that stand side by side in a histogram.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistogramBucket {
+    /// The smallest of them.
+    pub lower: Point,
+    /// The largest of them.
+    pub upper: Point,
+    /// Which part of all rows.
+    pub fraction: f64,
+    /// How many different values.
+    pub distinct: f64,
+}
+
+impl ColumnStatistics {
+    /// Of a histogram of a table that has so many rows, whose buckets are in the order of their values.
+    pub fn of_histogram(rows: u64, null_fraction: f64, buckets: Vec<HistogramBucket>) -> Self {
+        let distinct = buckets.iter().map(|bucket| bucket.distinct).sum();
+        let mut statistics = Self {
+            rows: rows as f64,
+            null_fraction,
+            distinct,
+            average_bytes: 0.0,
+            common: Vec::new(),
+            buckets: Vec::new(),
+            is_whole: false,
+            examples: None,
+        };
+        for bucket in buckets {
+            let HistogramBucket {
+                lower,
+                upper,
+                fraction,
+                distinct,
+            } = bucket;
+            if distinct <= 1.0 {
+                statistics.common.push(Common {
+                    point: lower,
+                    fraction,
+                });
+            } else {
+                statistics.buckets.push(Bucket {
+                    lower,
+                    upper,
+                    fraction,
+                    distinct,
+                });
+            }
+        }
+        statistics
+    }
+}

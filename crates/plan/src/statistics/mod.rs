@@ -1,0 +1,284 @@
+//! What is known of the values of a column: how many different ones there are, how many rows have none, the most
+//! common ones with their share of the rows, and an equi-height histogram of all others.
+//!
+//! They are made of a sample ([`sample`]) or of a histogram that ANALYZE TABLE … UPDATE HISTOGRAM has made
+//! ([`histogram`]), and answer with fractions of all rows of the table. Values are compared as [`Point`]s, which are
+//! in the order of the values: nothing but an estimate depends on them.
+
+pub mod histogram;
+mod sample;
+#[cfg(test)]
+mod tests;
+
+pub use sample::Sampler;
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+
+use arrow_array::ArrayRef;
+use mayfly_types::decimal::Decimal;
+use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
+
+/// So many bytes of the sort key of a text are kept.
+const KEY_BYTES: usize = 128;
+
+/// Where a value stands among the values of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Point {
+    /// A number, or a date or time as the integer that it is kept as.
+    Number(f64),
+    /// The beginning of the sort key of a text.
+    Text(Box<[u8]>),
+}
+
+impl Point {
+    /// The place of a value of a column of this type; none for NULL and for values that have no order.
+    pub fn of(value: &Value, ty: &SqlType) -> Option<Self> {
+        Some(match value {
+            Value::Null => return None,
+            Value::Int(number) => Self::Number(*number as f64),
+            Value::UInt(number) => Self::Number(*number as f64),
+            Value::Float(number) => Self::Number(*number),
+            Value::Decimal { unscaled, scale } => {
+                Self::Number(Decimal::new(*unscaled, *scale).to_f64())
+            }
+            Value::Bytes(text)
+                if ty.physical() == PhysicalType::Bytes && ty.kind != TypeKind::Json =>
+            {
+                Self::text(text, ty)
+            }
+            Value::Bytes(_) => return None,
+        })
+    }
+
+    fn text(text: &[u8], ty: &SqlType) -> Self {
+        let mut key = Vec::with_capacity(KEY_BYTES);
+        // Of a long text no more than its begin can matter.
+        let begin = text.get(..KEY_BYTES).unwrap_or(text);
+        ty.collation.append_sort_key(begin, &mut key);
+        key.truncate(KEY_BYTES);
+        Self::Text(key.into_boxed_slice())
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Number(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+        }
+    }
+
+    /// How far on the way from one point to another this one is, from 0 to 1.
+    fn way(&self, low: &Self, high: &Self) -> f64 {
+        let (at, low, high) = match (self, low, high) {
+            (Self::Number(at), Self::Number(low), Self::Number(high)) => (*at, *low, *high),
+            (Self::Text(at), Self::Text(low), Self::Text(high)) => {
+                let same = low.iter().zip(&**high).take_while(|(a, b)| a == b).count();
+                (digits(at, same), digits(low, same), digits(high, same))
+            }
+            _ => return 0.5,
+        };
+        let way = (at - low) / (high - low);
+        if way.is_nan() {
+            0.5
+        } else {
+            way.clamp(0.0, 1.0)
+        }
+    }
+}
+
+/// The bytes of a key from one on, as the digits of a number.
+fn digits(key: &[u8], from: usize) -> f64 {
+    let mut word = [0; 8];
+    for (to, byte) in word.iter_mut().zip(key.iter().skip(from)) {
+        *to = *byte;
+    }
+    u64::from_be_bytes(word) as f64
+}
+
+/// A value that many rows have.
+#[derive(Debug, Clone, PartialEq)]
+struct Common {
+    point: Point,
+    /// Which part of all rows.
+    fraction: f64,
+}
+
+/// Values that stand side by side, about as many rows in each bucket.
+#[derive(Debug, Clone, PartialEq)]
+struct Bucket {
+    lower: Point,
+    upper: Point,
+    /// Which part of all rows.
+    fraction: f64,
+    /// How many different values.
+    distinct: f64,
+}
+
+impl Bucket {
+    /// Which part of all rows is in it and less than a point, or not greater if `inclusive`.
+    fn below(&self, point: &Point, inclusive: bool) -> f64 {
+        let (low, high) = (point.order(&self.lower), point.order(&self.upper));
+        if low.is_lt() || (low.is_eq() && !inclusive) {
+            return 0.0;
+        }
+        if high.is_gt() || (high.is_eq() && inclusive) {
+            return self.fraction;
+        }
+        // The values are taken as evenly spread from the first to the last.
+        let distinct = self.distinct.max(1.0);
+        let less = point.way(&self.lower, &self.upper) * (distinct - 1.0);
+        let values = less + f64::from(u8::from(inclusive));
+        self.fraction * (values / distinct).clamp(0.0, 1.0)
+    }
+
+    fn holds(&self, point: &Point) -> bool {
+        self.lower.order(point).is_le() && self.upper.order(point).is_ge()
+    }
+}
+
+/// What is known of the values of a column.
+#[derive(Debug, Clone)]
+pub struct ColumnStatistics {
+    /// How many rows the table had.
+    pub rows: f64,
+    /// Which part of the rows is NULL.
+    pub null_fraction: f64,
+    /// How many different values there are, NULL not among them.
+    pub distinct: f64,
+    /// How long a text is, on the average.
+    pub average_bytes: f64,
+    /// In the order of the values.
+    common: Vec<Common>,
+    /// All other values, in order.
+    buckets: Vec<Bucket>,
+    /// Every row was looked at.
+    is_whole: bool,
+    /// The values of some rows: of the same rows in all columns that were looked at while the table had as many.
+    examples: Option<ArrayRef>,
+}
+
+impl ColumnStatistics {
+    /// The part of the rows that has a value which is neither among the most common ones nor known otherwise.
+    fn average(&self) -> f64 {
+        let common: f64 = self.common.iter().map(|common| common.fraction).sum();
+        let rest = (1.0 - self.null_fraction - common).max(0.0);
+        rest / (self.distinct - self.common.len() as f64).max(1.0)
+    }
+
+    fn common(&self, point: &Point) -> Option<&Common> {
+        let at = self
+            .common
+            .binary_search_by(|common| common.point.order(point));
+        at.ok().and_then(|at| self.common.get(at))
+    }
+
+    /// The values of some rows.
+    pub fn examples(&self) -> Option<&ArrayRef> {
+        self.examples.as_ref()
+    }
+
+    /// The part of the rows that is equal to a value.
+    pub fn equal(&self, point: &Point) -> f64 {
+        if let Some(common) = self.common(point) {
+            return common.fraction;
+        }
+        let at = self
+            .buckets
+            .partition_point(|bucket| bucket.upper.order(point).is_lt());
+        match self.buckets.get(at).filter(|bucket| bucket.holds(point)) {
+            Some(bucket) => bucket.fraction / bucket.distinct.max(1.0),
+            // The table may have got it since.
+            None => self.average().min(1.0 / self.rows.max(1.0)),
+        }
+    }
+
+    /// The part of the rows that is equal to some value, nobody knows which.
+    pub fn equal_to_any(&self) -> f64 {
+        (1.0 - self.null_fraction) / self.distinct.max(1.0)
+    }
+
+    /// The part of the rows that is less than a value, or not greater if `inclusive`.
+    fn below(&self, point: &Point, inclusive: bool) -> f64 {
+        let is_below = |common: &&Common| {
+            let order = common.point.order(point);
+            order.is_lt() || (inclusive && order.is_eq())
+        };
+        let common = self.common.iter().filter(is_below);
+        let common: f64 = common.map(|common| common.fraction).sum();
+        let rest = self.buckets.iter();
+        common
+            + rest
+                .map(|bucket| bucket.below(point, inclusive))
+                .sum::<f64>()
+    }
+
+    /// The part of the rows that lies between two bounds.
+    pub fn between(&self, low: Bound<&Point>, high: Bound<&Point>) -> f64 {
+        let below_high = match high {
+            Bound::Unbounded => 1.0 - self.null_fraction,
+            Bound::Included(point) => self.below(point, true),
+            Bound::Excluded(point) => self.below(point, false),
+        };
+        let below_low = match low {
+            Bound::Unbounded => 0.0,
+            Bound::Included(point) => self.below(point, false),
+            Bound::Excluded(point) => self.below(point, true),
+        };
+        let found = below_high - below_low;
+        // What a sample has not met may be there: half a row of the sample.
+        let least = if self.is_whole { 0.1 } else { 1.0 };
+        found.clamp(0.0, 1.0).max(least / self.rows.max(1.0))
+    }
+
+    /// The part of the rows whose values begin with a text.
+    pub fn beginning_with(&self, text: &[u8], ty: &SqlType) -> f64 {
+        let low = Point::text(text, ty);
+        let Point::Text(key) = &low else {
+            return self.average();
+        };
+        let high = after_all_with(key).map(|key| Point::Text(key.into_boxed_slice()));
+        let high = high.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        self.between(Bound::Included(&low), high)
+    }
+
+    /// The fraction of pairs of rows of two columns, of so many different values, that are equal: by the most common values of both as far as they
+    /// are known, and for the rest by the number of different values (the manual of PostgreSQL, "Row Estimation
+    /// Examples").
+    pub fn equal_pairs(&self, distinct: f64, other: &Self, other_distinct: f64) -> f64 {
+        let distinct = distinct.max(other_distinct);
+        let share = |statistics: &Self| 1.0 - statistics.null_fraction;
+        let plain = share(self) * share(other) / distinct.max(1.0);
+        if self.common.is_empty() || other.common.is_empty() {
+            return plain;
+        }
+        let (mut matched, mut own, mut its, mut both) = (0.0, 0.0, 0.0, 0);
+        for common in &self.common {
+            if let Some(same) = other.common(&common.point) {
+                matched += common.fraction * same.fraction;
+                own += common.fraction;
+                its += same.fraction;
+                both += 1;
+            }
+        }
+        if both == 0 {
+            return plain;
+        }
+        let (own, its) = ((share(self) - own).max(0.0), (share(other) - its).max(0.0));
+        let rest = (distinct - f64::from(both)).max(1.0);
+        matched + own * its / rest
+    }
+}
+
+/// The first key behind all that begin with one.
+fn after_all_with(key: &[u8]) -> Option<Vec<u8>> {
+    let mut after = key.to_vec();
+    while let Some(last) = after.pop() {
+        if last < u8::MAX {
+            after.push(last + 1);
+            return Some(after);
+        }
+    }
+    None
+}
