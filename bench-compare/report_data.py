@@ -1,5 +1,5 @@
-"""Tables that reports.py asks: TPC-H's, made by tpchgen-cli, and db-benchmark's, made by the rules of its
-groupby-datagen.R and join-datagen.R. Every table is a CSV file that is made once.
+"""Tables that reports.py asks: TPC-H's, made by tpchgen-cli, db-benchmark's, made by the rules of its
+groupby-datagen.R and join-datagen.R, and one for windows. Every table is a CSV file that is made once.
 
 Needs: pip install tpchgen-cli numpy pyarrow."""
 import re, subprocess
@@ -69,6 +69,9 @@ TABLES = {
             None,
         ),
     },
+    "windows": {
+        "x": ("id BIGINT NOT NULL, few INT NOT NULL, many INT NOT NULL, place INT NOT NULL, v INT NOT NULL, d DOUBLE", None),
+    },
     "join": {
         "x": join_table("id1 id2 id3 id4 id5 id6 v1"),
         "small": join_table("id1 id4 v2"),
@@ -86,6 +89,9 @@ def data_files(report, options):
     elif report == "groupby":
         folder = options.data / f"groupby_{options.rows}_{options.groups}"
         make = lambda into: groupby(into, options.rows, options.groups)
+    elif report == "windows":
+        folder = options.data / f"windows_{options.rows}"
+        make = lambda into: windows(into, options.rows)
     else:
         folder = options.data / f"join_{options.rows}"
         make = lambda into: join(into, options.rows)
@@ -141,6 +147,21 @@ def groupby(folder, rows, groups):
         "v1": sample(5),
         "v2": sample(15),
         "v3": numpy.round(random.uniform(0, 100, rows), 6),
+    }
+    write(folder / "x.csv", columns)
+
+
+def windows(folder, rows):
+    import numpy
+
+    random = numpy.random.Generator(numpy.random.PCG64(108))
+    columns = {
+        "id": random.permutation(rows),
+        "few": random.integers(0, 100, rows),
+        "many": random.integers(0, max(rows // 10, 1), rows),
+        "place": random.integers(0, 1_000_000, rows),
+        "v": random.integers(0, 1000, rows),
+        "d": numpy.round(random.uniform(0, 100, rows), 6),
     }
     write(folder / "x.csv", columns)
 

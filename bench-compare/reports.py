@@ -2,7 +2,7 @@
 """Runs an analyst's reports on Mayfly and DuckDB, turn about, compares what they answer, and prints ratios.
 
 The reports are files of statements in bench/reports: `tpch` (TPC-H's 22 questions), `groupby` and `join`
-(db-benchmark's). Each engine is a process of its own (engines.py); in each round every engine runs the
+(db-benchmark's), `windows` (functions over 100 large partitions and a million small ones). Each engine is a process of its own (engines.py); in each round every engine runs the
 statement once, after a first round that does not count, and the figure is the median. What DuckDB gives is
 fetched within its time; what Mayfly gives is in its result before it is made into text.
 
@@ -14,6 +14,7 @@ Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p ma
   bench-compare/reports.py groupby --storage temporary            10 M rows, 100 groups
   bench-compare/reports.py groupby --groups 2 --storage temporary         5 M groups of each small id, 10 M of all
   bench-compare/reports.py join --storage temporary
+  bench-compare/reports.py windows --storage temporary [--memory-limit 64M --engines mayfly,mayfly-unlimited]
   bench-compare/reports.py tpch --datadir DIRECTORY               keep the loaded tables there for the next run
   bench-compare/reports.py tpch --mayfly new=… --mayfly old=… --engines mayfly   two builds
 

@@ -4,6 +4,7 @@
 mod condition;
 mod select;
 mod value;
+mod window;
 
 use mayfly_testkit::random::Random;
 

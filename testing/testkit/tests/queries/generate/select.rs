@@ -36,6 +36,11 @@ impl Generator<'_> {
         if is_exact && self.random.one_in(4) {
             return self.grouped(kinds, from, &own, condition, depth);
         }
+        // MariaDB has other rules for windows.
+        let has_windows = self.wild && is_exact && own.iter().any(|one| one.kind.is_exact());
+        if has_windows && self.random.one_in(4) {
+            return self.windowed(kinds, from, &own, condition);
+        }
         let distinct = match is_exact && self.random.one_in(6) {
             true => Tree::leaf(Kind::Fixed, "DISTINCT ").optional(),
             false => Tree::leaf(Kind::Fixed, ""),
