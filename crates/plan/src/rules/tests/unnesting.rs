@@ -168,6 +168,13 @@ fn some_subqueries_stay() {
               aggregate by: max(x.g)
                 scan x: (x.a = w.a)
             scan w: (w.id = 3)
+        # Nothing of the outer row says which rows there are.
+        SELECT id FROM t WHERE a = 1 OR EXISTS (SELECT t.a FROM v WHERE v.a > 3)
+          filter: ((t.a = 1) or exists(select #2))
+            subquery:
+              extend: #9=t.a
+                scan v: (v.a > 3)
+            scan t
         SELECT id, (SELECT count(*) FROM v WHERE v.a > t.a) FROM t
           extend: #8=(select #2)
             subquery:

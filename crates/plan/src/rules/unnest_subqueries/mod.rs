@@ -265,6 +265,11 @@ impl Unnest<'_> {
                 None => shape.as_groups(&self.columns, self.planning.options)?,
             },
         };
+        // Without an equality there is one group for all rows, also where there are none, and each pair is made in any
+        // case.
+        if taken.equalities.is_empty() {
+            return None;
+        }
         let mut calls = shape.calls.clone()?;
         let reads_outer = calls.iter().any(|(_, call)| {
             let order = call.order_by.iter().map(|key| &key.expression);
@@ -300,7 +305,7 @@ impl Unnest<'_> {
     fn reduced(&self, inner: Relation, taken: &Taken<'_>, input: &Relation) -> Relation {
         let mut asked = ColumnSet::new();
         asked.add_read_by(taken.equalities.iter().map(|one| &one.outer));
-        let Some(source) = source(input, &asked).filter(|_| !taken.equalities.is_empty()) else {
+        let Some(source) = source(input, &asked) else {
             return inner;
         };
         if estimate(source) > estimate(&inner) * FEW {
@@ -324,10 +329,6 @@ impl Unnest<'_> {
         calls: &mut shape::Calls,
         input: &Relation,
     ) -> Option<(Relation, Vec<Computed>, Vec<Expression>)> {
-        // Without an equality each pair is made in any case.
-        if taken.equalities.is_empty() {
-            return None;
-        }
         let mut conditions = taken.all_conditions();
         let arguments = || calls.iter().flat_map(|(_, call)| &call.arguments);
         let asked = column_types(conditions.iter().chain(arguments()), taken.outer());
