@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::having::AggregateFacts;
 use crate::catalog::{TableSource, TableStatistics};
 use crate::statistics::ColumnStatistics;
 use crate::tree::logical::{ColumnId, Scan};
@@ -34,6 +35,12 @@ pub(crate) trait Columns {
     /// The column whose values it has.
     fn origin(&self, id: ColumnId) -> ColumnId {
         id
+    }
+
+    /// What is known of it, if it is an aggregate over each group.
+    fn aggregate(&self, id: ColumnId) -> Option<AggregateFacts> {
+        let _ = id;
+        None
     }
 
     /// Whether it is the least or the greatest value of a group.
