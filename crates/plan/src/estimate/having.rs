@@ -8,45 +8,24 @@ use arrow_array::Array;
 use mayfly_types::convert::array_value;
 use mayfly_types::{SqlMode, SqlType};
 
-use super::columns::Columns;
+use super::columns::{AggregateFacts, AggregateKind, Columns};
 use crate::access::constant::known_value;
 use crate::statistics::Point;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::ColumnId;
 
-/// What an aggregate is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AggregateKind {
-    Count,
-    Sum,
-    Average,
-}
-
-/// An aggregate over each group.
-#[derive(Debug, Clone)]
-pub(crate) struct AggregateFacts {
-    pub(crate) kind: AggregateKind,
-    /// The column that it is of; none for the rows.
-    pub(crate) column: Option<(ColumnId, SqlType)>,
-    pub(crate) groups: f64,
-    /// Rows of a group, on the average.
-    pub(crate) group_rows: f64,
-}
-
-impl AggregateFacts {
-    /// Its mean over all groups, and how far from it groups are.
-    fn distribution(&self, columns: &dyn Columns) -> Option<(f64, f64)> {
-        let rows = self.group_rows.max(1.0);
-        let (mean, variance) = match &self.column {
-            None => return Some((rows, rows.sqrt())),
-            Some((id, ty)) => moments(columns, *id, ty)?,
-        };
-        Some(match self.kind {
-            AggregateKind::Count => (rows, rows.sqrt()),
-            AggregateKind::Sum => (mean * rows, (rows * (variance + mean * mean)).sqrt()),
-            AggregateKind::Average => (mean, (variance / rows).sqrt()),
-        })
-    }
+/// The mean of an aggregate over all groups, and how far from it groups are.
+fn distribution(columns: &dyn Columns, facts: &AggregateFacts) -> Option<(f64, f64)> {
+    let rows = facts.group_rows.max(1.0);
+    let (mean, variance) = match &facts.column {
+        None => return Some((rows, rows.sqrt())),
+        Some((id, ty)) => moments(columns, *id, ty)?,
+    };
+    Some(match facts.kind {
+        AggregateKind::Count => (rows, rows.sqrt()),
+        AggregateKind::Sum => (mean * rows, (rows * (variance + mean * mean)).sqrt()),
+        AggregateKind::Average => (mean, (variance / rows).sqrt()),
+    })
 }
 
 /// The mean of the values of a column, and their variance.
@@ -94,7 +73,7 @@ fn of_sides(
     let Point::Number(value) = Point::of(&value, &aggregate.ty)? else {
         return None;
     };
-    let (mean, deviation) = facts.distribution(columns)?;
+    let (mean, deviation) = distribution(columns, &facts)?;
     let above = normal_above((value - mean) / deviation.max(f64::MIN_POSITIVE));
     let fraction = match comparison {
         Comparison::Greater | Comparison::GreaterOrEqual => above,
@@ -125,7 +104,10 @@ fn normal_above(deviations: f64) -> f64 {
         -1.821_255_978,
         1.330_274_429,
     ];
-    let sum = series.iter().rev().fold(0.0, |sum, factor| (sum + factor) * t);
+    let sum = series
+        .iter()
+        .rev()
+        .fold(0.0, |sum, factor| (sum + factor) * t);
     let tail = sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
     if deviations < 0.0 { 1.0 - tail } else { tail }
 }
@@ -136,7 +118,12 @@ mod tests {
 
     #[test]
     fn the_tails_are_those_of_the_tables() {
-        for (deviations, part) in [(0.0, 0.5), (1.0, 0.158_655), (-1.0, 0.841_345), (3.0, 0.001_35)] {
+        for (deviations, part) in [
+            (0.0, 0.5),
+            (1.0, 0.158_655),
+            (-1.0, 0.841_345),
+            (3.0, 0.001_35),
+        ] {
             let found = normal_above(deviations);
             assert!((found - part).abs() < 1e-5, "{deviations}: {found}");
         }

@@ -13,8 +13,8 @@ pub(crate) mod selectivity;
 #[cfg(test)]
 mod tests;
 
+use self::columns::{AggregateFacts, AggregateKind};
 pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
-use self::having::{AggregateFacts, AggregateKind};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
     ColumnId, Computed, Join, Query, Relation, Scan, SharedRelation, produced, with_stack,

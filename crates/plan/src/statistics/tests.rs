@@ -139,7 +139,7 @@ fn texts_are_in_the_order_of_their_collation() {
 fn pairs_of_equal_rows_are_counted_by_common_values() {
     // Nine of ten rows have one value.
     let skewed = |row: u64| {
-        Some(if row % 10 == 0 {
+        Some(if row.is_multiple_of(10) {
             (row / 10 % 100) as i64
         } else {
             7
