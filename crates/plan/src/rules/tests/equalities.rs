@@ -64,7 +64,7 @@ fn outer_columns_are_no_constants() {
                     inner join: (u.a = v.a)
                       scan u
                       scan v
-                    aggregate by t.id: any_value(t.a)
+                    extend: #24=t.a #25=t.id
                       scan t
         ",
     );

@@ -172,7 +172,7 @@ fn some_subqueries_stay() {
         SELECT id FROM t WHERE a = 1 OR EXISTS (SELECT t.a FROM v WHERE v.a > 3)
           filter: ((t.a = 1) or exists(select #2))
             subquery:
-              extend: #9=t.a
+              extend: #7=t.a
                 scan v: (v.a > 3)
             scan t
         SELECT id, (SELECT count(*) FROM v WHERE v.a > t.a) FROM t

@@ -455,8 +455,8 @@ fn is_copied(relation: &Relation) -> bool {
         && match relation {
             Relation::Scan(_) => true,
             Relation::Filter { .. } | Relation::Extend { .. } | Relation::Join(_) => {
-                let inputs = relation.inputs().into_iter();
-                with_stack(|| inputs.fold(true, |all, input| all && is_copied(input)))
+                let mut inputs = relation.inputs().into_iter();
+                with_stack(|| inputs.all(is_copied))
             }
             _ => false,
         }
