@@ -25,7 +25,7 @@ from datetime import datetime
 from pathlib import Path
 
 import report_data
-from engines import BENCH_PROGRAM, ROOT, build, bytes_of, open_engine, rival_command
+from engines import BENCH_PROGRAM, RIVALS, ROOT, build, bytes_of, open_engine, rival_command
 
 # Rows of results that are compared.
 COMPARED_ROWS_MAX = 100_000
@@ -144,7 +144,9 @@ def run(engines, options):
             if name not in failures:
                 medians[name][statement] = statistics.median(times[name])
         print_statement(statement, subject, medians, peaks, failures)
-        reference = next((name for name in engines if name in results and name != subject), None)
+        others = [name for name in results if name != subject]
+        # A rival, if one has answered.
+        reference = min(others, key=lambda name: name not in RIVALS, default=None)
         if subject in results and reference and (difference := differs(results[subject], results[reference])):
             print(f"      answers differ: {difference}"[:400])
     print_sums(subject, medians)

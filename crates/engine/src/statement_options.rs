@@ -129,6 +129,8 @@ impl StatementOptions {
                     semijoin: switch("semijoin"),
                     subquery_to_derived: switch("subquery_to_derived"),
                     subquery_unnesting: switch("subquery_unnesting"),
+                    outer_join_simplification: switch("outer_join_simplification"),
+                    group_key_reduction: switch("group_key_reduction"),
                     or_factoring: switch("or_factoring"),
                     equality_propagation: switch("equality_propagation"),
                     group_by_limit_pushdown: switch("group_by_limit_pushdown"),

@@ -130,7 +130,8 @@ impl ResultStream {
             );
             stages.enter(if changes { stage } else { Stage::Executing });
             root.prepare(&self.run)?;
-            let exchange = match computes(&plan.root) {
+            // UPDATE changes rows in the order of their table: a key may take the place of one before it.
+            let exchange = match stage != Stage::Updating && computes(&plan.root) {
                 true => Exchange::start(&root, &self.run)?,
                 false => None,
             };

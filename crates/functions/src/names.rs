@@ -82,6 +82,7 @@ fn every_name_is_documented() {
         "set_user_variable",
         "comparable date",
         "comparable datetime",
+        "only row",
         "char of two bytes",
         "char of four bytes",
         "convert exactly",

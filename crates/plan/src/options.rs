@@ -63,6 +63,10 @@ pub struct OptimizerSwitches {
     pub or_factoring: bool,
     /// `equality_propagation` (Mayfly's own): constants and equalities reach all columns that are equal.
     pub equality_propagation: bool,
+    /// `outer_join_simplification` (Mayfly's own): outer joins whose added rows no condition lets through are inner ones.
+    pub outer_join_simplification: bool,
+    /// `group_key_reduction` (Mayfly's own): rows are not grouped by what other keys determine.
+    pub group_key_reduction: bool,
 }
 
 /// MySQL's defaults.
@@ -100,6 +104,8 @@ impl Default for OptimizerSwitches {
             subquery_unnesting: true,
             or_factoring: true,
             equality_propagation: true,
+            outer_join_simplification: true,
+            group_key_reduction: true,
         }
     }
 }

@@ -371,7 +371,8 @@ impl VisitorMut for Fixing<'_> {
         let aliases = select.projection.iter().filter_map(item_name);
         scope.aliases = aliases.map(str::to_owned).collect();
         self.scopes.push(scope);
-        ControlFlow::Continue(())
+        // Before HAVING, behind which they stand and of whose names they know nothing.
+        select.named_window.visit(self)
     }
 
     fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<Error> {
@@ -413,6 +414,14 @@ impl VisitorMut for Fixing<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Function(call) = expr
+            && let Some(window) = &mut call.over
+        {
+            // A window does not see the select list.
+            let clause = std::mem::replace(&mut self.clause, Clause::Other);
+            window.visit(self)?;
+            self.clause = clause;
+        }
         if let Expr::Identifier(ident) = expr
             && !ident.value.starts_with('@')
             && let Some(column) = self.qualified(&ident.value)

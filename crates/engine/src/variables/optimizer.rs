@@ -78,6 +78,8 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
     "or_factoring",
     "equality_propagation",
     "subquery_unnesting",
+    "outer_join_simplification",
+    "group_key_reduction",
 ];
 
 /// Those of [`OPTIMIZER_SWITCHES`] that no rule asks for: the others are in `mayfly_plan::OptimizerSwitches`.

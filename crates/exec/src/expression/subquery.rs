@@ -503,9 +503,10 @@ impl SubqueryNode {
         }
     }
 
-    /// The index that tells which values are among the rows of a table.
+    /// The index that tells which values are among the rows of a table. Rows that are found anew for each outer row are
+    /// not worth one.
     fn member_index(&self, table: &TempTable) -> Result<Option<GroupIndex>> {
-        if !self.is_membership() {
+        if !self.is_membership() || !self.parameters.is_empty() {
             return Ok(None);
         }
         let types = table.spec().columns.clone();

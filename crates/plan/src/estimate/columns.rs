@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mayfly_types::SqlType;
+
 use crate::catalog::{TableSource, TableStatistics};
 use crate::statistics::ColumnStatistics;
 use crate::tree::logical::{ColumnId, Scan};
@@ -16,6 +18,25 @@ pub(crate) struct ColumnFacts {
     /// The rows of the table.
     pub(crate) rows: f64,
     pub(crate) statistics: Option<Arc<ColumnStatistics>>,
+}
+
+/// What an aggregate is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AggregateKind {
+    Count,
+    Sum,
+    Average,
+}
+
+/// An aggregate over each group.
+#[derive(Debug, Clone)]
+pub(crate) struct AggregateFacts {
+    pub(crate) kind: AggregateKind,
+    /// The column that it is of; none for the rows.
+    pub(crate) column: Option<(ColumnId, SqlType)>,
+    pub(crate) groups: f64,
+    /// Rows of a group, on the average.
+    pub(crate) group_rows: f64,
 }
 
 /// Knows where columns come from.
@@ -34,6 +55,12 @@ pub(crate) trait Columns {
     /// The column whose values it has.
     fn origin(&self, id: ColumnId) -> ColumnId {
         id
+    }
+
+    /// What is known of it, if it is an aggregate over each group.
+    fn aggregate(&self, id: ColumnId) -> Option<AggregateFacts> {
+        let _ = id;
+        None
     }
 
     /// Whether it is the least or the greatest value of a group.

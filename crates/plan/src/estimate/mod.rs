@@ -7,11 +7,13 @@
 mod columns;
 mod examples;
 pub(crate) mod groups;
+mod having;
 pub(crate) mod joins;
 pub(crate) mod selectivity;
 #[cfg(test)]
 mod tests;
 
+use self::columns::{AggregateFacts, AggregateKind};
 pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -36,12 +38,15 @@ enum Source {
     Distinct(f64),
     /// The least or the greatest value of a group: those of one row, or some.
     Extreme,
+    /// Another aggregate, by its number.
+    Aggregate(u32),
 }
 
 /// What is known of a statement's columns and shared results.
 #[derive(Debug, Default)]
 pub(crate) struct Estimates {
     tables: Vec<TableFacts>,
+    aggregates: Vec<AggregateFacts>,
     /// By the numbers of columns.
     sources: Vec<Source>,
     shared: Vec<f64>,
@@ -100,16 +105,35 @@ impl Estimates {
             }
             Relation::Aggregate(aggregate) => {
                 self.learn_computed(&aggregate.keys);
-                let rows = self.relation(relation);
+                let groups = self.relation(relation);
+                let group_rows = self.relation(&aggregate.input) / groups.max(1.0);
                 for (id, call) in &aggregate.aggregates {
-                    // Groups of about the same size have few numbers of rows.
-                    match call.function.names()[0] {
-                        "count" => self.set(*id, Source::Distinct(rows.sqrt())),
+                    let kind = match call.function.names()[0] {
+                        "count" if !call.distinct => AggregateKind::Count,
+                        "sum" if !call.distinct => AggregateKind::Sum,
+                        "avg" if !call.distinct => AggregateKind::Average,
                         "min" | "max" if !aggregate.keys.is_empty() => {
                             self.set(*id, Source::Extreme);
+                            continue;
                         }
-                        _ => {}
-                    }
+                        _ => continue,
+                    };
+                    let column = match call.arguments.first() {
+                        Some(argument) if kind != AggregateKind::Count => {
+                            let Some(column) = having::column_of(argument) else {
+                                continue;
+                            };
+                            Some((column, argument.ty.clone()))
+                        }
+                        _ => None,
+                    };
+                    self.set(*id, Source::Aggregate(self.aggregates.len() as u32));
+                    self.aggregates.push(AggregateFacts {
+                        kind,
+                        column,
+                        groups,
+                        group_rows,
+                    });
                 }
             }
             Relation::SetOperation {
@@ -255,14 +279,27 @@ impl Columns for Estimates {
     }
 
     fn distinct(&self, id: ColumnId) -> Option<f64> {
-        if let Some(Source::Distinct(distinct)) = self.sources.get(self.origin(id)?) {
-            return Some(*distinct);
+        match self.sources.get(self.origin(id)?) {
+            Some(Source::Distinct(distinct)) => return Some(*distinct),
+            // Groups of about the same size have few numbers of rows.
+            Some(Source::Aggregate(number)) => {
+                let facts = self.aggregates.get(*number as usize)?;
+                return (facts.kind == AggregateKind::Count).then(|| facts.groups.sqrt());
+            }
+            _ => {}
         }
         self.facts(id).map(|facts| facts.distinct)
     }
 
     fn origin(&self, id: ColumnId) -> ColumnId {
         Self::origin(self, id).unwrap_or(id)
+    }
+
+    fn aggregate(&self, id: ColumnId) -> Option<AggregateFacts> {
+        match self.sources.get(Self::origin(self, id)?)? {
+            Source::Aggregate(number) => self.aggregates.get(*number as usize).cloned(),
+            _ => None,
+        }
     }
 
     fn is_extreme(&self, id: ColumnId) -> bool {

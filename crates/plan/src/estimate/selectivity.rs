@@ -11,7 +11,7 @@ use std::ops::Bound;
 use mayfly_types::{SqlMode, SqlType, Value};
 
 use super::columns::{ColumnFacts, Columns, TableFacts};
-use super::examples;
+use super::{examples, having};
 use crate::access::analysis::analyse;
 use crate::access::constant::known_value;
 use crate::catalog::{IndexPartSource, IndexSource, ValueRange};
@@ -86,6 +86,7 @@ fn conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     let open = open.filter(|(_, counted)| !**counted);
     fractions.extend(open.map(|(predicate, _)| {
         examples::fraction(columns, std::slice::from_ref(predicate))
+            .or_else(|| having::fraction(columns, predicate))
             .unwrap_or_else(|| single(columns, predicate))
     }));
     if fractions.len() > 1

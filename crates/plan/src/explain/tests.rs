@@ -45,8 +45,8 @@ fn a_tree_names_columns_costs_and_tables() {
                   -> Table scan on u  (cost=1.25 rows=10)
         SELECT 1
           -> Rows fetched before execution  (cost=0..0 rows=1)
-        SELECT a, (SELECT max(c) FROM u WHERE u.a = t.a) m FROM t WHERE id > 5
-          -> Filter: (t.id > 5)  (cost=100 rows=333)
+        SELECT a, (SELECT max(c) FROM u WHERE u.a = t.a) m FROM t WHERE id = 5
+          -> Filter: (t.id = 5)  (cost=100 rows=100)
               -> Table scan on t  (cost=100 rows=1000)
           -> Select #2 (subquery in projection; dependent)
               -> Aggregate: max(u.c)  (cost=1.35 rows=1)
@@ -75,7 +75,7 @@ fn rows_are_those_of_mysql() {
           1 PRIMARY <derived2> 5 NULL
           1 PRIMARY t 1000 Using where; Using join buffer (hash join)
           2 DERIVED u 10 Using temporary
-        SELECT (SELECT max(c) FROM u WHERE u.a = t.a) FROM t WHERE b > 'x'
+        SELECT (SELECT max(c) FROM u WHERE u.a = t.a) FROM t WHERE b = 'x'
           1 PRIMARY t 1000 Using where
           2 DEPENDENT SUBQUERY u 10 Using where
         WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT * FROM r

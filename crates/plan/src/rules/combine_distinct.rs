@@ -5,8 +5,8 @@ use mayfly_types::SqlType;
 
 use super::planning::Planning;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation};
-use crate::tree::physical::Purpose;
+use crate::tree::logical::{ColumnId, ColumnSet, Computed, Join, Query, Relation, produced};
+use crate::tree::physical::{JoinKind, Purpose};
 
 pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| {
@@ -14,7 +14,11 @@ pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
             && aggregate.purpose == Purpose::Distinct
             && is_unique(
                 &aggregate.input,
-                &aggregate.keys.iter().map(|key| key.id).collect(),
+                &aggregate
+                    .keys
+                    .iter()
+                    .filter_map(|key| key.expression.as_column())
+                    .collect(),
             )
         {
             let computed = aggregate.keys.drain(..).filter(|key| !is_itself(key));
@@ -51,8 +55,40 @@ pub(super) fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
             aggregate.rollup.is_none() && aggregate.keys.iter().all(|key| columns.contains(key.id))
         }
         Relation::Join(join) if join.kind.is_left_only() => is_unique(&join.left, columns),
+        Relation::Join(join) => {
+            let is_inner = join.kind == JoinKind::Inner;
+            has_one_partner(join, &join.right) && is_unique(&join.left, columns)
+                || is_inner && has_one_partner(join, &join.left) && is_unique(&join.right, columns)
+        }
         _ => false,
     }
+}
+
+/// Whether each row of one side of a join has at most one partner on the other one.
+fn has_one_partner(join: &Join, side: &Relation) -> bool {
+    let own = produced(side);
+    let mut fixed = ColumnSet::new();
+    for predicate in &join.on {
+        let ExpressionKind::Compare {
+            comparison: Comparison::Equal,
+            left,
+            right,
+        } = &predicate.kind
+        else {
+            continue;
+        };
+        for (column, value) in [(left, right), (right, left)] {
+            // Texts that are equal by one collation may differ by that of a key.
+            if let Some(id) = column.as_column()
+                && own.contains(id)
+                && !column.ty.is_string()
+                && !value.columns().intersects(&own)
+            {
+                fixed.insert(id);
+            }
+        }
+    }
+    !fixed.is_empty() && is_unique(side, &fixed)
 }
 
 /// Whether a condition leaves one value of a column of a type.

@@ -47,6 +47,15 @@ pub(super) fn compare_alike(a: &SqlType, b: &SqlType) -> bool {
     domain.is_some() && domain == Domain::of(b)
 }
 
+/// Whether values of two types that are equal are the same value: not texts, where 'a' equals 'A', nor numbers with
+/// a negative zero.
+pub(super) fn is_exact(a: &SqlType, b: &SqlType) -> bool {
+    match Domain::of(a) {
+        None | Some(Domain::Text(_) | Domain::Number(PhysicalType::Float64)) => false,
+        domain => domain == Domain::of(b),
+    }
+}
+
 /// Columns that are equal, and what else they are equal to.
 #[derive(Debug, Clone)]
 pub(super) struct EqualityClass {

@@ -5,6 +5,7 @@
 //! [`PlanOptions::optimizer`] turns all of them off, so that tests can compare.
 
 mod access_paths;
+mod aggregate_calls;
 mod combine_distinct;
 mod copy;
 mod derive_filters;
@@ -24,6 +25,7 @@ mod planning;
 mod propagate_equalities;
 mod push_limits;
 mod push_predicates;
+mod reduce_group_keys;
 mod rule;
 mod scan_rows;
 mod simplify_predicates;
@@ -66,6 +68,8 @@ const CHOOSING: &[Rule] = &[
     ("drop_orders", drop_orders::apply),
     ("window_sorts", window_sorts::apply),
     ("combine_distinct", combine_distinct::apply),
+    // What conditions make equal is known, and no group is bound to a limit yet.
+    ("reduce_group_keys", reduce_group_keys::apply),
     ("distinct_aggregates", distinct_aggregates::apply),
     // Last: a limit binds an operator to what stands above it.
     ("push_limits", push_limits::apply),

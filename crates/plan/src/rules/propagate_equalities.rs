@@ -10,7 +10,7 @@ use super::equality_classes::{EqualityClass, EqualityClasses, fixed};
 use super::planning::Planning;
 use super::rule::is_movable;
 use crate::bind::compare_expression as compare;
-use crate::tree::expression::{Comparison, Expression};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
     ColumnSet, Join, Query, Relation, for_each_subquery_mut, produced, with_stack,
 };
@@ -25,7 +25,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
 /// Treats the joins of a tree, each chain of them as one.
 fn propagate(relation: &mut Relation) {
     with_stack(|| {
-        if matches!(relation, Relation::Filter { .. } | Relation::Join(_)) {
+        if joins_columns(relation) {
             let mut facts = Facts::default();
             facts.learn_all(relation);
             put(relation, &facts);
@@ -33,6 +33,27 @@ fn propagate(relation: &mut Relation) {
             below(relation);
         }
     });
+}
+
+/// Whether a condition in a chain of joins says that two columns are equal: without one there is nothing to learn.
+fn joins_columns(relation: &Relation) -> bool {
+    let is_pair = |predicate: &Expression| match &predicate.kind {
+        ExpressionKind::Compare {
+            comparison: Comparison::Equal,
+            left,
+            right,
+        } => left.as_column().is_some() && right.as_column().is_some(),
+        _ => false,
+    };
+    with_stack(|| match relation {
+        Relation::Filter { input, predicates } => {
+            predicates.iter().any(is_pair) || joins_columns(input)
+        }
+        Relation::Join(join) => {
+            join.on.iter().any(is_pair) || joins_columns(&join.left) || joins_columns(&join.right)
+        }
+        _ => false,
+    })
 }
 
 /// Treats what is below a relation and in its subqueries.

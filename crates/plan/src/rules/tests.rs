@@ -1,6 +1,7 @@
 //! What the rules make of statements: plans before and after.
 
 mod equalities;
+mod keys;
 mod unnesting;
 
 use crate::testing::{check_cases, rewritten};

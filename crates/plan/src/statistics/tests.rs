@@ -108,7 +108,7 @@ fn ranges_are_known_about() {
         let (low, high) = (number(low), number(high));
         let found = known.between(Bound::Included(&low), Bound::Excluded(&high));
         assert!(
-            error(found, right) < 1.3,
+            error(found, right) < 1.6,
             "{low:?}: {found} and not {right}"
         );
     }
@@ -139,7 +139,7 @@ fn texts_are_in_the_order_of_their_collation() {
 fn pairs_of_equal_rows_are_counted_by_common_values() {
     // Nine of ten rows have one value.
     let skewed = |row: u64| {
-        Some(if row % 10 == 0 {
+        Some(if row.is_multiple_of(10) {
             (row / 10 % 100) as i64
         } else {
             7

@@ -10,14 +10,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mayfly_memory::sync::lock;
-use mayfly_types::{Batch, Result};
+use mayfly_types::Result;
 
 use super::block::Block;
 use super::definition::TableDefinition;
+use super::gather::Pieces;
 use super::record_key::TreeId;
 use super::store::{DurableStore, Estimate, Store};
-use super::table::TableHandle;
-use super::table::cursor::Projection;
 use super::view::TreeView;
 use crate::key_encoding::ByteRange;
 use crate::table::{IndexId, TableStatistics, no_index, sample_runs};
@@ -152,14 +151,12 @@ fn sample(
     Ok(estimate)
 }
 
-/// A sample of the rows that a handle sees.
+/// A sample of the rows of a view: `take` gets each run.
 pub(super) fn sample_rows(
-    table: &Arc<TableHandle>,
-    projection: &Projection,
+    view: &TreeView,
     rows: usize,
-    take: &mut dyn FnMut(&Batch) -> Result<()>,
+    take: &mut dyn FnMut(&mut Pieces) -> Result<()>,
 ) -> Result<()> {
-    let view = table.rows_view();
     let mut segments = Vec::new();
     let mut walk = view.segments(ByteRange::ALL, false);
     // What a transaction has added is not counted yet.
@@ -174,7 +171,7 @@ pub(super) fn sample_rows(
         let mut pieces = view.pieces();
         view.resolve_some(segment, choose, &mut pieces)?;
         if pieces.rows() > 0 {
-            take(&projection.batch(table, &mut pieces)?)?;
+            take(&mut pieces)?;
         }
         Ok(())
     };

@@ -356,7 +356,9 @@ impl Table for DurableTable {
         take: &mut dyn FnMut(&Batch) -> Result<()>,
     ) -> Result<()> {
         let projection = Projection::of_rows(&self.0, columns);
-        super::statistics::sample_rows(&self.0, &projection, rows, take)
+        super::statistics::sample_rows(&self.0.rows_view(), rows, &mut |pieces| {
+            take(&projection.batch(&self.0, pieces)?)
+        })
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {

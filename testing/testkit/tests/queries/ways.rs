@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::schema::{Schema, Tables, VIEW};
 
 /// Switches that are turned in one of the ways.
-const SWITCHES: [&str; 10] = [
+const SWITCHES: [&str; 17] = [
     "derived_merge=off",
     "derived_condition_pushdown=off",
     "semijoin=off",
@@ -19,6 +19,13 @@ const SWITCHES: [&str; 10] = [
     "use_invisible_indexes=on",
     "prefer_ordering_index=off",
     "group_by_limit_pushdown=off",
+    "or_factoring=off",
+    "equality_propagation=off",
+    "subquery_unnesting=off",
+    "subquery_to_derived=on",
+    "subquery_to_derived=on,semijoin=off",
+    "outer_join_simplification=off",
+    "group_key_reduction=off",
     "semijoin=off,derived_merge=off,materialization=off",
 ];
 
@@ -177,7 +184,7 @@ impl Databases {
         let mut ways = vec![
             Way::new("as it is", &plain, true, base, text),
             Way::new("prepared", &plain, true, base, Form::Prepared),
-            Way::new("without indexes", &plain, false, base, text),
+            Way::new("without indexes, unnested", &plain, false, base, text),
             Way::new("temporary tables", &plain, true, Tables::Temporary, text),
             Way::new(
                 "MEMORY tables, equal hashes",
@@ -197,6 +204,10 @@ impl Databases {
                 Form::Repeated,
             ),
         ];
+        // On tables as small as these no subquery is a join by its cost.
+        ways[2]
+            .session
+            .must("SET optimizer_switch = 'subquery_to_derived=on'");
         ways[5].turns = true;
         let databases = Self {
             _fixtures: vec![plain, tiny, simple, collides, durable],

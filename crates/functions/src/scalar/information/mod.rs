@@ -6,6 +6,7 @@ mod benchmark;
 mod format;
 mod gtid;
 mod load_file;
+mod only_row;
 mod server;
 mod session;
 mod sleep;
@@ -25,6 +26,7 @@ pub(crate) const FUNCTIONS: &[&[Row]] = &[
     format::FUNCTIONS,
     gtid::FUNCTIONS,
     load_file::FUNCTIONS,
+    only_row::FUNCTIONS,
     server::FUNCTIONS,
     session::FUNCTIONS,
     sleep::FUNCTIONS,

@@ -55,16 +55,16 @@ fn outer_columns_are_no_constants() {
     check(
         "
         SELECT (SELECT max(u.c) FROM u, v WHERE u.a = v.a AND v.a = t.a AND u.a + 0 > t.id) FROM t
-          extend: #11=#18
-            left join: (#24 <=> t.a) and (#26 = t.id)
+          extend: #11=#34
+            left join: (#32 <=> t.a) and (#33 = t.id)
               scan t
               derived derived_1_2 (select #2)
-                aggregate by #23 #25: max(u.c)
-                  inner join: (v.a = #23) and ((u.a + 0) > #25)
+                aggregate by #24 #25: max(u.c)
+                  inner join: (v.a = #24) and ((u.a + 0) > #25)
                     inner join: (u.a = v.a)
                       scan u
                       scan v
-                    aggregate by t.a t.id:
+                    extend: #24=t.a #25=t.id
                       scan t
         ",
     );

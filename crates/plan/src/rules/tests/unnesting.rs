@@ -7,7 +7,7 @@ fn aggregates_are_grouped_by_what_correlates_them() {
     check(
         "
         SELECT id FROM t WHERE a < (SELECT avg(c) FROM v, u WHERE u.a = t.a AND v.a = u.c)
-          inner join: (t.a < #17) and (#18 = t.a)
+          inner join: (t.a < #27) and (#26 = t.a)
             scan t
             derived derived_1_2 (select #2)
               aggregate by u.a: avg(u.c)
@@ -18,9 +18,9 @@ fn aggregates_are_grouped_by_what_correlates_them() {
                   scan t
         # No group is a count of zero.
         SELECT id, (SELECT count(*) FROM v WHERE v.a = t.a) FROM t ORDER BY b
-          extend: #8=(case when (#12 is null) then 0 else #12 end)
+          extend: #8=(case when (#22 is null) then 0 else #22 end)
             sort: t.b
-              left join: (#13 = t.a)
+              left join: (#21 = t.a)
                 scan t
                 derived derived_1_2 (select #2)
                   aggregate by v.a: count(0)
@@ -28,8 +28,8 @@ fn aggregates_are_grouped_by_what_correlates_them() {
                       scan v
                       scan t
         SELECT id FROM t WHERE id = (SELECT max(v.a) FROM v WHERE v.a = t.a HAVING count(*) > 3)
-          filter: (t.id = (case when ((case when (#13 is null) then 0 else #13 end) > 3) then #12 end))
-            left join: (#14 = t.a)
+          filter: (t.id = (case when ((case when (#23 is null) then 0 else #23 end) > 3) then #22 end))
+            left join: (#21 = t.a)
               scan t
               derived derived_1_2 (select #2)
                 aggregate by v.a: max(v.a) count(0)
@@ -37,7 +37,7 @@ fn aggregates_are_grouped_by_what_correlates_them() {
                     scan v
                     scan t
         SELECT a FROM t GROUP BY a HAVING sum(id) > (SELECT sum(c) FROM v, u WHERE v.a = t.a and u.a = v.a)
-          inner join: (#4 > #18) and (#19 = t.a)
+          inner join: (#4 > #20) and (#19 = t.a)
             aggregate by t.a: sum(t.id)
               scan t
             derived derived_1_2 (select #2)
@@ -48,8 +48,8 @@ fn aggregates_are_grouped_by_what_correlates_them() {
         # What the outer rows ask for is few of it.
         SELECT 1 FROM v, t WHERE v.a = t.id AND t.b = 'x' AND v.a < (SELECT 0.2 * avg(x.a) FROM v x WHERE x.a = t.id)
           extend: #12=1
-            inner join: (v.a = t.id) and (v.a < (0.2 * #16))
-              inner join: (#18 = t.id)
+            inner join: (v.a = t.id) and (v.a < (0.2 * #26))
+              inner join: (#25 = t.id)
                 scan t: (t.b = 'x')
                 derived derived_1_2 (select #2)
                   aggregate by x.a: avg(x.a)
@@ -66,8 +66,8 @@ fn other_conditions_are_joined_with_the_outer_values() {
     check(
         "
         SELECT v.a, (SELECT max(t.id) FROM t WHERE t.a = v.a AND t.id < v.a) FROM v
-          extend: #8=#13
-            left join: (#18 = v.a)
+          extend: #8=#23
+            left join: (#22 = v.a)
               scan v
               derived derived_1_2 (select #2)
                 aggregate by #17: max(t.id)
@@ -76,8 +76,8 @@ fn other_conditions_are_joined_with_the_outer_values() {
                       scan v
                     scan t
         SELECT v.a, (SELECT sum(t.id + v.a) FROM t WHERE t.a = v.a) FROM v
-          extend: #8=#13
-            left join: (#18 = v.a)
+          extend: #8=#23
+            left join: (#22 = v.a)
               scan v
               derived derived_1_2 (select #2)
                 aggregate by #17: sum((t.id + #17))
@@ -94,8 +94,8 @@ fn existence_in_an_expression_counts() {
     check(
         "
         SELECT id FROM t WHERE a = 1 OR EXISTS (SELECT 1 FROM v WHERE v.a = t.a)
-          filter: ((t.a = 1) or (#12 is not null))
-            left join: (#13 = t.a)
+          filter: ((t.a = 1) or (#22 is not null))
+            left join: (#21 = t.a)
               scan t
               derived derived_1_2 (select #2)
                 aggregate by v.a: count(0)
@@ -103,8 +103,8 @@ fn existence_in_an_expression_counts() {
                     scan v
                     scan t
         SELECT id, NOT EXISTS (SELECT 1 FROM v WHERE v.a = t.a) FROM t
-          extend: #8=(#13 is null)
-            left join: (#14 = t.a)
+          extend: #8=(#23 is null)
+            left join: (#22 = t.a)
               scan t
               derived derived_1_2 (select #2)
                 aggregate by v.a: count(0)
@@ -135,15 +135,24 @@ fn a_unique_key_needs_no_groups() {
 }
 
 #[test]
+fn a_group_of_more_than_one_row_is_no_value() {
+    check(
+        "
+        SELECT v.a, (SELECT b FROM t WHERE t.a = v.a) FROM v
+          extend: #7=(case when (only row(#16) = 1) then #17 end)
+            left join: (#15 = v.a)
+              scan v
+              derived derived_1_2 (select #2)
+                aggregate by t.a: count(0) any_value(t.b)
+                  scan t
+        ",
+    );
+}
+
+#[test]
 fn some_subqueries_stay() {
     check(
         "
-        # More than one row would be an error.
-        SELECT v.a, (SELECT b FROM t WHERE t.a = v.a) FROM v
-          extend: #7=(select #2)
-            subquery:
-              scan t: (t.a = v.a)
-            scan v
         # For so few rows it is no loss.
         SELECT id, (SELECT count(*) FROM t x WHERE x.a = t.a) FROM t LIMIT 3
           extend: #9=(select #2)
@@ -159,6 +168,13 @@ fn some_subqueries_stay() {
               aggregate by: max(x.g)
                 scan x: (x.a = w.a)
             scan w: (w.id = 3)
+        # Nothing of the outer row says which rows there are.
+        SELECT id FROM t WHERE a = 1 OR EXISTS (SELECT t.a FROM v WHERE v.a > 3)
+          filter: ((t.a = 1) or exists(select #2))
+            subquery:
+              extend: #7=t.a
+                scan v: (v.a > 3)
+            scan t
         SELECT id, (SELECT count(*) FROM v WHERE v.a > t.a) FROM t
           extend: #8=(select #2)
             subquery:

@@ -13,8 +13,8 @@ use super::taken::Correlation;
 const RUN_COST: f64 = 30.0;
 /// A row that is grouped.
 const GROUP_COST: f64 = 0.3;
-/// Below this, running a subquery for each row is no loss that anybody sees: half a millisecond.
-const NEGLIGIBLE: f64 = 2000.0;
+/// Below this, running a subquery for each row is no loss that anybody sees: a millisecond.
+const NEGLIGIBLE: f64 = 4000.0;
 /// A subquery that follows an index costs what is thought only if the outer rows are as few as is thought; a join
 /// costs what it costs. So the subquery must be this much cheaper.
 const RISK: f64 = 3.0;

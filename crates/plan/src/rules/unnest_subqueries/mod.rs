@@ -202,14 +202,14 @@ impl Unnest<'_> {
         outer: &ColumnSet,
         runs: f64,
     ) -> Option<Unnested> {
-        let (relation, numbers) = copy(&subquery.relation, &self.columns);
+        let relation = subquery.relation.clone();
         let shape = match &subquery.kind {
             SubqueryKind::Exists { negated } => {
                 let options = self.planning.options;
                 Shape::existence(relation, *negated, &self.columns, options)?
             }
             _ => {
-                let column = numbers.of(*subquery.columns.first()?);
+                let column = *subquery.columns.first()?;
                 let value = Expression::column(column, whole.ty.clone(), true);
                 Shape::value(relation, value)?
             }
@@ -227,16 +227,30 @@ impl Unnest<'_> {
         };
         let (is_better, subquery_cost, join_cost) = choice.prefers_join();
         let chosen = is_better || self.planning.options.switches.subquery_to_derived;
-        let unnested = if chosen {
-            self.built(shape, &taken, inner, input, subquery.select_id)
-        } else {
-            None
-        };
+        let unnested = chosen
+            .then(|| self.built(shape, &taken, inner, input, subquery.select_id))
+            .flatten()
+            .map(|unnested| self.renumbered(unnested));
         if let Some(trace) = self.planning.trace {
             let costs = (subquery_cost, join_cost);
             note(subquery, costs, chosen, unnested.is_some(), trace);
         }
         unnested
+    }
+
+    /// The same under new column numbers: a subquery may stand in a statement twice, as an item of the select list
+    /// and where its alias is read.
+    fn renumbered(&self, unnested: Unnested) -> Unnested {
+        let Unnested {
+            right,
+            mut on,
+            mut value,
+        } = unnested;
+        let (right, numbers) = copy(&right, &self.columns);
+        on.iter_mut()
+            .chain([&mut value])
+            .for_each(|one| numbers.apply(one));
+        Unnested { right, on, value }
     }
 
     fn built(
@@ -247,9 +261,19 @@ impl Unnest<'_> {
         input: &Relation,
         select_id: usize,
     ) -> Option<Unnested> {
-        let Some(mut calls) = shape.calls.clone() else {
-            return shape.only_row(taken, inner);
+        let shape = match shape.calls {
+            Some(_) => shape,
+            None => match shape.by_key(taken, &inner) {
+                Some(unnested) => return Some(unnested),
+                None => shape.as_groups(&self.columns, self.planning.options)?,
+            },
         };
+        // Without an equality there is one group for all rows, also where there are none, and each pair is made in any
+        // case.
+        if taken.equalities.is_empty() {
+            return None;
+        }
+        let mut calls = shape.calls.clone()?;
         let reads_outer = calls.iter().any(|(_, call)| {
             let order = call.order_by.iter().map(|key| &key.expression);
             let mut read = call.arguments.iter().chain(order);
@@ -284,7 +308,7 @@ impl Unnest<'_> {
     fn reduced(&self, inner: Relation, taken: &Taken<'_>, input: &Relation) -> Relation {
         let mut asked = ColumnSet::new();
         asked.add_read_by(taken.equalities.iter().map(|one| &one.outer));
-        let Some(source) = source(input, &asked).filter(|_| !taken.equalities.is_empty()) else {
+        let Some(source) = source(input, &asked) else {
             return inner;
         };
         if self.estimates.relation(source) > self.estimates.relation(&inner) * FEW {
@@ -308,10 +332,6 @@ impl Unnest<'_> {
         calls: &mut shape::Calls,
         input: &Relation,
     ) -> Option<(Relation, Vec<Computed>, Vec<Expression>)> {
-        // Without an equality each pair is made in any case.
-        if taken.equalities.is_empty() {
-            return None;
-        }
         let mut conditions = taken.all_conditions();
         let arguments = || calls.iter().flat_map(|(_, call)| &call.arguments);
         let asked = column_types(conditions.iter().chain(arguments()), taken.outer());
@@ -435,8 +455,8 @@ fn is_copied(relation: &Relation) -> bool {
         && match relation {
             Relation::Scan(_) => true,
             Relation::Filter { .. } | Relation::Extend { .. } | Relation::Join(_) => {
-                let inputs = relation.inputs().into_iter();
-                with_stack(|| inputs.fold(true, |all, input| all && is_copied(input)))
+                let mut inputs = relation.inputs().into_iter();
+                with_stack(|| inputs.all(is_copied))
             }
             _ => false,
         }

@@ -1,15 +1,16 @@
 //! What a subquery is made of: rows, aggregates over all of them, and what is computed of these.
 
-use mayfly_functions::aggregate;
+use mayfly_functions::scalar;
 use mayfly_types::{SqlType, Value};
 
 use super::Unnested;
 use super::taken::{Taken, for_existence};
 use crate::options::PlanOptions;
 use crate::predicates::conjunction;
+use crate::rules::aggregate_calls::{any_value, row_count};
 use crate::rules::combine_distinct::is_unique;
 use crate::rules::rule::{NewColumns, is_movable, is_null_with, substitute};
-use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
     ColumnId, ColumnSet, Computed, Relation, Scan, has_subquery, produced, visit_expression,
     with_stack,
@@ -44,7 +45,7 @@ impl Shape {
     ) -> Option<Self> {
         Some(Self {
             input: for_existence(relation)?,
-            calls: Some(vec![row_count(columns, options)?]),
+            calls: Some(vec![(columns.one(), row_count(options)?)]),
             result: Wanted::Rows { negated },
         })
     }
@@ -158,39 +159,71 @@ impl Shape {
         })
     }
 
-    /// A subquery without aggregates that finds at most one row, by a unique key.
-    pub(super) fn only_row(self, taken: &Taken<'_>, inner: Relation) -> Option<Unnested> {
-        let Wanted::Value(mut value, _) = self.result else {
+    /// The join that a subquery without aggregates is when a unique key finds its only row.
+    pub(super) fn by_key(&self, taken: &Taken<'_>, inner: &Relation) -> Option<Unnested> {
+        let Wanted::Value(value, _) = &self.result else {
             return None;
         };
         let mut found = ColumnSet::new();
         for one in &taken.equalities {
             if let ExpressionKind::Column(id) = one.inner.kind
-                && has_collation_of(&inner, id, &one.inner.ty)
+                && has_collation_of(inner, id, &one.inner.ty)
             {
                 found.insert(id);
             }
         }
-        if !is_unique(&inner, &found) {
+        if !is_unique(inner, &found) {
             return None;
         }
+        let (mut value, on) = (value.clone(), taken.all_conditions());
+        let mut asked = ColumnSet::new();
+        asked.add_read_by(&on);
         // What is NULL without the row may be computed after the join, which then can follow an index.
         let right = match inner {
             Relation::Extend { input, columns }
                 if columns.iter().all(|column| {
-                    is_null_with(&column.expression, &produced(&input))
+                    is_null_with(&column.expression, &produced(input))
                         && is_movable(&column.expression)
+                        && !asked.contains(column.id)
                 }) =>
             {
-                computed(&mut value, &columns)?;
-                *input
+                computed(&mut value, columns)?;
+                Relation::clone(input)
             }
-            other => other,
+            other => other.clone(),
         };
-        Some(Unnested {
-            right,
-            on: taken.all_conditions(),
-            value,
+        Some(Unnested { right, on, value })
+    }
+
+    /// A subquery without aggregates as one that has some: a value of each group, and how many rows it has, of which
+    /// more than one is an error.
+    pub(super) fn as_groups(self, columns: &NewColumns, options: &PlanOptions) -> Option<Self> {
+        let Wanted::Value(value, _) = &self.result else {
+            return None;
+        };
+        let context = options.signature_context();
+        let (count_id, mut count) = (columns.one(), row_count(options)?);
+        let any_value = any_value(value, options)?;
+        let any_id = columns.one();
+        let rows = Expression::column(count_id, count.signature.result.clone(), true);
+        let only = scalar::by_name("only row")?;
+        let known = [crate::bind::argument(&rows)];
+        let signature = only.signature(&known, &context).ok()?;
+        let rows = Expression::call(only, vec![rows], signature);
+        let one = Expression::literal(Value::Int(1), rows.ty.clone());
+        let is_only = crate::bind::compare_expression(Comparison::Equal, rows, one);
+        let ty = value.ty.clone();
+        let branches = vec![(is_only, Expression::column(any_id, ty.clone(), true))];
+        let kind = ExpressionKind::Case {
+            branches,
+            otherwise: None,
+        };
+        // Without a group it is NULL, and so is the value.
+        count.signature.nullable = true;
+        Some(Self {
+            input: self.input,
+            calls: Some(vec![(count_id, count), (any_id, any_value)]),
+            result: Wanted::Value(Expression::new(kind, ty, true), Vec::new()),
         })
     }
 }
@@ -248,24 +281,4 @@ pub(super) fn column_types<'e>(
 /// Whether values that are equal are the same.
 pub(super) fn is_exact(ty: &SqlType) -> bool {
     ty.is_temporal() || ty.is_integer() || ty.kind == mayfly_types::TypeKind::Decimal
-}
-
-/// COUNT(*), as a column.
-fn row_count(columns: &NewColumns, options: &PlanOptions) -> Option<(ColumnId, AggregateCall)> {
-    let function = aggregate::by_name("count")?;
-    let row = Expression::literal(Value::Int(0), SqlType::bigint());
-    let known = [crate::bind::argument(&row)];
-    let signature = function
-        .signature(&known, &options.signature_context())
-        .ok()?;
-    let count = AggregateCall {
-        function,
-        signature,
-        arguments: vec![row],
-        options: Vec::new(),
-        distinct: false,
-        order_by: Vec::new(),
-        text: "count(0)".to_owned(),
-    };
-    Some((columns.one(), count))
 }

@@ -1,0 +1,131 @@
+//! Conditions on aggregates: how many groups have a sum, an average or a number of rows beyond a value.
+//!
+//! Values are taken as independent of their groups, and the sizes of groups as those that chance would make, so that
+//! by the central limit theorem aggregates are about normally distributed. Reports often ask for what is rare
+//! (`HAVING SUM(quantity) > 300`), where a fixed fraction would be wrong by orders of magnitude.
+
+use arrow_array::Array;
+use mayfly_types::convert::array_value;
+use mayfly_types::{SqlMode, SqlType};
+
+use super::columns::{AggregateFacts, AggregateKind, Columns};
+use crate::access::constant::known_value;
+use crate::statistics::Point;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::ColumnId;
+
+/// The mean of an aggregate over all groups, and how far from it groups are.
+fn distribution(columns: &dyn Columns, facts: &AggregateFacts) -> Option<(f64, f64)> {
+    let rows = facts.group_rows.max(1.0);
+    let (mean, variance) = match &facts.column {
+        None => return Some((rows, rows.sqrt())),
+        Some((id, ty)) => moments(columns, *id, ty)?,
+    };
+    Some(match facts.kind {
+        AggregateKind::Count => (rows, rows.sqrt()),
+        AggregateKind::Sum => (mean * rows, (rows * (variance + mean * mean)).sqrt()),
+        AggregateKind::Average => (mean, (variance / rows).sqrt()),
+    })
+}
+
+/// The mean of the values of a column, and their variance.
+fn moments(columns: &dyn Columns, id: ColumnId, ty: &SqlType) -> Option<(f64, f64)> {
+    let (table, column) = columns.table(id)?;
+    let statistics = table.column_with_values(column)?.statistics?;
+    let values = statistics.examples()?;
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for row in 0..values.len() {
+        if let Some(Point::Number(value)) = Point::of(&array_value(values, row), ty) {
+            count += 1.0;
+            sum += value;
+            squares += value * value;
+        }
+    }
+    (count > 0.0).then(|| {
+        let mean = sum / count;
+        (mean, (squares / count - mean * mean).max(0.0))
+    })
+}
+
+/// The fraction of groups for which a comparison of an aggregate with a constant is true.
+pub(crate) fn fraction(columns: &dyn Columns, predicate: &Expression) -> Option<f64> {
+    let ExpressionKind::Compare {
+        comparison,
+        left,
+        right,
+    } = &predicate.kind
+    else {
+        return None;
+    };
+    of_sides(columns, left, *comparison, right)
+        .or_else(|| of_sides(columns, right, comparison.mirrored(), left))
+}
+
+fn of_sides(
+    columns: &dyn Columns,
+    aggregate: &Expression,
+    comparison: Comparison,
+    value: &Expression,
+) -> Option<f64> {
+    let id = column_of(aggregate)?;
+    let facts = columns.aggregate(id)?;
+    let value = known_value(value, &[], SqlMode::DEFAULT)?;
+    let Point::Number(value) = Point::of(&value, &aggregate.ty)? else {
+        return None;
+    };
+    let (mean, deviation) = distribution(columns, &facts)?;
+    let above = normal_above((value - mean) / deviation.max(f64::MIN_POSITIVE));
+    let fraction = match comparison {
+        Comparison::Greater | Comparison::GreaterOrEqual => above,
+        Comparison::Less | Comparison::LessOrEqual => 1.0 - above,
+        _ => return None,
+    };
+    // Groups are not as regular as that: some are always there.
+    Some(fraction.clamp(0.5 / facts.groups.max(1.0), 1.0))
+}
+
+/// The column that an expression is, seen through conversions.
+pub(crate) fn column_of(expression: &Expression) -> Option<ColumnId> {
+    match &expression.kind {
+        ExpressionKind::Column(id) => Some(*id),
+        ExpressionKind::Cast(inner, _) => column_of(inner),
+        _ => None,
+    }
+}
+
+/// The part of a normal distribution above so many deviations (Abramowitz and Stegun, 26.2.17).
+fn normal_above(deviations: f64) -> f64 {
+    let x = deviations.abs();
+    let t = 1.0 / (1.0 + 0.231_641_9 * x);
+    let series = [
+        0.319_381_530,
+        -0.356_563_782,
+        1.781_477_937,
+        -1.821_255_978,
+        1.330_274_429,
+    ];
+    let sum = series
+        .iter()
+        .rev()
+        .fold(0.0, |sum, factor| (sum + factor) * t);
+    let tail = sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    if deviations < 0.0 { 1.0 - tail } else { tail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normal_above;
+
+    #[test]
+    fn the_tails_are_those_of_the_tables() {
+        for (deviations, part) in [
+            (0.0, 0.5),
+            (1.0, 0.158_655),
+            (-1.0, 0.841_345),
+            (3.0, 0.001_35),
+        ] {
+            let found = normal_above(deviations);
+            assert!((found - part).abs() < 1e-5, "{deviations}: {found}");
+        }
+    }
+}
