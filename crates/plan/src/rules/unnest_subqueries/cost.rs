@@ -137,11 +137,7 @@ fn collect_conditions(relation: &Relation, into: &mut Vec<Expression>) {
 }
 
 /// How many different values of some columns there are at most in a relation.
-pub(super) fn combinations(
-    relation: &Relation,
-    columns: &ColumnSet,
-    estimates: &Estimates,
-) -> f64 {
+pub(super) fn combinations(relation: &Relation, columns: &ColumnSet, estimates: &Estimates) -> f64 {
     let rows = estimates.relation(relation);
     let below = relation.inputs().into_iter();
     let below = below.filter(|input| columns.is_subset(&produced(input)));

@@ -69,25 +69,57 @@ impl Generator<'_> {
             return self.value(kind, columns, 1);
         };
         let by_rows: &[&str] = match kind {
-            Kind::Number => &["ROW_NUMBER()", "NTILE(3)", "LAG({a})", "LEAD({a}, 2, 0)", "LAG({a}, 0)"],
+            Kind::Number => &[
+                "ROW_NUMBER()",
+                "NTILE(3)",
+                "LAG({a})",
+                "LEAD({a}, 2, 0)",
+                "LAG({a}, 0)",
+            ],
             _ => &["LAG({a})", "LEAD({a}, 2)", "LAG({a}, 1, {a})"],
         };
         let framed: &[&str] = match kind {
             Kind::Number => &[
-                "COUNT(*)", "COUNT({a})", "SUM({a})", "MIN({a})", "MAX({a})", "FIRST_VALUE({a})",
-                "LAST_VALUE({a})", "NTH_VALUE({a}, 2)",
+                "COUNT(*)",
+                "COUNT({a})",
+                "SUM({a})",
+                "MIN({a})",
+                "MAX({a})",
+                "FIRST_VALUE({a})",
+                "LAST_VALUE({a})",
+                "NTH_VALUE({a}, 2)",
             ],
-            _ => &["MIN({a})", "MAX({a})", "FIRST_VALUE({a})", "LAST_VALUE({a})", "NTH_VALUE({a}, 2)"],
+            _ => &[
+                "MIN({a})",
+                "MAX({a})",
+                "FIRST_VALUE({a})",
+                "LAST_VALUE({a})",
+                "NTH_VALUE({a}, 2)",
+            ],
         };
         let of_peers: &[&str] = match kind {
-            Kind::Number => &["RANK()", "DENSE_RANK()", "COUNT(*)", "SUM({a})", "MIN({a})", "MAX({a})"],
+            Kind::Number => &[
+                "RANK()",
+                "DENSE_RANK()",
+                "COUNT(*)",
+                "SUM({a})",
+                "MIN({a})",
+                "MAX({a})",
+            ],
             _ => &["MIN({a})", "MAX({a})"],
         };
         let partition = self.partition(columns);
-        let numbers: Vec<&Column> = columns.iter().filter(|one| one.kind == Kind::Number).collect();
+        let numbers: Vec<&Column> = columns
+            .iter()
+            .filter(|one| one.kind == Kind::Number)
+            .collect();
         let (function, order, frame) = match self.random.below(4) {
             0 => (self.random.pick(by_rows), self.whole_order(columns), ""),
-            1 => (self.random.pick(framed), self.whole_order(columns), self.random.pick(&ROWS)),
+            1 => (
+                self.random.pick(framed),
+                self.whole_order(columns),
+                self.random.pick(&ROWS),
+            ),
             2 if !numbers.is_empty() => {
                 let key = numbers[self.random.below(numbers.len())].name.clone();
                 let direction = self.random.pick(&["", " DESC"]);
@@ -97,7 +129,11 @@ impl Generator<'_> {
                     .filter(|function| !function.contains("RANK"))
                     .collect();
                 let order = format!(" ORDER BY {key}{direction}");
-                (self.random.pick(&aggregates), order, self.random.pick(&VALUES))
+                (
+                    self.random.pick(&aggregates),
+                    order,
+                    self.random.pick(&VALUES),
+                )
             }
             _ => {
                 let mut order = self.whole_order(columns);
