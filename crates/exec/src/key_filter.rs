@@ -16,10 +16,8 @@ use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
-use mayfly_memory::Reservation;
+use mayfly_memory::{Budget, Reservation};
 use mayfly_types::PhysicalType;
-
-use crate::context::RunContext;
 
 /// Bits of a filter for each row that is expected.
 const BITS_PER_ROW: u64 = 16;
@@ -43,7 +41,7 @@ pub(crate) struct KeyFilter {
 
 impl KeyFilter {
     /// An empty filter for about so many keys, if their type has filters and there is memory.
-    pub(crate) fn new(ty: PhysicalType, rows: u64, run: &RunContext) -> Option<Self> {
+    pub(crate) fn new(ty: PhysicalType, rows: u64, memory: &Budget) -> Option<Self> {
         let flip = match ty {
             PhysicalType::Int64 => 1 << 63,
             PhysicalType::UInt64 => 0,
@@ -51,7 +49,6 @@ impl KeyFilter {
         };
         let wanted = rows.saturating_mul(BITS_PER_ROW).max(2);
         let bits = (u64::BITS - (wanted - 1).leading_zeros()).clamp(BITS_MIN, BITS_MAX);
-        let memory = run.statement.temp.memory();
         let bytes = 1_u64 << (bits - 3);
         if bytes > memory.available() / MEMORY_SHARE {
             return None;
@@ -150,8 +147,7 @@ mod tests {
 
     fn filter(ty: PhysicalType, rows: u64) -> KeyFilter {
         let statement = testing::World::new().statement(&testing::configs()[0]);
-        let run = RunContext::for_expressions(statement, &[]);
-        KeyFilter::new(ty, rows, &run).expect("numbers have filters")
+        KeyFilter::new(ty, rows, statement.temp.memory()).expect("numbers have filters")
     }
 
     fn kept(filter: &KeyFilter, keys: ArrayRef) -> Vec<bool> {

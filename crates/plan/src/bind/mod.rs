@@ -34,6 +34,7 @@ mod types;
 mod variables;
 mod view_target;
 mod window;
+mod window_scope;
 mod with;
 
 use binder::Binder;

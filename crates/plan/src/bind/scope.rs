@@ -9,7 +9,7 @@ use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use crate::bind::block::{BlockColumn, same_name};
 use crate::bind::scalar_names::ScalarColumn;
-use crate::bind::window::Windows;
+use crate::bind::window_scope::Windows;
 use crate::catalog::{DefaultSource, TableId, TableSource};
 use crate::predicates::and;
 use crate::tree::access::HintPurpose;

@@ -301,7 +301,10 @@ impl HashJoin {
             }
             let ty = self.build.layout.columns[build.column];
             let filter = (filters.len() < FILTERED_KEYS_MAX)
-                .then(|| KeyFilter::new(ty, self.build.input.rows_hint(), run))
+                .then(|| {
+                    let memory = run.statement.temp.memory();
+                    KeyFilter::new(ty, self.build.input.rows_hint(), memory)
+                })
                 .flatten()
                 .map(Arc::new);
             let given = GivenFilter {
