@@ -214,7 +214,7 @@ impl Kernel for Strings {
     fn add(&mut self, values: &Self::Values<'_>, row: usize) -> Result<()> {
         if values.is_valid(row) {
             let (keeps, is_json, collation) = (self.keeps, self.is_json, self.collation);
-            let is_better = |new: &Box<[u8]>, old: &Box<[u8]>| {
+            let is_better = |new: &[u8], old: &[u8]| {
                 let order = match is_json {
                     true => compare_json(new, old),
                     false => compare_texts(new, old, collation),
@@ -229,8 +229,11 @@ impl Kernel for Strings {
             let value: Box<[u8]> = values.value(row).into();
             let bytes = &mut self.bytes;
             *bytes += value.len();
-            self.queue
-                .enter(value, is_better, |beaten| *bytes -= beaten.len());
+            self.queue.enter(
+                value,
+                |new, old| is_better(new, old),
+                |beaten| *bytes -= beaten.len(),
+            );
         }
         self.queue.entered += 1;
         Ok(())

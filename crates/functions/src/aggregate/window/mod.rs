@@ -89,9 +89,7 @@ pub fn frame_aggregate(
         "stddev_pop" => Ok(boxed(spreads::Spreads::new(false, true))),
         "stddev_samp" => Ok(boxed(spreads::Spreads::new(true, true))),
         _ => Ok(boxed(documents::Documents::new(
-            function,
-            signature,
-            context.clone(),
+            function, signature, *context,
         ))),
     }
 }
