@@ -417,8 +417,9 @@ impl VisitorMut for Fixing<'_> {
         if let Expr::Function(call) = expr
             && let Some(window) = &mut call.over
         {
-            // A window does not see the select list.
+            // A function over a window does not see the select list.
             let clause = std::mem::replace(&mut self.clause, Clause::Other);
+            call.args.visit(self)?;
             window.visit(self)?;
             self.clause = clause;
         }
