@@ -46,7 +46,7 @@ fn a_tree_names_columns_costs_and_tables() {
         SELECT 1
           -> Rows fetched before execution  (cost=0..0 rows=1)
         SELECT a, (SELECT max(c) FROM u WHERE u.a = t.a) m FROM t WHERE id = 5
-          -> Filter: (t.id = 5)  (cost=100 rows=100)
+          -> Filter: (t.id = 5)  (cost=100 rows=1)
               -> Table scan on t  (cost=100 rows=1000)
           -> Select #2 (subquery in projection; dependent)
               -> Aggregate: max(u.c)  (cost=1.35 rows=1)

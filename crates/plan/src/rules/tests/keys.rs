@@ -79,10 +79,10 @@ fn conditions_above_reach_outer_joins() {
         SELECT 1 FROM t LEFT JOIN u ON t.a = u.a LEFT JOIN w ON u.c = w.id WHERE concat(w.b, 'x') = 'yx'
           extend: #16=1
             inner join: (t.a = u.a)
+              scan t
               inner join
                 scan u
                 scan w: (concat(w.b,'x') = 'yx')
-              scan t
         SELECT * FROM (SELECT count(u.c) n FROM t LEFT JOIN u ON t.a = u.a) d WHERE n > 3
           derived d (select #2)
             filter: (#7 > 3)

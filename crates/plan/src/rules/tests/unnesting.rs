@@ -11,11 +11,11 @@ fn aggregates_are_grouped_by_what_correlates_them() {
             scan t
             derived derived_1_2 (select #2)
               aggregate by u.a: avg(u.c)
-                semi join: (u.a = t.a)
-                  inner join: (v.a = u.c)
-                    scan v
+                inner join: (v.a = u.c)
+                  scan v
+                  semi join: (u.a = t.a)
                     scan u
-                  scan t
+                    scan t
         # No group is a count of zero.
         SELECT id, (SELECT count(*) FROM v WHERE v.a = t.a) FROM t ORDER BY b
           extend: #8=(case when (#22 is null) then 0 else #22 end)
@@ -49,6 +49,7 @@ fn aggregates_are_grouped_by_what_correlates_them() {
         SELECT 1 FROM v, t WHERE v.a = t.id AND t.b = 'x' AND v.a < (SELECT 0.2 * avg(x.a) FROM v x WHERE x.a = t.id)
           extend: #12=1
             inner join: (v.a = t.id) and (v.a < (0.2 * #26))
+              scan v
               inner join: (#25 = t.id)
                 scan t: (t.b = 'x')
                 derived derived_1_2 (select #2)
@@ -56,7 +57,6 @@ fn aggregates_are_grouped_by_what_correlates_them() {
                     semi join: (x.a = t.id)
                       scan x
                       scan t: (t.b = 'x')
-              scan v
         ",
     );
 }
