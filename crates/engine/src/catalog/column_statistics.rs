@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arrow_array::Array;
 use mayfly_plan::ColumnStatistics;
 use mayfly_plan::statistics::Sampler;
 use mayfly_storage::{ColumnId, Table};
@@ -15,6 +16,8 @@ use parking_lot::Mutex;
 const SAMPLE_ROWS: usize = 16_384;
 /// The same where values may be long.
 const SAMPLE_LONG_ROWS: usize = 1024;
+/// The bytes of a sample's strings, which no limit counts.
+const SAMPLE_BYTES: usize = 256 << 10;
 /// So many rows may always change before a sample is taken anew.
 const CHANGES_MIN: u64 = 16;
 
@@ -88,8 +91,19 @@ fn sampled(
         SAMPLE_ROWS
     };
     let mut sampler = Sampler::new(ty, rows, wanted);
+    let mut bytes_left = SAMPLE_BYTES;
     table.sample(&[ColumnId(column)], wanted, &mut |run| {
-        sampler.add(run.column(0));
+        let values = run.column(0);
+        let bytes = run.string_bytes();
+        let fitting = match bytes <= bytes_left {
+            true => values.len(),
+            // As many as have about the length of all.
+            false => values.len() * bytes_left / bytes,
+        };
+        bytes_left = bytes_left.saturating_sub(bytes);
+        if fitting > 0 {
+            sampler.add(&values.slice(0, fitting));
+        }
         Ok(())
     })?;
     Ok(sampler.finish())

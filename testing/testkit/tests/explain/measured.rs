@@ -176,7 +176,7 @@ fn analyze_has_the_shape_of_mariadb() {
     let rows = session.must("ANALYZE SELECT * FROM t WHERE c = 3");
     assert_eq!(
         rows,
-        ["1\tSIMPLE\tt\tALL\tNULL\tNULL\tNULL\tNULL\t900\t900.00\t10.00\t11.11\tUsing where"]
+        ["1\tSIMPLE\tt\tALL\tNULL\tNULL\tNULL\tNULL\t900\t900.00\t11.11\t11.11\tUsing where"]
     );
     let sql = "ANALYZE FORMAT=JSON SELECT c, COUNT(*) n FROM t WHERE a <> 1 GROUP BY c ORDER BY n DESC LIMIT 3";
     let document = document(&fixture, sql);
