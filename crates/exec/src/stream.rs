@@ -29,6 +29,7 @@ pub fn execute(
         state: State::New(Arc::clone(plan)),
         predicates: predicates(plan),
         limit: Limit::new(plan),
+        any_order: false,
         run,
     })
 }
@@ -47,6 +48,8 @@ pub struct ResultStream {
     state: State,
     predicates: Vec<usize>,
     limit: Limit,
+    /// See [`ResultStream::give_in_any_order`].
+    any_order: bool,
     run: RunContext,
 }
 
@@ -99,6 +102,12 @@ enum State {
 }
 
 impl ResultStream {
+    /// Nobody does anything with the rows that depends on which of them come first, where SQL leaves that open: all
+    /// threads may give them. A statement that adds, changes or locks rows does that in their order.
+    pub fn give_in_any_order(&mut self) {
+        self.any_order = true;
+    }
+
     /// The next rows; `None` at the end. Never an empty batch.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let result = contain(|| self.advance());
@@ -130,8 +139,7 @@ impl ResultStream {
             );
             stages.enter(if changes { stage } else { Stage::Executing });
             root.prepare(&self.run)?;
-            // UPDATE changes rows in the order of their table: a key may take the place of one before it.
-            let exchange = match stage != Stage::Updating && computes(&plan.root) {
+            let exchange = match self.any_order && computes(&plan.root) {
                 true => Exchange::start(&root, &self.run)?,
                 false => None,
             };

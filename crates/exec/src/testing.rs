@@ -159,6 +159,7 @@ impl World {
         let statement = self.statement(config);
         let result = (|| {
             let mut stream = crate::execute(query, &statement, &[])?;
+            stream.give_in_any_order();
             let mut rows = Vec::new();
             while let Some(batch) = stream.next_batch()? {
                 assert!(!batch.is_empty());
@@ -218,6 +219,7 @@ impl World {
     pub(crate) fn rows_examined(&self, query: QueryPlan) -> u64 {
         let statement = self.statement(&configs()[0]);
         let mut stream = crate::execute(&Arc::new(query), &statement, &[]).unwrap();
+        stream.give_in_any_order();
         while stream.next_batch().unwrap().is_some() {}
         let counters = &statement.counters;
         counters.rows_examined.load(Ordering::Relaxed)

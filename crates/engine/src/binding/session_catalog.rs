@@ -241,7 +241,7 @@ struct StoredStatistics {
     rows: Arc<dyn Table>,
     /// Of a table whose rows are kept.
     table: Option<Arc<BaseTable>>,
-    /// What was asked for in this statement.
+    /// What was asked for of this reference to the table.
     columns: Mutex<Vec<(usize, Option<Arc<ColumnStatistics>>)>>,
 }
 

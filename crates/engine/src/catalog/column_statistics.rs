@@ -38,7 +38,7 @@ struct Known {
 }
 
 impl ColumnStatisticsCache {
-    /// So many rows were added, changed or removed.
+    /// So many rows were added or changed; that some were removed is seen by how many there are.
     pub(crate) fn count_changes(&self, rows: u64) {
         self.changes.fetch_add(rows, Ordering::Relaxed);
     }

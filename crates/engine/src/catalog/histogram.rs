@@ -21,6 +21,9 @@ pub(crate) const TEXT_CHARACTERS: usize = 42;
 /// What stands before the bytes of a text in the document.
 const TEXT_PREFIX: &str = "base64:type254:";
 
+/// How many buckets a histogram has where the statement says nothing.
+pub(crate) const BUCKETS: u32 = 100;
+
 /// The histogram of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Histogram {
@@ -231,8 +234,8 @@ impl Histogram {
     /// How many buckets were asked for.
     pub(crate) fn buckets(&self) -> u32 {
         match member(&self.document, "number-of-buckets-specified") {
-            Some(Json::Int(buckets)) => u32::try_from(*buckets).unwrap_or(100),
-            _ => 100,
+            Some(Json::Int(buckets)) => u32::try_from(*buckets).unwrap_or(BUCKETS),
+            _ => BUCKETS,
         }
     }
 

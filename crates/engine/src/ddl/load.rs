@@ -55,10 +55,13 @@ impl<'r> Record<'r> {
     }
 
     fn fact(&self, name: &str) -> Option<&'r str> {
+        self.facts(name).next()
+    }
+
+    /// The values of a fact that may stand several times.
+    fn facts(&self, name: &str) -> impl Iterator<Item = &'r str> {
         let facts = self.facts.lines().filter_map(|line| line.split_once(' '));
-        facts
-            .into_iter()
-            .find_map(|(fact, value)| (fact == name).then_some(value))
+        facts.filter_map(move |(fact, value)| (fact == name).then_some(value))
     }
 
     /// Numbers with spaces between them; none without the fact.
@@ -104,9 +107,7 @@ fn read_table(
         definition.keys.get_mut(key)?.generated = true;
     }
     definition.created = created;
-    let facts = record.facts.lines().filter_map(|line| line.split_once(' '));
-    let histograms = facts.filter(|(fact, _)| *fact == "histogram");
-    let histograms = histograms.map(|(_, record)| Histogram::of_record(record));
+    let histograms = record.facts("histogram").map(Histogram::of_record);
     definition.histograms = histograms.collect::<Option<_>>()?;
     Some(Ok((definition, trees)))
 }

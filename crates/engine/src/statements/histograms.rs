@@ -25,9 +25,6 @@ use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
 
-/// Buckets of a histogram that names no number of them.
-const BUCKETS: u32 = 100;
-
 /// A row of the result: the table, and the kind and text of a message.
 pub(super) type Message = (String, &'static str, String);
 
@@ -172,17 +169,16 @@ fn refused(definition: &TableDefinition, column: &ColumnDefinition) -> Option<St
     if histogram::data_type(&column.ty).is_none() {
         return Some(format!("The column '{name}' has an unsupported data type."));
     }
-    let is_unique = definition
-        .unique_keys()
-        .any(|key| match key.parts.as_slice() {
-            [only] => {
-                let column = only
-                    .whole_column()
-                    .and_then(|at| definition.columns.get(at));
-                column.is_some_and(|column| column.name == *name)
-            }
+    let is_unique = definition.unique_keys().any(|key| {
+        let columns = key.whole_columns().unwrap_or_default();
+        match *columns {
+            [only] => definition
+                .columns
+                .get(only)
+                .is_some_and(|column| column.name == *name),
             _ => false,
-        });
+        }
+    });
     is_unique.then(|| format!("The column '{name}' is covered by a single-part unique index."))
 }
 
@@ -253,7 +249,7 @@ fn made(
     let settings = HistogramSettings {
         buckets: match update.buckets {
             Some(buckets) => histogram::check_buckets(buckets)?,
-            None => BUCKETS,
+            None => histogram::BUCKETS,
         },
         auto_update: update.auto_update,
         now,

@@ -58,7 +58,9 @@ pub(super) fn execute(
     columns: Arc<[ResultColumn]>,
 ) -> Result<Outcome> {
     refuse_large(context, planned)?;
-    let Reading { rows, execution } = Reading::start(context, planned)?;
+    let mut reading = Reading::start(context, planned)?;
+    reading.give_in_any_order();
+    let Reading { rows, execution } = reading;
     Ok(Outcome::Rows {
         columns,
         rows: Box::new(rows),
@@ -105,6 +107,11 @@ impl Reading {
         let values = &context.parameters().values;
         let rows = mayfly_exec::execute(&planned.plan, &execution, values)?;
         Ok(Self { rows, execution })
+    }
+
+    /// Nothing depends on which rows come first, where SQL leaves that open.
+    pub(super) fn give_in_any_order(&mut self) {
+        self.rows.give_in_any_order();
     }
 
     /// The next rows.

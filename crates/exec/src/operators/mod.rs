@@ -22,6 +22,7 @@ mod limit;
 mod materialize;
 mod measured;
 mod nested_loop;
+mod one_cursor;
 mod partition_groups;
 mod project;
 mod recursive;

@@ -18,6 +18,7 @@ fn run(
     let statement = world.statement(config);
     let query = Arc::new(query);
     let mut stream = crate::execute(&query, &statement, &[]).unwrap();
+    stream.give_in_any_order();
     let mut rows = 0;
     while let Some(batch) = stream.next_batch().unwrap() {
         rows += batch.row_count() as u64;

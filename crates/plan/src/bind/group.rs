@@ -194,13 +194,7 @@ impl Binder<'_> {
     /// The columns of FROM that have one value in each group.
     fn determined(&self, keys: &[Expression], input: &Relation) -> ColumnSet {
         let scope = self.innermost();
-        let mut known: ColumnSet = keys
-            .iter()
-            .filter_map(|key| match key.kind {
-                ExpressionKind::Column(id) => Some(id),
-                _ => None,
-            })
-            .collect();
+        let mut known: ColumnSet = keys.iter().filter_map(Expression::as_column).collect();
         let mut rules: Vec<(ColumnSet, ColumnId)> = Vec::new();
         collect_dependences(input, &mut rules);
         loop {

@@ -19,7 +19,9 @@ use super::collation::unclaimed;
 use super::expression::{bare, is_descending, position_of};
 use super::scope::Clause;
 use super::window_scope::{BoundCall, Named, NamedState, Specification, UNNAMED};
-use crate::tree::expression::{Expression, ExpressionKind, same_expression};
+use crate::tree::expression::{
+    Expression, ExpressionKind, same_expression, same_expressions, same_order,
+};
 use crate::tree::logical::{Computed, Relation, Window, visit_expression_mut};
 use crate::tree::physical::SortKey;
 use crate::tree::window::WindowCall;
@@ -61,7 +63,7 @@ impl Binder<'_> {
                 state: NamedState::Written(Box::new(specification.clone())),
             });
         }
-        for at in 0..written.len() {
+        for at in 0..self.scope().windows.named.len() {
             self.named_window(at)?;
         }
         Ok(())
@@ -264,7 +266,7 @@ impl Binder<'_> {
             } = specifications[first.specification].clone();
             let is_of_it = |call: &mut BoundCall| {
                 let other = &specifications[call.specification];
-                same_keys(&partition, &other.partition) && same_order(&order, &other.order)
+                same_expressions(&partition, &other.partition) && same_order(&order, &other.order)
             };
             let own: Vec<BoundCall> = calls.extract_if(.., is_of_it).collect();
             let own = own.into_iter().map(|known| (known.id, known.call));
@@ -272,15 +274,4 @@ impl Binder<'_> {
         }
         relation
     }
-}
-
-fn same_keys(a: &[Expression], b: &[Expression]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_expression(a, b))
-}
-
-fn same_order(a: &[SortKey], b: &[SortKey]) -> bool {
-    let same = |(a, b): (&SortKey, &SortKey)| {
-        a.descending == b.descending && same_expression(&a.expression, &b.expression)
-    };
-    a.len() == b.len() && a.iter().zip(b).all(same)
 }

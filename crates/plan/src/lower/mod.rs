@@ -306,7 +306,6 @@ impl Lowering {
             output.push(position_type());
         }
         let never = scan.predicates.iter().any(is_never_true);
-        let estimated_rows = estimate::of_scan(&scan);
         let operator = match scan.access {
             Access::Table => Operator::TableScan {
                 predicate: self.conjunction(scan.predicates, &layout)?,
@@ -339,9 +338,7 @@ impl Lowering {
                 }))
             }
         };
-        let lowered = self
-            .numbering
-            .lowered(operator, output, estimated_rows, layout);
+        let lowered = self.numbering.lowered(operator, output, rows, layout);
         Ok(if never { no_rows(lowered) } else { lowered })
     }
 

@@ -164,16 +164,16 @@ impl EqualityClasses {
 }
 
 /// The two columns that a condition says are equal.
-fn column_pair(predicate: &Expression) -> Option<(&Expression, &Expression)> {
+pub(super) fn column_pair(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     let (left, right) = sides(predicate)?;
-    let is_column = |side: &Expression| matches!(side.kind, ExpressionKind::Column(_));
+    let is_column = |side: &Expression| side.as_column().is_some();
     (is_column(left) && is_column(right)).then_some((left, right))
 }
 
 /// A column and the value that a condition says it has.
 pub(super) fn fixed(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     let (left, right) = sides(predicate)?;
-    let is_column = |side: &Expression| matches!(side.kind, ExpressionKind::Column(_));
+    let is_column = |side: &Expression| side.as_column().is_some();
     if is_column(left) && is_constant(right) {
         Some((left, right))
     } else if is_column(right) && is_constant(left) {

@@ -17,6 +17,9 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if query.tables.iter().all(|table| table.indexes.is_empty()) {
         return;
     }
+    if !query.holds(|relation| matches!(relation, Relation::Aggregate(_))) {
+        return;
+    }
     let orders = Orders::new(query, planning);
     let mut next_column = query.next_column;
     query.for_each_relation_mut(&mut |relation| {

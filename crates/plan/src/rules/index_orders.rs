@@ -26,6 +26,11 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if planning.trace.is_none() && query.tables.iter().all(|table| table.indexes.is_empty()) {
         return;
     }
+    let is_ordered =
+        |relation: &Relation| matches!(relation, Relation::Sort { .. } | Relation::Aggregate(_));
+    if !query.holds(is_ordered) {
+        return;
+    }
     let rule = Orders::new(query, planning);
     query.for_each_relation_mut(&mut |relation| match relation {
         Relation::Sort { .. } => rule.sort(relation),
@@ -177,10 +182,7 @@ impl<'a> Orders<'a> {
         let columns: Option<Vec<ColumnId>> = aggregate
             .keys
             .iter()
-            .map(|key| match key.expression.kind {
-                ExpressionKind::Column(id) => Some(id),
-                _ => None,
-            })
+            .map(|key| key.expression.as_column())
             .collect();
         let Some(columns) = columns else {
             refuse("it is not by columns alone");

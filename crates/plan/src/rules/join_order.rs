@@ -33,6 +33,9 @@ use crate::tree::logical::{
 use crate::tree::physical::JoinKind;
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    if !query.holds(|relation| matches!(relation, Relation::Join(_))) {
+        return;
+    }
     let mut order = Order {
         needed: needed_columns(query),
         estimates: Estimates::of(query),

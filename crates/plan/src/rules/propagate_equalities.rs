@@ -6,11 +6,11 @@
 //! those rows matter that are partners of rows that meet the conditions above. What is found out about a
 //! table is put where the table is read, below the join, and never into an outer join's preserved side.
 
-use super::equality_classes::{EqualityClass, EqualityClasses, fixed};
+use super::equality_classes::{EqualityClass, EqualityClasses, column_pair, fixed};
 use super::planning::Planning;
 use super::rule::is_movable;
 use crate::bind::compare_expression as compare;
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression};
 use crate::tree::logical::{
     ColumnSet, Join, Query, Relation, for_each_subquery_mut, produced, with_stack,
 };
@@ -37,14 +37,8 @@ fn propagate(relation: &mut Relation) {
 
 /// Whether a condition in a chain of joins says that two columns are equal: without one there is nothing to learn.
 fn joins_columns(relation: &Relation) -> bool {
-    let is_pair = |predicate: &Expression| match &predicate.kind {
-        ExpressionKind::Compare {
-            comparison: Comparison::Equal,
-            left,
-            right,
-        } => left.as_column().is_some() && right.as_column().is_some(),
-        _ => false,
-    };
+    // Pairs that do not compare alike say nothing either.
+    let is_pair = |predicate: &Expression| column_pair(predicate).is_some();
     with_stack(|| match relation {
         Relation::Filter { input, predicates } => {
             predicates.iter().any(is_pair) || joins_columns(input)

@@ -59,6 +59,13 @@ impl Query {
         self.for_each_tree_mut(visit);
     }
 
+    /// Whether a statement has such a relation.
+    pub(super) fn holds(&mut self, is_such: impl Fn(&Relation) -> bool) -> bool {
+        let mut found = false;
+        self.for_each_relation_mut(&mut |relation| found = found || is_such(relation));
+        found
+    }
+
     /// Every relation of a statement, inputs first, those of subqueries too.
     pub(crate) fn for_each_relation_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
         self.for_each_tree_mut(&mut |tree| crate::tree::logical::visit_relations_mut(tree, visit));

@@ -5,7 +5,7 @@
 //! partitions are the first keys of that order, in any sequence, and whose own order are the next ones.
 
 use super::planning::Planning;
-use crate::tree::expression::{Expression, same_expression};
+use crate::tree::expression::{Expression, same_expression, same_order};
 use crate::tree::logical::{Query, Relation, Window};
 use crate::tree::physical::SortKey;
 
@@ -30,62 +30,43 @@ fn share(relation: &mut Relation) {
 }
 
 /// Takes windows and their sorts off a relation, the uppermost first; gives what is below.
-fn take_chain(relation: Relation, windows: &mut Vec<Window>) -> Relation {
-    match relation {
-        Relation::Window(mut window) => {
-            let keys = keys_of(&window);
-            let below = match *window.input {
-                Relation::Sort {
-                    input,
-                    keys: sorted,
-                    limit: None,
-                    ..
-                } if same_order(&sorted, &keys) => *input,
-                other => other,
-            };
-            window.input = Box::new(Relation::one_row());
-            windows.push(window);
-            take_chain(below, windows)
-        }
-        other => other,
+fn take_chain(mut relation: Relation, windows: &mut Vec<Window>) -> Relation {
+    while let Relation::Window(mut window) = relation {
+        let keys = keys_of(&window);
+        let input = std::mem::replace(&mut window.input, Box::new(Relation::one_row()));
+        relation = match *input {
+            Relation::Sort {
+                input,
+                keys: sorted,
+                limit: None,
+                ..
+            } if same_order(&sorted, &keys) => *input,
+            other => other,
+        };
+        windows.push(window);
     }
+    relation
 }
 
 /// The windows over a relation, with as few sorts as may be.
 fn arranged(mut relation: Relation, mut windows: Vec<Window>) -> Relation {
+    let length = |window: &Window| window.partition.len() + window.order.len();
     while !windows.is_empty() {
         let mut longest = 0;
         for (at, window) in windows.iter().enumerate() {
-            if keys_of(window).len() > keys_of(&windows[longest]).len() {
+            if length(window) > length(&windows[longest]) {
                 longest = at;
             }
         }
         let first = windows.remove(longest);
         let order = keys_of(&first);
-        relation = put(first, relation, true);
+        relation = Window::over(relation, first.partition, first.order, first.calls);
         for window in windows.extract_if(.., |window| is_in_order(window, &order)) {
-            relation = put(window, relation, false);
+            let input = Box::new(relation);
+            relation = Relation::Window(Window { input, ..window });
         }
     }
     relation
-}
-
-fn put(window: Window, relation: Relation, sorts: bool) -> Relation {
-    let Window {
-        partition,
-        order,
-        calls,
-        ..
-    } = window;
-    if sorts {
-        return Window::over(relation, partition, order, calls);
-    }
-    Relation::Window(Window {
-        input: Box::new(relation),
-        partition,
-        order,
-        calls,
-    })
 }
 
 /// What a window sorts its rows by.
@@ -112,11 +93,4 @@ fn is_in_order(window: &Window, order: &[SortKey]) -> bool {
         && rest
             .get(..window.order.len())
             .is_some_and(|rest| same_order(rest, &window.order))
-}
-
-fn same_order(a: &[SortKey], b: &[SortKey]) -> bool {
-    let same = |(a, b): (&SortKey, &SortKey)| {
-        a.descending == b.descending && same_expression(&a.expression, &b.expression)
-    };
-    a.len() == b.len() && a.iter().zip(b).all(same)
 }

@@ -194,11 +194,6 @@ impl ColumnStatistics {
         }
     }
 
-    /// The part of the rows that is equal to some value, nobody knows which.
-    pub fn equal_to_any(&self) -> f64 {
-        (1.0 - self.null_fraction) / self.distinct.max(1.0)
-    }
-
     /// The part of the rows that is less than a value, or not greater if `inclusive`.
     fn below(&self, point: &Point, inclusive: bool) -> f64 {
         let is_below = |common: &&Common| {

@@ -12,7 +12,7 @@ use mayfly_functions::{ScalarFunction, Signature};
 use mayfly_types::{SqlType, Value};
 
 use crate::tree::logical;
-use crate::tree::physical::Plan;
+use crate::tree::physical::{Plan, SortKey};
 
 /// A typed expression.
 #[derive(Debug, Clone)]
@@ -277,9 +277,6 @@ impl Expression {
 pub fn same_expression(a: &Expression, b: &Expression) -> bool {
     use mayfly_functions::scalar::Volatility;
 
-    let same_list = |a: &[Expression], b: &[Expression]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_expression(a, b))
-    };
     if a.ty != b.ty {
         return false;
     }
@@ -302,7 +299,7 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
             f.volatility() != Volatility::Volatile
                 && f.names() == g.names()
                 && first.arguments == second.arguments
-                && same_list(a, b)
+                && same_expressions(a, b)
         }
         // Each subquery has its own numbers for its columns, which a copy keeps.
         (ExpressionKind::LogicalSubquery(a), ExpressionKind::LogicalSubquery(b)) => {
@@ -327,7 +324,7 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
             },
         ) => x == y && same_expression(a, c) && same_expression(b, d),
         (ExpressionKind::And(a), ExpressionKind::And(b))
-        | (ExpressionKind::Or(a), ExpressionKind::Or(b)) => same_list(a, b),
+        | (ExpressionKind::Or(a), ExpressionKind::Or(b)) => same_expressions(a, b),
         (
             ExpressionKind::Case {
                 branches: a,
@@ -362,6 +359,19 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
         ) => m == n && x == y && same_expression(a, b),
         _ => false,
     })
+}
+
+/// Whether two lists of bound expressions are the same computations, one by one.
+pub(crate) fn same_expressions(a: &[Expression], b: &[Expression]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_expression(a, b))
+}
+
+/// Whether two orders are the same.
+pub(crate) fn same_order(a: &[SortKey], b: &[SortKey]) -> bool {
+    let same = |(a, b): (&SortKey, &SortKey)| {
+        a.descending == b.descending && same_expression(&a.expression, &b.expression)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
 /// What conversions to strings of a length that the user gives are called where none may be that long.

@@ -219,14 +219,6 @@ impl WindowFunction {
             Self::Aggregate(call) => call.function.names()[0],
         }
     }
-
-    /// Whether it reads the rows of a frame; the others read the whole partition.
-    pub fn has_frame(&self) -> bool {
-        matches!(
-            self,
-            Self::FirstValue | Self::LastValue | Self::NthValue(_) | Self::Aggregate(_)
-        )
-    }
 }
 
 impl Frame {
@@ -262,28 +254,28 @@ impl Frame {
 }
 
 impl WindowCall {
-    /// Whether nothing of the rows behind the row's peers decides its value, so that it is known as rows come.
+    /// Whether nothing of the rows behind the row decides its value, so that it is known as rows come. The executor decides
+    /// for itself how many rows it waits for, by the same rules.
     pub fn is_streamed(&self) -> bool {
+        let begins_with_partition = matches!(self.frame.start, FrameBound::Unbounded);
+        let ends_by_row = match &self.frame.end {
+            FrameBound::CurrentRow => self.frame.counts_rows,
+            FrameBound::Rows(behind) => *behind <= 0,
+            FrameBound::Unbounded | FrameBound::Value(_) => false,
+        };
         match &self.function {
             WindowFunction::RowNumber
             | WindowFunction::Rank
             | WindowFunction::DenseRank
             | WindowFunction::Lag(_) => true,
+            // The first row of the partition is there, wherever the frame ends.
+            WindowFunction::FirstValue if begins_with_partition => {
+                !matches!(self.frame.end, FrameBound::Value(_))
+            }
             WindowFunction::FirstValue
             | WindowFunction::LastValue
-            | WindowFunction::NthValue(_) => match &self.frame.end {
-                FrameBound::CurrentRow => self.frame.counts_rows,
-                FrameBound::Rows(behind) => *behind <= 0,
-                _ => {
-                    matches!(self.function, WindowFunction::FirstValue)
-                        && matches!(self.frame.start, FrameBound::Unbounded)
-                }
-            },
-            WindowFunction::Aggregate(_) => match &self.frame.end {
-                FrameBound::CurrentRow => self.frame.counts_rows,
-                FrameBound::Rows(behind) => *behind <= 0,
-                _ => false,
-            },
+            | WindowFunction::NthValue(_)
+            | WindowFunction::Aggregate(_) => ends_by_row,
             WindowFunction::PercentRank
             | WindowFunction::CumeDist
             | WindowFunction::Ntile(_)

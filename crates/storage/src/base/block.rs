@@ -235,22 +235,32 @@ impl<'a> Values<'a> {
         base: u64,
         width: usize,
         bytes: &[u8],
-        rows: Range<usize>,
+        rows: BlockRows<'_>,
         mut each: impl FnMut(u64),
     ) -> Checked<()> {
         fn words<const N: usize>(
             bytes: &[u8],
-            rows: Range<usize>,
+            rows: BlockRows<'_>,
             word: impl Fn([u8; N]) -> u64,
             mut give: impl FnMut(u64),
         ) -> Checked<()> {
-            let words = bytes.as_chunks().0.get(rows).ok_or(Damaged)?;
-            words.iter().for_each(|bytes| give(word(*bytes)));
+            let words = bytes.as_chunks().0;
+            match rows {
+                BlockRows::Range(rows) => {
+                    let words = words.get(rows).ok_or(Damaged)?;
+                    words.iter().for_each(|bytes| give(word(*bytes)));
+                }
+                BlockRows::List(rows) => {
+                    for row in rows {
+                        give(word(*words.get(*row as usize).ok_or(Damaged)?));
+                    }
+                }
+            }
             Ok(())
         }
         let mut give = |more: u64| each(base.wrapping_add(more));
         match width {
-            0 => rows.for_each(|_| give(0)),
+            0 => (0..rows.len()).for_each(|_| give(0)),
             1 => words(bytes, rows, |[word]| u64::from(word), give)?,
             2 => words(
                 bytes,
@@ -298,48 +308,6 @@ impl BlockRows<'_> {
 }
 
 impl Values<'_> {
-    /// Gives the numbers of [`Self::Narrow`] of these rows.
-    #[inline]
-    fn listed_narrow(
-        base: u64,
-        width: usize,
-        bytes: &[u8],
-        rows: &[u32],
-        mut each: impl FnMut(u64),
-    ) -> Checked<()> {
-        fn words<const N: usize>(
-            bytes: &[u8],
-            rows: &[u32],
-            word: impl Fn([u8; N]) -> u64,
-            mut give: impl FnMut(u64),
-        ) -> Checked<()> {
-            let words = bytes.as_chunks().0;
-            for row in rows {
-                give(word(*words.get(*row as usize).ok_or(Damaged)?));
-            }
-            Ok(())
-        }
-        let mut give = |more: u64| each(base.wrapping_add(more));
-        match width {
-            0 => rows.iter().for_each(|_| give(0)),
-            1 => words(bytes, rows, |[word]| u64::from(word), give)?,
-            2 => words(
-                bytes,
-                rows,
-                |word| u64::from(u16::from_le_bytes(word)),
-                give,
-            )?,
-            4 => words(
-                bytes,
-                rows,
-                |word| u64::from(u32::from_le_bytes(word)),
-                give,
-            )?,
-            _ => words(bytes, rows, u64::from_le_bytes, give)?,
-        }
-        Ok(())
-    }
-
     /// Appends the numbers of some rows.
     #[inline]
     pub(super) fn append_words(&self, rows: BlockRows<'_>, out: &mut Vec<u64>) -> Checked<()> {
@@ -383,10 +351,7 @@ impl Values<'_> {
         out.reserve(rows.len());
         if let Self::Narrow { base, width, bytes } = *self {
             let give = |word| out.push(of_word(word));
-            return match rows {
-                BlockRows::Range(rows) => Self::each_narrow(base, width, bytes, rows, give),
-                BlockRows::List(rows) => Self::listed_narrow(base, width, bytes, rows, give),
-            };
+            return Self::each_narrow(base, width, bytes, rows, give);
         }
         let words = wide.ok_or(Damaged)?;
         match rows {

@@ -51,18 +51,25 @@ impl Repeats {
             self.skip -= 1;
             return false;
         }
+        let values: Vec<ArrayValues<'_>> = keys.iter().map(|key| ArrayValues::new(key)).collect();
+        let is_hashed = |values: &ArrayValues<'_>| {
+            matches!(values, ArrayValues::Words(_) | ArrayValues::Bytes(_))
+        };
+        if !values.iter().all(is_hashed) {
+            return false;
+        }
         self.hashes.clear();
         self.hashes.resize(rows, 0);
-        for key in keys {
+        for values in values {
             let hashes = self.hashes.iter_mut();
-            match ArrayValues::new(key) {
+            match values {
                 ArrayValues::Words(words) => hashes
                     .zip(words)
                     .for_each(|(hash, word)| *hash = mix(*hash ^ word)),
                 ArrayValues::Bytes(array) => hashes
                     .zip(array.views().iter())
                     .for_each(|(hash, view)| *hash = mix(*hash ^ folded(*view))),
-                _ => return false,
+                _ => {}
             }
         }
         let found = self.number();

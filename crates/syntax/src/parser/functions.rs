@@ -472,7 +472,7 @@ impl Parser<'_> {
         let args = self.parens(|parser| parser.window_arguments(keyword))?;
         let mut call = build::function(name, build::arguments(args));
         if keyword == Kw::NTH_VALUE {
-            if self.at(Kw::FROM) && self.ahead(1).keyword == Kw::LAST {
+            if self.at_all(&kw![FROM LAST]) {
                 return self.unsupported(Unsupported::FromLast);
             }
             self.eat_phrase(&kw![FROM FIRST])?;

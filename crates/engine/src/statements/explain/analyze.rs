@@ -25,6 +25,7 @@ pub(super) fn query_of(
     };
     let measures = begin(context, planned.plan.operator_count);
     select::read(context, planned, |_, reading| {
+        reading.give_in_any_order();
         while reading.next_batch()?.is_some() {}
         Ok(())
     })?;

@@ -5,7 +5,6 @@
 //! they are given, all but the one that may still go on.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_functions::SignatureContext;
@@ -16,6 +15,7 @@ use super::call::{Accumulators, Call};
 use super::columns::Columns;
 use crate::context::{Cursor, Node, RunContext};
 use crate::operators::boundaries::mark_boundaries;
+use crate::operators::one_cursor::OneCursor;
 use crate::representation::to_column;
 use crate::rows::{joined, take_rows};
 
@@ -26,13 +26,12 @@ pub(super) struct InOrder {
     pub(super) columns: Columns,
     pub(super) calls: Vec<Call>,
     pub(super) signature: SignatureContext,
-    /// The one cursor is open.
-    pub(super) taken: AtomicBool,
+    pub(super) reader: OneCursor,
 }
 
 impl Node for InOrder {
     fn prepare(&self, run: &RunContext) -> Result<()> {
-        self.taken.store(false, Ordering::Relaxed);
+        self.reader.prepare();
         self.input.prepare(run)
     }
 
@@ -41,12 +40,11 @@ impl Node for InOrder {
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
-        let is_taken = self.taken.swap(true, Ordering::Relaxed);
-        let input = (!is_taken).then(|| Arc::clone(&self.input).open(run));
+        let input = self.reader.open(&self.input, run)?;
         Ok(Box::new(InOrderCursor {
             open: Groups::new(&self)?,
             node: self,
-            input: input.transpose()?,
+            input,
             rows: None,
         }))
     }

@@ -31,7 +31,6 @@ mod sample;
 mod scalar;
 
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::ArrayRef;
@@ -43,6 +42,7 @@ use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use self::columns::Columns;
 use super::keys::key_mode;
+use super::one_cursor::OneCursor;
 use super::sliced;
 use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::Program;
@@ -81,7 +81,7 @@ pub(crate) fn build(
             columns,
             calls,
             signature: run.statement.signature,
-            taken: AtomicBool::new(false),
+            reader: OneCursor::default(),
         }));
     }
     let temporary = grouping.temporary.clone();

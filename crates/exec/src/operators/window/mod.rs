@@ -14,7 +14,6 @@ mod functions;
 mod rows;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use mayfly_functions::SignatureContext;
 use mayfly_memory::Reservation;
@@ -28,6 +27,7 @@ use self::frames::Lookahead;
 use self::functions::Function;
 use self::rows::{Reader, Rows, Space};
 use super::keys::{Layout, key_mode};
+use super::one_cursor::OneCursor;
 use crate::context::{Cursor, Node, RunContext};
 
 /// What a plan says of a window.
@@ -70,8 +70,7 @@ impl Specification {
 struct Window {
     input: Arc<dyn Node>,
     specification: Specification,
-    /// The one cursor is open.
-    taken: AtomicBool,
+    reader: OneCursor,
 }
 
 pub(super) fn build(
@@ -83,13 +82,13 @@ pub(super) fn build(
     Ok(Arc::new(Window {
         input: parts.layout.slices(input),
         specification,
-        taken: AtomicBool::new(false),
+        reader: OneCursor::default(),
     }))
 }
 
 impl Node for Window {
     fn prepare(&self, run: &RunContext) -> Result<()> {
-        self.taken.store(false, Ordering::Relaxed);
+        self.reader.prepare();
         self.input.prepare(run)
     }
 
@@ -98,8 +97,7 @@ impl Node for Window {
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
-        let is_taken = self.taken.swap(true, Ordering::Relaxed);
-        let input = (!is_taken).then(|| Arc::clone(&self.input).open(run));
+        let input = self.reader.open(&self.input, run)?;
         let parts = self.specification.parts(&run.statement.signature)?;
         let functions = parts.functions.iter();
         let lookahead = functions.map(Function::lookahead).max();
@@ -110,7 +108,7 @@ impl Node for Window {
             buffers: lookahead != Lookahead::Rows(0),
         };
         Ok(Box::new(WindowCursor {
-            input: input.transpose()?,
+            input,
             rows: Rows::new(space),
             reads_peers: parts.functions.iter().any(Function::reads_peers),
             parts,

@@ -16,7 +16,7 @@ use crate::bind::numbers;
 use crate::bind::scope::Clause;
 use crate::bind::types::{argument, as_value, cast};
 use crate::not_supported::not_supported;
-use crate::tree::expression::{Expression, same_expression};
+use crate::tree::expression::{Expression, same_expressions, same_order};
 use crate::tree::physical::{AggregateCall, SortKey};
 
 /// Aggregates of numbers: they take a hexadecimal literal as one.
@@ -201,15 +201,8 @@ fn same_call(a: &AggregateCall, b: &AggregateCall) -> bool {
         && a.function.names() == b.function.names()
         && a.signature == b.signature
         && a.options == b.options
-        && a.arguments.len() == b.arguments.len()
-        && a.order_by.len() == b.order_by.len()
-        && a.arguments
-            .iter()
-            .zip(&b.arguments)
-            .all(|(a, b)| same_expression(a, b))
-        && a.order_by.iter().zip(&b.order_by).all(|(a, b)| {
-            a.descending == b.descending && same_expression(&a.expression, &b.expression)
-        })
+        && same_expressions(&a.arguments, &b.arguments)
+        && same_order(&a.order_by, &b.order_by)
 }
 
 /// The number that ORDER BY or GROUP BY gives instead of an expression.

@@ -209,9 +209,7 @@ impl Region {
             if !self.is_associative(below, operator) {
                 rules.push((right, narrowed(left, below)));
             }
-            if !is_left_asscom(below.kind, operator.kind) {
-                rules.push((left, narrowed(right, below)));
-            }
+            // Of inner, semi, anti and left outer joins (a ∘ b) ∘ c may always be (a ∘ c) ∘ b.
         }
         for below in &self.operators[right.operators.clone()] {
             let (left, right) = below.written;
@@ -261,12 +259,6 @@ impl Region {
         self.operators
             .retain(|operator| !operator.is_cross || unite(operator.needs()));
     }
-}
-
-/// Whether (a ∘ b) ∘ c may be (a ∘ c) ∘ b.
-fn is_left_asscom(_first: JoinKind, _second: JoinKind) -> bool {
-    // Of inner, semi, anti and left outer joins all pairs.
-    true
 }
 
 /// Whether a ∘ (b ∘ c) may be b ∘ (a ∘ c).

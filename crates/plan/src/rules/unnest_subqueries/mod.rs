@@ -35,7 +35,7 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
     Aggregate, ColumnId, ColumnSet, Computed, DerivedTable, Join, Query, Relation, Subquery,
     SubqueryKind, free_columns, has_subquery, produced, visit_expression, visit_expression_mut,
-    visit_relations_mut, with_stack,
+    with_stack,
 };
 use crate::tree::physical::{JoinKind, Purpose};
 use cost::{Choice, combinations};
@@ -76,27 +76,31 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
 }
 
 fn holds_candidates(query: &mut Query) -> bool {
+    query.holds(|relation| {
+        let mut found = false;
+        relation.for_each_expression(&mut |expression| found |= has_candidate(expression));
+        found
+    })
+}
+
+fn has_candidate(expression: &Expression) -> bool {
     let mut found = false;
-    query.for_each_tree_mut(&mut |tree| {
-        visit_relations_mut(tree, &mut |relation| {
-            relation.for_each_expression(&mut |expression| {
-                visit_expression(expression, &mut |inner| {
-                    if let ExpressionKind::LogicalSubquery(subquery) = &inner.kind {
-                        found |= is_candidate(subquery);
-                    }
-                    !found
-                });
-            });
-        });
+    visit_expression(expression, &mut |inner| {
+        if let ExpressionKind::LogicalSubquery(subquery) = &inner.kind {
+            found |= is_candidate(subquery);
+        }
+        !found
     });
     found
 }
 
+/// Whether a subquery may become a join: what reads nothing of the rows around it is run once anyway.
 fn is_candidate(subquery: &Subquery) -> bool {
-    matches!(
+    let is_kind = matches!(
         subquery.kind,
         SubqueryKind::Scalar | SubqueryKind::Exists { .. }
-    )
+    );
+    is_kind && !free_columns(&subquery.relation).is_empty()
 }
 
 struct Unnest<'a> {
@@ -122,7 +126,10 @@ struct Unnested {
 impl Unnest<'_> {
     /// Treats the subqueries in a relation's own expressions.
     fn in_relation(&self, relation: &mut Relation) {
-        lift_conditions(relation);
+        if lift_conditions(relation) {
+            // What does not become a join goes back into the one that it was a condition of.
+            self.changed.set(true);
+        }
         let asked = self.asked(relation);
         let (input, mut expressions): (&mut Relation, Vec<&mut Expression>) = match relation {
             Relation::Filter { input, predicates } => (input, predicates.iter_mut().collect()),
@@ -401,16 +408,17 @@ fn limited_columns(relation: &Relation) -> Vec<(ColumnId, f64)> {
     columns.iter().map(|column| (column.id, rows)).collect()
 }
 
-/// Conditions with subqueries leave an inner join, so that what they become can be joined below them.
-fn lift_conditions(relation: &mut Relation) {
+/// Conditions with subqueries leave an inner join, so that what they become can be joined below them. Whether some did.
+fn lift_conditions(relation: &mut Relation) -> bool {
     let Relation::Join(join) = relation else {
-        return;
+        return false;
     };
-    if join.kind != JoinKind::Inner || !join.on.iter().any(has_subquery) {
-        return;
+    if join.kind != JoinKind::Inner || !join.on.iter().any(has_candidate) {
+        return false;
     }
-    let lifted = join.on.extract_if(.., |one| has_subquery(one)).collect();
+    let lifted = join.on.extract_if(.., |one| has_candidate(one)).collect();
     *relation = relation.take().filtered(lifted);
+    true
 }
 
 /// Where a relation may be joined with something: below its order, which a join does not keep. None where the first

@@ -66,6 +66,7 @@ impl JoinWindow {
         if key.null_safe {
             return Ok(None);
         }
+        let numbers_max = NUMBERS_MIN.max(rows.len() as u64 * NUMBERS_PER_ROW_MAX);
         let (mut least, mut greatest, mut has_null) = (u64::MAX, 0, false);
         for row in rows {
             // SAFETY: each is a row of the store's layout, in memory.
@@ -74,15 +75,15 @@ impl JoinWindow {
                 Some(number) => {
                     least = least.min(number ^ flip);
                     greatest = greatest.max(number ^ flip);
+                    if greatest - least >= numbers_max {
+                        return Ok(None);
+                    }
                 }
             }
         }
         let Some(distance) = greatest.checked_sub(least) else {
             return Ok(None);
         };
-        if distance >= NUMBERS_MIN.max(rows.len() as u64 * NUMBERS_PER_ROW_MAX) {
-            return Ok(None);
-        }
         let numbers = distance + 1;
         let bytes = numbers as usize * size_of::<u32>();
         let mut block = store.take_working_set(bytes)?;
