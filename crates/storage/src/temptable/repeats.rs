@@ -51,7 +51,7 @@ impl Repeats {
             self.skip -= 1;
             return false;
         }
-        let values: Vec<ArrayValues<'_>> = keys.iter().map(|key| ArrayValues::new(key)).collect();
+        let values: Vec<ArrayValues<'_>> = keys.iter().map(ArrayValues::new).collect();
         let is_hashed = |values: &ArrayValues<'_>| {
             matches!(values, ArrayValues::Words(_) | ArrayValues::Bytes(_))
         };
