@@ -1,9 +1,12 @@
 """Tables that reports.py asks: TPC-H's, made by tpchgen-cli, db-benchmark's, made by the rules of its
-groupby-datagen.R and join-datagen.R, and one for windows. Every table is a CSV file that is made once.
+groupby-datagen.R and join-datagen.R, one for windows, and a shop's (retail_data.py). Every table is a CSV file that is made once.
 
 Needs: pip install tpchgen-cli numpy pyarrow."""
 import re, subprocess
 from pathlib import Path
+
+import retail_data
+from csv_columns import Named, write
 
 # Columns in words that MySQL and DuckDB share, and the key that Mayfly's durable tables have. DuckDB's have
 # none, as its own documentation advises.
@@ -63,6 +66,7 @@ def join_table(columns):
 
 TABLES = {
     "tpch": TPCH,
+    "retail": retail_data.TABLES,
     "groupby": {
         "x": (
             "id1 VARCHAR(20), id2 VARCHAR(20), id3 VARCHAR(20), id4 INT, id5 INT, id6 INT, v1 INT, v2 INT, v3 DOUBLE",
@@ -86,6 +90,9 @@ def data_files(report, options):
     if report == "tpch":
         folder = options.data / f"tpch_{options.scale:g}"
         make = lambda into: tpch(into, options.scale)
+    elif report == "retail":
+        folder = options.data / f"retail_{options.scale:g}"
+        make = lambda into: retail_data.retail(into, options.scale)
     elif report == "groupby":
         folder = options.data / f"groupby_{options.rows}_{options.groups}"
         make = lambda into: groupby(into, options.rows, options.groups)
@@ -105,31 +112,6 @@ def data_files(report, options):
 
 def tpch(folder, scale):
     subprocess.run(["tpchgen-cli", "csv", "-q", "-s", f"{scale:g}", "--output-dir", str(folder)], check=True)
-
-
-def write(path, columns):
-    """Writes columns, each an array or a function from a range of rows to one, a million rows at a time."""
-    import pyarrow
-    from pyarrow import csv
-
-    rows = len(next(iter(columns.values())))
-    with open(path, "wb") as file:
-        for start in range(0, rows, 1_000_000):
-            part = pyarrow.table({name: column[start : start + 1_000_000] for name, column in columns.items()})
-            csv.write_csv(part, file, csv.WriteOptions(include_header=start == 0, quoting_style="none"))
-
-
-class Named:
-    """Numbers as text, made when a part of them is written."""
-
-    def __init__(self, form, numbers):
-        self.form, self.numbers = form, numbers
-
-    def __len__(self):
-        return len(self.numbers)
-
-    def __getitem__(self, part):
-        return [self.form % number for number in self.numbers[part].tolist()]
 
 
 def groupby(folder, rows, groups):

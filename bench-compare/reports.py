@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs an analyst's reports on Mayfly and DuckDB, turn about, compares what they answer, and prints ratios.
 
-The reports are files of statements in bench/reports: `tpch` (TPC-H's 22 questions), `groupby` and `join`
-(db-benchmark's), `windows` (functions over 100 large partitions and a million small ones). Each engine is a process of its own (engines.py); in each round every engine runs the
-statement once, after a first round that does not count, and the figure is the median. What DuckDB gives is
-fetched within its time; what Mayfly gives is in its result before it is made into text.
+The reports are files of statements in bench/reports: `tpch` (TPC-H's 22 questions), `retail` (35 of a shop, in the
+shape of TPC-DS), `groupby` and `join` (db-benchmark's), `windows` (functions over 100 large partitions and a million
+small ones). Each engine is a process of its own (engines.py); in each round every engine runs the statement once,
+after a first round that does not count, and the figure is the median. What DuckDB gives is fetched within its
+time; what Mayfly gives is in its result before it is made into text.
 
 Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p mayfly-bench.
 
@@ -14,6 +15,7 @@ Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p ma
   bench-compare/reports.py groupby --storage temporary            10 M rows, 100 groups
   bench-compare/reports.py groupby --groups 2 --storage temporary         5 M groups of each small id, 10 M of all
   bench-compare/reports.py join --storage temporary
+  bench-compare/reports.py retail
   bench-compare/reports.py windows --storage temporary [--memory-limit 64M --engines mayfly,mayfly-unlimited]
   bench-compare/reports.py tpch --datadir DIRECTORY               keep the loaded tables there for the next run
   bench-compare/reports.py tpch --mayfly new=… --mayfly old=… --engines mayfly   two builds
@@ -37,7 +39,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", choices=report_data.TABLES)
     parser.add_argument("statements", nargs="*", help="such as q1; all when none is given")
-    parser.add_argument("--scale", type=float, default=1, help="of TPC-H")
+    parser.add_argument("--scale", type=float, default=1, help="of tpch and retail")
     parser.add_argument("--rows", type=int, default=10_000_000, help="of db-benchmark's tables")
     parser.add_argument("--groups", type=int, default=100, help="db-benchmark's K: groups of a large id; the small ones have rows/K")
     parser.add_argument("--storage", choices=["durable", "memory", "temporary"], default="durable",
@@ -94,7 +96,7 @@ def load(engine, name, directory, options):
             columns, key = report_data.TABLES[options.report][table]
             if engine.name == "duckdb":
                 engine.run(f"CREATE TABLE {table} ({columns})")
-                answer = engine.run(f"COPY {table} FROM '{path}' (HEADER)")
+                answer = engine.run(f"COPY {table} FROM '{path}' (HEADER, NULLSTR '\\N')")
             else:
                 kind = "TEMPORARY TABLE" if options.storage == "temporary" else "TABLE"
                 keys = f", PRIMARY KEY ({key})" if key else ""

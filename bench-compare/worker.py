@@ -18,6 +18,8 @@ def open_duckdb(threads, limit, file):
     folder = tempfile.TemporaryDirectory(prefix="mayfly-bench-duckdb-")
     connection = duckdb.connect(file or (f"{folder.name}/database" if limit else ":memory:"))
     connection.execute(f"SET threads={threads}")
+    # MySQL's and SQLite's order.
+    connection.execute("SET default_null_order='nulls_first_on_asc_last_on_desc'")
 
     def set_limit():
         if limit:
