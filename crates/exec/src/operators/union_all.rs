@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mayfly_types::{Batch, Result};
 
 use crate::context::{Cursor, Node, RunContext};
+use crate::key_filter::GivenFilter;
 
 struct UnionAll {
     inputs: Vec<Arc<dyn Node>>,
@@ -23,6 +24,17 @@ impl Node for UnionAll {
     fn rows_hint(&self) -> u64 {
         let hints = self.inputs.iter().map(|input| input.rows_hint());
         hints.fold(0, u64::saturating_add)
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        self.inputs.iter().any(|input| input.takes_filter(column))
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        self.inputs
+            .iter()
+            .filter(|input| input.takes_filter(column))
+            .for_each(|input| input.give_filter(column, filter));
     }
 
     fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {

@@ -133,3 +133,47 @@ fn a_sort_in_a_file_tells_its_runs_and_its_bytes() {
         }
     }
 }
+
+/// The keys of a build side are asked of the rows of each input of UNION ALL before these are computed with.
+#[test]
+fn a_filter_of_keys_reaches_each_scan_of_a_union() {
+    use mayfly_plan::physical::{JoinKey, JoinKind, Operator, Purpose, SetOperationKind};
+
+    let (mut world, numbers) = world();
+    let few: Vec<Row> = [3, 77, 5000].map(|key| vec![n(key)]).to_vec();
+    let mut other = project(numbers.clone(), vec![column(1, int()), column(0, int())]);
+    other.number = 1;
+    let union = plan(
+        Operator::SetOperation {
+            kind: SetOperationKind::Union,
+            all: true,
+            inputs: vec![numbers, other],
+            temporary: None,
+        },
+        &[int(), int()],
+    );
+    let join = plan(
+        Operator::HashJoin {
+            kind: JoinKind::Inner,
+            left: Box::new(union),
+            right: Box::new(scan(&world.table(&[int()], &few))),
+            keys: vec![JoinKey {
+                left: column(0, int()),
+                right: column(0, int()),
+                null_safe: false,
+            }],
+            residual: None,
+            build_left: false,
+            temporary: why(Purpose::Join),
+        },
+        &[int(), int(), int()],
+    );
+    for config in configs() {
+        let (_, projected, _, rows) = run(&world, query(join.clone()), &config);
+        // Of the numbers to 999 the keys 3 and 77, of their remainders by 10 each 3.
+        assert_eq!(rows, 2 + 100, "{}", config.name);
+        if !config.force_overflow {
+            assert_eq!(projected.rows, 100, "{}", config.name);
+        }
+    }
+}

@@ -77,7 +77,7 @@ fn add(scan: &mut Scan, derived: Expression) {
 }
 
 /// What is true of some columns alone wherever a condition is true.
-fn implied(predicate: &Expression, columns: &ColumnSet) -> Option<Expression> {
+pub(super) fn implied(predicate: &Expression, columns: &ColumnSet) -> Option<Expression> {
     let read = predicate.columns();
     if !read.is_empty() && read.is_subset(columns) {
         return Some(predicate.clone());

@@ -13,6 +13,7 @@ mod distinct_aggregates;
 mod drop_orders;
 mod equality_classes;
 mod factor_disjunctions;
+mod filter_shared_results;
 mod first_groups;
 mod generated_columns;
 mod index_ends;
@@ -59,6 +60,8 @@ const SHAPING: &[Rule] = &[
 
 /// The rules after these: they choose how the statement runs.
 const CHOOSING: &[Rule] = &[
+    // Every reader's conditions stand at what it reads, and what follows from them goes on down.
+    ("filter_shared_results", filter_shared_results::apply),
     // Each condition stands where the columns are that it is computed of.
     ("generated_columns", generated_columns::apply),
     ("derive_filters", derive_filters::apply),

@@ -7,6 +7,7 @@ use mayfly_types::{CollationId, SqlType, TypeKind};
 
 use super::planning::Planning;
 use super::rule::{is_movable, substitute};
+use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
     Aggregate, ColumnId, Computed, Join, Query, Relation, Window, has_subquery, produced,
@@ -15,11 +16,19 @@ use crate::tree::logical::{
 use crate::tree::physical::{JoinKind, SetOperationKind};
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
-    let options = planning.options;
+    query.for_each_block_mut(&mut |relation| push_into(relation, Vec::new(), planning.options));
+}
+
+/// Puts conditions, and those that stand in a relation already, as far down in it as they may stand.
+pub(super) fn push_into(
+    relation: &mut Relation,
+    predicates: Vec<Expression>,
+    options: &PlanOptions,
+) {
     let push = Push {
         through_derived: options.switches.derived_condition_pushdown,
     };
-    query.for_each_block_mut(&mut |relation| push.down(relation, Vec::new()));
+    push.down(relation, predicates);
 }
 
 struct Push {

@@ -1,0 +1,161 @@
+//! A common table expression that several readers share needs only the rows that one of them reads: of
+//! `x.year = 2021` in one reader and `x.year = 2022` in the other follows `year = 2021 OR year = 2022` for
+//! the rows that are made. Each reader keeps its own condition.
+//!
+//! A disjunction that names an aggregate stays above the groups; what it says of their keys alone goes below.
+
+use std::cell::Cell;
+
+use super::derive_filters::implied;
+use super::planning::Planning;
+use super::push_predicates::push_into;
+use super::rule::is_movable;
+use crate::predicates::{and, or};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{
+    ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation, has_subquery, produced,
+    with_stack,
+};
+
+/// Steps of the search for what goes below groups: columns computed of columns that are computed of each other
+/// have ever more ways down.
+const STEPS_MAX: u32 = 10_000;
+
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    if !planning.options.switches.derived_condition_pushdown {
+        return;
+    }
+    // A common table expression reads those before it, and gives its conditions to them.
+    for index in (0..query.shared.len()).rev() {
+        let shared = &query.shared[index];
+        if !matches!(shared.source, Some(SharedRelation::Plain(_))) || shared.readers < 2 {
+            continue;
+        }
+        let (columns, readers) = (shared.columns.clone(), shared.readers);
+        let Some(read) = rows_read(query, index, &columns, readers) else {
+            continue;
+        };
+        let Some(SharedRelation::Plain(source)) = &mut query.shared[index].source else {
+            continue;
+        };
+        let read_columns = read.columns();
+        let steps = Cell::new(STEPS_MAX);
+        let deep: ColumnSet = read_columns
+            .iter()
+            .filter(|id| goes_below_groups(source, *id, &steps))
+            .collect();
+        let mut predicates = Vec::new();
+        if !read_columns.is_subset(&deep) {
+            predicates.extend(implied(&read, &deep));
+        }
+        predicates.push(read);
+        push_into(source, predicates, planning.options);
+    }
+}
+
+/// Which rows of a shared result its readers read, in terms of its own columns; None if one reads all.
+fn rows_read(
+    query: &mut Query,
+    index: usize,
+    own: &[ColumnId],
+    readers: usize,
+) -> Option<Expression> {
+    let mut arms = Vec::with_capacity(readers);
+    query.for_each_relation_mut(&mut |relation| {
+        let Relation::Filter { input, predicates } = relation else {
+            return;
+        };
+        let Relation::SharedScan {
+            shared,
+            columns,
+            working: false,
+            ..
+        } = &**input
+        else {
+            return;
+        };
+        if *shared != index {
+            return;
+        }
+        let of_scan: ColumnSet = columns.iter().copied().collect();
+        let usable = predicates.iter().filter(|one| {
+            let read = one.columns();
+            !read.is_empty() && read.is_subset(&of_scan) && is_movable(one) && !has_subquery(one)
+        });
+        let usable: Vec<Expression> = usable.cloned().collect();
+        if usable.is_empty() {
+            return;
+        }
+        let mut arm = and(usable);
+        crate::tree::logical::visit_expression_mut(&mut arm, &mut |inner| {
+            if let ExpressionKind::Column(id) = &mut inner.kind
+                && let Some(position) = columns.iter().position(|column| column == id)
+            {
+                *id = own[position];
+            }
+            true
+        });
+        arms.push(arm);
+    });
+    // A reader without a condition of its own reads every row.
+    (arms.len() == readers).then(|| or(arms))
+}
+
+/// Whether a condition on a column can go down to rows that are not grouped yet; not when that takes more
+/// than the steps that are left.
+fn goes_below_groups(relation: &Relation, column: ColumnId, steps: &Cell<u32>) -> bool {
+    let Some(left) = steps.get().checked_sub(1) else {
+        return false;
+    };
+    steps.set(left);
+    let computed_below = |input: &Relation, columns: &[Computed]| match columns
+        .iter()
+        .find(|computed| computed.id == column)
+    {
+        Some(computed) => {
+            let read = computed.expression.columns();
+            is_movable(&computed.expression)
+                && !has_subquery(&computed.expression)
+                && read.iter().all(|id| goes_below_groups(input, id, steps))
+        }
+        None => goes_below_groups(input, column, steps),
+    };
+    with_stack(|| match relation {
+        Relation::Extend { input, columns } | Relation::Project { input, columns } => {
+            computed_below(input, columns)
+        }
+        Relation::Aggregate(aggregate) => {
+            aggregate.keys.iter().any(|key| key.id == column)
+                && computed_below(&aggregate.input, &aggregate.keys)
+        }
+        Relation::Window(window) => window
+            .partition
+            .iter()
+            .any(|key| matches!(key.kind, ExpressionKind::Column(id) if id == column)),
+        Relation::SetOperation {
+            inputs, columns, ..
+        } => columns
+            .iter()
+            .position(|id| *id == column)
+            .is_some_and(|position| {
+                inputs
+                    .iter()
+                    .all(|(input, ids)| goes_below_groups(input, ids[position], steps))
+            }),
+        Relation::Join(join) => {
+            let side = if produced(&join.left).contains(column) {
+                &join.left
+            } else {
+                &join.right
+            };
+            goes_below_groups(side, column, steps)
+        }
+        Relation::Filter { input, .. }
+        | Relation::Sort {
+            input, limit: None, ..
+        }
+        | Relation::Block { input, .. } => goes_below_groups(input, column, steps),
+        Relation::Scan(_) | Relation::SharedScan { .. } => true,
+        _ => false,
+    })
+}
