@@ -127,8 +127,7 @@ impl Groups {
         let numbers: Vec<u32> = (0..groups as u32).collect();
         accumulators.merge(&node.calls, &numbers, states, run)?;
         let mut columns: Vec<_> = keys.iter().map(Arc::clone).collect();
-        let results = accumulators.results(run)?.into_iter();
-        columns.extend(results.map(crate::representation::to_column));
+        columns.extend(node.given(&mut accumulators, run)?);
         Ok(Some(Batch::new(columns, groups)))
     }
 }

@@ -15,7 +15,7 @@
 //! Calls that are all DISTINCT over the same arguments are calls over a grouping by those arguments
 //! ([`distinct`]). Otherwise DISTINCT and ORDER BY inside a call ([`ordered`]) need whole groups: rows
 //! are partitioned first.
-//! WITH ROLLUP ([`rollup`]) is a grouping of rows that were repeated for each level.
+//! WITH ROLLUP ([`rollup`]) merges its sums of the states of the groups by all keys.
 
 mod call;
 mod columns;
@@ -60,6 +60,25 @@ pub(crate) fn build(
     if let Some(arguments) = distinct::common_arguments(grouping) {
         return distinct::build(input, grouping, arguments, run);
     }
+    build_giving(Gives::Results, input, grouping, run)
+}
+
+/// What is given of each group behind its keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gives {
+    /// The results of the calls.
+    Results,
+    /// Their states, to be merged.
+    States,
+}
+
+/// A grouping whose calls are made as they are written.
+fn build_giving(
+    gives: Gives,
+    input: Arc<dyn Node>,
+    grouping: &Grouping,
+    run: &RunContext,
+) -> Result<Arc<dyn Node>> {
     let mut columns = Columns::default();
     for key in &grouping.keys {
         // Keys lead, each in a column of its own.
@@ -73,7 +92,8 @@ pub(crate) fn build(
     let input = sliced::build(input, &columns.programs);
     let key_count = grouping.keys.len();
     let modes = grouping.keys.iter().map(|key| key_mode(&key.ty)).collect();
-    if grouping.ordered && !calls.iter().any(Call::needs_whole_groups) {
+    let in_order = grouping.ordered && gives == Gives::Results;
+    if in_order && !calls.iter().any(Call::needs_whole_groups) {
         return Ok(Arc::new(in_order::InOrder {
             input,
             key_count,
@@ -92,6 +112,7 @@ pub(crate) fn build(
     });
     Ok(Arc::new(Aggregate {
         declared,
+        gives,
         input,
         key_count,
         modes,
@@ -110,6 +131,7 @@ struct Aggregate {
     modes: Vec<KeyMode>,
     columns: Columns,
     calls: Vec<Call>,
+    gives: Gives,
     first_groups: Option<u64>,
     temporary: TemporaryTable,
     /// The types of the keys and of the states, where a table of the engines of old is to hold them.
@@ -178,6 +200,17 @@ impl Aggregate {
         }
     }
 
+    /// What is given of all groups behind their keys.
+    fn given(&self, accumulators: &mut Accumulators, run: &RunContext) -> Result<Vec<ArrayRef>> {
+        match self.gives {
+            Gives::States => accumulators.take_states(),
+            Gives::Results => {
+                let results = accumulators.results(run)?.into_iter();
+                Ok(results.map(to_column).collect())
+            }
+        }
+    }
+
     /// The keys and the results of groups, in batches. `table` is the temporary table that they are of, if
     /// there are keys.
     fn results(
@@ -189,9 +222,7 @@ impl Aggregate {
         run: &RunContext,
     ) -> Result<VecDeque<Batch>> {
         let mut columns = keys;
-        for result in accumulators.results(run)? {
-            columns.push(to_column(result));
-        }
+        columns.extend(self.given(accumulators, run)?);
         if let Some(table) = table {
             let groups = group_count as u64;
             table.add_groups(groups);

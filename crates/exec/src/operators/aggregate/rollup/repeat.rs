@@ -1,9 +1,8 @@
-//! WITH ROLLUP: super-aggregate rows.
+//! Rows that are repeated for each level, for calls that have nothing to merge.
 //!
 //! Every input row is repeated for each level, its last keys replaced by NULL, with the level as one
 //! more key; so every aggregate function works as it does without ROLLUP. The result is sorted, each
-//! super-aggregate row after the rows that it sums up, as MySQL gives it; over no rows the grand
-//! total stands alone.
+//! super-aggregate row after the rows that it sums up; over no rows the grand total stands alone.
 
 use std::sync::{Arc, Mutex};
 
@@ -65,7 +64,7 @@ pub(super) fn build(
         temporary: grouping.temporary.clone(),
         ..Grouping::default()
     };
-    let grouped = super::build(repeat, &levels, run)?;
+    let grouped = super::super::build(repeat, &levels, run)?;
     // Now keys, level, results; wanted are keys, results, level.
     let results = calls.iter().map(|call| call.signature.result.clone());
     let results: Vec<SqlType> = results.collect();
@@ -110,7 +109,7 @@ pub(super) fn build(
         aggregates: calls,
         ..Grouping::default()
     };
-    let total = super::build(values::build(&[], &[]), &total, run)?;
+    let total = super::super::build(values::build(&[], &[]), &total, run)?;
     Ok(Arc::new(GrandTotal {
         input: sorted,
         total,

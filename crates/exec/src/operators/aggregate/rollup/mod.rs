@@ -1,0 +1,38 @@
+//! WITH ROLLUP: super-aggregate rows, each after the rows that it sums up, as MySQL gives them; over no rows the
+//! grand total stands alone.
+//!
+//! Rows are grouped by all keys once. What the calls know of each of these groups is sorted by the keys, and the
+//! super-aggregate rows are merged of it as it passes by ([`levels`]; Gray et al., Data Cube, 1997, call such
+//! functions distributive and algebraic). Calls that need whole groups, such as DISTINCT, have nothing that could
+//! be merged: for these each row is repeated for each level ([`repeat`]).
+
+mod levels;
+mod repeat;
+
+use std::sync::Arc;
+
+use mayfly_plan::physical::Grouping;
+use mayfly_types::Result;
+
+use super::call::Call;
+use super::columns::Columns;
+use crate::context::{Node, RunContext};
+
+pub(super) fn build(
+    input: Arc<dyn Node>,
+    grouping: &Grouping,
+    run: &RunContext,
+) -> Result<Arc<dyn Node>> {
+    // What the calls read is of no use to their states.
+    let mut unread = Columns::default();
+    let calls = grouping.aggregates.iter();
+    let calls: Vec<Call> = calls.map(|call| Call::new(call, &mut unread)).collect();
+    if calls
+        .iter()
+        .all(|call| call.is_mergeable() && !call.needs_whole_groups())
+    {
+        levels::build(input, grouping, calls, run)
+    } else {
+        repeat::build(input, grouping, run)
+    }
+}
