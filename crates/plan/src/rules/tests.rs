@@ -2,6 +2,7 @@
 
 mod equalities;
 mod keys;
+mod shared;
 mod unnesting;
 
 use crate::testing::{check_cases, rewritten};

@@ -1,0 +1,54 @@
+//! What is asked of common table expressions that several readers share.
+
+use super::check;
+
+#[test]
+fn a_shared_result_has_the_rows_that_a_reader_reads() {
+    check(
+        "
+        WITH s AS (SELECT a, b, count(*) AS n FROM t GROUP BY a, b) SELECT x.n FROM s x, s y WHERE x.a = 1 AND y.a = 2
+          inner join
+            filter: (#5 = 1)
+              shared 0 as x
+            filter: (#8 = 2)
+              shared 0 as y
+          shared 0 s:
+            select #2
+              aggregate by t.a t.b: count(0)
+                scan t: ((t.a = 1) or (t.a = 2))
+        WITH s AS (SELECT a, b, count(*) AS n FROM t GROUP BY a, b) SELECT x.n FROM s x, s y WHERE x.a = 1 AND x.n > 3 AND y.a = 2
+          inner join
+            filter: (#5 = 1) and (#7 > 3)
+              shared 0 as x
+            filter: (#8 = 2)
+              shared 0 as y
+          shared 0 s:
+            select #2
+              filter: (((t.a = 1) and (#4 > 3)) or (t.a = 2))
+                aggregate by t.a t.b: count(0)
+                  scan t: ((t.a = 1) or (t.a = 2))
+        # One reader reads all of it.
+        WITH s AS (SELECT a, b, count(*) AS n FROM t GROUP BY a, b) SELECT x.n FROM s x, s y WHERE x.a = 1
+          inner join
+            filter: (#5 = 1)
+              shared 0 as x
+            shared 0 as y
+          shared 0 s:
+            select #2
+              aggregate by t.a t.b: count(0)
+                scan t
+        # Which rows a LIMIT leaves does not depend on who reads them.
+        WITH s AS (SELECT a, b FROM t LIMIT 3) SELECT x.b FROM s x, s y WHERE x.a = 1 AND y.a = 2
+          inner join
+            filter: (#4 = 1)
+              shared 0 as x
+            filter: (#6 = 2)
+              shared 0 as y
+          shared 0 s:
+            select #2
+              filter: ((t.a = 1) or (t.a = 2))
+                limit 0,3
+                  scan t
+        ",
+    );
+}
