@@ -193,6 +193,26 @@ fn group_indexes_number_keys_in_order() {
         }
         batches
     });
+    // Columns of few values, most of whose combinations come; later more values than have codes.
+    for (name, more) in [("codes", 0), ("too many codes", 3000)] {
+        let few = random_batches(&mut Random(9), &several[..1], 100, 80, 60);
+        let few = few[0].column(0).as_binary_view().clone();
+        check_group_indexes(name, &several, |count| {
+            let mut random = Random(10);
+            let mut batches = Vec::new();
+            for number in 0..count.div_ceil(1000) {
+                let names = arrow_array::UInt32Array::from_iter_values(
+                    (0..1000).map(|_| random.below(few.len() as u64) as u32),
+                );
+                let names = arrow_select::take::take(&few, &names, None).unwrap();
+                let spread = 90 + more * (number as u64 / 5);
+                let mut value = |_| (random.below(30) > 0).then(|| random.below(spread) as i64);
+                let numbers: arrow_array::Int64Array = (0..1000).map(&mut value).collect();
+                batches.push(Batch::new(vec![names, std::sync::Arc::new(numbers)], 1000));
+            }
+            batches
+        });
+    }
     // Numbers that lie close together, and some that do not.
     for (name, spread, far) in [("close", 900, 0), ("wider", 2_000_000, 0), ("far", 900, 50)] {
         check_group_indexes(name, &[PhysicalType::Int64], |count| {

@@ -10,6 +10,7 @@ use arrow_select::take::take;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::dense::{Dense, range_of};
+use super::group_codes::GroupCodes;
 use super::repeats::Repeats;
 use super::rows::{
     AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, prefetch,
@@ -98,6 +99,8 @@ impl Groups {
     }
 }
 
+/// Keys of fewer rows have no codes.
+const CODED_ROWS_MIN: usize = 512;
 /// Rows that are looked up at once.
 const RUN_ROWS: usize = 1024;
 /// Fewer groups are in the cache anyway.
@@ -119,10 +122,20 @@ pub struct GroupIndex {
     hashes: Vec<u64>,
     scratch: Vec<u64>,
     repeats: Repeats,
+    codes: Codes,
     /// Up to so many bytes are taken whatever the limit says.
     least: u64,
     /// No more groups are added.
     closed: bool,
+}
+
+/// Whether keys of several columns are looked up by codes.
+enum Codes {
+    /// It was not tried, and may be for keys of these modes.
+    Untried(Vec<KeyMode>),
+    Used(Box<GroupCodes>),
+    /// A column has too many values, or there is no memory for it.
+    Not,
 }
 
 /// How the group of a key is found.
@@ -199,6 +212,10 @@ impl GroupIndex {
             hashes: Vec::new(),
             scratch: Vec::new(),
             repeats: Repeats::default(),
+            codes: match GroupCodes::is_possible(modes.len()) {
+                true => Codes::Untried(modes.to_vec()),
+                false => Codes::Not,
+            },
             least: 0,
             closed: false,
             store,
@@ -236,7 +253,10 @@ impl GroupIndex {
             Lookup::Dense { .. } => self.find_or_insert_dense(keys, row_count, ids),
             Lookup::Hash(_) => match self.find_repeats(keys, row_count) {
                 Some(repeats) => self.find_or_insert_repeats(keys, repeats, ids),
-                None => self.find_or_insert_hashed(keys, row_count, ids),
+                None => match self.find_or_insert_coded(keys, row_count, ids)? {
+                    Some(count) => Ok(count),
+                    None => self.find_or_insert_hashed(keys, row_count, ids),
+                },
             },
         };
         self.sources.begin_batch();
@@ -261,11 +281,7 @@ impl GroupIndex {
         ids: &mut Vec<u32>,
     ) -> mayfly_memory::Result<usize> {
         let distinct = repeats.first_rows.len();
-        let first_rows = UInt32Array::from(repeats.first_rows.clone());
-        let first_keys = keys.iter().map(|key| take(key, &first_rows, None));
-        let first_keys: Vec<ArrayRef> = first_keys
-            .collect::<Result<_, _>>()
-            .expect("the rows are rows of the columns");
+        let first_keys = rows_of(keys, &repeats.first_rows);
         let mut groups = Vec::with_capacity(distinct);
         let taken = self.find_or_insert_hashed(&first_keys, distinct, &mut groups)?;
         // First rows rise: the rows before the first that was not taken are all of groups.
@@ -278,6 +294,52 @@ impl GroupIndex {
         ids.extend(numbers.map(|number| groups[*number as usize]));
         self.repeats = repeats;
         Ok(count)
+    }
+
+    /// Numbers the columns of keys on their own, and looks each new combination up; `None` where the keys are
+    /// not of that kind.
+    fn find_or_insert_coded(
+        &mut self,
+        keys: &[ArrayRef],
+        row_count: usize,
+        ids: &mut Vec<u32>,
+    ) -> Result<Option<usize>> {
+        // Of few rows it is not known yet whether they repeat.
+        if self.closed || row_count < CODED_ROWS_MIN {
+            return Ok(None);
+        }
+        let mut codes = match std::mem::replace(&mut self.codes, Codes::Not) {
+            Codes::Not => return Ok(None),
+            Codes::Used(codes) => codes,
+            Codes::Untried(modes) => match self.new_codes(&modes)? {
+                Some(codes) => Box::new(codes),
+                None => return Ok(None),
+            },
+        };
+        let Some(new) = codes.find(keys, row_count)? else {
+            return Ok(None);
+        };
+        let mut groups = Vec::with_capacity(new.first_rows.len());
+        if !new.first_rows.is_empty() {
+            let new_keys = rows_of(keys, &new.first_rows);
+            let found = self.find_or_insert_hashed(&new_keys, new.first_rows.len(), &mut groups);
+            if let Err(error) = found {
+                return Err(self.store.context.error(&error, ANONYMOUS_TABLE));
+            }
+        }
+        let count = codes.finish(&new, &groups, ids);
+        self.codes = Codes::Used(codes);
+        Ok(Some(count))
+    }
+
+    fn new_codes(&self, modes: &[KeyMode]) -> Result<Option<GroupCodes>> {
+        let store = &self.store;
+        let mut columns = Vec::with_capacity(modes.len());
+        for (cell, mode) in store.layout.cells().iter().zip(modes) {
+            let column = Store::new(&store.context, &[cell.ty], &store.record);
+            columns.push(Self::over(column, &[*mode])?);
+        }
+        Ok(GroupCodes::new(columns, &store.pool, &store.memory))
     }
 
     /// Reads the groups of whole numbers from an array, as long as they lie close together.
@@ -533,6 +595,11 @@ impl GroupIndex {
         Ok(group)
     }
 
+    /// Whether keys were found without a hash of each.
+    pub(super) fn is_quick(&self) -> bool {
+        matches!(self.lookup, Lookup::Dense { .. }) || self.repeats.is_of_use()
+    }
+
     /// How many groups there are.
     pub fn group_count(&self) -> usize {
         self.rows.len()
@@ -561,7 +628,11 @@ impl GroupIndex {
             Lookup::Hash(slots) => slots.memory_bytes(),
             Lookup::Dense { numbers, .. } => numbers.as_ref().map_or(0, Dense::memory_bytes),
         };
-        self.writer.memory_bytes() + (lookup + rows) as u64
+        let codes = match &self.codes {
+            Codes::Used(codes) => codes.memory_bytes(),
+            Codes::Untried(_) | Codes::Not => 0,
+        };
+        self.writer.memory_bytes() + (lookup + rows) as u64 + codes
     }
 
     /// Forgets all groups; keeps memory for the next ones.
@@ -577,6 +648,18 @@ impl GroupIndex {
                 }
             }
         }
+        if let Codes::Used(codes) = &mut self.codes {
+            codes.clear();
+        }
         self.writer.clear();
     }
+}
+
+/// Some rows of columns.
+fn rows_of(columns: &[ArrayRef], rows: &[u32]) -> Vec<ArrayRef> {
+    let rows = UInt32Array::from(rows.to_vec());
+    let columns = columns.iter().map(|column| take(column, &rows, None));
+    columns
+        .collect::<std::result::Result<_, _>>()
+        .expect("the rows are rows of the columns")
 }

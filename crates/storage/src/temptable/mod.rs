@@ -21,6 +21,7 @@
 
 mod context;
 mod dense;
+mod group_codes;
 mod group_index;
 mod partition;
 mod partition_queue;

@@ -77,6 +77,11 @@ impl Repeats {
         is_of_use && keys.iter().all(|key| self.agrees(key))
     }
 
+    /// Whether the last batch that was looked at had not too many keys.
+    pub(super) fn is_of_use(&self) -> bool {
+        self.skip == 0
+    }
+
     /// Numbers the distinct hashes.
     fn number(&mut self) -> bool {
         self.first_rows.clear();
