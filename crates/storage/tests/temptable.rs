@@ -138,6 +138,11 @@ fn an_index_finds_all_pairs() {
                 let mut state = index
                     .probe(&[batch.column(0).clone()], batch.row_count())
                     .unwrap();
+                let of_first: usize = state
+                    .first_matches()
+                    .map(|first| index.rows_from(first).count())
+                    .sum();
+                let before = found.len();
                 while index.next_matches(&mut state, 700, &mut matches) {
                     assert!(matches.probe_rows.len() <= 700);
                     let columns = index.gather(&[0, 1], &matches.build_rows).unwrap();
@@ -148,6 +153,7 @@ fn an_index_finds_all_pairs() {
                     }
                 }
                 assert_eq!(joined, exists);
+                assert_eq!(found.len() - before, of_first);
                 found
             };
 
@@ -212,6 +218,22 @@ fn group_indexes_number_keys_in_order() {
             }
             batches
         });
+    }
+    // Values of every form, whose bits are known after they came once.
+    for distinct in [1, 9, 4000] {
+        let forms = [
+            PhysicalType::Float64,
+            PhysicalType::Bytes,
+            PhysicalType::Decimal128(2),
+            PhysicalType::UInt64,
+        ];
+        for types in [&forms[..1], &forms[1..2], &forms[2..3], &forms[..2], &forms] {
+            check_group_indexes(
+                &format!("forms-{}-{distinct}", types.len()),
+                types,
+                |count| random_batches(&mut Random(11), types, count, distinct, 30),
+            );
+        }
     }
     // Numbers that lie close together, and some that do not.
     for (name, spread, far) in [("close", 900, 0), ("wider", 2_000_000, 0), ("far", 900, 50)] {

@@ -2,6 +2,9 @@
 //! where they repeat or are whole numbers that lie close together, and the numbers of a row together are
 //! the place of its group in an array. As long as every column has few values that needs no hash of a whole
 //! key, and no comparison, however many of their combinations there are.
+//!
+//! A place has some bits for the number of each column, as many as its values need so far. When a column
+//! outgrows its bits the groups move to another array.
 
 #![expect(unsafe_code, reason = "a block seen as numbers")]
 
@@ -11,28 +14,59 @@ use mayfly_types::Result;
 
 use super::group_index::GroupIndex;
 
-/// The array has so many places, as a power of two: 4 MiB.
-const BITS: u32 = 20;
-/// More columns would leave each of them too few values.
+/// The array has so many places at most, as a power of two: 4 MiB.
+const BITS_MAX: u32 = 20;
+/// The bits of a column at first.
+const COLUMN_BITS_MIN: u32 = 2;
+/// More columns are not worth a pass over each.
 const COLUMNS_MAX: usize = 4;
+/// With less memory for the groups there are no codes: each column's index holds some, too.
+const LIMIT_MIN: u64 = 4 << 20;
 /// The array takes no more than this part of the memory limit: the groups need the rest.
 const LIMIT_SHARE: u64 = 8;
 
 /// Numbers of the values of each column, and the groups of their combinations; see the module.
 pub(super) struct GroupCodes {
-    columns: Vec<GroupIndex>,
-    /// Bits of the place that each column has.
-    column_bits: u32,
-    /// For each combination one more than its group, or 0.
-    block: Block,
-    codes: Vec<u32>,
+    columns: Vec<Column>,
+    groups: Places,
+    pool: BlockPool,
+    budget: Budget,
     /// The places of the rows of a batch.
     places: Vec<u32>,
 }
 
-/// The rows of a batch that are the first ones of combinations without a group.
-pub(super) struct NewCombinations {
-    pub(super) first_rows: Vec<u32>,
+struct Column {
+    values: GroupIndex,
+    bits: u32,
+    /// The numbers of the values of a batch.
+    codes: Vec<u32>,
+}
+
+/// For each combination one more than its group, or 0.
+struct Places {
+    block: Block,
+    count: usize,
+}
+
+impl Places {
+    fn new(bits: u32, pool: &BlockPool, budget: &Budget) -> Option<Self> {
+        let bytes = size_of::<u32>() << bits;
+        if bits > BITS_MAX || bytes as u64 > budget.effective_limit() / LIMIT_SHARE {
+            return None;
+        }
+        let mut block = pool.take(bytes, budget).ok()?;
+        block.as_mut_slice()[..bytes].fill(0);
+        Some(Self {
+            block,
+            count: 1 << bits,
+        })
+    }
+
+    fn groups(&mut self) -> &mut [u32] {
+        // SAFETY: the block is aligned to a page and holds `count` initialised numbers; `&mut self` makes the
+        // access exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), self.count) }
+    }
 }
 
 impl GroupCodes {
@@ -41,101 +75,137 @@ impl GroupCodes {
         (2..=COLUMNS_MAX).contains(&columns)
     }
 
+    /// Whether there is memory for them.
+    pub(super) fn has_memory(budget: &Budget) -> bool {
+        budget.effective_limit() >= LIMIT_MIN
+    }
+
     /// Of columns that these indexes number.
     pub(super) fn new(columns: Vec<GroupIndex>, pool: &BlockPool, budget: &Budget) -> Option<Self> {
-        let bytes = size_of::<u32>() << BITS;
-        if bytes as u64 > budget.effective_limit() / LIMIT_SHARE {
-            return None;
-        }
-        let mut block = pool.take(bytes, budget).ok()?;
-        block.as_mut_slice()[..bytes].fill(0);
-        Some(Self {
-            column_bits: BITS / u32::try_from(columns.len()).ok()?,
-            columns,
-            block,
+        let groups = Places::new(COLUMN_BITS_MIN * columns.len() as u32, pool, budget)?;
+        let columns = columns.into_iter().map(|values| Column {
+            values,
+            bits: COLUMN_BITS_MIN,
             codes: Vec::new(),
+        });
+        Some(Self {
+            columns: columns.collect(),
+            groups,
+            pool: pool.clone(),
+            budget: budget.clone(),
             places: Vec::new(),
         })
     }
 
-    fn groups(&mut self) -> &mut [u32] {
-        // SAFETY: the block is aligned to a page and holds 2^BITS initialised numbers; `&mut self` makes the
-        // access exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), 1 << BITS) }
-    }
-
-    /// Finds the places of rows, and those that have no group yet; `None` when a column has too many values, or
-    /// values that do not repeat.
-    pub(super) fn find(
-        &mut self,
-        keys: &[ArrayRef],
-        row_count: usize,
-    ) -> Result<Option<NewCombinations>> {
-        self.places.clear();
-        self.places.resize(row_count, 0);
-        for (number, (column, key)) in self.columns.iter_mut().zip(keys).enumerate() {
+    /// Finds the places of rows, and the first rows of combinations that have no group yet; `None` when a
+    /// column has too many values, or values that do not repeat.
+    pub(super) fn find(&mut self, keys: &[ArrayRef], row_count: usize) -> Result<Option<Vec<u32>>> {
+        for (column, key) in self.columns.iter_mut().zip(keys) {
             let key = std::slice::from_ref(key);
-            let taken = column.find_or_insert(key, row_count, &mut self.codes)?;
-            let has_few = column.group_count() <= 1 << self.column_bits;
-            if taken < row_count || !has_few || !column.is_quick() {
+            let values = &mut column.values;
+            let taken = values.find_or_insert(key, row_count, &mut column.codes)?;
+            if taken < row_count || !values.is_quick() {
                 return Ok(None);
             }
-            let shift = self.column_bits * number as u32;
-            for (place, code) in self.places.iter_mut().zip(&self.codes) {
+        }
+        if !self.make_room() {
+            return Ok(None);
+        }
+        self.places.clear();
+        self.places.resize(row_count, 0);
+        let mut shift = 0;
+        for column in &self.columns {
+            for (place, code) in self.places.iter_mut().zip(&column.codes) {
                 *place |= code << shift;
             }
+            shift += column.bits;
         }
-        let places = std::mem::take(&mut self.places);
-        let groups = self.groups();
+        let groups = self.groups.groups();
         let mut first_rows = Vec::new();
-        for (row, place) in places.iter().enumerate() {
+        for (place, row) in self.places.iter().zip(0_u32..) {
             let group = &mut groups[*place as usize];
             if *group == 0 {
-                first_rows.push(row as u32);
+                first_rows.push(row);
                 *group = u32::MAX;
             }
         }
-        self.places = places;
-        Ok(Some(NewCombinations { first_rows }))
+        Ok(Some(first_rows))
+    }
+
+    /// Gives each column bits for all of its values; false when that makes too many places.
+    fn make_room(&mut self) -> bool {
+        let needed = |column: &Column| {
+            let values = column.values.group_count().max(1) as u32;
+            column.bits.max(u32::BITS - (values - 1).leading_zeros())
+        };
+        let wanted: Vec<u32> = self.columns.iter().map(needed).collect();
+        if self
+            .columns
+            .iter()
+            .map(|column| column.bits)
+            .eq(wanted.iter().copied())
+        {
+            return true;
+        }
+        let (pool, budget) = (&self.pool, &self.budget);
+        let Some(mut larger) = Places::new(wanted.iter().sum(), pool, budget) else {
+            return false;
+        };
+        for (place, group) in self.groups.groups().iter().enumerate() {
+            if *group == 0 {
+                continue;
+            }
+            let (mut rest, mut moved, mut shift) = (place, 0, 0);
+            for (column, wanted) in self.columns.iter().zip(&wanted) {
+                moved |= (rest & ((1 << column.bits) - 1)) << shift;
+                rest >>= column.bits;
+                shift += wanted;
+            }
+            larger.groups()[moved] = *group;
+        }
+        self.groups = larger;
+        for (column, wanted) in self.columns.iter_mut().zip(wanted) {
+            column.bits = wanted;
+        }
+        true
     }
 
     /// Sets the groups of new combinations, of which those behind the last one got none, and puts the groups
-    /// of the rows before the first such one into `ids`.
+    /// of the rows before the first such one into `ids`. [`GroupIndex::NO_GROUP`] stays without a group.
     pub(super) fn finish(
         &mut self,
-        new: &NewCombinations,
+        first_rows: &[u32],
         new_groups: &[u32],
         ids: &mut Vec<u32>,
     ) -> usize {
-        let places = std::mem::take(&mut self.places);
-        let groups = self.groups();
-        for (number, row) in new.first_rows.iter().enumerate() {
-            let group = new_groups.get(number).map_or(0, |group| group + 1);
-            groups[places[*row as usize] as usize] = group;
+        let groups = self.groups.groups();
+        for (number, row) in first_rows.iter().enumerate() {
+            let group = new_groups
+                .get(number)
+                .copied()
+                .unwrap_or(GroupIndex::NO_GROUP);
+            groups[self.places[*row as usize] as usize] = group.wrapping_add(1);
         }
         // First rows rise.
-        let count = match new.first_rows.get(new_groups.len()) {
+        let count = match first_rows.get(new_groups.len()) {
             Some(row) => *row as usize,
-            None => places.len(),
+            None => self.places.len(),
         };
         ids.clear();
-        ids.extend(
-            places[..count]
-                .iter()
-                .map(|place| groups[*place as usize] - 1),
-        );
-        self.places = places;
+        let places = self.places[..count].iter();
+        ids.extend(places.map(|place| groups[*place as usize].wrapping_sub(1)));
         count
     }
 
     /// Forgets all groups; the columns keep their codes.
     pub(super) fn clear(&mut self) {
-        self.groups().fill(0);
+        self.groups.groups().fill(0);
     }
 
     /// Bytes held.
     pub(super) fn memory_bytes(&self) -> u64 {
-        let columns: u64 = self.columns.iter().map(GroupIndex::memory_bytes).sum();
-        self.block.len() as u64 + columns
+        let columns = self.columns.iter();
+        let columns: u64 = columns.map(|column| column.values.memory_bytes()).sum();
+        self.groups.block.len() as u64 + columns
     }
 }

@@ -11,6 +11,7 @@ use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::dense::{Dense, range_of};
 use super::group_codes::GroupCodes;
+use super::known_values::KnownValues;
 use super::repeats::Repeats;
 use super::rows::{
     AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, prefetch,
@@ -99,8 +100,8 @@ impl Groups {
     }
 }
 
-/// Keys of fewer rows have no codes.
-const CODED_ROWS_MIN: usize = 512;
+/// Of fewer rows it is not asked whether their values repeat.
+const ASKED_ROWS_MIN: usize = 256;
 /// Rows that are looked up at once.
 const RUN_ROWS: usize = 1024;
 /// Fewer groups are in the cache anyway.
@@ -122,20 +123,24 @@ pub struct GroupIndex {
     hashes: Vec<u64>,
     scratch: Vec<u64>,
     repeats: Repeats,
-    codes: Codes,
+    /// What is asked before the hash table.
+    shortcut: Shortcut,
     /// Up to so many bytes are taken whatever the limit says.
     least: u64,
     /// No more groups are added.
     closed: bool,
 }
 
-/// Whether keys of several columns are looked up by codes.
-enum Codes {
-    /// It was not tried, and may be for keys of these modes.
+/// How the groups of keys whose values repeat are found without a hash of each key.
+enum Shortcut {
+    /// Of several columns, which are compared in these modes, until the first batch.
     Untried(Vec<KeyMode>),
-    Used(Box<GroupCodes>),
+    /// Of several columns.
+    Codes(Box<GroupCodes>),
+    /// Of one column.
+    Values(Box<KnownValues>),
     /// A column has too many values, or there is no memory for it.
-    Not,
+    None,
 }
 
 /// How the group of a key is found.
@@ -212,9 +217,10 @@ impl GroupIndex {
             hashes: Vec::new(),
             scratch: Vec::new(),
             repeats: Repeats::default(),
-            codes: match GroupCodes::is_possible(modes.len()) {
-                true => Codes::Untried(modes.to_vec()),
-                false => Codes::Not,
+            shortcut: match modes.len() {
+                1 => Shortcut::Values(Box::new(KnownValues::new())),
+                columns if GroupCodes::is_possible(columns) => Shortcut::Untried(modes.to_vec()),
+                _ => Shortcut::None,
             },
             least: 0,
             closed: false,
@@ -251,26 +257,37 @@ impl GroupIndex {
                 Ok(row_count)
             }
             Lookup::Dense { .. } => self.find_or_insert_dense(keys, row_count, ids),
-            Lookup::Hash(_) => match self.find_repeats(keys, row_count) {
-                Some(repeats) => self.find_or_insert_repeats(keys, repeats, ids),
-                None => match self.find_or_insert_coded(keys, row_count, ids)? {
-                    Some(count) => Ok(count),
-                    None => self.find_or_insert_hashed(keys, row_count, ids),
+            Lookup::Hash(_) => match std::mem::replace(&mut self.shortcut, Shortcut::None) {
+                shortcut if row_count < ASKED_ROWS_MIN => {
+                    self.shortcut = shortcut;
+                    self.find_or_insert_hashed(keys, row_count, ids)
+                }
+                Shortcut::Values(known) => self.find_or_insert_known(keys, known, ids),
+                Shortcut::Codes(codes) => self.find_or_insert_coded(keys, row_count, codes, ids)?,
+                Shortcut::Untried(modes) => match self.new_codes(&modes)? {
+                    Some(codes) => self.find_or_insert_coded(keys, row_count, codes, ids)?,
+                    None => self.find_or_insert_distinct(keys, row_count, ids),
                 },
+                Shortcut::None => self.find_or_insert_distinct(keys, row_count, ids),
             },
         };
         self.sources.begin_batch();
         result.map_err(|error| self.store.context.error(&error, ANONYMOUS_TABLE))
     }
 
-    /// The distinct keys, when they are few.
-    fn find_repeats(&mut self, keys: &[ArrayRef], row_count: usize) -> Option<Repeats> {
+    /// Looks each distinct key of a batch up once, when they are few.
+    fn find_or_insert_distinct(
+        &mut self,
+        keys: &[ArrayRef],
+        row_count: usize,
+        ids: &mut Vec<u32>,
+    ) -> mayfly_memory::Result<usize> {
         let mut repeats = std::mem::take(&mut self.repeats);
         if repeats.find(keys, row_count) {
-            return Some(repeats);
+            return self.find_or_insert_repeats(keys, repeats, ids);
         }
         self.repeats = repeats;
-        None
+        self.find_or_insert_hashed(keys, row_count, ids)
     }
 
     /// Looks each distinct key up once.
@@ -296,50 +313,76 @@ impl GroupIndex {
         Ok(count)
     }
 
-    /// Numbers the columns of keys on their own, and looks each new combination up; `None` where the keys are
-    /// not of that kind.
+    /// Looks the values of one column up that did not come before.
+    fn find_or_insert_known(
+        &mut self,
+        keys: &[ArrayRef],
+        mut known: Box<KnownValues>,
+        ids: &mut Vec<u32>,
+    ) -> mayfly_memory::Result<usize> {
+        known.find(&keys[0], ids);
+        let misses = std::mem::take(&mut known.misses);
+        let mut groups = Vec::new();
+        if misses.len() == ids.len() {
+            self.find_or_insert_distinct(keys, misses.len(), &mut groups)?;
+        } else if !misses.is_empty() {
+            let missed = rows_of(keys, &misses);
+            self.find_or_insert_distinct(&missed, misses.len(), &mut groups)?;
+        }
+        for (row, group) in misses.iter().zip(&groups) {
+            ids[*row as usize] = *group;
+            if *group != Self::NO_GROUP {
+                known.add(&keys[0], *row as usize, *group);
+            }
+        }
+        // Misses rise: the rows before the first that was not taken are all of groups.
+        if let Some(row) = misses.get(groups.len()) {
+            ids.truncate(*row as usize);
+        }
+        known.misses = misses;
+        if known.is_of_use() {
+            self.shortcut = Shortcut::Values(known);
+        }
+        Ok(ids.len())
+    }
+
+    /// Numbers the columns of keys on their own, and looks each new combination up, where the keys are of
+    /// that kind.
     fn find_or_insert_coded(
         &mut self,
         keys: &[ArrayRef],
         row_count: usize,
+        mut codes: Box<GroupCodes>,
         ids: &mut Vec<u32>,
-    ) -> Result<Option<usize>> {
-        // Of few rows it is not known yet whether they repeat.
-        if self.closed || row_count < CODED_ROWS_MIN {
-            return Ok(None);
-        }
-        let mut codes = match std::mem::replace(&mut self.codes, Codes::Not) {
-            Codes::Not => return Ok(None),
-            Codes::Used(codes) => codes,
-            Codes::Untried(modes) => match self.new_codes(&modes)? {
-                Some(codes) => Box::new(codes),
-                None => return Ok(None),
-            },
+    ) -> Result<mayfly_memory::Result<usize>> {
+        let Some(first_rows) = codes.find(keys, row_count)? else {
+            drop(codes);
+            return Ok(self.find_or_insert_distinct(keys, row_count, ids));
         };
-        let Some(new) = codes.find(keys, row_count)? else {
-            return Ok(None);
-        };
-        let mut groups = Vec::with_capacity(new.first_rows.len());
-        if !new.first_rows.is_empty() {
-            let new_keys = rows_of(keys, &new.first_rows);
-            let found = self.find_or_insert_hashed(&new_keys, new.first_rows.len(), &mut groups);
-            if let Err(error) = found {
-                return Err(self.store.context.error(&error, ANONYMOUS_TABLE));
+        let mut groups = Vec::with_capacity(first_rows.len());
+        if !first_rows.is_empty() {
+            let new_keys = rows_of(keys, &first_rows);
+            if let Err(error) = self.find_or_insert_hashed(&new_keys, first_rows.len(), &mut groups)
+            {
+                return Ok(Err(error));
             }
         }
-        let count = codes.finish(&new, &groups, ids);
-        self.codes = Codes::Used(codes);
-        Ok(Some(count))
+        let count = codes.finish(&first_rows, &groups, ids);
+        self.shortcut = Shortcut::Codes(codes);
+        Ok(Ok(count))
     }
 
-    fn new_codes(&self, modes: &[KeyMode]) -> Result<Option<GroupCodes>> {
+    fn new_codes(&self, modes: &[KeyMode]) -> Result<Option<Box<GroupCodes>>> {
         let store = &self.store;
+        if !GroupCodes::has_memory(&store.memory) {
+            return Ok(None);
+        }
         let mut columns = Vec::with_capacity(modes.len());
         for (cell, mode) in store.layout.cells().iter().zip(modes) {
             let column = Store::new(&store.context, &[cell.ty], &store.record);
             columns.push(Self::over(column, &[*mode])?);
         }
-        Ok(GroupCodes::new(columns, &store.pool, &store.memory))
+        Ok(GroupCodes::new(columns, &store.pool, &store.memory).map(Box::new))
     }
 
     /// Reads the groups of whole numbers from an array, as long as they lie close together.
@@ -554,10 +597,17 @@ impl GroupIndex {
         for hash in hashes {
             slots.prefetch(*hash);
         }
+        let mut candidates = [0_u32; AHEAD_ROWS];
+        let mut count = 0;
         for hash in hashes {
             if let Some(group) = slots.candidate(*hash) {
-                prefetch(self.rows[group as usize]);
+                prefetch(std::ptr::from_ref(&self.rows[group as usize]).cast());
+                candidates[count] = group;
+                count += 1;
             }
+        }
+        for group in &candidates[..count] {
+            prefetch(self.rows[*group as usize]);
         }
     }
 
@@ -597,7 +647,8 @@ impl GroupIndex {
 
     /// Whether keys were found without a hash of each.
     pub(super) fn is_quick(&self) -> bool {
-        matches!(self.lookup, Lookup::Dense { .. }) || self.repeats.is_of_use()
+        let is_known = matches!(self.shortcut, Shortcut::Values(_));
+        is_known || matches!(self.lookup, Lookup::Dense { .. }) || self.repeats.is_of_use()
     }
 
     /// How many groups there are.
@@ -628,9 +679,9 @@ impl GroupIndex {
             Lookup::Hash(slots) => slots.memory_bytes(),
             Lookup::Dense { numbers, .. } => numbers.as_ref().map_or(0, Dense::memory_bytes),
         };
-        let codes = match &self.codes {
-            Codes::Used(codes) => codes.memory_bytes(),
-            Codes::Untried(_) | Codes::Not => 0,
+        let codes = match &self.shortcut {
+            Shortcut::Codes(codes) => codes.memory_bytes(),
+            Shortcut::Values(_) | Shortcut::Untried(_) | Shortcut::None => 0,
         };
         self.writer.memory_bytes() + (lookup + rows) as u64 + codes
     }
@@ -648,8 +699,10 @@ impl GroupIndex {
                 }
             }
         }
-        if let Codes::Used(codes) = &mut self.codes {
-            codes.clear();
+        match &mut self.shortcut {
+            Shortcut::Codes(codes) => codes.clear(),
+            Shortcut::Values(known) => known.clear(),
+            Shortcut::Untried(_) | Shortcut::None => {}
         }
         self.writer.clear();
     }
