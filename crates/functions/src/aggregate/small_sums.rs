@@ -108,9 +108,14 @@ impl<T: Word> SmallSums<T> {
         rest.map_or(sum, |rest| rest.wrapping_add(sum))
     }
 
+    /// Whether no sum has outgrown its integer.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// The sum of a group, of which 128 bits are kept.
     pub(super) fn narrow_sum(&self, group: usize) -> i128 {
-        if self.rest.is_empty() {
+        if self.is_narrow() {
             return self.totals[group].sum.into();
         }
         self.sum(group).as_i128()

@@ -25,6 +25,11 @@ const LIMIT_MIN: u64 = 4 << 20;
 /// The array takes no more than this part of the memory limit: the groups need the rest.
 const LIMIT_SHARE: u64 = 8;
 
+/// So many combinations may be new ...
+const CREDIT: i64 = 16 << 10;
+/// ... and one more for so many rows of combinations that were known.
+const KNOWN_A_MISS: i64 = 4;
+
 /// Numbers of the values of each column, and the groups of their combinations; see the module.
 pub(super) struct GroupCodes {
     columns: Vec<Column>,
@@ -33,6 +38,8 @@ pub(super) struct GroupCodes {
     budget: Budget,
     /// The places of the rows of a batch.
     places: Vec<u32>,
+    /// How many more new combinations are worth it.
+    credit: i64,
 }
 
 struct Column {
@@ -94,11 +101,12 @@ impl GroupCodes {
             pool: pool.clone(),
             budget: budget.clone(),
             places: Vec::new(),
+            credit: CREDIT,
         })
     }
 
     /// Finds the places of rows, and the first rows of combinations that have no group yet; `None` when a
-    /// column has too many values, or values that do not repeat.
+    /// column has too many values, or values or combinations that do not repeat.
     pub(super) fn find(&mut self, keys: &[ArrayRef], row_count: usize) -> Result<Option<Vec<u32>>> {
         for (column, key) in self.columns.iter_mut().zip(keys) {
             let key = std::slice::from_ref(key);
@@ -108,7 +116,7 @@ impl GroupCodes {
                 return Ok(None);
             }
         }
-        if !self.make_room() {
+        if self.credit < 0 || !self.make_room() {
             return Ok(None);
         }
         self.places.clear();
@@ -129,6 +137,8 @@ impl GroupCodes {
                 *group = u32::MAX;
             }
         }
+        let (new, rows) = (first_rows.len() as i64, row_count as i64);
+        self.credit = CREDIT.min(self.credit - new + (rows - new) / KNOWN_A_MISS);
         Ok(Some(first_rows))
     }
 

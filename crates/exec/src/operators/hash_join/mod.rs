@@ -94,8 +94,14 @@ impl Side {
             }
             Ok(batch)
         })?;
+        let rows = table.row_count();
+        let is_dense = match (self.keys.as_slice(), filters) {
+            ([_], [key]) => key.filter.span().is_some_and(|span| span / 4 < rows),
+            _ => false,
+        };
         Ok(Built {
-            rows: table.row_count(),
+            rows,
+            is_dense,
             table,
             has_null_key: has_null_key.into_inner(),
         })
@@ -105,6 +111,8 @@ impl Side {
 struct Built {
     table: TempTable,
     rows: u64,
+    /// The only key is a number, and few numbers lie between those that there are: rows are found in an array.
+    is_dense: bool,
     has_null_key: bool,
 }
 
@@ -380,6 +388,7 @@ impl HashJoin {
         let row_bytes = built.table.record().memory_bytes / built.rows.max(1);
         let available = temp.memory().available().min(temp.options().tmp_table_size);
         built.rows >= run.statement.options.partitioned_join_rows_min
+            && !built.is_dense
             && probed >= built.rows / 4
             && row_bytes.saturating_mul(probed) <= available / 2
     }
