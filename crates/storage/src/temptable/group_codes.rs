@@ -20,7 +20,7 @@ const BITS_MAX: u32 = 20;
 const COLUMN_BITS_MIN: u32 = 2;
 /// More columns are not worth a pass over each.
 const COLUMNS_MAX: usize = 4;
-/// With less memory for the groups there are no codes: each column's index holds some, too.
+/// With less memory for the groups there are no codes, nor values that are known: they take some, too.
 const LIMIT_MIN: u64 = 4 << 20;
 /// The array takes no more than this part of the memory limit: the groups need the rest.
 const LIMIT_SHARE: u64 = 8;
@@ -82,7 +82,7 @@ impl GroupCodes {
         (2..=COLUMNS_MAX).contains(&columns)
     }
 
-    /// Whether there is memory for them.
+    /// Whether there is memory for what finds groups without a hash.
     pub(super) fn has_memory(budget: &Budget) -> bool {
         budget.effective_limit() >= LIMIT_MIN
     }

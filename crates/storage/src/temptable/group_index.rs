@@ -218,6 +218,7 @@ impl GroupIndex {
             scratch: Vec::new(),
             repeats: Repeats::default(),
             shortcut: match modes.len() {
+                _ if !GroupCodes::has_memory(&store.memory) => Shortcut::None,
                 1 => Shortcut::Values(Box::new(KnownValues::new())),
                 columns if GroupCodes::is_possible(columns) => Shortcut::Untried(modes.to_vec()),
                 _ => Shortcut::None,
@@ -374,9 +375,6 @@ impl GroupIndex {
 
     fn new_codes(&self, modes: &[KeyMode]) -> Result<Option<Box<GroupCodes>>> {
         let store = &self.store;
-        if !GroupCodes::has_memory(&store.memory) {
-            return Ok(None);
-        }
         let mut columns = Vec::with_capacity(modes.len());
         for (cell, mode) in store.layout.cells().iter().zip(modes) {
             let column = Store::new(&store.context, &[cell.ty], &store.record);
