@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
+mod codes;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,8 +11,8 @@ use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_select::take::take;
 use mayfly_types::{Batch, PhysicalType, Result};
 
+use self::codes::GroupCodes;
 use super::dense::{Dense, range_of};
-use super::group_codes::GroupCodes;
 use super::known_values::KnownValues;
 use super::repeats::Repeats;
 use super::rows::{

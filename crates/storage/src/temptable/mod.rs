@@ -21,7 +21,6 @@
 
 mod context;
 mod dense;
-mod group_codes;
 mod group_index;
 mod known_values;
 mod partition;

@@ -12,7 +12,7 @@ use arrow_array::ArrayRef;
 use mayfly_memory::{Block, BlockPool, Budget};
 use mayfly_types::Result;
 
-use super::group_index::GroupIndex;
+use super::GroupIndex;
 
 /// The array has so many places at most, as a power of two: 4 MiB.
 const BITS_MAX: u32 = 20;
