@@ -96,12 +96,17 @@ impl KeyFilter {
         self.greatest.fetch_max(greatest, Ordering::Relaxed);
     }
 
+    /// How far apart the least and the greatest key are; `None` without a key.
+    pub(crate) fn span(&self) -> Option<u64> {
+        let greatest = self.greatest.load(Ordering::Relaxed);
+        greatest.checked_sub(self.least.load(Ordering::Relaxed))
+    }
+
     /// The rows whose key may have been added.
     pub(crate) fn kept(&self, keys: &ArrayRef) -> BooleanBuffer {
         let keys_of = numbers(keys);
         let least = self.least.load(Ordering::Relaxed);
-        let span = self.greatest.load(Ordering::Relaxed).checked_sub(least);
-        let Some(span) = span else {
+        let Some(span) = self.span() else {
             return BooleanBuffer::new_unset(keys_of.len());
         };
         let kept = BooleanBuffer::collect_bool(keys_of.len(), |row| {

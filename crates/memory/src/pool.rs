@@ -370,22 +370,26 @@ unsafe impl Sync for Block {}
 impl Block {
     /// The size in bytes.
     #[expect(clippy::len_without_is_empty, reason = "no block is empty")]
+    #[inline]
     pub fn len(&self) -> usize {
         self.length
     }
 
     /// The first byte. It stays where it is for the life of the block.
+    #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
     /// The bytes.
+    #[inline]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: `start` points to `length` mapped, initialised bytes that live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
     /// The bytes, to be changed.
+    #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as in `as_slice`; `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }

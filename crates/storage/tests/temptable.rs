@@ -138,6 +138,11 @@ fn an_index_finds_all_pairs() {
                 let mut state = index
                     .probe(&[batch.column(0).clone()], batch.row_count())
                     .unwrap();
+                let of_first: usize = state
+                    .first_matches()
+                    .map(|first| index.rows_from(first).count())
+                    .sum();
+                let before = found.len();
                 while index.next_matches(&mut state, 700, &mut matches) {
                     assert!(matches.probe_rows.len() <= 700);
                     let columns = index.gather(&[0, 1], &matches.build_rows).unwrap();
@@ -148,6 +153,7 @@ fn an_index_finds_all_pairs() {
                     }
                 }
                 assert_eq!(joined, exists);
+                assert_eq!(found.len() - before, of_first);
                 found
             };
 
@@ -193,6 +199,42 @@ fn group_indexes_number_keys_in_order() {
         }
         batches
     });
+    // Columns of few values, most of whose combinations come; later more values than have codes.
+    for (name, more) in [("codes", 0), ("too many codes", 3000)] {
+        let few = random_batches(&mut Random(9), &several[..1], 100, 80, 60);
+        let few = few[0].column(0).as_binary_view().clone();
+        check_group_indexes(name, &several, |count| {
+            let mut random = Random(10);
+            let mut batches = Vec::new();
+            for number in 0..count.div_ceil(1000) {
+                let names = arrow_array::UInt32Array::from_iter_values(
+                    (0..1000).map(|_| random.below(few.len() as u64) as u32),
+                );
+                let names = arrow_select::take::take(&few, &names, None).unwrap();
+                let spread = 90 + more * (number as u64 / 5);
+                let mut value = |_| (random.below(30) > 0).then(|| random.below(spread) as i64);
+                let numbers: arrow_array::Int64Array = (0..1000).map(&mut value).collect();
+                batches.push(Batch::new(vec![names, std::sync::Arc::new(numbers)], 1000));
+            }
+            batches
+        });
+    }
+    // Values of every form, whose bits are known after they came once.
+    for distinct in [1, 9, 4000] {
+        let forms = [
+            PhysicalType::Float64,
+            PhysicalType::Bytes,
+            PhysicalType::Decimal128(2),
+            PhysicalType::UInt64,
+        ];
+        for types in [&forms[..1], &forms[1..2], &forms[2..3], &forms[..2], &forms] {
+            check_group_indexes(
+                &format!("forms-{}-{distinct}", types.len()),
+                types,
+                |count| random_batches(&mut Random(11), types, count, distinct, 30),
+            );
+        }
+    }
     // Numbers that lie close together, and some that do not.
     for (name, spread, far) in [("close", 900, 0), ("wider", 2_000_000, 0), ("far", 900, 50)] {
         check_group_indexes(name, &[PhysicalType::Int64], |count| {

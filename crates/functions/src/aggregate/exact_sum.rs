@@ -125,15 +125,14 @@ struct Rest {
 /// Exact sums for groups `0 .. n`.
 #[derive(Debug, Default)]
 pub(crate) struct ExactSums {
-    high: Vec<f64>,
-    low: Vec<f64>,
+    /// High and low, side by side: a sum is in one line of the cache.
+    pairs: Vec<(f64, f64)>,
     rest: HashMap<u32, Rest>,
 }
 
 impl ExactSums {
     pub(crate) fn resize(&mut self, group_count: usize) {
-        lengthen(&mut self.high, group_count, 0.0);
-        lengthen(&mut self.low, group_count, 0.0);
+        lengthen(&mut self.pairs, group_count, (0.0, 0.0));
     }
 
     /// Adds a number to a group.
@@ -143,11 +142,10 @@ impl ExactSums {
             self.rest.entry(group).or_default().huge.add(value * SCALE);
             return;
         }
-        let index = group as usize;
-        let (high, error) = two_sum(self.high[index], value);
-        let (low, error) = two_sum(self.low[index], error);
-        self.high[index] = high;
-        self.low[index] = low;
+        let pair = &mut self.pairs[group as usize];
+        let (high, error) = two_sum(pair.0, value);
+        let (low, error) = two_sum(pair.1, error);
+        *pair = (high, low);
         if error != 0.0 {
             self.rest.entry(group).or_default().ordinary.add(error);
         }
@@ -156,7 +154,7 @@ impl ExactSums {
     /// Adds many numbers to one group.
     pub(crate) fn add_slice(&mut self, group: u32, values: &[f64]) {
         let index = group as usize;
-        let (mut high, mut low) = (self.high[index], self.low[index]);
+        let (mut high, mut low) = self.pairs[index];
         for value in values {
             if value.abs() >= HUGE {
                 self.rest.entry(group).or_default().huge.add(value * SCALE);
@@ -170,8 +168,14 @@ impl ExactSums {
                 self.rest.entry(group).or_default().ordinary.add(error);
             }
         }
-        self.high[index] = high;
-        self.low[index] = low;
+        self.pairs[index] = (high, low);
+    }
+
+    /// Both doubles of a group that has nothing beside them.
+    #[inline]
+    fn pair(&self, group: usize) -> Option<(f64, f64)> {
+        let is_all = self.rest.is_empty() || !self.rest.contains_key(&(group as u32));
+        is_all.then(|| self.pairs[group])
     }
 
     /// The exact sum of a group, without the huge numbers.
@@ -180,8 +184,9 @@ impl ExactSums {
             Some(rest) => rest.ordinary.clone(),
             None => Expansion::default(),
         };
-        exact.add(self.low[group]);
-        exact.add(self.high[group]);
+        let (high, low) = self.pairs[group];
+        exact.add(low);
+        exact.add(high);
         exact
     }
 
@@ -196,6 +201,10 @@ impl ExactSums {
 
     /// The sum of a group, rounded once.
     pub(crate) fn round(&self, group: usize) -> f64 {
+        if let Some((high, low)) = self.pair(group) {
+            // An addition rounds once, too.
+            return high + low;
+        }
         let ordinary = self.ordinary(group).round();
         match self.rest.get(&(group as u32)) {
             Some(rest) if rest.huge.round() != 0.0 => {
@@ -209,6 +218,14 @@ impl ExactSums {
 
     /// Appends the exact sum of a group in a form that [`ExactSums::merge`] reads.
     pub(crate) fn append_state(&self, group: usize, out: &mut Vec<u8>) {
+        if let Some((high, low)) = self.pair(group) {
+            let (sum, error) = two_sum(high, low);
+            if error != 0.0 {
+                out.extend_from_slice(&error.to_le_bytes());
+            }
+            out.extend_from_slice(&sum.to_le_bytes());
+            return;
+        }
         for part in self.ordinary(group).0 {
             out.extend_from_slice(&part.to_le_bytes());
         }
@@ -244,8 +261,7 @@ impl ExactSums {
 
     /// Makes every sum zero again.
     pub(crate) fn restart(&mut self) {
-        self.high.fill(0.0);
-        self.low.fill(0.0);
+        self.pairs.fill((0.0, 0.0));
         self.rest.clear();
     }
 
@@ -254,7 +270,7 @@ impl ExactSums {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        (self.high.capacity() + self.low.capacity()) * 8 + self.rest.len() * 256
+        self.pairs.capacity() * 16 + self.rest.len() * 256
     }
 }
 

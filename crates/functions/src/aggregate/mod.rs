@@ -14,6 +14,7 @@ mod function;
 mod group_concat;
 mod growth;
 mod json;
+mod small_sums;
 mod state;
 mod sum;
 #[cfg(test)]

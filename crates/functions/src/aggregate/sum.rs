@@ -4,16 +4,19 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array};
-use arrow_buffer::i256;
+use arrow_buffer::{NullBuffer, i256};
 use mayfly_types::decimal::{Decimal, decimal_aggregate_type};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
 
 use super::exact_sum::ExactSums;
 use super::growth::lengthen;
+use super::small_sums::{SmallSums, Word};
 use super::state::{self, Values};
 use crate::scalar::operators::numeric;
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
+/// The most digits of numbers that fit 64 bits, and many of them together.
+const SMALL_PRECISION_MAX: u32 = 18;
 /// The widest decimal argument whose sums of 2^34 rows surely fit 128 bits.
 const NARROW_PRECISION_MAX: u32 = 28;
 
@@ -56,16 +59,29 @@ pub(super) fn states(
     signature: &AggregateSignature,
     averages: bool,
 ) -> Result<Box<dyn Accumulator>> {
+    let argument = &signature.arguments[0];
+    let is_small = match argument.physical() {
+        PhysicalType::Decimal128(_) | PhysicalType::Decimal256(_) => {
+            argument.length <= SMALL_PRECISION_MAX
+        }
+        _ => true,
+    };
     let sums = match signature.state[0].physical() {
         PhysicalType::Bytes => Sums::Doubles(ExactSums::default()),
-        PhysicalType::Decimal256(_) => Sums::Wide(Vec::new()),
-        _ => Sums::Narrow(Vec::new()),
+        _ if is_small => Sums::Small(SmallSums::default()),
+        _ => Sums::Medium(SmallSums::default()),
     };
     Ok(Box::new(Totals::new(signature, averages, sums, Vec::new())))
 }
 
 pub(super) enum Sums {
+    /// In 64 bits, with their own counts.
+    Small(SmallSums<i64>),
+    /// In 128 bits, with their own counts.
+    Medium(SmallSums<i128>),
+    /// Complete sums.
     Narrow(Vec<i128>),
+    /// Complete sums.
     Wide(Vec<i256>),
     Doubles(ExactSums),
 }
@@ -74,7 +90,7 @@ pub(super) struct Totals {
     averages: bool,
     signature: AggregateSignature,
     sums: Sums,
-    /// Rows that were not NULL.
+    /// Rows that were not NULL, where the sums do not have them.
     counts: Vec<i64>,
 }
 
@@ -109,8 +125,25 @@ impl Totals {
         }
     }
 
+    fn group_count(&self) -> usize {
+        match &self.sums {
+            Sums::Small(sums) => sums.len(),
+            Sums::Medium(sums) => sums.len(),
+            Sums::Narrow(_) | Sums::Wide(_) | Sums::Doubles(_) => self.counts.len(),
+        }
+    }
+
+    /// Starts over with no group; the counts of those that there were.
     fn clear(&mut self) -> Vec<i64> {
         match &mut self.sums {
+            Sums::Small(sums) => {
+                self.counts = sums.counts();
+                sums.clear();
+            }
+            Sums::Medium(sums) => {
+                self.counts = sums.counts();
+                sums.clear();
+            }
             Sums::Narrow(sums) => sums.clear(),
             Sums::Wide(sums) => sums.clear(),
             Sums::Doubles(sums) => sums.clear(),
@@ -118,23 +151,109 @@ impl Totals {
         std::mem::take(&mut self.counts)
     }
 
+    /// The sum of a group that had a row.
     fn exact(&self, group: usize, scale: u8) -> Option<Decimal> {
+        let (sum, count) = match &self.sums {
+            Sums::Small(sums) => (sums.sum(group), sums.count(group)),
+            Sums::Medium(sums) => (sums.sum(group), sums.count(group)),
+            Sums::Narrow(sums) => (i256::from_i128(sums[group]), self.counts[group]),
+            Sums::Wide(sums) => (sums[group], self.counts[group]),
+            Sums::Doubles(_) => return None,
+        };
+        (count > 0).then(|| Decimal::new(sum, scale))
+    }
+
+    fn count(&self, group: usize) -> i64 {
         match &self.sums {
-            Sums::Narrow(sums) => Some(Decimal::from_i128(sums[group], scale)),
-            Sums::Wide(sums) => Some(Decimal::new(sums[group], scale)),
-            Sums::Doubles(_) => None,
+            Sums::Small(sums) => sums.count(group),
+            Sums::Medium(sums) => sums.count(group),
+            Sums::Narrow(_) | Sums::Wide(_) | Sums::Doubles(_) => self.counts[group],
+        }
+    }
+}
+
+/// Adds exact numbers to the sums of their groups.
+fn add_all<T: Word>(
+    sums: &mut SmallSums<T>,
+    groups: &[u32],
+    values: &Values<'_>,
+    nulls: Option<&NullBuffer>,
+) -> Result<()> {
+    match values {
+        Values::Ints(input::Numbers::Array(array)) => {
+            let values = array.values();
+            state::for_each_valid(groups, nulls, |group, row| {
+                sums.add(group, i128::from(values[row]), 1);
+            });
+        }
+        Values::UInts(input::Numbers::Array(array)) => {
+            let values = array.values();
+            state::for_each_valid(groups, nulls, |group, row| {
+                sums.add(group, i128::from(values[row]), 1);
+            });
+        }
+        Values::Decimals(input::Decimals::Narrow(array)) => {
+            let values = array.values();
+            state::for_each_valid(groups, nulls, |group, row| sums.add(group, values[row], 1));
+        }
+        Values::Decimals(values) => {
+            for (row, group) in groups.iter().enumerate() {
+                if let Some(value) = values.get(row) {
+                    sums.add_wide(*group, value, 1);
+                }
+            }
+        }
+        _ => return Err(super::mismatch("sum")),
+    }
+    Ok(())
+}
+
+/// Adds partial sums to the sums of their groups.
+fn merge_all<T: Word>(
+    sums: &mut SmallSums<T>,
+    groups: &[u32],
+    partial: &Values<'_>,
+    counts: &input::Ints<'_>,
+) -> Result<()> {
+    let Values::Decimals(partial) = partial else {
+        return Err(super::mismatch("sum"));
+    };
+    for (row, group) in groups.iter().enumerate() {
+        let count = counts.get(row).unwrap_or(0);
+        match partial {
+            input::Decimals::Narrow(array) => sums.add(*group, array.value(row), count),
+            partial => sums.add_wide(*group, partial.get(row).unwrap_or(i256::ZERO), count),
+        }
+    }
+    Ok(())
+}
+
+/// Sums as a column of partial states.
+fn state_column<T: Word>(sums: &SmallSums<T>, ty: &SqlType) -> ArrayRef {
+    let groups = 0..sums.len();
+    let data_type = ty.physical().arrow();
+    match ty.physical() {
+        PhysicalType::Decimal256(_) => {
+            let sums = groups.map(|group| sums.sum(group));
+            Arc::new(Decimal256Array::from_iter_values(sums).with_data_type(data_type))
+        }
+        _ => {
+            let sums = groups.map(|group| sums.narrow_sum(group));
+            Arc::new(Decimal128Array::from_iter_values(sums).with_data_type(data_type))
         }
     }
 }
 
 impl Accumulator for Totals {
     fn resize(&mut self, group_count: usize) {
-        lengthen(&mut self.counts, group_count, 0);
         match &mut self.sums {
+            Sums::Small(sums) => return sums.resize(group_count),
+            Sums::Medium(sums) => return sums.resize(group_count),
             Sums::Narrow(sums) => lengthen(sums, group_count, 0),
             Sums::Wide(sums) => lengthen(sums, group_count, i256::ZERO),
             Sums::Doubles(sums) => sums.resize(group_count),
         }
+        lengthen(&mut self.counts, group_count, 0);
     }
 
     fn update(
@@ -148,53 +267,8 @@ impl Accumulator for Totals {
         let nulls = state::nulls(&arguments[0]);
         let counts = &mut self.counts[..];
         match (&mut self.sums, values) {
-            (Sums::Narrow(sums), Values::Ints(input::Numbers::Array(array))) => {
-                let values = array.values();
-                state::for_each_valid(groups, nulls, |group, row| {
-                    sums[group as usize] += i128::from(values[row]);
-                    counts[group as usize] += 1;
-                });
-            }
-            (Sums::Narrow(sums), Values::UInts(input::Numbers::Array(array))) => {
-                let values = array.values();
-                state::for_each_valid(groups, nulls, |group, row| {
-                    sums[group as usize] += i128::from(values[row]);
-                    counts[group as usize] += 1;
-                });
-            }
-            (Sums::Narrow(sums), Values::Decimals(input::Decimals::Narrow(array))) => {
-                let values = array.values();
-                state::for_each_valid(groups, nulls, |group, row| {
-                    let sum = &mut sums[group as usize];
-                    *sum = sum.wrapping_add(values[row]);
-                    counts[group as usize] += 1;
-                });
-            }
-            (Sums::Wide(sums), Values::Decimals(input::Decimals::Narrow(array))) => {
-                let values = array.values();
-                state::for_each_valid(groups, nulls, |group, row| {
-                    let sum = &mut sums[group as usize];
-                    *sum = sum.wrapping_add(i256::from_i128(values[row]));
-                    counts[group as usize] += 1;
-                });
-            }
-            (Sums::Wide(sums), Values::Decimals(input::Decimals::Wide(array))) => {
-                let values = array.values();
-                state::for_each_valid(groups, nulls, |group, row| {
-                    let sum = &mut sums[group as usize];
-                    *sum = sum.wrapping_add(values[row]);
-                    counts[group as usize] += 1;
-                });
-            }
-            (Sums::Wide(sums), Values::Decimals(values)) => {
-                for (row, group) in groups.iter().enumerate() {
-                    if let Some(value) = values.get(row) {
-                        let sum = &mut sums[*group as usize];
-                        *sum = sum.wrapping_add(value);
-                        counts[*group as usize] += 1;
-                    }
-                }
-            }
+            (Sums::Small(sums), values) => add_all(sums, groups, &values, nulls)?,
+            (Sums::Medium(sums), values) => add_all(sums, groups, &values, nulls)?,
             (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
                 let values = array.values();
                 state::for_each_valid(groups, nulls, |group, row| {
@@ -218,9 +292,8 @@ impl Accumulator for Totals {
             let column = state::column(&arguments[0]);
             let values = state::values(&column, &self.signature.arguments[0])?;
             match (&mut self.sums, values) {
-                (Sums::Narrow(sums), Values::Ints(input::Numbers::Array(array))) => {
-                    sums[group as usize] += sum_ints(array.values());
-                    self.counts[group as usize] += row_count as i64;
+                (Sums::Small(sums), Values::Ints(input::Numbers::Array(array))) => {
+                    sums.add(group, sum_ints(array.values()), row_count as i64);
                     return Ok(());
                 }
                 (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
@@ -242,44 +315,27 @@ impl Accumulator for Totals {
     ) -> Result<()> {
         let (sums, counts) = (state::column(&state[0]), state::column(&state[1]));
         let partial_counts = input::ints(&counts)?;
-        for (row, group) in groups.iter().enumerate() {
-            self.counts[*group as usize] += partial_counts.get(row).unwrap_or(0);
-        }
-        match (
-            &mut self.sums,
-            state::values(&sums, &self.signature.state[0])?,
-        ) {
-            (Sums::Narrow(sums), Values::Decimals(input::Decimals::Narrow(partial))) => {
-                for (value, group) in partial.values().iter().zip(groups) {
-                    let sum = &mut sums[*group as usize];
-                    *sum = sum.wrapping_add(*value);
-                }
-            }
-            (Sums::Wide(sums), Values::Decimals(partial)) => {
-                for (row, group) in groups.iter().enumerate() {
-                    let sum = &mut sums[*group as usize];
-                    *sum = sum.wrapping_add(partial.get(row).unwrap_or(i256::ZERO));
-                }
-            }
+        let partial = state::values(&sums, &self.signature.state[0])?;
+        match (&mut self.sums, partial) {
+            (Sums::Small(sums), partial) => merge_all(sums, groups, &partial, &partial_counts),
+            (Sums::Medium(sums), partial) => merge_all(sums, groups, &partial, &partial_counts),
             (Sums::Doubles(sums), Values::Texts(partial)) => {
                 for (row, group) in groups.iter().enumerate() {
+                    self.counts[*group as usize] += partial_counts.get(row).unwrap_or(0);
                     sums.merge(*group, partial.get(row).unwrap_or_default());
                 }
+                Ok(())
             }
-            _ => return Err(super::mismatch("sum")),
+            _ => Err(super::mismatch("sum")),
         }
-        Ok(())
     }
 
     fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        let data_type = self.signature.state[0].physical().arrow();
+        let ty = &self.signature.state[0];
         let sums: ArrayRef = match &mut self.sums {
-            Sums::Narrow(sums) => {
-                Arc::new(Decimal128Array::from(std::mem::take(sums)).with_data_type(data_type))
-            }
-            Sums::Wide(sums) => {
-                Arc::new(Decimal256Array::from(std::mem::take(sums)).with_data_type(data_type))
-            }
+            Sums::Small(sums) => state_column(sums, ty),
+            Sums::Medium(sums) => state_column(sums, ty),
+            Sums::Narrow(_) | Sums::Wide(_) => return Err(super::mismatch("sum")),
             Sums::Doubles(sums) => output::states(self.counts.len(), |group, out| {
                 sums.append_state(group, out);
                 true
@@ -289,7 +345,7 @@ impl Accumulator for Totals {
     }
 
     fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
-        let group_count = self.counts.len();
+        let group_count = self.group_count();
         let result = &self.signature.result;
         let overflow = || {
             output::out_of_range(
@@ -319,12 +375,11 @@ impl Accumulator for Totals {
         } else {
             let scale = self.signature.state[0].decimals;
             output::decimals(group_count, result, |group| {
-                let count = self.counts[group];
-                let Some(sum) = self.exact(group, scale).filter(|_| count > 0) else {
+                let Some(sum) = self.exact(group, scale) else {
                     return Ok(None);
                 };
                 let value = if self.averages {
-                    sum.divide(Decimal::from(count), result.decimals)
+                    sum.divide(Decimal::from(self.count(group)), result.decimals)
                         .unwrap_or(Ok(sum))
                 } else {
                     sum.rescale(result.decimals)
@@ -344,6 +399,8 @@ impl Accumulator for Totals {
     fn memory_bytes(&self) -> usize {
         self.counts.capacity() * 8
             + match &self.sums {
+                Sums::Small(sums) => sums.memory_bytes(),
+                Sums::Medium(sums) => sums.memory_bytes(),
                 Sums::Narrow(sums) => sums.capacity() * 16,
                 Sums::Wide(sums) => sums.capacity() * 32,
                 Sums::Doubles(sums) => sums.memory_bytes(),

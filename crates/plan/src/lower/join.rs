@@ -48,6 +48,22 @@ fn split(
     (equalities, rest)
 }
 
+/// How many times as many rows the other side has where a hash table is built over a preserved side: what
+/// it finds has to be marked, and its rows are kept whole.
+const PRESERVED_ROWS_FACTOR: f64 = 2.0;
+
+/// Whether a hash table is built over the left side.
+fn builds_left(kind: JoinKind, left_rows: f64, right_rows: f64) -> bool {
+    match kind {
+        JoinKind::Inner => left_rows < right_rows,
+        JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
+            left_rows * PRESERVED_ROWS_FACTOR < right_rows
+        }
+        // One NULL on the right side decides about all rows.
+        JoinKind::NullAwareAnti => false,
+    }
+}
+
 impl Lowering {
     pub(super) fn join(&mut self, join: Join, required: &ColumnSet) -> Result<Lowered> {
         let mut needed = required.clone();
@@ -110,7 +126,7 @@ impl Lowering {
                 .lowered(operator, output, estimated_rows, layout));
         }
         let keys = self.join_keys(equalities, &left.layout, &right.layout)?;
-        let build_left = kind == JoinKind::Inner && !join.straight && left_rows < right_rows;
+        let build_left = !join.straight && builds_left(kind, left_rows, right_rows);
         let cause = "join has no index to follow: hash table over its smaller side";
         let operator = Operator::HashJoin {
             kind,

@@ -464,7 +464,7 @@ pub enum Operator {
         keys: Vec<JoinKey>,
         /// What else must hold, over left ++ right columns.
         residual: Option<Expression>,
-        /// The hash table is built over the left input (inner joins only); else over the right.
+        /// The hash table is built over the left input; else over the right.
         build_left: bool,
         /// Why.
         temporary: TemporaryTable,

@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
+mod codes;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +11,9 @@ use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_select::take::take;
 use mayfly_types::{Batch, PhysicalType, Result};
 
+use self::codes::GroupCodes;
 use super::dense::{Dense, range_of};
+use super::known_values::KnownValues;
 use super::repeats::Repeats;
 use super::rows::{
     AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, prefetch,
@@ -98,6 +102,8 @@ impl Groups {
     }
 }
 
+/// Of fewer rows it is not asked whether their values repeat.
+const ASKED_ROWS_MIN: usize = 256;
 /// Rows that are looked up at once.
 const RUN_ROWS: usize = 1024;
 /// Fewer groups are in the cache anyway.
@@ -119,10 +125,24 @@ pub struct GroupIndex {
     hashes: Vec<u64>,
     scratch: Vec<u64>,
     repeats: Repeats,
+    /// What is asked before the hash table.
+    shortcut: Shortcut,
     /// Up to so many bytes are taken whatever the limit says.
     least: u64,
     /// No more groups are added.
     closed: bool,
+}
+
+/// How the groups of keys whose values repeat are found without a hash of each key.
+enum Shortcut {
+    /// Of several columns, which are compared in these modes, until the first batch.
+    Untried(Vec<KeyMode>),
+    /// Of several columns.
+    Codes(Box<GroupCodes>),
+    /// Of one column.
+    Values(Box<KnownValues>),
+    /// A column has too many values, or there is no memory for it.
+    None,
 }
 
 /// How the group of a key is found.
@@ -199,6 +219,12 @@ impl GroupIndex {
             hashes: Vec::new(),
             scratch: Vec::new(),
             repeats: Repeats::default(),
+            shortcut: match modes.len() {
+                _ if !GroupCodes::has_memory(&store.memory) => Shortcut::None,
+                1 => Shortcut::Values(Box::new(KnownValues::new())),
+                columns if GroupCodes::is_possible(columns) => Shortcut::Untried(modes.to_vec()),
+                _ => Shortcut::None,
+            },
             least: 0,
             closed: false,
             store,
@@ -234,23 +260,37 @@ impl GroupIndex {
                 Ok(row_count)
             }
             Lookup::Dense { .. } => self.find_or_insert_dense(keys, row_count, ids),
-            Lookup::Hash(_) => match self.find_repeats(keys, row_count) {
-                Some(repeats) => self.find_or_insert_repeats(keys, repeats, ids),
-                None => self.find_or_insert_hashed(keys, row_count, ids),
+            Lookup::Hash(_) => match std::mem::replace(&mut self.shortcut, Shortcut::None) {
+                shortcut if row_count < ASKED_ROWS_MIN => {
+                    self.shortcut = shortcut;
+                    self.find_or_insert_hashed(keys, row_count, ids)
+                }
+                Shortcut::Values(known) => self.find_or_insert_known(keys, known, ids),
+                Shortcut::Codes(codes) => self.find_or_insert_coded(keys, row_count, codes, ids)?,
+                Shortcut::Untried(modes) => match self.new_codes(&modes)? {
+                    Some(codes) => self.find_or_insert_coded(keys, row_count, codes, ids)?,
+                    None => self.find_or_insert_distinct(keys, row_count, ids),
+                },
+                Shortcut::None => self.find_or_insert_distinct(keys, row_count, ids),
             },
         };
         self.sources.begin_batch();
         result.map_err(|error| self.store.context.error(&error, ANONYMOUS_TABLE))
     }
 
-    /// The distinct keys, when they are few.
-    fn find_repeats(&mut self, keys: &[ArrayRef], row_count: usize) -> Option<Repeats> {
+    /// Looks each distinct key of a batch up once, when they are few.
+    fn find_or_insert_distinct(
+        &mut self,
+        keys: &[ArrayRef],
+        row_count: usize,
+        ids: &mut Vec<u32>,
+    ) -> mayfly_memory::Result<usize> {
         let mut repeats = std::mem::take(&mut self.repeats);
         if repeats.find(keys, row_count) {
-            return Some(repeats);
+            return self.find_or_insert_repeats(keys, repeats, ids);
         }
         self.repeats = repeats;
-        None
+        self.find_or_insert_hashed(keys, row_count, ids)
     }
 
     /// Looks each distinct key up once.
@@ -261,11 +301,7 @@ impl GroupIndex {
         ids: &mut Vec<u32>,
     ) -> mayfly_memory::Result<usize> {
         let distinct = repeats.first_rows.len();
-        let first_rows = UInt32Array::from(repeats.first_rows.clone());
-        let first_keys = keys.iter().map(|key| take(key, &first_rows, None));
-        let first_keys: Vec<ArrayRef> = first_keys
-            .collect::<Result<_, _>>()
-            .expect("the rows are rows of the columns");
+        let first_keys = rows_of(keys, &repeats.first_rows);
         let mut groups = Vec::with_capacity(distinct);
         let taken = self.find_or_insert_hashed(&first_keys, distinct, &mut groups)?;
         // First rows rise: the rows before the first that was not taken are all of groups.
@@ -278,6 +314,75 @@ impl GroupIndex {
         ids.extend(numbers.map(|number| groups[*number as usize]));
         self.repeats = repeats;
         Ok(count)
+    }
+
+    /// Looks the values of one column up that did not come before.
+    fn find_or_insert_known(
+        &mut self,
+        keys: &[ArrayRef],
+        mut known: Box<KnownValues>,
+        ids: &mut Vec<u32>,
+    ) -> mayfly_memory::Result<usize> {
+        known.find(&keys[0], ids);
+        let misses = std::mem::take(&mut known.misses);
+        let mut groups = Vec::new();
+        if misses.len() == ids.len() {
+            self.find_or_insert_distinct(keys, misses.len(), &mut groups)?;
+        } else if !misses.is_empty() {
+            let missed = rows_of(keys, &misses);
+            self.find_or_insert_distinct(&missed, misses.len(), &mut groups)?;
+        }
+        for (row, group) in misses.iter().zip(&groups) {
+            ids[*row as usize] = *group;
+            if *group != Self::NO_GROUP {
+                known.add(&keys[0], *row as usize, *group);
+            }
+        }
+        // Misses rise: the rows before the first that was not taken are all of groups.
+        if let Some(row) = misses.get(groups.len()) {
+            ids.truncate(*row as usize);
+        }
+        known.misses = misses;
+        if known.is_of_use() {
+            self.shortcut = Shortcut::Values(known);
+        }
+        Ok(ids.len())
+    }
+
+    /// Numbers the columns of keys on their own, and looks each new combination up, where the keys are of
+    /// that kind.
+    fn find_or_insert_coded(
+        &mut self,
+        keys: &[ArrayRef],
+        row_count: usize,
+        mut codes: Box<GroupCodes>,
+        ids: &mut Vec<u32>,
+    ) -> Result<mayfly_memory::Result<usize>> {
+        let Some(first_rows) = codes.find(keys, row_count)? else {
+            drop(codes);
+            return Ok(self.find_or_insert_distinct(keys, row_count, ids));
+        };
+        let mut groups = Vec::with_capacity(first_rows.len());
+        if !first_rows.is_empty() {
+            let new_keys = rows_of(keys, &first_rows);
+            if let Err(error) = self.find_or_insert_hashed(&new_keys, first_rows.len(), &mut groups)
+            {
+                return Ok(Err(error));
+            }
+        }
+        let count = codes.finish(&first_rows, &groups, ids);
+        self.shortcut = Shortcut::Codes(codes);
+        Ok(Ok(count))
+    }
+
+    fn new_codes(&self, modes: &[KeyMode]) -> Result<Option<Box<GroupCodes>>> {
+        let store = &self.store;
+        let mut columns = Vec::with_capacity(modes.len());
+        for (cell, mode) in store.layout.cells().iter().zip(modes) {
+            let column = Store::new(&store.context, &[cell.ty], &store.record);
+            columns.push(Self::over(column, &[*mode])?);
+        }
+        Ok(GroupCodes::new(columns, &store.pool, &store.memory).map(Box::new))
     }
 
     /// Reads the groups of whole numbers from an array, as long as they lie close together.
@@ -492,10 +597,17 @@ impl GroupIndex {
         for hash in hashes {
             slots.prefetch(*hash);
         }
+        let mut candidates = [0_u32; AHEAD_ROWS];
+        let mut count = 0;
         for hash in hashes {
             if let Some(group) = slots.candidate(*hash) {
-                prefetch(self.rows[group as usize]);
+                prefetch(std::ptr::from_ref(&self.rows[group as usize]).cast());
+                candidates[count] = group;
+                count += 1;
             }
+        }
+        for group in &candidates[..count] {
+            prefetch(self.rows[*group as usize]);
         }
     }
 
@@ -533,6 +645,12 @@ impl GroupIndex {
         Ok(group)
     }
 
+    /// Whether keys were found without a hash of each.
+    pub(super) fn is_quick(&self) -> bool {
+        let is_known = matches!(self.shortcut, Shortcut::Values(_));
+        is_known || matches!(self.lookup, Lookup::Dense { .. }) || self.repeats.is_of_use()
+    }
+
     /// How many groups there are.
     pub fn group_count(&self) -> usize {
         self.rows.len()
@@ -561,7 +679,11 @@ impl GroupIndex {
             Lookup::Hash(slots) => slots.memory_bytes(),
             Lookup::Dense { numbers, .. } => numbers.as_ref().map_or(0, Dense::memory_bytes),
         };
-        self.writer.memory_bytes() + (lookup + rows) as u64
+        let codes = match &self.shortcut {
+            Shortcut::Codes(codes) => codes.memory_bytes(),
+            Shortcut::Values(_) | Shortcut::Untried(_) | Shortcut::None => 0,
+        };
+        self.writer.memory_bytes() + (lookup + rows) as u64 + codes
     }
 
     /// Forgets all groups; keeps memory for the next ones.
@@ -577,6 +699,20 @@ impl GroupIndex {
                 }
             }
         }
+        match &mut self.shortcut {
+            Shortcut::Codes(codes) => codes.clear(),
+            Shortcut::Values(known) => known.clear(),
+            Shortcut::Untried(_) | Shortcut::None => {}
+        }
         self.writer.clear();
     }
+}
+
+/// Some rows of columns.
+fn rows_of(columns: &[ArrayRef], rows: &[u32]) -> Vec<ArrayRef> {
+    let rows = UInt32Array::from(rows.to_vec());
+    let columns = columns.iter().map(|column| take(column, &rows, None));
+    columns
+        .collect::<std::result::Result<_, _>>()
+        .expect("the rows are rows of the columns")
 }

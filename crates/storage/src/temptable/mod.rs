@@ -22,6 +22,7 @@
 mod context;
 mod dense;
 mod group_index;
+mod known_values;
 mod partition;
 mod partition_queue;
 mod queue;

@@ -37,6 +37,8 @@ pub(super) struct Repeats {
     recent: Vec<(u64, u32)>,
     /// How many batches will not be looked at.
     skip: u32,
+    /// Whether the last batch had few keys.
+    found: bool,
 }
 
 const RECENT_BITS: u32 = 10;
@@ -44,6 +46,11 @@ const RECENT_BITS: u32 = 10;
 impl Repeats {
     /// Finds the distinct keys; false when they are too many to be of use.
     pub(super) fn find(&mut self, keys: &[ArrayRef], rows: usize) -> bool {
+        self.found = self.find_in(keys, rows);
+        self.found
+    }
+
+    fn find_in(&mut self, keys: &[ArrayRef], rows: usize) -> bool {
         if rows < ROWS_MIN || keys.iter().any(|key| key.null_count() > 0) {
             return false;
         }
@@ -75,6 +82,11 @@ impl Repeats {
         let found = self.number();
         let is_of_use = found && self.first_rows.len() <= rows / REPEATS_MIN;
         is_of_use && keys.iter().all(|key| self.agrees(key))
+    }
+
+    /// Whether the last batch had few keys.
+    pub(super) fn is_of_use(&self) -> bool {
+        self.found
     }
 
     /// Numbers the distinct hashes.

@@ -9,9 +9,10 @@ use mayfly_storage::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::HashJoin;
+use super::marking::Marks;
 use super::source::{Probed, Source};
 use crate::context::{Cursor, RunContext};
-use crate::expression::{Selection, selected};
+use crate::expression::{Program, Selection, selected};
 use crate::rows::rows_where;
 
 pub(super) struct JoinCursor {
@@ -24,6 +25,8 @@ pub(super) struct JoinCursor {
     hashes: Vec<u64>,
     probing: Option<Probing>,
     matches: JoinMatches,
+    /// Which rows of the build side have a partner, where that is to be known.
+    marks: Option<Arc<Marks>>,
     blanks: RefCell<Blanks>,
 }
 
@@ -116,8 +119,48 @@ impl JoinCursor {
             hashes: Vec::new(),
             probing: None,
             matches: JoinMatches::default(),
+            marks: None,
             blanks: RefCell::default(),
         }
+    }
+
+    /// The same, marking the rows of the build side that have a partner.
+    pub(super) fn marking(mut self, marks: &Arc<Marks>) -> Self {
+        self.marks = Some(Arc::clone(marks));
+        self
+    }
+
+    pub(super) fn residual(&self) -> Option<&Program> {
+        self.node.residual.as_ref()
+    }
+
+    /// Probed rows with their computed keys.
+    pub(super) fn extended(&self, batch: Batch, run: &RunContext) -> Result<Batch> {
+        self.node.probe.layout.extend(batch, run)
+    }
+
+    /// Rows of the build side, if they are to be beside NULLs with these.
+    pub(super) fn built_alone(
+        &self,
+        index: &JoinIndex,
+        build_rows: &[BuildRow],
+        beside_nulls: bool,
+    ) -> Result<Batch> {
+        let rows = build_rows.len();
+        let node = &self.node;
+        let mut blanks = self.blanks.borrow_mut();
+        let mut made = index.gather(&self.build_columns, build_rows)?.into_iter();
+        let mut columns: Vec<ArrayRef> = (0..node.build.layout.row_columns)
+            .map(|column| {
+                let made = node.made.0[column].then(|| made.next()).flatten();
+                made.unwrap_or_else(|| blanks.get(node.build.layout.columns[column], rows))
+            })
+            .collect();
+        if beside_nulls {
+            let others = &node.probe.layout.columns[..node.probe.layout.row_columns];
+            columns.extend(others.iter().map(|physical| blanks.get(*physical, rows)));
+        }
+        Ok(Batch::new(columns, rows))
     }
 
     /// Starts on the pairs of a batch.
@@ -145,7 +188,7 @@ impl JoinCursor {
             .collect()
     }
 
-    fn probe(&self, batch: &Batch, index: &JoinIndex) -> Result<JoinProbe> {
+    pub(super) fn probe(&self, batch: &Batch, index: &JoinIndex) -> Result<JoinProbe> {
         let keys = self.keys(batch);
         if self.hashes.is_empty() {
             index.probe(&keys, batch.row_count())
@@ -155,7 +198,7 @@ impl JoinCursor {
     }
 
     /// Pairs of rows as the join gives them.
-    fn pairs(
+    pub(super) fn pairs(
         &self,
         batch: &Batch,
         index: &JoinIndex,
@@ -243,6 +286,13 @@ impl JoinCursor {
                 &self.matches.build_rows,
             )?;
             let selection = selected(self.node.residual.as_ref(), &all, run)?;
+            if let Some(marks) = &self.marks {
+                for (pair, row) in self.matches.build_rows.iter().enumerate() {
+                    if selection.contains(pair) {
+                        marks.mark(probing.index.ordinal(*row));
+                    }
+                }
+            }
             if let Some(first) = probing.marked_from {
                 for (pair, row) in self.matches.probe_rows.iter().enumerate() {
                     if selection.contains(pair) {

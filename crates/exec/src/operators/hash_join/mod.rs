@@ -4,9 +4,11 @@
 //! other side streams past its index. When it does not fit, the other side goes into a table too,
 //! and the two are joined partition by partition: rows that may match lie in the same pair. A pair
 //! whose build side is larger than memory, since its rows are of one key, is joined piece by piece.
-//! The probed side is the preserved one, so that every kind of join is decided row by row of it.
+//! The probed side is the preserved one, so that every kind of join is decided row by row of it; or the
+//! build side is, whose rows are then marked ([`marking`]).
 
 mod cursor;
+mod marking;
 mod null_aware;
 mod source;
 
@@ -20,6 +22,7 @@ use mayfly_storage::{Access, JoinIndex, KeyColumn, PartitionQueue, TempTable};
 use mayfly_types::{Result, SqlType};
 
 use self::cursor::JoinCursor;
+use self::marking::MarkingJoin;
 use self::source::Source;
 use super::keys::{Layout, key_mode};
 use super::tables;
@@ -91,8 +94,14 @@ impl Side {
             }
             Ok(batch)
         })?;
+        let rows = table.row_count();
+        let is_dense = match (self.keys.as_slice(), filters) {
+            ([_], [key]) => key.filter.span().is_some_and(|span| span / 4 < rows),
+            _ => false,
+        };
         Ok(Built {
-            rows: table.row_count(),
+            rows,
+            is_dense,
             table,
             has_null_key: has_null_key.into_inner(),
         })
@@ -102,6 +111,8 @@ impl Side {
 struct Built {
     table: TempTable,
     rows: u64,
+    /// The only key is a number, and few numbers lie between those that there are: rows are found in an array.
+    is_dense: bool,
     has_null_key: bool,
 }
 
@@ -149,40 +160,66 @@ pub(super) fn build(
             keys,
         }
     };
-    let left = side(left, specification.left, |key| &key.left);
-    let right = side(right, specification.right, |key| &key.right);
-    let build_left = specification.build_left && specification.kind == JoinKind::Inner;
-    let residual = specification.residual.map(Program::compile);
-    let columns = specification.left.len() + specification.right.len();
-    let mut made = vec![specification.wanted.is_none(); columns];
-    let read = residual.iter().flat_map(Program::columns);
-    for column in specification
-        .wanted
-        .into_iter()
-        .flatten()
-        .copied()
-        .chain(read)
-    {
-        if let Some(made) = made.get_mut(column) {
-            *made = true;
+    let left_side = || side(Arc::clone(&left), specification.left, |key| &key.left);
+    let right_side = || side(Arc::clone(&right), specification.right, |key| &key.right);
+    let join = |kind, build_left: bool| {
+        let (build, probe) = match build_left {
+            true => (left_side(), right_side()),
+            false => (right_side(), left_side()),
+        };
+        HashJoin::new(&specification, kind, build, probe, build_left)
+    };
+    let kind = specification.kind;
+    match (kind, specification.build_left) {
+        (JoinKind::Inner, build_left) => Arc::new(join(kind, build_left)),
+        (JoinKind::NullAwareAnti, _) | (_, false) => Arc::new(join(kind, false)),
+        (JoinKind::Left | JoinKind::Semi | JoinKind::Anti, true) => {
+            let pairs = join(JoinKind::Inner, true);
+            Arc::new(MarkingJoin::new(kind, pairs, join(kind, false)))
         }
     }
-    let right_made = made.split_off(specification.left.len());
-    let (build, probe, made) = if build_left {
-        (left, right, (made, right_made))
-    } else {
-        (right, left, (right_made, made))
-    };
-    Arc::new(HashJoin {
-        kind: specification.kind,
-        build,
-        probe,
-        build_first: build_left,
-        residual,
-        temporary: specification.temporary.clone(),
-        made,
-        state: Mutex::new(State::New),
-    })
+}
+
+impl HashJoin {
+    /// A join of two sides, of which the left one is the build side if it is the first.
+    fn new(
+        specification: &Specification<'_>,
+        kind: JoinKind,
+        build: Side,
+        probe: Side,
+        build_first: bool,
+    ) -> Self {
+        let residual = specification.residual.map(Program::compile);
+        let columns = specification.left.len() + specification.right.len();
+        let mut made = vec![specification.wanted.is_none(); columns];
+        let read = residual.iter().flat_map(Program::columns);
+        for column in specification
+            .wanted
+            .into_iter()
+            .flatten()
+            .copied()
+            .chain(read)
+        {
+            if let Some(made) = made.get_mut(column) {
+                *made = true;
+            }
+        }
+        let right_made = made.split_off(specification.left.len());
+        let made = match build_first {
+            true => (made, right_made),
+            false => (right_made, made),
+        };
+        Self {
+            kind,
+            build,
+            probe,
+            build_first,
+            residual,
+            temporary: specification.temporary.clone(),
+            made,
+            state: Mutex::new(State::New),
+        }
+    }
 }
 
 /// A filter of the build side's values of one key.
@@ -351,6 +388,7 @@ impl HashJoin {
         let row_bytes = built.table.record().memory_bytes / built.rows.max(1);
         let available = temp.memory().available().min(temp.options().tmp_table_size);
         built.rows >= run.statement.options.partitioned_join_rows_min
+            && !built.is_dense
             && probed >= built.rows / 4
             && row_bytes.saturating_mul(probed) <= available / 2
     }

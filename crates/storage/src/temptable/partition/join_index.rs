@@ -61,6 +61,14 @@ pub struct JoinProbe {
     next: Option<u32>,
 }
 
+impl JoinProbe {
+    /// The first match of each probed row that has one.
+    pub fn first_matches(&self) -> impl Iterator<Item = BuildRow> {
+        let found = self.first.iter().filter(|row| **row != NONE);
+        found.map(|row| BuildRow(*row))
+    }
+}
+
 /// The rows of a table, found by key.
 pub struct JoinIndex {
     keys: RowKeys,
@@ -312,6 +320,13 @@ impl JoinIndex {
         !matches.probe_rows.is_empty()
     }
 
+    /// A row and those of the same key behind it; from the first match on all of them.
+    pub fn rows_from(&self, row: BuildRow) -> impl Iterator<Item = BuildRow> {
+        std::iter::successors(Some(row), |row| {
+            Some(BuildRow(self.chain[row.0 as usize])).filter(|next| *next != BuildRow::NONE)
+        })
+    }
+
     /// Whether each of `row_count` keys has a match: semi and anti joins.
     pub fn exists(&self, keys: &[ArrayRef], row_count: usize, found: &mut Vec<bool>) -> Result<()> {
         let first = self.first_matches(keys, row_count)?;
@@ -353,6 +368,7 @@ impl JoinIndex {
         let (stored, incoming) = (Resolver::stored(directory), sources.resolver(directory));
         let width = self.lookup.width;
         let mut scratch = vec![0_u64; RUN_ROWS.min(row_count) * width / 8];
+        let mut numbers = Vec::with_capacity(RUN_ROWS.min(row_count));
         let mut candidates = Vec::with_capacity(RUN_ROWS.min(row_count));
         let mut start = 0;
         while start < row_count {
@@ -367,12 +383,17 @@ impl JoinIndex {
             for hash in hashes {
                 self.table(*hash).prefetch(*hash);
             }
-            candidates.clear();
+            numbers.clear();
             for hash in hashes {
-                let candidate = self.table(*hash).candidate(*hash);
-                let row = candidate.map(|row| self.rows[row as usize]);
-                candidates.push(row.unwrap_or(null()));
-                prefetch(row.unwrap_or(null()));
+                let number = self.table(*hash).candidate(*hash).unwrap_or(NONE);
+                prefetch(self.rows.as_ptr().wrapping_add(number as usize).cast());
+                numbers.push(number);
+            }
+            candidates.clear();
+            for number in &numbers {
+                let row = self.rows.get(*number as usize).copied().unwrap_or(null());
+                candidates.push(row);
+                prefetch(row);
             }
             let looked_up =
                 |index: usize| scratch.as_ptr().cast::<u8>().wrapping_add(index * width);

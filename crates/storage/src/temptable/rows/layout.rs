@@ -36,40 +36,48 @@ impl View {
         Self(text.len() as u128 | u128::from(prefix) << 32).at(buffer, offset)
     }
 
+    #[inline]
     pub(crate) fn length(self) -> u32 {
         self.0 as u32
     }
 
     /// The first four bytes in memory order, 0 for missing ones.
+    #[inline]
     pub(crate) fn start(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
+    #[inline]
     pub(crate) fn is_inline(self) -> bool {
         self.length() <= Self::INLINE_MAX
     }
 
     /// The buffer's number; meaningless when inline.
+    #[inline]
     pub(crate) fn buffer(self) -> u32 {
         (self.0 >> 64) as u32
     }
 
     /// Where the value starts in its buffer; meaningless when inline.
+    #[inline]
     pub(crate) fn offset(self) -> u32 {
         (self.0 >> 96) as u32
     }
 
     /// The same value elsewhere.
+    #[inline]
     pub(crate) fn at(self, buffer: u32, offset: u32) -> Self {
         Self(u128::from(self.0 as u64) | u128::from(buffer) << 64 | u128::from(offset) << 96)
     }
 
     /// The same value in a buffer of another number.
+    #[inline]
     pub(crate) fn in_buffer(self, buffer: u32) -> Self {
         Self(self.0 & !(0xFFFF_FFFF_u128 << 64) | u128::from(buffer) << 64)
     }
 
     /// The bytes of an inline value.
+    #[inline]
     pub(crate) fn inline_bytes(&self) -> &[u8] {
         debug_assert!(self.is_inline());
         let bytes: &[u8; 16] = zerocopy_view(&self.0);
@@ -81,6 +89,7 @@ impl View {
     unsafe_code,
     reason = "a u128 seen as its bytes, without a copy that would not outlive it"
 )]
+#[inline]
 fn zerocopy_view(view: &u128) -> &[u8; 16] {
     // SAFETY: both are 16 bytes; an array of bytes needs no alignment and has no invalid value.
     unsafe { &*std::ptr::from_ref(view).cast::<[u8; 16]>() }
@@ -109,6 +118,7 @@ fn cell_bytes(ty: PhysicalType) -> usize {
 
 impl Cell {
     /// Bytes of the cell.
+    #[inline]
     pub(crate) fn byte_width(&self) -> usize {
         cell_bytes(self.ty)
     }
@@ -167,6 +177,7 @@ impl RowLayout {
         }
     }
 
+    #[inline]
     pub(crate) fn cells(&self) -> &[Cell] {
         &self.cells
     }
@@ -181,26 +192,31 @@ impl RowLayout {
     reason = "rows are raw bytes in blocks; they are read here alone"
 )]
 impl Cell {
+    #[inline]
     pub(crate) unsafe fn is_null(&self, row: *const u8) -> bool {
         // SAFETY: the NULL byte lies in the row.
         unsafe { *row.add(self.null_byte) & self.null_mask != 0 }
     }
 
+    #[inline]
     pub(crate) unsafe fn word(&self, row: *const u8) -> u64 {
         // SAFETY: a cell of at least 8 bytes lies at the offset.
         unsafe { row.add(self.offset).cast::<u64>().read_unaligned() }
     }
 
+    #[inline]
     pub(crate) unsafe fn wide(&self, row: *const u8) -> u128 {
         // SAFETY: the caller asks this of cells of at least 16 bytes only.
         unsafe { row.add(self.offset).cast::<u128>().read_unaligned() }
     }
 
+    #[inline]
     pub(crate) unsafe fn wider(&self, row: *const u8) -> i256 {
         // SAFETY: the caller asks this of cells of 32 bytes only.
         unsafe { row.add(self.offset).cast::<i256>().read_unaligned() }
     }
 
+    #[inline]
     pub(crate) unsafe fn view(&self, row: *const u8) -> View {
         // SAFETY: as for `wide`.
         View(unsafe { self.wide(row) })

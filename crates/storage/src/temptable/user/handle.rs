@@ -181,6 +181,7 @@ pub(super) struct Piece<'a> {
     strings: Vec<&'a Cell>,
     rows: Vec<*const u8>,
     ids: Vec<u64>,
+    has_positions: bool,
     loaded: Loaded,
     forced: u64,
 }
@@ -200,6 +201,7 @@ impl<'a> Piece<'a> {
             strings,
             rows: Vec::new(),
             ids: Vec::new(),
+            has_positions: columns.contains(&ColumnId::POSITION),
             loaded: content.blobs.loaded(),
             forced: core.pager.times_forced(),
         }
@@ -232,8 +234,16 @@ impl<'a> Piece<'a> {
             blobs.load_more(&self.core.pager, views, &mut self.loaded)?;
         }
         self.rows.push(row.as_ptr());
-        self.ids.push(id);
+        if self.has_positions {
+            self.ids.push(id);
+        }
         Ok(())
+    }
+
+    /// The rows' addresses, for rows that stay in memory, where nothing else is to be known of them.
+    pub(super) fn addresses(&mut self) -> Option<&mut Vec<*const u8>> {
+        let is_free = self.strings.is_empty() && !self.has_positions;
+        is_free.then_some(&mut self.rows)
     }
 
     /// The columns of the rows.

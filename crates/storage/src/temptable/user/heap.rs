@@ -132,6 +132,26 @@ impl Heap {
         usize::from(get(page, USED))
     }
 
+    /// Puts the addresses of the rows of a page from a slot on into `rows`, at most `most` of them, and the slot
+    /// to go on with, if any is left, into the result; `None` where some rows of the page were deleted, which
+    /// only their bytes tell.
+    pub(super) fn whole_rows_of(
+        &self,
+        bytes: &[u8],
+        from: u16,
+        most: usize,
+        rows: &mut Vec<*const u8>,
+    ) -> Option<Option<u16>> {
+        let used = get(bytes, USED);
+        if get(bytes, LIVE) != used {
+            return None;
+        }
+        let end = used.min(from.saturating_add(most.min(usize::from(NO_SLOT)) as u16));
+        let taken = &bytes[self.start(usize::from(from))..self.start(usize::from(end))];
+        rows.extend(taken.chunks_exact(self.width).map(<[u8]>::as_ptr));
+        Some((end < used).then_some(end))
+    }
+
     /// Calls `take` with the number and the bytes of the rows of a page from a slot on, until it
     /// says that it is enough; the slot to go on with, if any is left.
     pub(super) fn rows_of(
@@ -177,23 +197,36 @@ impl Heap {
     /// Adds a row and gives its number.
     #[inline]
     pub(super) fn insert(&mut self, pager: &Pager, row: &[u8]) -> Result<u64> {
+        self.insert_run(pager, row).map(|(first, _)| first)
+    }
+
+    /// Adds the first of some rows that follow each other: as many as have room in the open page, and at least
+    /// one. Gives the number of the first, which those of the others follow, and how many they are.
+    #[inline]
+    pub(super) fn insert_run(&mut self, pager: &Pager, rows: &[u8]) -> Result<(u64, usize)> {
+        let width = self.width;
         if self.with_free.is_empty() && self.open != NO_PAGE {
-            let open = self.open;
-            let (start, width) = (self.start(0), self.width);
+            let (open, start) = (self.open, self.start(0));
             let page = self.pages.write(pager, open)?;
             let used = get(page, USED);
             let at = start + usize::from(used) * width;
             // A page that is listed has other slots to be taken first.
-            if at + width <= page.len() && used < NO_SLOT {
-                page[at..at + width].copy_from_slice(row);
-                set(page, USED, used + 1);
+            let room = (page.len() - at) / width;
+            let count = (rows.len() / width)
+                .min(room)
+                .min(usize::from(NO_SLOT - used));
+            if count > 0 {
+                let bytes = count * width;
+                page[at..at + bytes].copy_from_slice(&rows[..bytes]);
+                set(page, USED, used + count as u16);
                 let live = get(page, LIVE);
-                set(page, LIVE, live + 1);
-                self.rows += 1;
-                return Ok(number(open, used));
+                set(page, LIVE, live + count as u16);
+                self.rows += count as u64;
+                return Ok((number(open, used), count));
             }
         }
-        self.insert_elsewhere(pager, row)
+        let first = self.insert_elsewhere(pager, &rows[..width])?;
+        Ok((first, 1))
     }
 
     #[cold]

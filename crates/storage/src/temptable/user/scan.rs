@@ -84,6 +84,15 @@ impl HeapScan {
             let Some(view) = heap.view(&core.pager, page)? else {
                 continue;
             };
+            copies += usize::from(matches!(view, PageView::Copy(_)));
+            let room = most - piece.len();
+            if let Some(rows) = piece.addresses()
+                && let Some(left) = heap.whole_rows_of(view.bytes(), slot, room, rows)
+            {
+                *current = left.map(|slot| (page, slot));
+                views.push(view);
+                continue;
+            }
             let mut added = Ok(());
             let left = heap.rows_of(page, view.bytes(), slot, |id, row| {
                 // SAFETY: the row is one of the page's.
@@ -93,7 +102,6 @@ impl HeapScan {
             });
             added?;
             *current = left.map(|slot| (page, slot));
-            copies += usize::from(matches!(view, PageView::Copy(_)));
             views.push(view);
         }
         if piece.len() == 0 {

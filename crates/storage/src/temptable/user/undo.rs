@@ -179,20 +179,21 @@ impl Records {
         self.buffer.extend_from_slice(&id.to_le_bytes());
     }
 
-    /// A row was added, after [`Self::reserve`].
+    /// Rows were added whose numbers follow each other, after [`Self::reserve`].
     #[inline]
-    pub(super) fn inserted(&mut self, table: u32, id: u64) {
+    pub(super) fn inserted(&mut self, table: u32, first_id: u64, count: usize) {
+        let count = count as u32;
         if self.is_open
             && let Some(start) = self.buffer.len().checked_sub(TRAILER)
         {
             let (length, kind, its, first) = trailer(&self.buffer[start..]);
-            if kind == Kind::Inserted && its == table && first + u64::from(length) == id {
-                let longer = (length + 1).to_le_bytes();
+            if kind == Kind::Inserted && its == table && first + u64::from(length) == first_id {
+                let longer = (length + count).to_le_bytes();
                 self.buffer[start..start + 4].copy_from_slice(&longer);
                 return;
             }
         }
-        self.push_trailer(1, Kind::Inserted, table, id);
+        self.push_trailer(count as usize, Kind::Inserted, table, first_id);
         self.is_open = true;
     }
 

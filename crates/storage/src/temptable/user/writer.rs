@@ -183,9 +183,33 @@ impl Change<'_> {
         let id = inserted.map_err(|failure| self.stopped(failure))?;
         self.has_changed = true;
         if let Some((undo, table)) = &mut self.undo {
-            undo.inserted(*table, id);
+            undo.inserted(*table, id, 1);
         }
         Ok(())
+    }
+
+    /// Whether the rows of this batch are all that is added: they have no entries in an index, no long values,
+    /// and no account.
+    fn is_plain(&self) -> bool {
+        let has_indexes = !self.core.shape.indexes.is_empty();
+        !has_indexes && self.account.is_none() && !self.sources.has_transient()
+    }
+
+    /// Adds the first of some plain rows that follow each other, and says how many.
+    fn append(&mut self, rows: &[u8]) -> Done<usize> {
+        let core = self.core;
+        let added = self.content.relieve(&core.pager).and_then(|()| {
+            if let Some((undo, _)) = &mut self.undo {
+                undo.reserve(core, 0)?;
+            }
+            self.content.heap.insert_run(&core.pager, rows)
+        });
+        let (first, count) = added.map_err(|error| self.stopped(Failure::Memory(error)))?;
+        self.has_changed = true;
+        if let Some((undo, table)) = &mut self.undo {
+            undo.inserted(*table, first, count);
+        }
+        Ok(count)
     }
 
     /// Puts a row in place of one that differs from it in no other columns than these.
@@ -361,9 +385,16 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// One row's bytes; rows are asked for from first to last.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     #[inline]
     fn row(&mut self, row: usize) -> &mut [u8] {
+        let width = self.core.shape.layout.width;
+        &mut self.run(row)[..width]
+    }
+
+    /// The bytes of a row and some that follow it.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    #[inline]
+    fn run(&mut self, row: usize) -> &mut [u8] {
         let layout = &self.core.shape.layout;
         let words = layout.width / 8;
         if row >= self.end {
@@ -376,10 +407,9 @@ impl Rows<'_> {
             unsafe { self.encoder.write(layout, row, count, None, start) };
             (self.start, self.end) = (row, row + count);
         }
-        let first = (row - self.start) * words;
-        let words = &mut self.rows[first..first + words];
+        let words = &mut self.rows[(row - self.start) * words..(self.end - self.start) * words];
         // SAFETY: words are bytes of any value.
-        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), layout.width) }
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
     }
 }
 
@@ -407,9 +437,16 @@ impl TableWriter for Writer {
                 batch.slice(done, step.min(count - done))
             };
             let (rows, duplicate) = self.change(Some(&part), |change, rows| {
-                for row in 0..rows.count {
-                    if let Err(stopped) = change.insert(rows.row(row)) {
-                        return (row, Some(stopped));
+                let is_plain = change.is_plain();
+                let mut row = 0;
+                while row < rows.count {
+                    let added = match is_plain {
+                        true => change.append(rows.run(row)),
+                        false => change.insert(rows.row(row)).map(|()| 1),
+                    };
+                    match added {
+                        Ok(count) => row += count,
+                        Err(stopped) => return (row, Some(stopped)),
                     }
                 }
                 (rows.count, None)

@@ -1,0 +1,324 @@
+//! Outer, semi and anti joins whose preserved side is the build side: the smaller one, whichever it is.
+//!
+//! The other side streams past the index of the preserved rows and marks those that found a partner. What
+//! has a mark when all is read comes out of a semi join, what has none out of an anti join, and out of an
+//! outer join beside NULLs. A preserved side that does not fit in memory is joined partition by partition
+//! like those of the other joins, with the sides the other way round.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use mayfly_memory::Reservation;
+use mayfly_plan::physical::JoinKind;
+use mayfly_storage::{BuildRow, JoinIndex, JoinMatches, PartitionQueue, TempTable};
+use mayfly_types::{Batch, Result};
+
+use super::cursor::JoinCursor;
+use super::source::Source;
+use super::{HashJoin, State};
+use crate::context::{Cursor, Node, RunContext};
+use crate::driver::{Sink, drain_from};
+use crate::expression::Program;
+use crate::key_filter::GivenFilter;
+use crate::state::lock;
+
+/// A join that marks the rows of its build side; see the module.
+pub(super) struct MarkingJoin {
+    kind: JoinKind,
+    /// The pairs: an inner join that builds over the preserved side.
+    pairs: Arc<HashJoin>,
+    /// The same join with the sides the other way round.
+    partitioned: Arc<HashJoin>,
+    state: Mutex<Marking>,
+}
+
+enum Marking {
+    New,
+    /// There is no preserved row.
+    Nothing,
+    Marked(Marked),
+    /// Partition by partition.
+    Partitioned,
+}
+
+/// The index of the preserved rows, and who has a partner.
+#[derive(Clone)]
+struct Marked {
+    index: Arc<JoinIndex>,
+    marks: Arc<Marks>,
+    _table: TempTable,
+}
+
+/// A mark for each row of an index.
+pub(super) struct Marks {
+    words: Vec<AtomicU64>,
+    rows: usize,
+    /// The first row that nobody has taken to give it out.
+    next: AtomicUsize,
+    /// Cursors that may still set marks.
+    marking: AtomicUsize,
+    _reservation: Reservation,
+}
+
+impl Marks {
+    fn new(rows: usize, run: &RunContext) -> Result<Self> {
+        let temp = &run.statement.temp;
+        let mut reservation = temp.memory().reservation();
+        temp.resize_working_set(&mut reservation, rows.div_ceil(8) as u64)?;
+        Ok(Self {
+            words: (0..rows.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            rows,
+            next: AtomicUsize::new(0),
+            marking: AtomicUsize::new(0),
+            _reservation: reservation,
+        })
+    }
+
+    pub(super) fn mark(&self, row: usize) {
+        let (word, bit) = (&self.words[row / 64], 1 << (row % 64));
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    fn has(&self, row: usize) -> bool {
+        self.words[row / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 1
+    }
+
+    /// The next rows to be given out: those with a mark, or those without. Empty at the end.
+    fn take(&self, marked: bool, rows_max: usize, index: &JoinIndex) -> Vec<BuildRow> {
+        loop {
+            let start = self.next.fetch_add(rows_max, Ordering::Relaxed);
+            if start >= self.rows {
+                return Vec::new();
+            }
+            let rows = start..self.rows.min(start + rows_max);
+            let wanted = rows.filter(|row| self.has(*row) == marked);
+            let found: Vec<BuildRow> = wanted.map(|row| index.row_at(row)).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+    }
+}
+
+impl MarkingJoin {
+    pub(super) fn new(kind: JoinKind, pairs: HashJoin, partitioned: HashJoin) -> Self {
+        Self {
+            kind,
+            pairs: Arc::new(pairs),
+            partitioned: Arc::new(partitioned),
+            state: Mutex::new(Marking::New),
+        }
+    }
+
+    /// A cursor of the pairs that reads nothing by itself.
+    fn idle_cursor(&self) -> JoinCursor {
+        JoinCursor::new(Arc::clone(&self.pairs), Source::Nothing)
+    }
+
+    fn make(&self, run: &RunContext) -> Result<Marking> {
+        let (preserved, other) = (&self.pairs.build, &self.pairs.probe);
+        preserved.input.prepare(run)?;
+        let filters = self.pairs.filters(run);
+        let built = preserved.fill(&self.pairs.temporary, &filters, run)?;
+        drop(filters);
+        if built.rows == 0 {
+            return Ok(Marking::Nothing);
+        }
+        other.input.prepare(run)?;
+        let index = match self.pairs.prefers_partitions(&built, run) {
+            true => None,
+            false => built.table.join_index()?,
+        };
+        let Some(index) = index else {
+            let other = self
+                .partitioned
+                .build
+                .fill(&self.pairs.temporary, &[], run)?;
+            *lock(&self.partitioned.state) = State::Partitioned {
+                queue: PartitionQueue::pairs(&other.table, &built.table),
+                rows: built.rows,
+                _tables: (other.table, built.table),
+            };
+            return Ok(Marking::Partitioned);
+        };
+        let marked = Marked {
+            marks: Arc::new(Marks::new(index.row_count(), run)?),
+            index: Arc::new(index),
+            _table: built.table,
+        };
+        if self.kind != JoinKind::Left {
+            drain_from(&other.input, None, run, usize::MAX, || {
+                Ok(MarkSink {
+                    cursor: self.idle_cursor(),
+                    marked: marked.clone(),
+                    matches: JoinMatches::default(),
+                })
+            })?;
+        }
+        Ok(Marking::Marked(marked))
+    }
+}
+
+impl Node for MarkingJoin {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        let state = self.make(run)?;
+        *lock(&self.state) = state;
+        Ok(())
+    }
+
+    fn rows_hint(&self) -> u64 {
+        match &*lock(&self.state) {
+            Marking::New | Marking::Nothing => 0,
+            Marking::Partitioned => self.partitioned.rows_hint(),
+            Marking::Marked(marked) if self.kind == JoinKind::Left => {
+                self.pairs.probe.input.rows_hint() + marked.index.row_count() as u64
+            }
+            Marking::Marked(marked) => marked.index.row_count() as u64,
+        }
+    }
+
+    fn is_unordered(&self) -> bool {
+        !self
+            .pairs
+            .residual
+            .as_ref()
+            .is_some_and(Program::is_volatile)
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        let preserved = &self.pairs.build;
+        column < preserved.layout.row_columns
+            && self.pairs.residual.as_ref().is_none_or(Program::is_total)
+            && preserved.layout.is_total()
+            && self.pairs.probe.layout.is_total()
+            && preserved.input.takes_filter(column)
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        self.pairs.build.input.give_filter(column, filter);
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let marked = match &*lock(&self.state) {
+            Marking::New | Marking::Nothing => return Ok(Box::new(self.idle_cursor())),
+            Marking::Partitioned => return Arc::clone(&self.partitioned).open(run),
+            Marking::Marked(marked) => marked.clone(),
+        };
+        if self.kind != JoinKind::Left {
+            return Ok(Box::new(MarkedCursor {
+                rows: self.idle_cursor(),
+                pairs: None,
+                gives_marked: self.kind == JoinKind::Semi,
+                beside_nulls: false,
+                marked,
+            }));
+        }
+        let source = Source::Streaming {
+            index: Arc::clone(&marked.index),
+            input: Arc::clone(&self.pairs.probe.input).open(run)?,
+        };
+        let marker = Marker::new(&marked.marks);
+        let pairs = JoinCursor::new(Arc::clone(&self.pairs), source).marking(&marked.marks);
+        Ok(Box::new(MarkedCursor {
+            rows: self.idle_cursor(),
+            pairs: Some((pairs, marker)),
+            gives_marked: false,
+            beside_nulls: true,
+            marked,
+        }))
+    }
+}
+
+/// Stands for a cursor that may still set marks.
+struct Marker(Arc<Marks>);
+
+impl Marker {
+    fn new(marks: &Arc<Marks>) -> Self {
+        marks.marking.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(marks))
+    }
+}
+
+impl Drop for Marker {
+    fn drop(&mut self) {
+        self.0.marking.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Gives pairs, if it is to, and then rows by their marks.
+struct MarkedCursor {
+    rows: JoinCursor,
+    pairs: Option<(JoinCursor, Marker)>,
+    gives_marked: bool,
+    beside_nulls: bool,
+    marked: Marked,
+}
+
+impl Cursor for MarkedCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        let Marked { index, marks, .. } = &self.marked;
+        if let Some((pairs, _)) = &mut self.pairs {
+            if let Some(batch) = pairs.next(run)? {
+                return Ok(Some(batch));
+            }
+            self.pairs = None;
+        }
+        // Whoever comes last knows all marks. A cursor that is opened later finds nothing to mark: all rows of
+        // the other side were taken by those that are through.
+        if marks.marking.load(Ordering::Acquire) > 0 {
+            return Ok(None);
+        }
+        run.statement.check_interrupt()?;
+        let rows = marks.take(self.gives_marked, run.statement.options.batch_rows, index);
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        self.rows
+            .built_alone(index, &rows, self.beside_nulls)
+            .map(Some)
+    }
+}
+
+/// Marks the partners of the rows that it takes.
+struct MarkSink {
+    cursor: JoinCursor,
+    marked: Marked,
+    matches: JoinMatches,
+}
+
+impl Sink for MarkSink {
+    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
+        let Marked { index, marks, .. } = &self.marked;
+        let batch = self.cursor.extended(batch, run)?;
+        let mut probe = self.cursor.probe(&batch, index)?;
+        let Some(residual) = self.cursor.residual() else {
+            // The rows of a key have their marks together: they are gone through once.
+            for first in probe.first_matches() {
+                if !marks.has(index.ordinal(first)) {
+                    index
+                        .rows_from(first)
+                        .for_each(|row| marks.mark(index.ordinal(row)));
+                }
+            }
+            return Ok(());
+        };
+        let limit = run.statement.options.batch_rows;
+        while index.next_matches(&mut probe, limit, &mut self.matches) {
+            run.statement.check_interrupt()?;
+            let JoinMatches {
+                probe_rows,
+                build_rows,
+            } = &self.matches;
+            let pairs = self.cursor.pairs(&batch, index, probe_rows, build_rows)?;
+            let selection = residual.select(&pairs, run)?;
+            for (pair, row) in build_rows.iter().enumerate() {
+                if selection.contains(pair) {
+                    marks.mark(index.ordinal(*row));
+                }
+            }
+        }
+        Ok(())
+    }
+}

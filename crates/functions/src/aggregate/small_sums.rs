@@ -1,0 +1,184 @@
+//! Exact sums of numbers in integers that hardly ever overflow, with how many they were: both side by side,
+//! so that a row of a group is one line of the cache. A sum that outgrows its integer goes to a side table of
+//! wider ones, and starts over.
+
+use std::collections::HashMap;
+
+use arrow_buffer::i256;
+
+use super::growth::lengthen;
+
+/// The integer of a sum.
+pub(super) trait Word: Copy + Default + Into<i128> {
+    /// A number, if it fits.
+    fn of(value: i128) -> Option<Self>;
+    fn checked_add(self, other: Self) -> Option<Self>;
+}
+
+impl Word for i64 {
+    #[inline(always)]
+    fn of(value: i128) -> Option<Self> {
+        Self::try_from(value).ok()
+    }
+
+    #[inline(always)]
+    fn checked_add(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+}
+
+impl Word for i128 {
+    #[inline(always)]
+    fn of(value: i128) -> Option<Self> {
+        Some(value)
+    }
+
+    #[inline(always)]
+    fn checked_add(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Total<T> {
+    sum: T,
+    count: i64,
+}
+
+/// Sums for groups `0 .. n`; see the module.
+#[derive(Debug, Default)]
+pub(super) struct SmallSums<T> {
+    totals: Vec<Total<T>>,
+    /// What belongs to a sum beside its integer.
+    rest: HashMap<u32, i256>,
+}
+
+impl<T: Word> SmallSums<T> {
+    pub(super) fn resize(&mut self, group_count: usize) {
+        lengthen(&mut self.totals, group_count, Total::default());
+    }
+
+    /// Adds a number to a group, or the sum of so many.
+    #[inline(always)]
+    pub(super) fn add(&mut self, group: u32, value: i128, count: i64) {
+        let total = &mut self.totals[group as usize];
+        total.count += count;
+        match T::of(value).and_then(|value| total.sum.checked_add(value)) {
+            Some(sum) => total.sum = sum,
+            None => self.add_rest(group, i256::from_i128(value)),
+        }
+    }
+
+    /// The same for what may be wider still.
+    #[inline]
+    pub(super) fn add_wide(&mut self, group: u32, value: i256, count: i64) {
+        match value.to_i128() {
+            Some(value) => self.add(group, value, count),
+            None => {
+                self.totals[group as usize].count += count;
+                self.add_rest(group, value);
+            }
+        }
+    }
+
+    /// Moves a sum to the side table, with a number that does not fit it.
+    #[cold]
+    fn add_rest(&mut self, group: u32, value: i256) {
+        let sum = std::mem::take(&mut self.totals[group as usize].sum);
+        let rest = self.rest.entry(group).or_default();
+        *rest = rest
+            .wrapping_add(value)
+            .wrapping_add(i256::from_i128(sum.into()));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.totals.len()
+    }
+
+    pub(super) fn count(&self, group: usize) -> i64 {
+        self.totals[group].count
+    }
+
+    pub(super) fn sum(&self, group: usize) -> i256 {
+        let sum = i256::from_i128(self.totals[group].sum.into());
+        if self.rest.is_empty() {
+            return sum;
+        }
+        let rest = self.rest.get(&(group as u32));
+        rest.map_or(sum, |rest| rest.wrapping_add(sum))
+    }
+
+    /// Whether no sum has outgrown its integer.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The sum of a group, of which 128 bits are kept.
+    pub(super) fn narrow_sum(&self, group: usize) -> i128 {
+        if self.is_narrow() {
+            return self.totals[group].sum.into();
+        }
+        self.sum(group).as_i128()
+    }
+
+    pub(super) fn counts(&self) -> Vec<i64> {
+        self.totals.iter().map(|total| total.count).collect()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.totals = Vec::new();
+        self.rest.clear();
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.totals.capacity() * size_of::<Total<T>>() + self.rest.len() * 80
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Word>(wide_by: u32) {
+        let mut random = crate::context::MysqlRandom::from_seed(5);
+        let mut sums = SmallSums::<T> {
+            totals: Vec::new(),
+            rest: HashMap::new(),
+        };
+        sums.resize(4);
+        let (mut expected, mut counts) = ([i256::ZERO; 4], [0_i64; 4]);
+        for n in 0..20_000_u32 {
+            let group = n % 4;
+            let part = i128::from((random.next() * 2e18) as i64 - 900_000_000_000_000_000);
+            let (value, count) = match n % 7 {
+                0 => (i128::from(i64::MAX) << wide_by, 1),
+                1 => (part << wide_by, 1),
+                2 => (part << 3, 5),
+                _ => (part, 1),
+            };
+            let mut value = i256::from_i128(value);
+            if n % 1000 == 3 {
+                value = value.wrapping_mul(i256::from_i128(1 << 100));
+                sums.add_wide(group, value, count);
+            } else if n % 2 == 0 {
+                sums.add_wide(group, value, count);
+            } else {
+                sums.add(group, value.as_i128(), count);
+            }
+            expected[group as usize] = expected[group as usize].wrapping_add(value);
+            counts[group as usize] += count;
+        }
+        for group in 0..4 {
+            assert_eq!(sums.sum(group), expected[group]);
+            assert_eq!(sums.count(group), counts[group]);
+        }
+        assert_eq!(sums.counts(), counts);
+        assert!(!sums.rest.is_empty());
+    }
+
+    #[test]
+    fn sums_that_outgrow_their_integers_are_exact() {
+        check::<i64>(40);
+        check::<i128>(63);
+    }
+}

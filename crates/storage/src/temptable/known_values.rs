@@ -1,0 +1,281 @@
+//! The groups of values that came before, by the bits of the values: no hash of a string, no comparison by a
+//! collation.
+//!
+//! A column that is grouped by often has few values. The bits of a number, a decimal, or a string that is its
+//! own view ([short strings](crate::temptable)) are a value in any batch, so a small table that stays in the
+//! cache tells the group. Equal values of other bits, as a collation has them, are several entries of one
+//! group. What is not in the table is looked up in the index; a column of many values soon ends the attempt.
+
+use arrow_array::{Array, ArrayRef};
+
+use super::rows::View;
+use crate::values::ArrayValues;
+
+/// So many values are known at most: 128 KiB.
+const VALUES_MAX: usize = 2048;
+/// Slots at first, as a power of two.
+const BITS_MIN: u32 = 7;
+/// A value is in one of so many slots behind its own, or not known.
+const PROBES_MAX: usize = 16;
+/// So many values may be looked up in the index in vain ...
+const CREDIT: i64 = 4 * VALUES_MAX as i64;
+/// ... and one more for so many that were known.
+const KNOWN_A_MISS: i64 = 4;
+
+/// A value's bits, and its group plus one; 0 is a vacant slot.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    bits: u128,
+    group: u32,
+}
+
+/// The table; see the module.
+#[derive(Debug)]
+pub(super) struct KnownValues {
+    slots: Vec<Slot>,
+    count: usize,
+    null: Option<u32>,
+    /// How many more misses are worth it; less than 0: no attempt is made any more.
+    credit: i64,
+    /// The rows of the last batch whose values are not known.
+    pub(super) misses: Vec<u32>,
+}
+
+impl KnownValues {
+    /// The group of a value that is not known.
+    const MISS: u32 = u32::MAX;
+
+    pub(super) fn new() -> Self {
+        Self {
+            slots: vec![Slot::default(); 1 << BITS_MIN],
+            count: 0,
+            null: None,
+            credit: CREDIT,
+            misses: Vec::new(),
+        }
+    }
+
+    /// Whether the column has had few values so far.
+    pub(super) fn is_of_use(&self) -> bool {
+        self.credit >= 0
+    }
+
+    /// Puts the groups of the values that are known into `groups` (cleared first), and the rows of all others
+    /// into [`Self::misses`].
+    pub(super) fn find(&mut self, values: &ArrayRef, groups: &mut Vec<u32>) {
+        groups.clear();
+        groups.reserve(values.len());
+        let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0);
+        match ArrayValues::new(values) {
+            ArrayValues::Words(words) => {
+                groups.extend(words.iter().map(|word| self.group(u128::from(*word))));
+            }
+            ArrayValues::Decimal128(values) => {
+                groups.extend(values.iter().map(|value| self.group(value.cast_unsigned())));
+            }
+            ArrayValues::Bytes(strings) => {
+                groups.extend(
+                    strings
+                        .views()
+                        .iter()
+                        .map(|view| match View(*view).is_inline() {
+                            true => self.group(*view),
+                            false => Self::MISS,
+                        }),
+                )
+            }
+            ArrayValues::Bools(_) | ArrayValues::Decimal256(_) => {
+                groups.resize(values.len(), Self::MISS);
+            }
+        }
+        if let Some(nulls) = nulls {
+            let null = self.null.unwrap_or(Self::MISS);
+            for (row, group) in groups.iter_mut().enumerate() {
+                if nulls.is_null(row) {
+                    *group = null;
+                }
+            }
+        }
+        self.misses.clear();
+        let rows = groups.iter().zip(0_u32..);
+        let misses = rows.filter(|(group, _)| **group == Self::MISS);
+        self.misses.extend(misses.map(|(_, row)| row));
+        let missed = self.misses.len() as i64;
+        self.credit =
+            CREDIT.min(self.credit - missed + (groups.len() as i64 - missed) / KNOWN_A_MISS);
+    }
+
+    /// Where the search for a value begins.
+    #[inline(always)]
+    fn start(&self, bits: u128) -> usize {
+        let word = (bits as u64) ^ ((bits >> 64) as u64).rotate_left(32);
+        let mixed = (word ^ (word >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> (64 - self.slots.len().trailing_zeros())) as usize
+    }
+
+    #[inline(always)]
+    fn group(&self, bits: u128) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = self.start(bits);
+        for _ in 0..PROBES_MAX {
+            let slot = &self.slots[at & mask];
+            if slot.bits == bits || slot.group == 0 {
+                // A vacant slot's group is the one of a miss.
+                return slot.group.wrapping_sub(1);
+            }
+            at += 1;
+        }
+        Self::MISS
+    }
+
+    /// Keeps the group of the value of a row, if it is one to be known.
+    pub(super) fn add(&mut self, values: &ArrayRef, row: usize, group: u32) {
+        if values.is_null(row) {
+            self.null = Some(group);
+            return;
+        }
+        match ArrayValues::new(values) {
+            ArrayValues::Words(words) => self.insert(u128::from(words[row]), group),
+            ArrayValues::Decimal128(values) => self.insert(values[row].cast_unsigned(), group),
+            ArrayValues::Bytes(strings) if View(strings.views()[row]).is_inline() => {
+                self.insert(strings.views()[row], group);
+            }
+            _ => {}
+        }
+    }
+
+    fn insert(&mut self, bits: u128, group: u32) {
+        if self.count >= VALUES_MAX {
+            self.credit = i64::MIN / 2;
+            return;
+        }
+        if self.count >= self.slots.len() / 2 {
+            let slots = vec![Slot::default(); self.slots.len() * 2];
+            let old = std::mem::replace(&mut self.slots, slots);
+            self.count = 0;
+            for slot in old.into_iter().filter(|slot| slot.group > 0) {
+                self.put(slot);
+            }
+        }
+        self.put(Slot {
+            bits,
+            group: group + 1,
+        });
+    }
+
+    /// Puts a value into a vacant slot, if one is near.
+    fn put(&mut self, new: Slot) {
+        let (start, mask) = (self.start(new.bits), self.slots.len() - 1);
+        for at in start..start + PROBES_MAX {
+            let slot = &mut self.slots[at & mask];
+            if slot.group > 0 && slot.bits != new.bits {
+                continue;
+            }
+            self.count += usize::from(slot.group == 0);
+            *slot = new;
+            return;
+        }
+    }
+
+    /// Forgets all groups.
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(Slot::default());
+        self.count = 0;
+        self.null = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use arrow_array::{BinaryViewArray, Decimal128Array, Float64Array, Int64Array};
+
+    use super::*;
+
+    /// Groups batches with the table in front of a map of texts, and checks every number.
+    fn check(batches: impl Iterator<Item = ArrayRef>) -> bool {
+        let mut known = KnownValues::new();
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut groups = Vec::new();
+        let text = |array: &ArrayRef, row: usize| match array.is_null(row) {
+            true => "NULL".to_owned(),
+            false => format!("{:?}", ArrayValues::new(array).get(row)),
+        };
+        for batch in batches {
+            known.find(&batch, &mut groups);
+            for row in std::mem::take(&mut known.misses) {
+                let next = numbers.len() as u32;
+                let text = text(&batch, row as usize);
+                let group = *numbers.entry(text).or_insert(next);
+                groups[row as usize] = group;
+                known.add(&batch, row as usize, group);
+            }
+            for (row, group) in groups.iter().enumerate() {
+                assert_eq!(*group, numbers[&text(&batch, row)], "row {row}");
+            }
+        }
+        known.is_of_use()
+    }
+
+    /// Some numbers below `many`, spread over the batches.
+    fn numbers(many: u64) -> impl Iterator<Item = Vec<Option<u64>>> {
+        (0..40_u64).map(move |batch| {
+            let number = |row: u64| {
+                let spread = (batch * 500 + row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 17;
+                (spread % 41 > 0).then_some(spread % many)
+            };
+            (0..500).map(number).collect()
+        })
+    }
+
+    #[test]
+    fn few_values_are_known_and_many_end_the_attempt() {
+        for (many, is_of_use) in [(1, true), (7, true), (900, true), (1 << 20, false)] {
+            let words = numbers(many).map(|values| {
+                let values = values
+                    .iter()
+                    .map(|value| Some((*value)? as i64 * 1_000_003));
+                Arc::new(values.collect::<Int64Array>()) as ArrayRef
+            });
+            assert_eq!(check(words), is_of_use, "{many}");
+            let doubles = numbers(many).map(|values| {
+                let values = values
+                    .iter()
+                    .map(|value| Some((*value)? as f64 / 7.0 - 3.0));
+                Arc::new(values.collect::<Float64Array>()) as ArrayRef
+            });
+            assert_eq!(check(doubles), is_of_use, "{many}");
+            let decimals = numbers(many).map(|values| {
+                let values = values
+                    .iter()
+                    .map(|value| Some(-i128::from((*value)?) << 70));
+                Arc::new(values.collect::<Decimal128Array>()) as ArrayRef
+            });
+            assert_eq!(check(decimals), is_of_use, "{many}");
+            // Every third is longer than a view.
+            let texts = numbers(many).map(|values| {
+                let values = values.iter().map(|value| {
+                    let width = if (*value)? % 3 == 0 { 20 } else { 9 };
+                    Some(format!("{:0width$}", (*value)?).into_bytes())
+                });
+                Arc::new(values.collect::<BinaryViewArray>()) as ArrayRef
+            });
+            check(texts);
+        }
+    }
+
+    #[test]
+    fn forgotten_groups_are_not_known() {
+        let values: ArrayRef = Arc::new(Int64Array::from(vec![Some(5), None]));
+        let (mut known, mut groups) = (KnownValues::new(), Vec::new());
+        known.add(&values, 0, 3);
+        known.add(&values, 1, 4);
+        known.find(&values, &mut groups);
+        assert_eq!((groups.as_slice(), known.misses.len()), (&[3, 4][..], 0));
+        known.clear();
+        known.find(&values, &mut groups);
+        assert_eq!(known.misses, [0, 1]);
+    }
+}
