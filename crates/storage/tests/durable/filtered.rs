@@ -213,13 +213,14 @@ const WIDE_TYPES: [PhysicalType; 6] = [
     PhysicalType::Bytes,
 ];
 
-/// Rows whose numbers take each width of a block, and whose strings repeat or do not.
+/// Rows whose numbers take each width of a block, some with the same low bits, and whose strings repeat or do
+/// not.
 fn wide_batch(first: i64, rows: i64, random: &mut model::Random) -> Batch {
     let ids: Vec<i64> = (first..first + rows).collect();
     let mut nullable = |one_of: u64| random.below(one_of) != 0;
     let signed: Int64Array = ids
         .iter()
-        .map(|id| nullable(9).then_some(id / 5000 * 1_000_000 - 3_000_000 + id % 200))
+        .map(|id| nullable(9).then_some(((id / 5000 * 1_000_000 - 3_000_000 + id % 200) << 20) + 5))
         .collect();
     let unsigned: UInt64Array = ids
         .iter()
@@ -260,7 +261,7 @@ fn random_step(random: &mut model::Random, all: &[Vec<Cell>]) -> Step {
     let some_number = |random: &mut model::Random| {
         let row = &all[random.below(all.len() as u64) as usize];
         match row[place] {
-            Cell::Number(number) => number,
+            Cell::Number(number) => number + i128::from(random.below(3)) - 1,
             _ => i128::from(random.below(1000)),
         }
     };
