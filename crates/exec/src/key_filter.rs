@@ -17,6 +17,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use mayfly_memory::{Budget, Reservation};
+use mayfly_storage::NumberRange;
 use mayfly_types::PhysicalType;
 
 /// Bits of a filter for each row that is expected.
@@ -100,6 +101,23 @@ impl KeyFilter {
     pub(crate) fn span(&self) -> Option<u64> {
         let greatest = self.greatest.load(Ordering::Relaxed);
         greatest.checked_sub(self.least.load(Ordering::Relaxed))
+    }
+
+    /// The keys from the least to the greatest.
+    pub(crate) fn range(&self) -> NumberRange {
+        let least = self.least.load(Ordering::Relaxed);
+        let greatest = self.greatest.load(Ordering::Relaxed);
+        if least > greatest {
+            return NumberRange::EMPTY;
+        }
+        let number = |key: u64| match self.flip {
+            0 => i128::from(key),
+            flip => i128::from((key ^ flip).cast_signed()),
+        };
+        NumberRange {
+            least: number(least),
+            greatest: number(greatest),
+        }
     }
 
     /// The rows whose key may have been added.

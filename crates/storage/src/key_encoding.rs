@@ -112,10 +112,21 @@ impl ByteRange {
 /// The smallest key that is larger than all that begin with `prefix`; `None` if there is no larger
 /// one.
 pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
-    let mut after = prefix[..=last].to_vec();
+    let mut after = None;
+    put_after_prefix(prefix, &mut after);
+    after
+}
+
+/// [`after_prefix`], in the memory of another key.
+pub fn put_after_prefix(prefix: &[u8], after: &mut Option<Vec<u8>>) {
+    let Some(last) = prefix.iter().rposition(|byte| *byte != u8::MAX) else {
+        *after = None;
+        return;
+    };
+    let after = after.get_or_insert_default();
+    after.clear();
+    after.extend_from_slice(&prefix[..=last]);
     after[last] += 1;
-    Some(after)
 }
 
 /// Keys of the rows of some arrays.

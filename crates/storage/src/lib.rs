@@ -15,6 +15,7 @@ pub mod batch_table;
 pub mod error;
 pub mod key_encoding;
 pub mod legacy;
+mod row_filter;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
@@ -28,10 +29,11 @@ pub use base::{
 pub use batch_table::BatchTable;
 pub use error::user_error;
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
+pub use row_filter::{FilterKind, FilteredRows, NumberRange, RowFilter};
 pub use table::{
-    ColumnId, DeclaredSize, Duplicate, FilteredRows, IndexId, IndexPart, IndexSpec, KeyBound,
-    KeyRange, LockMode, LockWait, Locked, ReadLock, RowChange, RowFilter, RowsWritten, Table,
-    TableScan, TableStatistics, TableWriter,
+    ColumnId, DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode,
+    LockWait, Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableStatistics,
+    TableWriter,
 };
 pub use transaction::Participant;
 

@@ -16,8 +16,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, UInt32Array};
-use mayfly_types::{Batch, Error, PhysicalType, Result, Selection, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
+use crate::row_filter::{FilteredRows, RowFilter};
 use crate::temptable::KeyMode;
 
 /// A column of a table, by its number.
@@ -372,37 +373,6 @@ pub(crate) fn wrong_type() -> Error {
 
 pub(crate) fn no_index() -> Error {
     Error::internal("the table has no index of that number")
-}
-
-/// Says by some columns of a scan which rows are wanted.
-pub trait RowFilter {
-    /// The columns that it looks at, by their places in the scan.
-    fn columns(&self) -> &[usize];
-
-    /// Which of some rows are wanted. Of the scan's columns, those that it looks at have all rows; the others
-    /// may be empty.
-    fn select(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Selection>;
-}
-
-/// Rows that a filter was asked about.
-#[derive(Debug)]
-pub struct FilteredRows {
-    /// Those that are wanted, if any are.
-    pub batch: Option<Batch>,
-    /// How many were read.
-    pub rows_read: usize,
-}
-
-impl FilteredRows {
-    /// Asks a filter about the rows of a batch.
-    pub(crate) fn of(batch: Batch, filter: &mut dyn RowFilter) -> Result<Self> {
-        let rows_read = batch.row_count();
-        let selection = filter.select(batch.columns(), rows_read)?;
-        Ok(Self {
-            batch: selection.rows_of(batch),
-            rows_read,
-        })
-    }
 }
 
 /// One worker's cursor.

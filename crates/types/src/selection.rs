@@ -37,6 +37,16 @@ impl Selection {
         }
     }
 
+    /// Those of its rows that another one, of the same rows, has too.
+    #[must_use]
+    pub fn and_also(self, other: Self) -> Self {
+        match other {
+            Self::All => self,
+            Self::None => Self::None,
+            Self::Some(bits, _) => self.and(&bits),
+        }
+    }
+
     /// How many rows it has of so many.
     pub fn count_of(&self, rows: usize) -> usize {
         match self {

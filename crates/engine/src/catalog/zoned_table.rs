@@ -11,11 +11,11 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, UInt32Array};
 use arrow_buffer::ScalarBuffer;
 use mayfly_storage::{
-    ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock,
-    RowsWritten, Table, TableScan, TableStatistics, TableWriter,
+    ColumnId, FilterKind, FilteredRows, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
+    Locked, ReadLock, RowFilter, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
 };
 use mayfly_types::temporal::{DateTime, TimeZone, ZoneClock};
-use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, PhysicalType, Result, Selection, SqlType, TypeKind, Value};
 
 /// A table as a session in that time zone reads it. `timestamps` are its TIMESTAMP columns.
 pub(super) fn read_in(
@@ -275,6 +275,26 @@ impl TableScan for ZonedScan {
         Ok(batch.map(|batch| convert(&batch, &self.timestamps, &mut local)))
     }
 
+    fn next_filtered(&mut self, filter: &mut dyn RowFilter) -> Result<Option<FilteredRows>> {
+        let Self {
+            scan,
+            timestamps,
+            clock,
+        } = self;
+        let found = scan.next_filtered(&mut ZonedFilter {
+            filter,
+            timestamps,
+            clock,
+        })?;
+        let mut local = |packed| clock.local_of_utc(packed);
+        Ok(found.map(|found| FilteredRows {
+            batch: found
+                .batch
+                .map(|batch| convert(&batch, timestamps, &mut local)),
+            ..found
+        }))
+    }
+
     fn first_rows(&mut self, rows: u64) {
         self.scan.first_rows(rows);
     }
@@ -343,5 +363,64 @@ impl TableWriter for ZonedWriter {
 
     fn finish(self: Box<Self>) -> Result<()> {
         self.writer.finish()
+    }
+}
+
+/// A filter of local times, asked about those of the store.
+struct ZonedFilter<'a> {
+    filter: &'a mut dyn RowFilter,
+    timestamps: &'a [usize],
+    clock: &'a mut ZoneClock,
+}
+
+impl ZonedFilter<'_> {
+    fn is_zoned(&self, step: usize) -> bool {
+        let columns = self.filter.columns(step);
+        columns
+            .iter()
+            .any(|column| self.timestamps.contains(column))
+    }
+}
+
+impl RowFilter for ZonedFilter<'_> {
+    fn steps(&self) -> usize {
+        self.filter.steps()
+    }
+
+    fn columns(&self, step: usize) -> &[usize] {
+        self.filter.columns(step)
+    }
+
+    fn kind(&mut self, step: usize) -> Result<FilterKind> {
+        Ok(match self.filter.kind(step)? {
+            // Where clocks are set back, local times have another order.
+            FilterKind::Within(_) if self.is_zoned(step) => FilterKind::Values,
+            kind => kind,
+        })
+    }
+
+    fn decided(&mut self, step: usize, asked: usize, wanted: usize) {
+        self.filter.decided(step, asked, wanted);
+    }
+
+    fn select(&mut self, step: usize, columns: &[ArrayRef], rows: usize) -> Result<Selection> {
+        if !self.is_zoned(step) {
+            return self.filter.select(step, columns, rows);
+        }
+        let mut local = columns.to_vec();
+        for column in self.filter.columns(step) {
+            if self.timestamps.contains(column) {
+                let utc = Batch::new(vec![Arc::clone(&columns[*column])], rows);
+                let clock = &mut *self.clock;
+                let converted = convert(&utc, &[0], &mut |packed| clock.local_of_utc(packed));
+                local[*column] = Arc::clone(converted.column(0));
+            }
+        }
+        match (self.filter.kind(step)?, self.filter.columns(step)) {
+            (FilterKind::Within(range), [column]) => {
+                range.rows_of(&local[*column]).map(Selection::of_bits)
+            }
+            _ => self.filter.select(step, &local, rows),
+        }
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Rows<'a> {
 }
 
 impl Program {
-    pub(super) fn evaluate_rows(
+    pub(crate) fn evaluate_rows(
         &self,
         columns: &[ArrayRef],
         count: usize,

@@ -281,6 +281,12 @@ impl Program {
 }
 
 impl Program {
+    /// Whether evaluating it can fail, warn or have side effects for all rows alike at most. Of a program that
+    /// reads no column the value is the same for all rows then.
+    pub(crate) fn is_alike(&self) -> bool {
+        self.nodes[self.root as usize].alike
+    }
+
     /// Whether so many rows are too many to be evaluated at once: what is long is only on the way, or it
     /// is a predicate.
     fn is_sliced(&self, rows: usize) -> bool {

@@ -27,6 +27,7 @@ mod partition_groups;
 mod project;
 mod recursive;
 mod scan;
+mod scan_filter;
 mod set_operation;
 mod shared;
 mod sliced;

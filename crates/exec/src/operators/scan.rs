@@ -3,16 +3,16 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use arrow_array::ArrayRef;
 use mayfly_plan::physical::OperatorNumber;
 use mayfly_plan::{Expression, TableSource};
-use mayfly_storage::{ColumnId, RowFilter, TableScan};
-use mayfly_types::{Batch, Error, Result, Selection};
+use mayfly_storage::{ColumnId, TableScan};
+use mayfly_types::{Batch, Error, Result};
 
 use super::first_rows::{FirstRows, passed};
+use super::scan_filter::{ScanFilter, Terms};
 use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::{Program, rows_of};
-use crate::key_filter::{GivenFilter, KeyFilter};
+use crate::key_filter::GivenFilter;
 use crate::state::lock;
 
 struct Scan {
@@ -20,6 +20,8 @@ struct Scan {
     table: Arc<TableSource>,
     columns: Vec<ColumnId>,
     predicate: Option<Program>,
+    /// The same in steps.
+    terms: Arc<Terms>,
     rows: AtomicU64,
     wanted: FirstRows,
     ended: AtomicBool,
@@ -39,6 +41,7 @@ pub(super) fn build(
         table: Arc::clone(table),
         columns: columns.iter().copied().map(ColumnId).collect(),
         predicate: predicate.map(Program::compile),
+        terms: Arc::new(Terms::compile(predicate)),
         rows: AtomicU64::new(0),
         wanted: FirstRows::all(),
         ended: AtomicBool::new(false),
@@ -110,82 +113,14 @@ impl Scan {
     /// What a worker asks its rows before it reads all of their columns: where nobody asks for the first
     /// rows alone, which are counted one by one.
     fn filter(&self, wanted: u64) -> Option<ScanFilter> {
-        let keys: Vec<ScanKey> = lock(&self.filters)
-            .iter()
-            .filter_map(|(column, given)| Some(ScanKey::new(*column, given.filter.clone()?)))
-            .collect();
         let predicate = self.predicate.as_ref();
-        let is_asked = predicate.is_some() || !keys.is_empty();
-        if !is_asked || wanted != u64::MAX || !predicate.is_none_or(Program::takes_whole_columns) {
+        if wanted != u64::MAX || !predicate.is_none_or(Program::takes_whole_columns) {
             return None;
         }
-        let read = predicate.into_iter().flat_map(Program::columns);
-        let mut columns: Vec<usize> = read.chain(keys.iter().map(|key| key.column)).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        Some(ScanFilter { columns, keys })
-    }
-}
-
-/// A filter of one column, and how many rows it was asked about and has kept.
-struct ScanKey {
-    column: usize,
-    filter: Arc<KeyFilter>,
-    asked: usize,
-    kept: usize,
-}
-
-/// Rows after which it is known whether a filter refuses enough of them.
-const TRIED_ROWS: usize = 64 << 10;
-
-impl ScanKey {
-    fn new(column: usize, filter: Arc<KeyFilter>) -> Self {
-        Self {
-            column,
-            filter,
-            asked: 0,
-            kept: 0,
-        }
-    }
-
-    /// Whether it refuses so many rows that it is worth asking.
-    fn pays(&self) -> bool {
-        self.asked < TRIED_ROWS || self.kept < self.asked / 8 * 7
-    }
-}
-
-/// The predicate of a scan and the filters that joins have given it, for one worker.
-struct ScanFilter {
-    columns: Vec<usize>,
-    keys: Vec<ScanKey>,
-}
-
-struct Asked<'a> {
-    filter: &'a mut ScanFilter,
-    predicate: Option<&'a Program>,
-    run: &'a RunContext,
-}
-
-impl RowFilter for Asked<'_> {
-    fn columns(&self) -> &[usize] {
-        &self.filter.columns
-    }
-
-    fn select(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Selection> {
-        let mut selection = match self.predicate {
-            None => Selection::All,
-            Some(predicate) => predicate.select_of(columns, rows, self.run)?,
-        };
-        for key in self.filter.keys.iter_mut().filter(|key| key.pays()) {
-            let asked = selection.count_of(rows);
-            if asked == 0 {
-                break;
-            }
-            selection = selection.and(&key.filter.kept(&columns[key.column]));
-            key.asked += asked;
-            key.kept += selection.count_of(rows);
-        }
-        Ok(selection)
+        let filters = lock(&self.filters);
+        let keys = filters.iter();
+        let keys = keys.filter_map(|(column, given)| Some((*column, given.filter.clone()?)));
+        Some(ScanFilter::new(&self.terms, keys)).filter(|filter| !filter.is_empty())
     }
 }
 
@@ -206,11 +141,7 @@ impl ScanCursor {
             let passed = batch.map(|batch| passed(batch, predicate, self.wanted, run));
             return passed.transpose();
         };
-        let filtered = self.scan.next_filtered(&mut Asked {
-            filter,
-            predicate,
-            run,
-        })?;
+        let filtered = self.scan.next_filtered(&mut filter.asked(run))?;
         Ok(filtered.map(|filtered| (filtered.batch, filtered.rows_read)))
     }
 }

@@ -8,6 +8,7 @@
 //! keys:    length of what all have in common u32 | that | the rest of each, as strings
 //! column:  has NULLs u8 | one bit a row, 1 for a value | width u8 | values
 //! numbers: of 0, 1, 2, 4 or 8 bytes, to be added to a base u64; decimals also of 16 or 32 bytes
+//! dates:   their lowest bits, which are the same in all, are left out: how many u8 | width u8 | numbers
 //! strings: width u8 | where each ends, in 2 or 4 bytes (or one length u32, of width 0) | all bytes
 //! few strings: how many u32 | where codes start u32 | they, as strings | codes of 1 or 2 bytes
 //! ```
@@ -15,9 +16,13 @@
 //! Everything is little-endian and unaligned. Bytes come from a file, so every position is checked
 //! when it is used; damaged ones give [`Damaged`].
 
+mod filter;
+mod key_words;
+
 use std::ops::Range;
 
 use arrow_buffer::i256;
+use key_words::KeyWords;
 use mayfly_types::PhysicalType;
 use mayfly_types::error::codes;
 
@@ -190,15 +195,22 @@ pub(super) fn code_width(count: usize) -> usize {
     if count <= 1 << 8 { 1 } else { 2 }
 }
 
+/// Numbers as what is to be added to a base.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Narrow<'a> {
+    base: u64,
+    /// 0, 1, 2, 4 or 8.
+    width: usize,
+    /// Bits that were left out at the lower end.
+    shift: u32,
+    bytes: &'a [u8],
+}
+
 /// The values of a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Values<'a> {
-    /// Numbers of so many bytes each (0, 1, 2, 4 or 8), to be added to `base`.
-    Narrow {
-        base: u64,
-        width: usize,
-        bytes: &'a [u8],
-    },
+    /// Numbers of so many bytes each, to be added to a base.
+    Narrow(Narrow<'a>),
     Wide(&'a [[u8; 16]]),
     Huge(&'a [[u8; 32]]),
     Strings(Strings<'a>),
@@ -215,29 +227,31 @@ impl<'a> Values<'a> {
             _ => Err(Damaged),
         }
     }
+}
 
-    /// A number of [`Self::Narrow`].
+impl Narrow<'_> {
     #[inline]
-    pub(super) fn narrow(base: u64, width: usize, bytes: &[u8], row: usize) -> Checked<u64> {
-        let more = match width {
+    fn number(&self, more: u64) -> u64 {
+        self.base.wrapping_add(more << self.shift)
+    }
+
+    /// The number of a row.
+    #[inline]
+    fn get(&self, row: usize) -> Checked<u64> {
+        let bytes = self.bytes;
+        let more = match self.width {
             0 => 0,
             1 => u64::from(*bytes.get(row).ok_or(Damaged)?),
             2 => u64::from(u16::from_le_bytes(take(bytes, row * 2)?)),
             4 => u64::from(u32::from_le_bytes(take(bytes, row * 4)?)),
             _ => u64::from_le_bytes(take(bytes, row * 8)?),
         };
-        Ok(base.wrapping_add(more))
+        Ok(self.number(more))
     }
 
-    /// Gives some numbers of [`Self::Narrow`], in order.
+    /// Gives the numbers of some rows, in order.
     #[inline]
-    pub(super) fn each_narrow(
-        base: u64,
-        width: usize,
-        bytes: &[u8],
-        rows: BlockRows<'_>,
-        mut each: impl FnMut(u64),
-    ) -> Checked<()> {
+    fn each(&self, rows: BlockRows<'_>, mut each: impl FnMut(u64)) -> Checked<()> {
         fn words<const N: usize>(
             bytes: &[u8],
             rows: BlockRows<'_>,
@@ -258,8 +272,9 @@ impl<'a> Values<'a> {
             }
             Ok(())
         }
-        let mut give = |more: u64| each(base.wrapping_add(more));
-        match width {
+        let mut give = |more: u64| each(self.number(more));
+        let bytes = self.bytes;
+        match self.width {
             0 => (0..rows.len()).for_each(|_| give(0)),
             1 => words(bytes, rows, |[word]| u64::from(word), give)?,
             2 => words(
@@ -349,9 +364,8 @@ impl Values<'_> {
         of_bytes: impl Fn([u8; N]) -> T,
     ) -> Checked<()> {
         out.reserve(rows.len());
-        if let Self::Narrow { base, width, bytes } = *self {
-            let give = |word| out.push(of_word(word));
-            return Self::each_narrow(base, width, bytes, rows, give);
+        if let Self::Narrow(narrow) = self {
+            return narrow.each(rows, |word| out.push(of_word(word)));
         }
         let words = wide.ok_or(Damaged)?;
         match rows {
@@ -386,6 +400,29 @@ impl Column<'_> {
     }
 }
 
+impl Column<'_> {
+    /// Gives the numbers, among some rows, of those that are NULL.
+    pub(super) fn each_null(&self, rows: &BlockRows<'_>, mut give: impl FnMut(usize)) {
+        if self.validity.is_none() {
+            return;
+        }
+        match rows {
+            BlockRows::Range(rows) => {
+                let nulls = rows
+                    .clone()
+                    .enumerate()
+                    .filter(|(_, row)| self.is_null(*row));
+                nulls.for_each(|(index, _)| give(index));
+            }
+            BlockRows::List(rows) => {
+                let rows = rows.iter().enumerate();
+                let nulls = rows.filter(|(_, row)| self.is_null(**row as usize));
+                nulls.for_each(|(index, _)| give(index));
+            }
+        }
+    }
+}
+
 impl<'a> Column<'a> {
     /// A row's value, of the type that the column has.
     pub(super) fn value(&self, ty: PhysicalType, row: usize) -> Checked<StoredValue<'a>> {
@@ -394,8 +431,8 @@ impl<'a> Column<'a> {
         }
         Ok(match (ty, self.values) {
             (PhysicalType::Bytes, values) => StoredValue::Bytes(values.text(row)?),
-            (ty, Values::Narrow { base, width, bytes }) => {
-                let word = Values::narrow(base, width, bytes, row)?;
+            (ty, Values::Narrow(narrow)) => {
+                let word = narrow.get(row)?;
                 match ty {
                     PhysicalType::Decimal128(_) => {
                         StoredValue::Decimal128(word.cast_signed().into())
@@ -510,17 +547,26 @@ impl<'a> Block<'a> {
             at += bits.len();
             validity = Some(bits);
         }
-        let [kind] = take::<1>(bytes, at)?;
+        let [mut kind] = take::<1>(bytes, at)?;
+        let mut shift = 0;
+        if usize::from(kind) == SHIFTED {
+            [_, shift, kind] = take::<3>(bytes, at)?;
+            at += 2;
+            if u32::from(shift) >= u64::BITS || !matches!(kind, 0 | 1 | 2 | 4 | 8) {
+                return Err(Damaged);
+            }
+        }
         let all = |at: usize, width: usize| {
             let length = self.rows.checked_mul(width).ok_or(Damaged)?;
             part(bytes, at, length)
         };
         let values = match usize::from(kind) {
-            width @ (0 | 1 | 2 | 4 | 8) => Values::Narrow {
+            width @ (0 | 1 | 2 | 4 | 8) => Values::Narrow(Narrow {
                 base: u64::from_le_bytes(take(bytes, at + 1)?),
                 width,
+                shift: shift.into(),
                 bytes: all(at + 9, width)?,
-            },
+            }),
             16 => Values::Wide(all(at + 1, 16)?.as_chunks().0),
             32 => Values::Huge(all(at + 1, 32)?.as_chunks().0),
             STRINGS => Values::Strings(Strings::parse(bytes, at + 1, end, self.rows)?),
@@ -560,6 +606,11 @@ impl<'a> Block<'a> {
             std::cmp::Ordering::Equal => {}
         }
         let rest = &key[common..];
+        if let Some(words) = KeyWords::new(&self.suffixes, rest, self.rows) {
+            let row = words.rank(0, self.rows);
+            let is_there = row < self.rows && words.is_equal(row);
+            return Ok(if is_there { Ok(row) } else { Err(row) });
+        }
         let (mut low, mut high) = (0, self.rows);
         while low < high {
             let middle = (low + high) / 2;
@@ -585,12 +636,38 @@ impl<'a> Block<'a> {
             Ok(row) | Err(row) => row,
         })
     }
+
+    /// The same, found in few steps where it is little more than `near`: keys that are sought one after the
+    /// other are often in order.
+    pub(super) fn rank_near(&self, key: &[u8], near: usize) -> Checked<usize> {
+        let rest = key.strip_prefix(self.prefix);
+        let words = rest.and_then(|rest| KeyWords::new(&self.suffixes, rest, self.rows));
+        let Some(words) = words else {
+            return self.rank(key);
+        };
+        let near = near.min(self.rows);
+        if near == self.rows || !words.is_less(near) {
+            return Ok(match near {
+                0 => 0,
+                _ if words.is_less(near - 1) => near,
+                _ => words.rank(0, near - 1),
+            });
+        }
+        let (mut low, mut step) = (near + 1, 1);
+        while low + step <= self.rows && words.is_less(low + step - 1) {
+            low += step;
+            step *= 2;
+        }
+        Ok(words.rank(low, self.rows.min(low + step)))
+    }
 }
 
 /// The width byte of a column of strings.
 pub(super) const STRINGS: usize = 64;
 /// The same, where each string stands once.
 pub(super) const CODED: usize = 65;
+/// A byte before the width of numbers whose lowest bits are left out.
+pub(super) const SHIFTED: usize = 66;
 
 pub(super) fn checksum_of(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)

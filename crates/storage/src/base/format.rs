@@ -20,8 +20,8 @@ const NAME: &[u8] = b"\0format";
 /// The version that is written here. A directory without the record is of the first, whose redo log has
 /// the numbers of rows as records; since the second they follow from the rows, which a log of before does
 /// not contradict. Since the third, separators that are too long for a key have ordinals
-/// ([`super::block_key`]).
-const VERSION: u32 = 3;
+/// ([`super::block_key`]). Since the fourth, the lowest bits of numbers may be left out ([`super::block`]).
+const VERSION: u32 = 4;
 
 /// Refuses a directory that only a newer program understands; whether it says the version of this one.
 pub(super) fn check(snapshot: &Snapshot, directory: &Path) -> Result<bool> {
@@ -77,7 +77,7 @@ mod tests {
         for _ in 0..2 {
             let error = open(directory.path()).unwrap_err();
             assert!(
-                error.message().contains("has format 4, of a newer"),
+                error.message().contains("has format 5, of a newer"),
                 "{error}"
             );
         }

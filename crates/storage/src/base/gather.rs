@@ -12,16 +12,19 @@ use arrow_array::{ArrayRef, BinaryViewArray};
 use arrow_buffer::{
     BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer, bit_util,
 };
-use mayfly_types::PhysicalType;
+use mayfly_types::{PhysicalType, Result, Selection};
 
 use super::block::{Block, BlockRows, Checked, Damaged, Ends, Strings, Values};
 use super::rows::Rows;
 use super::snapshot::Snapshot;
+use crate::row_filter::NumberRange;
 use crate::temptable::View;
 use crate::values::{decimal128_array, decimal256_array, word_array};
 
 /// Of fewer rows than this of a block, strings are copied rather than pointed to.
 const SPARSE_ROWS: usize = 8;
+/// Runs of so many rows at the mean are gathered row by row.
+const SHORT_RUN: usize = 16;
 
 /// A run of rows of a block.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +48,20 @@ pub(super) struct ChosenRows {
     parts: Vec<(u32, Range<usize>)>,
 }
 
+impl ChosenRows {
+    /// Adds rows of a block.
+    fn add(&mut self, block: u32, rows: impl Iterator<Item = u32>) {
+        let first = self.rows.len();
+        self.rows.extend(rows);
+        let end = self.rows.len();
+        match self.parts.last_mut() {
+            _ if first == end => {}
+            Some((last, part)) if *last == block => part.end = end,
+            _ => self.parts.push((block, first..end)),
+        }
+    }
+}
+
 /// Where a block's bytes are held.
 enum Holder {
     /// In the file.
@@ -62,6 +79,8 @@ pub(super) struct Pieces {
     snapshot: Arc<Snapshot>,
     blocks: Vec<(Block<'static>, Holder)>,
     runs: Vec<Run>,
+    /// Runs before this one are finished.
+    open_run: usize,
     rows: usize,
     /// Rows of the transaction, until they are a block too.
     own: Option<Rows>,
@@ -77,6 +96,7 @@ impl Pieces {
             snapshot: Arc::clone(snapshot),
             blocks: Vec::new(),
             runs: Vec::new(),
+            open_run: 0,
             rows: 0,
             own: None,
         }
@@ -111,6 +131,13 @@ impl Pieces {
     pub(super) fn last_block(&self) -> Option<(u32, Block<'static>)> {
         let (block, _) = self.blocks.last()?;
         Some(((self.blocks.len() - 1) as u32, *block))
+    }
+
+    /// The block added last, and where in it rows were taken last.
+    pub(super) fn last_place(&self) -> Option<(u32, Block<'static>, usize)> {
+        let (number, block) = self.last_block()?;
+        let last = self.runs.last().filter(|run| run.block == number);
+        Some((number, block, last.map_or(0, |run| run.end as usize)))
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -154,7 +181,8 @@ impl Pieces {
         }
         self.rows += end - start;
         let (start, end) = (start as u32, end as u32);
-        if let Some(last) = self.runs.last_mut()
+        if self.runs.len() > self.open_run
+            && let Some(last) = self.runs.last_mut()
             && last.block == block
             && last.end == start
         {
@@ -162,6 +190,23 @@ impl Pieces {
             return;
         }
         self.runs.push(Run { block, start, end });
+    }
+
+    /// Finishes the last run. Gives the number of the next one.
+    pub(super) fn begin_run(&mut self) -> usize {
+        self.open_run = self.runs.len();
+        self.open_run
+    }
+
+    /// How many rows some runs have.
+    pub(super) fn rows_of(&self, runs: Range<usize>) -> usize {
+        self.runs[runs].iter().map(|run| run.rows().len()).sum()
+    }
+
+    /// Puts the runs in another order, in which each of them is once.
+    pub(super) fn reorder(&mut self, order: &[Range<usize>]) {
+        let ordered = order.iter().flat_map(|runs| &self.runs[runs.clone()]);
+        self.runs = ordered.copied().collect();
     }
 
     /// The buffers of the blocks, and for each block which one and where in it.
@@ -208,22 +253,50 @@ impl Pieces {
         self.block(run.block).key(run.start as usize)
     }
 
-    /// The rows of which the bit is set, out of all.
-    pub(super) fn choose(&self, selection: &BooleanBuffer) -> ChosenRows {
-        let mut rows = Vec::with_capacity(selection.count_set_bits());
-        let mut parts = Vec::new();
+    /// The rows of which the bit is set, out of all or those that were chosen.
+    pub(super) fn choose(&self, among: Option<&ChosenRows>, bits: &BooleanBuffer) -> ChosenRows {
+        let mut chosen = ChosenRows {
+            rows: Vec::with_capacity(bits.count_set_bits()),
+            parts: Vec::new(),
+        };
         let mut before = 0;
-        for run in &self.runs {
-            let first = rows.len();
-            let count = run.rows().len();
-            let indices = selection.slice(before, count);
-            rows.extend(indices.set_indices_u32().map(|index| run.start + index));
-            if rows.len() > first {
-                parts.push((run.block, first..rows.len()));
+        match among {
+            None => {
+                for run in &self.runs {
+                    let indices = bits.slice(before, run.rows().len());
+                    let rows = indices.set_indices_u32().map(|index| run.start + index);
+                    chosen.add(run.block, rows);
+                    before += run.rows().len();
+                }
             }
-            before += count;
+            Some(among) => {
+                for (block, part) in &among.parts {
+                    let rows = &among.rows[part.clone()];
+                    let indices = bits.slice(before, rows.len());
+                    chosen.add(
+                        *block,
+                        indices.set_indices_u32().map(|index| rows[index as usize]),
+                    );
+                    before += rows.len();
+                }
+            }
         }
-        ChosenRows { rows, parts }
+        chosen
+    }
+
+    /// All rows one by one, where runs are so short that this is better.
+    fn short_runs(&self) -> Option<ChosenRows> {
+        if self.runs.len() * SHORT_RUN < self.rows {
+            return None;
+        }
+        let mut chosen = ChosenRows {
+            rows: Vec::with_capacity(self.rows),
+            parts: Vec::new(),
+        };
+        for run in &self.runs {
+            chosen.add(run.block, run.start..run.end);
+        }
+        Some(chosen)
     }
 
     /// Gives the rows, or those that were chosen, block by block.
@@ -249,7 +322,7 @@ impl Pieces {
 
     /// Columns of the rows.
     pub(super) fn columns(&self, wanted: &[(usize, PhysicalType)]) -> Checked<Vec<ArrayRef>> {
-        self.columns_of(wanted, None)
+        self.columns_of(wanted, self.short_runs().as_ref())
     }
 
     /// Columns of the rows, or of those that were chosen.
@@ -360,6 +433,91 @@ impl Pieces {
         Ok(values)
     }
 
+    /// The rows, of all or those that were chosen, that have a number of a column within a range. The numbers
+    /// stay as they are in the blocks, of which each says by its base and width which numbers it may have.
+    pub(super) fn within(
+        &self,
+        number: usize,
+        ty: PhysicalType,
+        range: NumberRange,
+        chosen: Option<&ChosenRows>,
+    ) -> Checked<BooleanBuffer> {
+        let mut flags = vec![0; chosen.map_or(self.rows, |chosen| chosen.rows.len())];
+        let mut start = 0;
+        self.each_part(chosen, |block, rows| {
+            let column = self.block(block).column(number)?;
+            let flags = &mut flags[start..start + rows.len()];
+            start += rows.len();
+            column.values.within(ty, range, &rows, flags)?;
+            column.each_null(&rows, |index| flags[index] = 0);
+            Ok(())
+        })?;
+        Ok(bits_of(&flags))
+    }
+
+    /// The rows, of all or those that were chosen, whose string of a column is wanted. Where its blocks have
+    /// codes, and few of them, `ask` is asked about the string of each code, and about NULL at the end.
+    pub(super) fn by_code(
+        &self,
+        number: usize,
+        chosen: Option<&ChosenRows>,
+        ask: impl FnOnce(ArrayRef) -> Result<Selection>,
+    ) -> Result<Option<BooleanBuffer>> {
+        let rows = chosen.map_or(self.rows, |chosen| chosen.rows.len());
+        let (mut codes, mut is_coded) = (0, true);
+        // Each block with the number of its first code among those of all.
+        let mut blocks: Vec<(u32, usize)> = Vec::new();
+        self.each_part(chosen, |block, _| {
+            if is_coded && blocks.last().is_none_or(|(last, _)| *last != block) {
+                blocks.push((block, codes));
+                match self.block(block).column(number)?.values {
+                    Values::Coded(coded) => codes += coded.count,
+                    _ => is_coded = false,
+                }
+            }
+            Ok(())
+        })?;
+        if !is_coded || codes > rows / CODES_PART {
+            return Ok(None);
+        }
+        let (buffers, locations) = self.buffers();
+        let mut views = Vec::with_capacity(codes + 1);
+        for (block, _) in &blocks {
+            if let Values::Coded(coded) = self.block(*block).column(number)?.values {
+                let (buffer, base) = locations[*block as usize];
+                let base = base + coded.strings.start as u32;
+                let all = BlockRows::Range(0..coded.count);
+                append_views(&coded.strings, all, buffer, base, &mut views)?;
+            }
+        }
+        let mut valid = BooleanBufferBuilder::new(codes + 1);
+        valid.append_n(codes, true);
+        valid.append(false);
+        views.push(0);
+        let nulls = Some(NullBuffer::new(valid.finish()));
+        let wanted = ask(text_array(views, buffers, nulls))?;
+        let wanted: Vec<u8> = (0..=codes)
+            .map(|code| wanted.contains(code).into())
+            .collect();
+        let mut flags = Vec::with_capacity(rows);
+        let mut blocks = blocks.into_iter().peekable();
+        let mut first = 0;
+        self.each_part(chosen, |block, rows| {
+            if let Some((_, start)) = blocks.next_if(|(next, _)| *next == block) {
+                first = start;
+            }
+            let column = self.block(block).column(number)?;
+            let Values::Coded(coded) = column.values else {
+                return Err(Damaged);
+            };
+            let before = flags.len();
+            coded.append_by_code(&rows, wanted.get(first..codes).ok_or(Damaged)?, &mut flags)?;
+            column.each_null(&rows, |index| flags[before + index] = wanted[codes]);
+            Ok(())
+        })?;
+        Ok(Some(bits_of(&flags)))
+    }
+
     /// The keys of the rows, from the offset on that `skip` gives for a key.
     pub(super) fn keys(&self, skip: impl Fn(&[u8]) -> usize) -> Checked<ArrayRef> {
         let mut views: Vec<u128> = Vec::with_capacity(self.rows);
@@ -420,6 +578,25 @@ fn text_array(views: Vec<u128>, buffers: Vec<Buffer>, nulls: Option<NullBuffer>)
     let array =
         unsafe { BinaryViewArray::new_unchecked(ScalarBuffer::from(views), buffers.into(), nulls) };
     Arc::new(array)
+}
+
+/// Strings of codes are looked at for a scan's rows only where they are at most this part of them.
+const CODES_PART: usize = 4;
+
+/// Bytes of 0 or 1 as bits.
+fn bits_of(flags: &[u8]) -> BooleanBuffer {
+    // The product has each of the eight bits in its highest byte.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let byte = |eight: &[u8; 8]| (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) as u8;
+    let (chunks, rest) = flags.as_chunks::<8>();
+    let mut bytes: Vec<u8> = Vec::with_capacity(flags.len().div_ceil(8));
+    bytes.extend(chunks.iter().map(byte));
+    if !rest.is_empty() {
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        bytes.push(byte(&last));
+    }
+    BooleanBuffer::new(Buffer::from_vec(bytes), 0, flags.len())
 }
 
 /// Which rows are NULL, as long as none was, nothing.

@@ -155,22 +155,26 @@ impl TreeView {
     pub(super) fn collect(&self, range: &ByteRange, pieces: &mut Pieces) -> Result<usize> {
         let before = pieces.rows();
         if self.layer.is_none() {
-            let near = pieces.last_block().filter(|(_, block)| {
-                // Only what is within the block is surely there and nowhere else.
-                matches!(block.rank(&range.start), Ok(rank) if rank > 0 && rank < block.rows())
-            });
-            let block = match near {
-                Some((number, block)) => Some((number, block)),
-                None => self
-                    .base_block(&range.start)?
-                    .map(|block| (pieces.add_block(block), block)),
+            let near = match pieces.last_place() {
+                Some((number, block, row)) => {
+                    let start = block.rank_near(&range.start, row)?;
+                    // Only what is within the block is surely there and nowhere else.
+                    (start > 0 && start < block.rows()).then_some((number, block, start))
+                }
+                None => None,
             };
-            let Some((number, block)) = block else {
-                return Ok(0);
+            let (number, block, start) = match near {
+                Some(near) => near,
+                None => {
+                    let Some(block) = self.base_block(&range.start)? else {
+                        return Ok(0);
+                    };
+                    let start = block.rank(&range.start)?;
+                    (pieces.add_block(block), block, start)
+                }
             };
-            let start = block.rank(&range.start)?;
             let end = match &range.end {
-                Some(end) => block.rank(end)?,
+                Some(end) => block.rank_near(end, start)?,
                 None => block.rows(),
             };
             if end < block.rows() {

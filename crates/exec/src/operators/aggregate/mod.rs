@@ -46,6 +46,7 @@ use super::one_cursor::OneCursor;
 use super::sliced;
 use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::Program;
+use crate::key_filter::GivenFilter;
 use crate::representation::{column_type, to_column};
 use crate::state::lock;
 
@@ -181,6 +182,12 @@ impl Aggregate {
         Ok(Batch::new(columns, count))
     }
 
+    /// The input column that a key is: rows that are left out by it are whole groups.
+    fn key_column(&self, column: usize) -> Option<usize> {
+        let keys = &self.columns.programs[..self.key_count];
+        keys.get(column).and_then(Program::as_column)
+    }
+
     /// Whether every call can merge partial states, so that workers may keep their own.
     fn is_mergeable(&self) -> bool {
         self.calls.iter().all(|call| call.is_mergeable())
@@ -286,6 +293,23 @@ impl Node for Aggregate {
 
     fn is_unordered(&self) -> bool {
         matches!(&*lock(&self.state), State::Partitioned { .. })
+    }
+
+    fn takes_filter(&self, column: usize) -> bool {
+        self.first_groups.is_none()
+            && self.declared.is_none()
+            && self.columns.programs.iter().all(Program::is_total)
+            && self.is_mergeable()
+            && self.threads_max() > 1
+            && self
+                .key_column(column)
+                .is_some_and(|column| self.input.takes_filter(column))
+    }
+
+    fn give_filter(&self, column: usize, filter: &GivenFilter) {
+        if let Some(column) = self.key_column(column) {
+            self.input.give_filter(column, filter);
+        }
     }
 
     fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {

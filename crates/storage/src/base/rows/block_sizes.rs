@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::block::{BLOCK_BYTES, CODED, HEADER_BYTES, STRINGS, code_width};
+use super::super::block::{BLOCK_BYTES, CODED, HEADER_BYTES, SHIFTED, STRINGS, code_width};
 use super::{Column, Rows, Texts, WordOrder, common};
 
 /// Of what all keys of a block begin with, more bytes than these do not make the block larger than it may be:
@@ -139,6 +139,9 @@ pub(in super::super) struct ColumnSize {
     /// The values as unsigned numbers of the same order.
     smallest: u64,
     largest: u64,
+    /// The bits that some of them have, and that all of them have.
+    any: u64,
+    all: u64,
     /// A decimal that is no 64-bit number.
     is_wide: bool,
     text: TextSize,
@@ -160,6 +163,8 @@ impl ColumnSize {
             has_nulls: nulls.contains(&true),
             smallest: u64::MAX,
             largest: 0,
+            any: 0,
+            all: u64::MAX,
             is_wide: false,
             text: TextSize::default(),
         };
@@ -198,6 +203,8 @@ impl ColumnSize {
             Some(value) => {
                 self.smallest = self.smallest.min(value);
                 self.largest = self.largest.max(value);
+                self.any |= value;
+                self.all &= value;
             }
             None => self.is_wide = true,
         };
@@ -220,13 +227,26 @@ impl ColumnSize {
             Column::Text(_) => STRINGS,
             Column::Coded { .. } => CODED,
             _ if self.smallest > self.largest => 0,
-            _ => match self.largest - self.smallest {
-                0 => 0,
-                1..=0xFF => 1,
-                0x100..=0xFFFF => 2,
-                0x1_0000..=0xFFFF_FFFF => 4,
-                _ => 8,
-            },
+            _ => bytes_of((self.largest - self.smallest) >> self.shift(column)),
+        }
+    }
+
+    /// How many of the lowest bits are left out because they are the same in all numbers, where that makes them
+    /// shorter: those of dates, which have no time.
+    fn shift(&self, column: &Column) -> u32 {
+        let has_base = match column {
+            Column::Words(order, _) => *order != WordOrder::None,
+            Column::Wide(_) | Column::Huge(_) => !self.is_wide,
+            Column::Text(_) | Column::Coded { .. } => false,
+        };
+        if !has_base || self.smallest >= self.largest {
+            return 0;
+        }
+        let span = self.largest - self.smallest;
+        let shift = (self.any & !self.all).trailing_zeros();
+        match bytes_of(span >> shift) < bytes_of(span) {
+            true => shift,
+            false => 0,
         }
     }
 
@@ -237,7 +257,10 @@ impl ColumnSize {
                 STRINGS => self.text.total(0),
                 CODED => 8 + self.text.total(0) + code_width(self.text.count) * rows,
                 width @ (16 | 32) => width * rows,
-                width => 8 + width * rows,
+                width => {
+                    let shift = if self.shift(column) > 0 { 2 } else { 0 };
+                    8 + shift + width * rows
+                }
             }
     }
 
@@ -250,7 +273,10 @@ impl ColumnSize {
         out: &mut Vec<u8>,
     ) {
         let column = &all.columns[number];
-        let width = self.width(column);
+        let (width, shift) = (self.width(column), self.shift(column));
+        if shift > 0 {
+            out.extend([SHIFTED as u8, shift as u8]);
+        }
         out.push(width as u8);
         let base = match column {
             Column::Words(WordOrder::None, _) => 0,
@@ -264,7 +290,7 @@ impl ColumnSize {
         let first = rows.start;
         // A NULL has the value of the base: any that fits will do.
         let is_null = |index: usize| self.has_nulls && all.is_null(number, first + index);
-        let narrow = Narrow { base, width };
+        let narrow = Narrow { base, width, shift };
         match column {
             Column::Words(_, values) => {
                 narrow.encode(&values[rows], |value| value, is_null, out);
@@ -300,10 +326,23 @@ impl ColumnSize {
     }
 }
 
+/// Bytes of a number that is at most this one.
+fn bytes_of(most: u64) -> usize {
+    match most {
+        0 => 0,
+        1..=0xFF => 1,
+        0x100..=0xFFFF => 2,
+        0x1_0000..=0xFFFF_FFFF => 4,
+        _ => 8,
+    }
+}
+
 /// Numbers as differences from a base, in few bytes.
 struct Narrow {
     base: u64,
     width: usize,
+    /// Bits that are left out.
+    shift: u32,
 }
 
 impl Narrow {
@@ -320,7 +359,7 @@ impl Narrow {
             if is_null(index) {
                 0
             } else {
-                number(*value).wrapping_sub(self.base)
+                number(*value).wrapping_sub(self.base) >> self.shift
             }
         });
         match self.width {

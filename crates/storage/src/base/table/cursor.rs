@@ -4,16 +4,17 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, UInt32Array, new_empty_array};
+use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_memory::sync::lock;
-use mayfly_types::selection::{filter_array, selection_filter};
-use mayfly_types::{Batch, PhysicalType, Result, Selection};
+use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::base::gather::Pieces;
 use crate::base::table::TableHandle;
+use crate::base::table::filtered::FilteredColumns;
 use crate::base::view::{Segment, Segments, TreeView};
 use crate::key_encoding::ByteRange;
-use crate::table::{ColumnId, FilteredRows, RowFilter, TableScan};
+use crate::row_filter::{FilteredRows, RowFilter};
+use crate::table::{ColumnId, TableScan};
 
 /// Where a column of the output comes from.
 #[derive(Debug, Clone, Copy)]
@@ -137,8 +138,7 @@ impl Projection {
 }
 
 impl Projection {
-    /// The columns of those rows that a filter wants: the columns that it looks at of all rows, the others of
-    /// few rows alone. `None` where a column is none of the tree's.
+    /// The columns of those rows that a filter wants. `None` where a column is none of the tree's.
     fn filtered(
         &self,
         pieces: &mut Pieces,
@@ -156,66 +156,22 @@ impl Projection {
         };
         pieces.seal()?;
         let rows_read = pieces.rows();
-        let mut looks_at = vec![false; all.len()];
-        filter
-            .columns()
-            .iter()
-            .for_each(|place| looks_at[*place] = true);
-        let of = |wanted: bool| -> Vec<(usize, PhysicalType)> {
-            let columns = all
-                .iter()
-                .zip(&looks_at)
-                .filter(|(_, looks)| **looks == wanted);
-            columns.map(|(column, _)| *column).collect()
-        };
-        let mut first = pieces.columns(&of(true))?.into_iter();
-        let columns: Vec<ArrayRef> = all
-            .iter()
-            .zip(&looks_at)
-            .map(|((_, ty), looks)| {
-                let column = looks.then(|| first.next()).flatten();
-                column.unwrap_or_else(|| new_empty_array(&ty.arrow()))
-            })
-            .collect();
-        let selection = filter.select(&columns, rows_read)?;
-        // Where most rows are wanted, all are read faster than some.
-        let (chosen, kept) = match &selection {
-            Selection::None => {
+        let mut rows = FilteredColumns::new(pieces, &all);
+        for step in 0..filter.steps() {
+            rows.ask(filter, step)?;
+            if rows.left == 0 {
                 return Ok(Some(FilteredRows {
                     batch: None,
                     rows_read,
                 }));
             }
-            Selection::Some(bits, count) if *count <= rows_read / DENSE_PART => {
-                (Some(pieces.choose(bits)), *count)
-            }
-            Selection::Some(_, count) => (None, *count),
-            Selection::All => (None, rows_read),
-        };
-        let mut rest = pieces.columns_of(&of(false), chosen.as_ref())?.into_iter();
-        let bits = match &selection {
-            Selection::Some(bits, _) => Some(selection_filter(bits, all.len())),
-            _ => None,
-        };
-        let columns = columns.into_iter().zip(&looks_at).map(|(column, looks)| {
-            let (column, is_filtered) = match looks {
-                true => (column, false),
-                false => (rest.next().unwrap_or(column), chosen.is_some()),
-            };
-            match &bits {
-                Some(bits) if !is_filtered => filter_array(bits, &column),
-                _ => column,
-            }
-        });
+        }
         Ok(Some(FilteredRows {
-            batch: Some(Batch::new(columns.collect(), kept)),
+            batch: Some(rows.finish()?),
             rows_read,
         }))
     }
 }
-
-/// Where no more than this part of the rows is wanted, the others are not read.
-const DENSE_PART: usize = 3;
 
 /// A batch is also full with so many bytes: operators that copy one shall need little memory.
 const BATCH_BYTES: usize = 1 << 20;
@@ -242,6 +198,8 @@ pub(super) struct TreeScan {
     shared: Arc<Shared>,
     /// Rows that did not fit into the last batch.
     rest: Option<Batch>,
+    /// The same, of rows that a filter wants.
+    passed: Option<Batch>,
     /// No more rows are asked for.
     enough: usize,
 }
@@ -268,7 +226,26 @@ impl TreeScan {
                 }),
             }),
             rest: None,
+            passed: None,
             enough: usize::MAX,
+        }
+    }
+}
+
+impl TreeScan {
+    /// As many rows as a batch has of those that a filter wants.
+    fn part_of(&mut self, passed: Batch, rows_read: usize, most: usize) -> FilteredRows {
+        let rows = passed.row_count();
+        let batch = match rows > most {
+            true => {
+                self.passed = Some(passed.slice(most, rows - most));
+                passed.slice(0, most)
+            }
+            false => passed,
+        };
+        FilteredRows {
+            batch: Some(batch),
+            rows_read,
         }
     }
 }
@@ -389,6 +366,9 @@ impl TableScan for TreeScan {
         let shared = Arc::clone(&self.shared);
         let options = &shared.table.statement.options;
         let wanted = options.batch_rows.max(1);
+        if let Some(passed) = self.passed.take() {
+            return Ok(Some(self.part_of(passed, 0, wanted)));
+        }
         if self.rest.is_none() && self.enough == usize::MAX && !shared.reverse {
             loop {
                 options.interrupt.check()?;
@@ -399,10 +379,11 @@ impl TableScan for TreeScan {
                 if pieces.rows() == 0 {
                     continue;
                 }
-                if pieces.rows() <= wanted
-                    && let Some(rows) = shared.projection.filtered(&mut pieces, filter)?
-                {
-                    return Ok(Some(rows));
+                if let Some(rows) = shared.projection.filtered(&mut pieces, filter)? {
+                    return Ok(Some(match rows.batch {
+                        Some(batch) => self.part_of(batch, rows.rows_read, wanted),
+                        None => rows,
+                    }));
                 }
                 let batch = shared.projection.batch(&shared.table, &mut pieces)?;
                 self.rest = Some(batch);
@@ -423,6 +404,7 @@ impl TableScan for TreeScan {
         Box::new(Self {
             shared: Arc::clone(&self.shared),
             rest: None,
+            passed: None,
             enough: usize::MAX,
         })
     }

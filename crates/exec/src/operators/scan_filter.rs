@@ -1,0 +1,373 @@
+//! What a scan asks its rows before it reads all of their columns: the terms of its predicate, and the filters
+//! that joins above have made of their keys.
+//!
+//! Each is a step of a [`RowFilter`]. A comparison of a column of numbers with what is the same for all rows is
+//! a range, and ranges of one column are one step. Terms that can neither fail nor warn are asked in the order
+//! of what they cost, and, where all terms are such, of what they were seen to refuse; the others stand where they
+//! stood, and see the rows that those before them let through.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_functions::Column;
+use mayfly_plan::{Comparison, Expression, ExpressionKind};
+use mayfly_storage::{FilterKind, NumberRange, RowFilter};
+use mayfly_types::convert::array_value;
+use mayfly_types::{PhysicalType, Result, Selection, Value};
+
+use crate::context::RunContext;
+use crate::expression::Program;
+use crate::expression::values::{as_decimal, as_i64, as_u64};
+use crate::key_filter::KeyFilter;
+
+/// About how many nanoseconds a row costs that is compared with a range as it stands in a block, that is looked
+/// for in a key filter, and of which a column is read for a term.
+const COST_OF_RANGE: f64 = 0.5;
+const COST_OF_KEY: f64 = 3.0;
+const COST_OF_COLUMN: f64 = 3.0;
+
+/// A step of a predicate.
+struct Term {
+    columns: Box<[usize]>,
+    test: Test,
+}
+
+enum Test {
+    /// The column is within all of these.
+    Within(Vec<Bound>),
+    Program(Program),
+}
+
+/// What a column of numbers is compared with.
+struct Bound {
+    comparison: Comparison,
+    /// The same for all rows.
+    value: Program,
+    physical: PhysicalType,
+}
+
+impl Term {
+    fn compile(term: &Expression) -> Self {
+        if let Some((column, bound)) = bound_of(term) {
+            return Self {
+                columns: [column].into(),
+                test: Test::Within(vec![bound]),
+            };
+        }
+        let program = Program::compile(term);
+        let mut columns: Vec<usize> = program.columns().collect();
+        columns.sort_unstable();
+        columns.dedup();
+        Self {
+            columns: columns.into(),
+            test: Test::Program(program),
+        }
+    }
+
+    /// Whether it may be asked before the terms that stand before it.
+    fn can_move(&self) -> bool {
+        match &self.test {
+            Test::Within(_) => true,
+            Test::Program(program) => program.is_total(),
+        }
+    }
+
+    fn cost(&self) -> f64 {
+        match &self.test {
+            Test::Within(_) => COST_OF_RANGE,
+            Test::Program(_) => COST_OF_COLUMN * self.columns.len() as f64,
+        }
+    }
+}
+
+/// The column that a term compares with a value that is the same for all rows.
+fn bound_of(term: &Expression) -> Option<(usize, Bound)> {
+    let ExpressionKind::Compare {
+        comparison,
+        left,
+        right,
+    } = &term.kind
+    else {
+        return None;
+    };
+    let physical = left.ty.physical();
+    let has_order = matches!(
+        physical,
+        PhysicalType::Int64 | PhysicalType::UInt64 | PhysicalType::Decimal128(_)
+    );
+    let is_range = !matches!(comparison, Comparison::NotEqual | Comparison::NullSafeEqual);
+    if !has_order || !is_range || right.ty.physical() != physical {
+        return None;
+    }
+    let (column, value, comparison) = match (&left.kind, &right.kind) {
+        (ExpressionKind::Column(column), _) => (*column, right, *comparison),
+        (_, ExpressionKind::Column(column)) => (*column, left, comparison.mirrored()),
+        _ => return None,
+    };
+    let value = Program::compile(value);
+    let is_constant = value.is_alike() && value.columns().next().is_none();
+    is_constant.then_some((
+        column,
+        Bound {
+            comparison,
+            value,
+            physical,
+        },
+    ))
+}
+
+impl Bound {
+    fn range(&self, run: &RunContext) -> Result<NumberRange> {
+        let value = match self.value.evaluate_rows(&[], 1, run)? {
+            Column::Constant(value) => value,
+            Column::Array(array) => array_value(&array, 0),
+        };
+        if value == Value::Null {
+            return Ok(NumberRange::EMPTY);
+        }
+        let number = match self.physical {
+            PhysicalType::Int64 => as_i64(&value).into(),
+            PhysicalType::UInt64 => as_u64(&value).into(),
+            PhysicalType::Decimal128(scale) => {
+                let value = as_decimal(&value, scale);
+                match value.to_i128() {
+                    Some(value) => value,
+                    None => return Ok(self.beyond(value.is_negative())),
+                }
+            }
+            _ => return Ok(NumberRange::EMPTY),
+        };
+        let all = NumberRange {
+            least: i128::MIN,
+            greatest: i128::MAX,
+        };
+        let (before, after) = (number.checked_sub(1), number.checked_add(1));
+        let range = match self.comparison {
+            Comparison::Less => before.map(|greatest| NumberRange { greatest, ..all }),
+            Comparison::Greater => after.map(|least| NumberRange { least, ..all }),
+            Comparison::LessOrEqual => Some(NumberRange {
+                greatest: number,
+                ..all
+            }),
+            Comparison::GreaterOrEqual => Some(NumberRange {
+                least: number,
+                ..all
+            }),
+            _ => Some(NumberRange {
+                least: number,
+                greatest: number,
+            }),
+        };
+        Ok(range.unwrap_or(NumberRange::EMPTY))
+    }
+
+    /// Where the value is smaller than any that the column can have, or larger.
+    fn beyond(&self, is_below: bool) -> NumberRange {
+        let holds = match self.comparison {
+            Comparison::Less | Comparison::LessOrEqual => !is_below,
+            Comparison::Greater | Comparison::GreaterOrEqual => is_below,
+            _ => false,
+        };
+        match holds {
+            true => NumberRange {
+                least: i128::MIN,
+                greatest: i128::MAX,
+            },
+            false => NumberRange::EMPTY,
+        }
+    }
+}
+
+/// The steps of a predicate.
+pub(super) struct Terms(Vec<Term>);
+
+impl Terms {
+    pub(super) fn compile(predicate: Option<&Expression>) -> Self {
+        let terms = match predicate.map(|predicate| (&predicate.kind, predicate)) {
+            Some((ExpressionKind::And(terms), _)) => &terms[..],
+            Some((_, term)) => std::slice::from_ref(term),
+            None => &[],
+        };
+        let mut terms: Vec<Term> = terms.iter().map(Term::compile).collect();
+        for group in terms.chunk_by_mut(|one, next| one.can_move() && next.can_move()) {
+            let order = |one: &Term, other: &Term| one.cost().total_cmp(&other.cost());
+            group.sort_by(|one, other| order(one, other).then(one.columns.cmp(&other.columns)));
+        }
+        let mut steps: Vec<Term> = Vec::with_capacity(terms.len());
+        for term in terms {
+            match (steps.last_mut(), term) {
+                (
+                    Some(Term {
+                        columns: known,
+                        test: Test::Within(bounds),
+                    }),
+                    Term {
+                        columns,
+                        test: Test::Within(more),
+                    },
+                ) if *known == columns => bounds.extend(more),
+                (_, term) => steps.push(term),
+            }
+        }
+        Self(steps)
+    }
+}
+
+/// A step, and how many rows it was asked about and has kept.
+struct Step {
+    question: Question,
+    /// About what it costs for each row.
+    cost: f64,
+    asked: u64,
+    kept: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Question {
+    Term(usize),
+    /// Whether a key is one from the least to the greatest of a key filter.
+    KeyRange(usize),
+    Key(usize),
+}
+
+/// Rows after which it is known whether a filter refuses enough of them.
+const TRIED_ROWS: u64 = 64 << 10;
+
+impl Step {
+    fn new(question: Question, cost: f64) -> Self {
+        Self {
+            question,
+            cost,
+            asked: 0,
+            kept: 0,
+        }
+    }
+
+    /// Whether it refuses so many rows that it is worth asking.
+    fn pays(&self) -> bool {
+        self.asked < TRIED_ROWS || self.kept < self.asked / 8 * 7
+    }
+
+    /// What it costs to be rid of a row by it: steps are asked in this order ("predicate migration": Hellerstein
+    /// and Stonebraker, SIGMOD 1993).
+    fn cost_of_refusal(&self) -> f64 {
+        let refused = match self.asked {
+            0 => 0.5,
+            asked => 1.0 - self.kept as f64 / asked as f64,
+        };
+        self.cost / refused.max(0.01)
+    }
+}
+
+/// The predicate of a scan and the filters that joins have given it, for one worker.
+pub(super) struct ScanFilter {
+    terms: Arc<Terms>,
+    /// Of the terms that are ranges, as far as they were asked for.
+    ranges: Vec<Option<NumberRange>>,
+    /// With the column that each is about.
+    keys: Vec<(usize, Arc<KeyFilter>)>,
+    steps: Vec<Step>,
+    /// They may be asked in any order.
+    can_move: bool,
+}
+
+impl ScanFilter {
+    pub(super) fn new(
+        terms: &Arc<Terms>,
+        keys: impl Iterator<Item = (usize, Arc<KeyFilter>)>,
+    ) -> Self {
+        let keys: Vec<_> = keys.collect();
+        let of_terms = terms.0.iter().enumerate();
+        let mut steps: Vec<Step> = of_terms
+            .map(|(number, term)| Step::new(Question::Term(number), term.cost()))
+            .collect();
+        for key in 0..keys.len() {
+            steps.push(Step::new(Question::KeyRange(key), COST_OF_RANGE));
+            steps.push(Step::new(Question::Key(key), COST_OF_KEY));
+        }
+        Self {
+            ranges: vec![None; terms.0.len()],
+            can_move: terms.0.iter().all(Term::can_move),
+            terms: Arc::clone(terms),
+            keys,
+            steps,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// For the rows of one batch.
+    pub(super) fn asked<'a>(&'a mut self, run: &'a RunContext) -> Asked<'a> {
+        if self.can_move {
+            let cost = Step::cost_of_refusal;
+            self.steps
+                .sort_by(|one, other| cost(one).total_cmp(&cost(other)));
+        }
+        Asked { filter: self, run }
+    }
+}
+
+/// A filter in a run.
+pub(super) struct Asked<'a> {
+    filter: &'a mut ScanFilter,
+    run: &'a RunContext,
+}
+
+impl RowFilter for Asked<'_> {
+    fn steps(&self) -> usize {
+        self.filter.steps.len()
+    }
+
+    fn columns(&self, step: usize) -> &[usize] {
+        match self.filter.steps[step].question {
+            Question::Term(term) => &self.filter.terms.0[term].columns,
+            Question::KeyRange(key) | Question::Key(key) => {
+                std::slice::from_ref(&self.filter.keys[key].0)
+            }
+        }
+    }
+
+    fn kind(&mut self, step: usize) -> Result<FilterKind> {
+        let filter = &mut *self.filter;
+        let step = &filter.steps[step];
+        Ok(match step.question {
+            Question::Term(term) => match (&filter.terms.0[term].test, &mut filter.ranges[term]) {
+                (Test::Within(_), Some(range)) => FilterKind::Within(*range),
+                (Test::Within(bounds), range) => {
+                    let mut all = bounds[0].range(self.run)?;
+                    for bound in &bounds[1..] {
+                        all = all.and(bound.range(self.run)?);
+                    }
+                    FilterKind::Within(*range.insert(all))
+                }
+                (Test::Program(program), _) if program.is_alike() => FilterKind::Values,
+                (Test::Program(_), _) => FilterKind::Rows,
+            },
+            Question::KeyRange(key) => FilterKind::Within(filter.keys[key].1.range()),
+            Question::Key(_) if step.pays() => FilterKind::Values,
+            Question::Key(_) => FilterKind::All,
+        })
+    }
+
+    fn select(&mut self, step: usize, columns: &[ArrayRef], rows: usize) -> Result<Selection> {
+        match self.filter.steps[step].question {
+            Question::Term(term) => match &self.filter.terms.0[term].test {
+                Test::Program(program) => program.select_of(columns, rows, self.run),
+                Test::Within(_) => Ok(Selection::All),
+            },
+            Question::KeyRange(_) => Ok(Selection::All),
+            Question::Key(key) => {
+                let (column, filter) = &self.filter.keys[key];
+                Ok(Selection::of_bits(filter.kept(&columns[*column])))
+            }
+        }
+    }
+
+    fn decided(&mut self, step: usize, asked: usize, kept: usize) {
+        let step = &mut self.filter.steps[step];
+        step.asked += asked as u64;
+        step.kept += kept as u64;
+    }
+}
