@@ -3,24 +3,33 @@
 use std::sync::Arc;
 
 use mayfly_functions::derive;
-use mayfly_syntax::ast::{Expr, Flush, FlushTarget, LockMode, TableLock};
+use mayfly_plan::{has_aggregates, has_window_functions};
+use mayfly_syntax::ast::{Expr, Flush, FlushTarget, LockMode, SelectItem, SetExpr, TableLock};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, Value};
 
 use super::locking_subqueries;
 use crate::binding::expressions;
-use crate::error::ensure;
+use crate::error::{ensure, parse_own_query};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 
-/// DO
+/// DO. Functions over rows have one row to read, as in a SELECT without FROM.
 pub(super) fn do_expressions(
     context: &mut StatementContext<'_>,
     expressions: &[Expr],
 ) -> Result<()> {
     for expression in expressions {
         let expression = locking_subqueries::of_expression(context, expression)?;
-        expressions::evaluate(context, &expression)?;
+        if has_aggregates(&*expression) || has_window_functions(&*expression) {
+            let mut query = parse_own_query("SELECT NULL")?;
+            if let SetExpr::Select(select) = &mut *query.body {
+                select.projection = vec![SelectItem::UnnamedExpr(expression.into_owned())];
+            }
+            expressions::evaluate(context, &Expr::Subquery(query))?;
+        } else {
+            expressions::evaluate(context, &expression)?;
+        }
     }
     Ok(())
 }

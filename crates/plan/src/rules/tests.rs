@@ -4,6 +4,7 @@ mod equalities;
 mod keys;
 mod shared;
 mod unnesting;
+mod windows;
 
 use crate::testing::{check_cases, rewritten};
 

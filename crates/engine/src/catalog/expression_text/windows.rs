@@ -1,12 +1,8 @@
 //! Windows, as SHOW CREATE VIEW prints them.
 
 use itertools::Itertools;
-use mayfly_syntax::ast::{
-    Expr, NamedWindowDefinition, NamedWindowExpr, WindowFrame, WindowFrameBound, WindowFrameUnits,
-    WindowSpec, WindowType,
-};
-use mayfly_syntax::encodings::unit_name;
-use mayfly_syntax::printer::quoted_identifier;
+use mayfly_syntax::ast::{NamedWindowDefinition, NamedWindowExpr, WindowSpec, WindowType};
+use mayfly_syntax::printer::{frame_text, quoted_identifier};
 
 use super::Printer;
 
@@ -53,39 +49,8 @@ impl Printer<'_> {
             text.push(' ');
         }
         if let Some(frame) = &window.window_frame {
-            text += &self.frame(frame);
+            text += &frame_text(frame, |distance| self.expr(distance));
         }
         text
-    }
-
-    fn frame(self, frame: &WindowFrame) -> String {
-        let unit = match frame.units {
-            WindowFrameUnits::Rows => "ROWS",
-            WindowFrameUnits::Range => "RANGE",
-            WindowFrameUnits::Groups => "GROUPS",
-        };
-        let end = frame
-            .end_bound
-            .as_ref()
-            .unwrap_or(&WindowFrameBound::CurrentRow);
-        let (start, end) = (self.bound(&frame.start_bound), self.bound(end));
-        format!("{unit} BETWEEN {start} AND {end}")
-    }
-
-    fn bound(self, bound: &WindowFrameBound) -> String {
-        let (distance, word) = match bound {
-            WindowFrameBound::CurrentRow => return "CURRENT ROW".to_owned(),
-            WindowFrameBound::Preceding(distance) => (distance, "PRECEDING"),
-            WindowFrameBound::Following(distance) => (distance, "FOLLOWING"),
-        };
-        match distance.as_deref() {
-            None => format!("UNBOUNDED {word}"),
-            Some(Expr::Interval(interval)) => {
-                let unit = interval.leading_field.as_ref().map(unit_name);
-                let unit = unit.unwrap_or_default();
-                format!("INTERVAL {} {unit}  {word}", self.expr(&interval.value))
-            }
-            Some(distance) => format!("{} {word}", self.expr(distance)),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Frames: the rows of a partition that a function reads, as seen from its row.
 
 use mayfly_syntax::ast::{Expr, Interval, WindowFrame, WindowFrameBound, WindowFrameUnits};
-use mayfly_syntax::encodings::unit_name;
+use mayfly_syntax::printer::frame_text;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
 
@@ -49,26 +49,6 @@ impl<'w> Written<'w> {
             _ => None,
         }
     }
-
-    fn text(self) -> String {
-        let word = if self.side() < 0 {
-            "PRECEDING"
-        } else {
-            "FOLLOWING"
-        };
-        match self {
-            Self::CurrentRow => "CURRENT ROW".to_owned(),
-            Self::UnboundedPreceding | Self::UnboundedFollowing => format!("UNBOUNDED {word}"),
-            Self::Preceding(distance) | Self::Following(distance) => match distance {
-                Expr::Interval(interval) => {
-                    let unit = interval.leading_field.as_ref().map(unit_name);
-                    let unit = unit.unwrap_or_default();
-                    format!("INTERVAL {} {unit}  {word}", interval.value)
-                }
-                number => format!("{number} {word}"),
-            },
-        }
-    }
 }
 
 fn illegal(window: &str) -> Error {
@@ -83,9 +63,9 @@ impl Binder<'_> {
         order: &[SortKey],
         window: &str,
     ) -> Result<(Frame, String)> {
-        let (counts_rows, unit) = match written.units {
-            WindowFrameUnits::Rows => (true, "ROWS"),
-            WindowFrameUnits::Range => (false, "RANGE"),
+        let counts_rows = match written.units {
+            WindowFrameUnits::Rows => true,
+            WindowFrameUnits::Range => false,
             WindowFrameUnits::Groups => return Err(not_supported("GROUPS")),
         };
         let start = Written::of(&written.start_bound);
@@ -107,8 +87,7 @@ impl Binder<'_> {
             start: self.bind_bound(start, counts_rows, order, window)?,
             end: self.bind_bound(end, counts_rows, order, window)?,
         };
-        let text = format!("{unit} BETWEEN {} AND {}", start.text(), end.text());
-        Ok((frame, text))
+        Ok((frame, frame_text(written, Expr::to_string)))
     }
 
     fn bind_bound(
