@@ -3,11 +3,15 @@
 use mayfly_types::Value;
 
 use super::columns::Columns;
+use super::examples;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::ColumnId;
+use crate::tree::logical::{ColumnId, Computed};
 
 /// Of keys nothing is known about: the fraction of the rows that differ.
 const GROUPS: f64 = 0.5;
+
+/// Of so few values it does not matter how many a function makes.
+const FEW: f64 = 16.0;
 
 /// The most values that some functions have.
 const VALUES: &[(&str, f64)] = &[
@@ -74,7 +78,11 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
                 (None, Some((_, most))) => Some(*most),
                 // Of days.
                 (Some(all), None) if name == "year" => Some((all / 300.0).max(1.0)),
-                (all, None) => all,
+                (Some(all), None) if all <= FEW => Some(all),
+                (all, None) => match examples::distinct(columns, expression) {
+                    Some(seen) => Some(all.map_or(seen, |all| all.min(seen))),
+                    None => all,
+                },
             }
         }
         _ => None,
@@ -92,14 +100,13 @@ pub(crate) fn met(distinct: f64, rows: f64) -> f64 {
 }
 
 /// How many groups so many rows have, of which only the first so many are wanted.
-pub(crate) fn grouped<'e>(
+pub(crate) fn grouped(
     columns: &dyn Columns,
     rows: f64,
-    keys: impl IntoIterator<Item = &'e Expression>,
+    keys: &[Computed],
     first_groups: Option<u64>,
 ) -> f64 {
-    let mut keys = keys.into_iter().peekable();
-    if keys.peek().is_none() {
+    if keys.is_empty() {
         return 1.0;
     }
     // What nothing is known about.
@@ -108,7 +115,7 @@ pub(crate) fn grouped<'e>(
     let mut tables: Vec<(ColumnId, f64, Vec<usize>, Vec<f64>)> = Vec::new();
     let mut others: Vec<f64> = Vec::new();
     for key in keys {
-        let column = match key.kind {
+        let column = match key.expression.kind {
             ExpressionKind::Column(id) => columns.table(columns.origin(id)),
             _ => None,
         };
@@ -131,7 +138,7 @@ pub(crate) fn grouped<'e>(
                 }
                 None => is_unknown = true,
             },
-            None => match distinct_of(columns, key) {
+            None => match columns.distinct(key.id).or_else(|| distinct_of(columns, &key.expression)) {
                 Some(distinct) => others.push(distinct),
                 None => is_unknown = true,
             },

@@ -47,6 +47,38 @@ pub(crate) fn of_conjunction(columns: &dyn Columns, predicates: &[Expression]) -
 }
 
 fn conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
+    let tables = |predicate: &Expression| {
+        let read = predicate.columns();
+        let tables = read.iter().map(|id| columns.table(id).map(|(table, _)| table.first));
+        let mut tables: Vec<Option<ColumnId>> = tables.collect();
+        tables.sort_unstable();
+        tables.dedup();
+        tables
+    };
+    if predicates.len() == 1 {
+        return of_one_table(columns, predicates);
+    }
+    let mut parts: Vec<(Vec<Option<ColumnId>>, Vec<usize>)> = Vec::new();
+    for (number, predicate) in predicates.iter().enumerate() {
+        let tables = tables(predicate);
+        match parts.iter_mut().find(|(known, _)| *known == tables) {
+            Some((_, part)) => part.push(number),
+            None => parts.push((tables, vec![number])),
+        }
+    }
+    if parts.len() == 1 {
+        return of_one_table(columns, predicates);
+    }
+    // What is said of different tables has nothing to do with each other.
+    let parts = parts.into_iter().map(|(_, part)| {
+        let part = part.into_iter().map(|number| predicates[number].clone());
+        of_one_table(columns, &part.collect::<Vec<_>>())
+    });
+    parts.product()
+}
+
+/// The fraction for which conditions on the same tables hold.
+fn of_one_table(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     let mut counted = vec![false; predicates.len()];
     let mut fractions = Vec::with_capacity(predicates.len());
     let mut seen: Vec<ColumnId> = Vec::new();

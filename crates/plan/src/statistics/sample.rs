@@ -18,6 +18,8 @@ use super::{Bucket, ColumnStatistics, Common, Point};
 /// At most so many most common values, and so many buckets.
 const COMMON_MAX: usize = 100;
 const BUCKETS_MAX: usize = 100;
+/// Texts are not evenly spread between two of them, as numbers are: there are more buckets of them.
+const TEXT_BUCKETS_MAX: usize = 400;
 /// Values that are in more runs than these are frequent.
 const RUNS_MAX: f64 = 10.0;
 /// Values that are kept as they are.
@@ -203,7 +205,14 @@ impl ColumnStatistics {
         }
         let common = self.common.len() as f64;
         let scale = (self.distinct - common).max(1.0) / (rest.len() as f64).max(1.0);
-        let height = rest.iter().map(|value| value.rows).sum::<f64>() / BUCKETS_MAX as f64;
+        let buckets = match rest.first() {
+            Some(Value {
+                point: Point::Text(_),
+                ..
+            }) => TEXT_BUCKETS_MAX,
+            _ => BUCKETS_MAX,
+        };
+        let height = rest.iter().map(|value| value.rows).sum::<f64>() / buckets as f64;
         let mut filled = f64::INFINITY;
         for value in rest {
             let fraction = value.rows / all;
