@@ -23,7 +23,9 @@ pub(crate) fn all(session: &mut Session, article: &[&str; 3]) {
     }
     planned(session, "article 1, derived table", article[2]);
     if session.execute("SELECT 1 FROM lineitem LIMIT 1").is_err() {
-        session.execute(TPCH_TABLES).expect("TPC-H's tables are made");
+        session
+            .execute(TPCH_TABLES)
+            .expect("TPC-H's tables are made");
     }
     let mut times = Vec::new();
     for (name, sql) in reports(TPCH) {
@@ -51,7 +53,9 @@ fn planned(session: &mut Session, name: &str, sql: &str) -> f64 {
     let first = start.elapsed().as_secs_f64() * 1e6;
     let both = median(&mut plan);
     let plan = both - parse;
-    println!("{name}: planned in {plan:.1} µs; parsed in {parse:.1} µs; the first time both took {first:.1} µs");
+    println!(
+        "{name}: planned in {plan:.1} µs; parsed in {parse:.1} µs; the first time both took {first:.1} µs"
+    );
     plan
 }
 

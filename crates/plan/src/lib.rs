@@ -140,7 +140,9 @@ pub fn bind_query(
     traced(catalog, || {
         let mut bound = bind::bind(query, catalog, options)?;
         let planning = Planning::new(options, catalog);
-        let before = planning.sizes_tables.then(|| (bound.clone(), explain::rewritten(&bound, options)));
+        let before = planning
+            .sizes_tables
+            .then(|| (bound.clone(), explain::rewritten(&bound, options)));
         if let (Some(trace), Some((bound, rewritten))) = (planning.trace, &before) {
             note_query(trace, bound, rewritten.clone());
         }

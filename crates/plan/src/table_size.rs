@@ -89,14 +89,23 @@ mod tests {
         assert_eq!(table_bytes(&[int()], None, 1000.0, true), 16_000 + 2048 * 8);
         // A string of 12 bytes is in its cell, one of 25 beside it.
         assert_eq!(table_bytes(&[text(24)], None, 1000.0, false), 24_000);
-        assert_eq!(table_bytes(&[text(50)], None, 1000.0, false), 24_000 + 25_000);
-        assert_eq!(table_bytes(&[text(5000)], None, 1000.0, false), 24_000 + 64_000);
+        assert_eq!(
+            table_bytes(&[text(50)], None, 1000.0, false),
+            24_000 + 25_000
+        );
+        assert_eq!(
+            table_bytes(&[text(5000)], None, 1000.0, false),
+            24_000 + 64_000
+        );
         // How long strings are is known: short ones are in their cells.
         assert_eq!(table_bytes(&[text(50)], Some(0), 1000.0, false), 24_000);
         assert_eq!(table_bytes(&[text(50)], Some(40), 1000.0, false), 64_000);
         // The NULL bits of the 17th column need another word.
         let wide = vec![int(); 17];
-        assert_eq!(table_bytes(&wide, None, 1000.0, false), (8 + 8 + 17 * 8) * 1000);
+        assert_eq!(
+            table_bytes(&wide, None, 1000.0, false),
+            (8 + 8 + 17 * 8) * 1000
+        );
         assert_eq!(table_bytes(&[], None, f64::INFINITY, false), u64::MAX);
     }
 }

@@ -4,6 +4,7 @@
 //! Only what reads nothing but columns of one table and constants is evaluated, and nothing whose value may be another
 //! one the next time. What is left open costs an estimate, never an answer.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -20,8 +21,6 @@ use crate::access::interval::ValueOrder;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, with_stack};
 
-/// So many rows that meet conditions tell how many of all do.
-const ROWS_MIN: usize = 6;
 /// So many bytes of texts are told apart; longer ones are too many to be counted.
 const PLACES: usize = 12;
 
@@ -33,10 +32,17 @@ pub(crate) fn fraction(columns: &dyn Columns, predicates: &[Expression]) -> Opti
     Some((found as f64 / all).clamp(0.3 / all, 1.0 - 0.3 / all))
 }
 
-/// The same, if enough of the rows that are known meet them.
-pub(crate) fn fraction_together(columns: &dyn Columns, predicates: &[Expression]) -> Option<f64> {
+/// The fraction for which predicates hold together that were thought to hold for a fraction of the rows: that counts as
+/// much as one row that is known (the mean of a gamma distribution of rates after a Poisson sample). So few rows that meet
+/// them say little, none where many were expected says much, and many leave nothing of what was thought.
+pub(crate) fn fraction_together(
+    columns: &dyn Columns,
+    predicates: &[Expression],
+    thought: f64,
+) -> Option<f64> {
     let (found, all) = counted(columns, predicates)?;
-    (found >= ROWS_MIN).then_some(found as f64 / all as f64)
+    let thought = thought.max(f64::MIN_POSITIVE);
+    Some((found as f64 + 1.0) / (all as f64 + 1.0 / thought))
 }
 
 /// How many of the rows that are known meet predicates, and how many are known.
@@ -56,7 +62,7 @@ pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option
     let examples = Examples::of(columns, &read)?;
     let values = examples.column(expression)?;
     let mut values: Vec<Value> = (0..examples.rows)
-        .map(|row| value_at(&values, row))
+        .map(|row| value_at(&values, row).into_owned())
         .filter(|value| !value.is_null())
         .collect();
     let order = ValueOrder(expression.ty.collation);
@@ -187,7 +193,7 @@ impl Examples {
             }
             ExpressionKind::Literal(_) | ExpressionKind::Call { .. } => {
                 let column = self.column(predicate)?;
-                let truth = |row: usize| match value_at(&column, row) {
+                let truth = |row: usize| match *value_at(&column, row) {
                     Value::Int(number) => Some(number != 0),
                     Value::UInt(number) => Some(number != 0),
                     Value::Float(number) => Some(number != 0.0),
@@ -263,9 +269,9 @@ impl Examples {
     }
 }
 
-fn value_at(column: &Column, row: usize) -> Value {
+fn value_at(column: &Column, row: usize) -> Cow<'_, Value> {
     match column {
-        Column::Constant(value) => value.clone(),
-        Column::Array(array) => array_value(array, row),
+        Column::Constant(value) => Cow::Borrowed(value),
+        Column::Array(array) => Cow::Owned(array_value(array, row)),
     }
 }

@@ -34,7 +34,7 @@ const VALUES: &[(&str, f64)] = &[
 pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Option<f64> {
     match &expression.kind {
         ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => Some(1.0),
-        ExpressionKind::Column(id) => columns.distinct(*id),
+        ExpressionKind::Column(id) => Some(columns.distinct(*id)? * columns.left_values(*id)),
         ExpressionKind::Cast(inner, _) => distinct_of(columns, inner),
         ExpressionKind::Compare { .. }
         | ExpressionKind::And(_)
@@ -80,7 +80,11 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
                 (Some(all), None) if name == "year" => Some((all / 300.0).max(1.0)),
                 (Some(all), None) if all <= FEW => Some(all),
                 (all, None) => match examples::distinct(columns, expression) {
-                    Some(seen) => Some(all.map_or(seen, |all| all.min(seen))),
+                    Some(seen) => {
+                        let read = expression.columns();
+                        let left: f64 = read.iter().map(|id| columns.left_values(id)).product();
+                        Some(all.map_or(seen * left, |all| all.min(seen * left)))
+                    }
                     None => all,
                 },
             }
@@ -116,14 +120,15 @@ pub(crate) fn grouped(
     let mut others: Vec<f64> = Vec::new();
     for key in keys {
         let column = match key.expression.kind {
-            ExpressionKind::Column(id) => columns.table(columns.origin(id)),
+            ExpressionKind::Column(id) => columns.table(columns.origin(id)).map(|at| (id, at)),
             _ => None,
         };
         match column {
-            Some((table, column)) => match table.column(column) {
+            Some((id, (table, column))) => match table.column(column) {
                 Some(facts) => {
                     let nulls = f64::from(u8::from(facts.null_fraction > 0.0));
-                    let distinct = facts.distinct + nulls;
+                    let left = columns.left_values(columns.origin(id));
+                    let distinct = facts.distinct * left + nulls;
                     match tables.iter_mut().find(|(first, ..)| *first == table.first) {
                         Some((_, _, known, all)) => {
                             known.push(column);
@@ -138,7 +143,10 @@ pub(crate) fn grouped(
                 }
                 None => is_unknown = true,
             },
-            None => match columns.distinct(key.id).or_else(|| distinct_of(columns, &key.expression)) {
+            None => match columns
+                .distinct(key.id)
+                .or_else(|| distinct_of(columns, &key.expression))
+            {
                 Some(distinct) => others.push(distinct),
                 None => is_unknown = true,
             },

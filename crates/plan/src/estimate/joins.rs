@@ -66,6 +66,13 @@ pub(crate) enum PairCondition {
 }
 
 impl PairCondition {
+    pub(crate) fn fraction(&self) -> f64 {
+        match self {
+            Self::Link(link) => link.fraction,
+            Self::Other(fraction) => *fraction,
+        }
+    }
+
     pub(crate) fn of(columns: &dyn Columns, predicate: &Expression) -> Self {
         let link = sides(predicate).and_then(|(a, b)| {
             let (x, y) = (key_column(a)?, key_column(b)?);
@@ -231,9 +238,9 @@ pub(crate) fn met_keys(
     let distinct = match columns.facts(other) {
         Some(facts) if other_rows < facts.rows => met(facts.distinct, other_rows),
         Some(facts) => facts.distinct,
-        None => columns.distinct(other).map_or(other_rows, |distinct| {
-            distinct.min(other_rows)
-        }),
+        None => columns
+            .distinct(other)
+            .map_or(other_rows, |distinct| distinct.min(other_rows)),
     };
     (distinct / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction)
 }

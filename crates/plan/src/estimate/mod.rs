@@ -20,7 +20,8 @@ use mayfly_types::{PhysicalType, SqlType};
 use crate::access::analysis::key_column;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
-    Aggregate, ColumnId, Computed, Join, Query, Relation, Scan, SharedRelation, produced, with_stack,
+    Aggregate, ColumnId, Computed, Join, Query, Relation, Scan, SharedRelation, produced,
+    with_stack,
 };
 use crate::tree::physical::{JoinKind, SetOperationKind};
 
@@ -28,6 +29,9 @@ use crate::tree::physical::{JoinKind, SetOperationKind};
 const SHARED_ROWS: f64 = 1000.0;
 /// How many rounds the recursive part of a common table expression is thought to run.
 const ROUNDS: f64 = 10.0;
+
+/// Groups are thought to be as large as their key says if the average is not further off than by this factor.
+const SIZES_ERROR_MAX: f64 = 1.25;
 
 /// Where a column comes from.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +54,8 @@ enum Source {
 pub(crate) struct Estimates {
     tables: Vec<TableFacts>,
     aggregates: Vec<AggregateFacts>,
+    /// Conditions of scans on one column alone.
+    restrictions: Vec<(ColumnId, Expression)>,
     /// By the numbers of columns.
     sources: Vec<Source>,
     shared: Vec<f64>,
@@ -92,6 +98,13 @@ impl Estimates {
                     self.set(scan.first + column, Source::Table(number, column as u32));
                 }
                 self.tables.push(TableFacts::of(scan));
+                for predicate in &scan.predicates {
+                    let read = predicate.columns();
+                    let mut read = read.iter();
+                    if let (Some(id), None) = (read.next(), read.next()) {
+                        self.restrictions.push((id, predicate.clone()));
+                    }
+                }
             }
             Relation::SharedScan {
                 shared: number,
@@ -122,21 +135,18 @@ impl Estimates {
                         }
                         _ => continue,
                     };
-                    let column = match call.arguments.first() {
-                        Some(argument) if kind != AggregateKind::Count => {
-                            let Some(column) = having::column_of(argument) else {
-                                continue;
-                            };
-                            Some((column, argument.ty.clone()))
-                        }
-                        _ => None,
-                    };
+                    let argument = call.arguments.first();
+                    let argument = argument.filter(|_| kind != AggregateKind::Count);
+                    let column = argument.and_then(|argument| {
+                        Some((having::column_of(argument)?, argument.ty.clone()))
+                    });
                     self.set(*id, Source::Aggregate(self.aggregates.len() as u32));
                     self.aggregates.push(AggregateFacts {
                         kind,
                         column,
                         groups,
                         group_rows,
+                        sizes: self.sizes_of_groups(aggregate, group_rows),
                     });
                 }
             }
@@ -151,6 +161,25 @@ impl Estimates {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// How many rows groups of so many on the average have, if they are by one column whose equal values stand side by
+    /// side in its table.
+    fn sizes_of_groups(&self, aggregate: &Aggregate, group_rows: f64) -> Vec<(f64, f64)> {
+        let [key] = aggregate.keys.as_slice() else {
+            return Vec::new();
+        };
+        let ExpressionKind::Column(id) = key.expression.kind else {
+            return Vec::new();
+        };
+        let statistics = self.facts(id).and_then(|facts| facts.statistics);
+        let sizes = statistics.map_or_else(Vec::new, |known| known.sizes().to_vec());
+        let mean: f64 = sizes.iter().map(|(rows, part)| rows * part).sum();
+        if (mean / group_rows).ln().abs() < SIZES_ERROR_MAX.ln() {
+            sizes
+        } else {
+            Vec::new()
         }
     }
 
@@ -355,6 +384,13 @@ impl Columns for Estimates {
         self.facts(id).map(|facts| facts.distinct)
     }
 
+    fn left_values(&self, id: ColumnId) -> f64 {
+        let origin = Columns::origin(self, id);
+        let own = self.restrictions.iter().filter(|(of, _)| *of == origin);
+        let own: Vec<Expression> = own.map(|(_, predicate)| predicate.clone()).collect();
+        selectivity::of_conjunction(self, &own)
+    }
+
     fn origin(&self, id: ColumnId) -> ColumnId {
         Self::origin(self, id).unwrap_or(id)
     }
@@ -389,7 +425,9 @@ fn keys_of_input(relation: &Relation, input: usize, keys: &[ColumnId]) -> Option
         | Relation::Window(_)
         | Relation::Sort { .. } => {
             let has = produced(relation.inputs().into_iter().nth(input)?);
-            keys.iter().all(|key| has.contains(*key)).then(|| keys.to_vec())
+            keys.iter()
+                .all(|key| has.contains(*key))
+                .then(|| keys.to_vec())
         }
         Relation::Join(join) if !join.lateral => {
             let side = match input {

@@ -3,7 +3,8 @@
 //! What conjuncts say of one column is brought into ranges of its values, as for an index over that column alone
 //! ([`crate::access::analysis`]), and the statistics are asked for these. What no ranges say is evaluated over some
 //! rows ([`super::examples`]), and so are conditions on several columns of a table, which are often about the same
-//! thing. Where too few of these rows are left, the strictest two conditions count in full, of the next ones roots
+//! thing. Where few of these rows are left, it matters what was thought before: the strictest two conditions count in
+//! full, of the next ones roots
 //! ("exponential backoff", as SQL Server has it, which takes roots from the second one on).
 
 use std::ops::Bound;
@@ -49,7 +50,9 @@ pub(crate) fn of_conjunction(columns: &dyn Columns, predicates: &[Expression]) -
 fn conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     let tables = |predicate: &Expression| {
         let read = predicate.columns();
-        let tables = read.iter().map(|id| columns.table(id).map(|(table, _)| table.first));
+        let tables = read
+            .iter()
+            .map(|id| columns.table(id).map(|(table, _)| table.first));
         let mut tables: Vec<Option<ColumnId>> = tables.collect();
         tables.sort_unstable();
         tables.dedup();
@@ -121,12 +124,11 @@ fn of_one_table(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
             .or_else(|| having::fraction(columns, predicate))
             .unwrap_or_else(|| single(columns, predicate))
     }));
-    if fractions.len() > 1
-        && let Some(fraction) = examples::fraction_together(columns, predicates)
-    {
-        return fraction;
+    let thought = together(&mut fractions);
+    if fractions.len() > 1 {
+        return examples::fraction_together(columns, predicates, thought).unwrap_or(thought);
     }
-    together(&mut fractions)
+    thought
 }
 
 /// The fraction for which conditions hold together that hold for such fractions each.

@@ -155,6 +155,8 @@ pub struct ColumnStatistics {
     buckets: Vec<Bucket>,
     /// Every row was looked at.
     is_whole: bool,
+    /// Where equal values stand side by side: how many rows values have, and which part of the values so many.
+    sizes: Vec<(f64, f64)>,
     /// The values of some rows: of the same rows in all columns that were looked at while the table had as many.
     examples: Option<ArrayRef>,
 }
@@ -172,6 +174,11 @@ impl ColumnStatistics {
             .common
             .binary_search_by(|common| common.point.order(point));
         at.ok().and_then(|at| self.common.get(at))
+    }
+
+    /// How many rows values have, and which part of the values so many, if equal values stand side by side.
+    pub fn sizes(&self) -> &[(f64, f64)] {
+        &self.sizes
     }
 
     /// The values of some rows.

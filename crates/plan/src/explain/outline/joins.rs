@@ -37,7 +37,11 @@ impl Outliner<'_> {
         if let Some(residual) = &join.residual {
             let found = join.rows_per_key * join.kept;
             // One row is enough to know that there is one.
-            let kept = if join.kind.is_left_only() { found.min(1.0) } else { found };
+            let kept = if join.kind.is_left_only() {
+                found.min(1.0)
+            } else {
+                found
+            };
             right = self.filtered(right, residual, &both, kept);
             let given = self.measured_of(plan).map(|measured| measured.rows);
             right.actual = lookups.zip(given).map(|(actual, given)| {
