@@ -15,13 +15,23 @@ const ANTI_MIN: f64 = 0.02;
 const PARTNER: f64 = 0.5;
 
 /// How many rows a join gives of whose left rows so many pairs are made.
-pub(crate) fn of_pairs(kind: JoinKind, left: f64, pairs: f64) -> f64 {
+fn of_pairs(kind: JoinKind, left: f64, pairs: f64) -> f64 {
     match kind {
         JoinKind::Inner => pairs,
         JoinKind::Left => pairs.max(left),
         JoinKind::Semi => pairs.min(left),
         JoinKind::Anti | JoinKind::NullAwareAnti => (left - pairs).max(left * ANTI_MIN),
     }
+}
+
+/// How many rows a join gives that finds so many right rows for each left row.
+pub(crate) fn looked_up(kind: JoinKind, left: f64, found: f64) -> f64 {
+    of_pairs(kind, left, left * found)
+}
+
+/// How many rows a join gives that runs its right side for each left row, which then gives so many.
+pub(crate) fn lateral(kind: JoinKind, left: f64, right: f64) -> f64 {
+    of_pairs(kind, left, left * right.max(1.0))
 }
 
 /// How many rows a join of inputs of so many rows gives, under its conditions and the pairs of NOT IN.

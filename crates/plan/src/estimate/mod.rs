@@ -332,11 +332,11 @@ impl Estimates {
 
     fn join(&self, join: &Join, left: f64, right: f64) -> f64 {
         if let (Some(lookup), Relation::Scan(scan)) = (&join.lookup, &*join.right) {
-            let kept = self.kept(scan, &join.on, &scan.predicates);
-            return joins::of_pairs(join.kind, left, left * lookup.rows_per_key * kept);
+            let kept = self.kept(scan, &join.on);
+            return joins::looked_up(join.kind, left, lookup.rows_per_key * kept);
         }
         if join.lateral {
-            return joins::of_pairs(join.kind, left, left * right.max(1.0));
+            return joins::lateral(join.kind, left, right);
         }
         let right_columns = produced(&join.right);
         let conditions = (&*join.on, &*join.null_aware);
@@ -345,8 +345,8 @@ impl Estimates {
 
     /// The part of the rows that an index finds for a join which meets its other conditions, too: those of the
     /// join and the table's own.
-    pub(crate) fn kept(&self, scan: &Scan, on: &[Expression], own: &[Expression]) -> f64 {
-        let own = selectivity::of_conjunction(scan, own);
+    pub(crate) fn kept(&self, scan: &Scan, on: &[Expression]) -> f64 {
+        let own = selectivity::of_conjunction(scan, &scan.predicates);
         own * joins::of_conditions(self, on)
     }
 

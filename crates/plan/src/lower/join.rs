@@ -224,10 +224,9 @@ impl Lowering {
             both.push(scan.position());
             output.push(position_type());
         }
-        let kept = self.estimates.kept(&scan, &join.on, &scan.predicates);
-        let left_rows = left.plan.estimated_rows;
-        let pairs = left_rows * lookup.rows_per_key * kept;
-        let estimated_rows = joins::of_pairs(join.kind, left_rows, pairs);
+        let kept = self.estimates.kept(&scan, &join.on);
+        let found = lookup.rows_per_key * kept;
+        let estimated_rows = joins::looked_up(join.kind, left.plan.estimated_rows, found);
         let mut conditions = join.on;
         conditions.append(&mut scan.predicates);
         let keys = lookup
@@ -306,9 +305,8 @@ impl Lowering {
             output.extend_from_slice(&right.plan.output);
             both
         };
-        let left_rows = left.plan.estimated_rows;
-        let pairs = left_rows * right.plan.estimated_rows.max(1.0);
-        let estimated_rows = joins::of_pairs(join.kind, left_rows, pairs);
+        let (outer, inner) = (left.plan.estimated_rows, right.plan.estimated_rows);
+        let estimated_rows = joins::lateral(join.kind, outer, inner);
         let operator = Operator::Apply {
             kind: join.kind,
             left: Box::new(left.plan),

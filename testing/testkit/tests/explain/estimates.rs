@@ -124,3 +124,34 @@ fn the_bytes_of_texts_are_those_of_their_columns() {
     // 8 bytes before a row, 16 for its cell, and the text.
     assert!(sort.contains("1000 rows, 41."), "{sort}");
 }
+
+#[test]
+fn a_join_that_is_much_larger_than_estimated_is_noticed() {
+    let (fixture, mut session) = Fixture::with_session();
+    // Each value once in the rows that statistics are made of, and then one of them a thousand times.
+    for sql in [
+        "CREATE TABLE n (n INT PRIMARY KEY)",
+        "INSERT INTO n WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 6000) SELECT i FROM s",
+        "CREATE TABLE a (k INT, v INT)",
+        "CREATE TABLE b (k INT, v INT)",
+        "INSERT INTO a SELECT n, n FROM n",
+        "INSERT INTO b SELECT n, n FROM n",
+    ] {
+        session.must(sql);
+    }
+    let join = "EXPLAIN ANALYZE SELECT COUNT(*) FROM a JOIN b ON a.k = b.k";
+    let before = text_of(&mut session, join);
+    assert!(!before.contains("times as many rows"), "{before}");
+    session.must("INSERT INTO a SELECT 1, n FROM n WHERE n <= 1000");
+    session.must("INSERT INTO b SELECT 1, n FROM n WHERE n <= 1000");
+    let after = text_of(&mut session, join);
+    let line = after
+        .lines()
+        .find(|line| line.contains("hash join"))
+        .expect("a join");
+    assert!(
+        line.contains(" times as many rows as estimated]"),
+        "{after}"
+    );
+    drop(fixture);
+}
