@@ -2,13 +2,15 @@
 //!
 //! `worker` reads one JSON object a line (`{"sql": …, "rows_max": …, "timeout_s": …}`) and answers each
 //! with its time, its first rows and its error; `bench-compare` drives it turn about with the rivals' workers. `latency`
-//! times small statements in process, from text to result, and `points` those by a primary key alone;
+//! times small statements in process, from text to result, `points` those by a primary key alone, and
+//! `planning` plans that are never run;
 //! `temporary-tables` (with the feature
 //! `sqlite`) times temporary tables by key beside SQLite's, and `durable-inserts` autocommit inserts
 //! into `--directory`, each of which is synced.
 
 #[cfg(feature = "sqlite")]
 mod durable_inserts;
+mod planning;
 #[cfg(feature = "sqlite")]
 mod temporary_tables;
 
@@ -40,6 +42,7 @@ fn main() {
         Some("worker") => worker(&database),
         Some("latency") => latency(&database),
         Some("points") => points(&database),
+        Some("planning") => planning::all(&mut bench_session(&database), &ARTICLE_1),
         #[cfg(feature = "sqlite")]
         Some("temporary-tables") => {
             let rows = number("--rows", 1_000_000).cast_signed();
@@ -52,7 +55,7 @@ fn main() {
             durable_inserts::compare(directory.as_ref(), number("--seconds", 5), rounds);
         }
         _ => eprintln!(
-            "usage: mayfly-bench worker|latency|points|temporary-tables|durable-inserts [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
+            "usage: mayfly-bench worker|latency|points|planning|temporary-tables|durable-inserts [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
         ),
     }
 }

@@ -122,6 +122,10 @@ impl StatementOptions {
                 group_concat_max_len,
                 sql_select_limit: settings.get(typed::SQL_SELECT_LIMIT),
                 sql_buffer_result: settings.get(typed::SQL_BUFFER_RESULT),
+                max_subgraph_pairs: u32::try_from(
+                    settings.get(typed::OPTIMIZER_MAX_SUBGRAPH_PAIRS),
+                )
+                .unwrap_or(u32::MAX),
                 parameters: Vec::new(),
                 switches: OptimizerSwitches {
                     derived_merge: switch("derived_merge"),

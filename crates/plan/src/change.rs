@@ -119,7 +119,7 @@ pub struct LockingPlan {
 pub(crate) fn plan_locking(mut bound: BoundLocks, planning: &Planning<'_>) -> Result<LockingPlan> {
     rules::rewrite(&mut bound.query, planning);
     Ok(LockingPlan {
-        query: Arc::new(lower(bound.query)?),
+        query: Arc::new(lower(bound.query, planning)?),
         shown: bound.shown,
         locks: bound.locks,
         limit: bound.limit,
@@ -158,7 +158,7 @@ pub(crate) fn plan(mut bound: BoundChange, planning: &Planning<'_>) -> Result<Ch
     keyed_scans(&mut bound.query.relation, &mut positions);
     bound.is_safe |= positions.is_empty();
     Ok(ChangePlan {
-        query: Arc::new(lower(bound.query)?),
+        query: Arc::new(lower(bound.query, planning)?),
         targets: bound.targets,
         is_safe: bound.is_safe,
     })

@@ -86,11 +86,8 @@ fn change(
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<ChangePlan> {
-    let planning = Planning {
-        options,
-        trace: catalog.trace(),
-    };
-    if !catalog.explains() && planning.trace.is_none() {
+    let planning = Planning::new(options, catalog);
+    if !planning.sizes_tables {
         return change::plan(bound, &planning);
     }
     let (query, targets) = (bound.query.clone(), &bound.targets);
@@ -121,10 +118,7 @@ pub fn bind_locking(
             catalog.trace().inspect(|trace| trace.abandon());
             return Ok(None);
         };
-        let planning = Planning {
-            options,
-            trace: catalog.trace(),
-        };
+        let planning = Planning::new(options, catalog);
         let Some(trace) = planning.trace else {
             return change::plan_locking(bound, &planning).map(Some);
         };
@@ -145,15 +139,16 @@ pub fn bind_query(
 ) -> Result<physical::QueryPlan> {
     traced(catalog, || {
         let mut bound = bind::bind(query, catalog, options)?;
-        let trace = catalog.trace();
-        let is_asked = catalog.explains() || trace.is_some();
-        let before = is_asked.then(|| (bound.clone(), explain::rewritten(&bound, options)));
-        if let (Some(trace), Some((bound, rewritten))) = (trace, &before) {
+        let planning = Planning::new(options, catalog);
+        let before = planning
+            .sizes_tables
+            .then(|| (bound.clone(), explain::rewritten(&bound, options)));
+        if let (Some(trace), Some((bound, rewritten))) = (planning.trace, &before) {
             note_query(trace, bound, rewritten.clone());
         }
         catalog.enters(Stage::Optimizing);
-        rules::rewrite(&mut bound, &Planning { options, trace });
-        let plan = lower::lower(bound)?;
+        rules::rewrite(&mut bound, &planning);
+        let plan = lower::lower(bound, &planning)?;
         if let Some((bound, rewritten)) = before {
             let removals = removal::removals(&bound, &plan, options);
             let explanation = Explanation {

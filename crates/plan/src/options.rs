@@ -20,6 +20,9 @@ pub struct PlanOptions {
     pub sql_select_limit: u64,
     /// `sql_buffer_result`: the outermost SELECT puts its rows into a temporary table first.
     pub sql_buffer_result: bool,
+    /// `optimizer_max_subgraph_pairs`: so many pairs of sets of tables are compared before the order of joins is chosen
+    /// greedily.
+    pub max_subgraph_pairs: u32,
     /// The types of the values that `?` stand for, in order.
     pub parameters: Vec<SqlType>,
     /// `optimizer_switch`
@@ -83,6 +86,7 @@ impl Default for PlanOptions {
             group_concat_max_len: 1024,
             sql_select_limit: u64::MAX,
             sql_buffer_result: false,
+            max_subgraph_pairs: 100_000,
             parameters: Vec::new(),
             switches: OptimizerSwitches::default(),
             optimizer: true,

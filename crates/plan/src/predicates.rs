@@ -1,7 +1,7 @@
 //! Parts of predicates.
 
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::ColumnSet;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
+use crate::tree::logical::{ColumnSet, with_stack};
 
 /// The operands of a conjunction.
 pub(crate) fn conjuncts(predicate: Expression) -> Vec<Expression> {
@@ -77,4 +77,31 @@ fn junction(operands: Vec<Expression>, conjunction: bool) -> Expression {
         ExpressionKind::Or
     };
     Expression::predicate(junction(flat), nullable)
+}
+
+/// What is true of some columns alone wherever a condition is true.
+pub(crate) fn implied(predicate: &Expression, columns: &ColumnSet) -> Option<Expression> {
+    let read = predicate.columns();
+    if !read.is_empty() && read.is_subset(columns) {
+        return Some(predicate.clone());
+    }
+    with_stack(|| match &predicate.kind {
+        ExpressionKind::And(operands) => {
+            let implied = operands.iter().filter_map(|one| implied(one, columns));
+            let implied: Vec<Expression> = implied.collect();
+            (!implied.is_empty()).then(|| and(implied))
+        }
+        ExpressionKind::Or(operands) => {
+            let mut arms: Vec<Expression> = Vec::new();
+            for operand in operands {
+                let arm = implied(operand, columns)?;
+                // Many arms that differ in the other tables alone say the same of this one.
+                if !arms.iter().any(|known| same_expression(known, &arm)) {
+                    arms.push(arm);
+                }
+            }
+            Some(or(arms))
+        }
+        _ => None,
+    })
 }

@@ -413,8 +413,9 @@ fn with_index(
             });
         }
     });
-    rules::rewrite(&mut query, &rules::Planning::quiet(options));
-    lower(query).ok()
+    let planning = rules::Planning::quiet(options);
+    rules::rewrite(&mut query, &planning);
+    lower(query, &planning).ok()
 }
 
 /// Statistics of a table with one more index, of which only that is known which an index that begins alike says.

@@ -2,8 +2,8 @@
 //!
 //! A row is a header of 8 bytes (with the NULL bits of 16 columns; 8 more bytes for each 64 further ones) and a
 //! cell for each column: 8 bytes, 16 for a DECIMAL up to 38 digits and for a string, 32 for a larger DECIMAL.
-//! A string of more than 12 bytes stands beside the rows. How long strings are nobody knows before they are
-//! read: half of what their type allows is assumed, and 64 bytes at most. A table that rows are looked up in
+//! A string of more than 12 bytes stands beside the rows. How long strings are the statistics of their columns tell;
+//! without them half of what their type allows is assumed, and 64 bytes at most. A table that rows are looked up in
 //! has 8 bytes for each of its slots, of which at most two thirds are taken, and whose number is a power of
 //! two. The first block of anything has 4 KiB.
 
@@ -19,12 +19,18 @@ const SLOT_BYTES: f64 = 8.0;
 /// Slots per row.
 const SLOTS_OF_ROW: f64 = 1.5;
 
-/// How many bytes a temporary table of so many rows of these columns probably takes. `is_keyed`: rows are
-/// looked up in it.
-pub(crate) fn table_bytes(columns: &[SqlType], rows: f64, is_keyed: bool) -> u64 {
+/// How many bytes a temporary table of so many rows of these columns probably takes. `text_bytes`: of the strings of
+/// a row that stand beside it, if that is known. `is_keyed`: rows are looked up in it.
+pub(crate) fn table_bytes(
+    columns: &[SqlType],
+    text_bytes: Option<u32>,
+    rows: f64,
+    is_keyed: bool,
+) -> u64 {
     let further = columns.len().saturating_sub(16).div_ceil(64) as f64;
     let cells: f64 = columns.iter().map(cell_bytes).sum();
-    let beside: f64 = columns.iter().map(string_bytes).sum();
+    let assumed = || columns.iter().map(|ty| string_bytes(ty, None)).sum();
+    let beside = text_bytes.map_or_else(assumed, f64::from);
     let rows = rows.max(0.0);
     let mut bytes = (rows * (8.0 + 8.0 * further + cells)).max(BLOCK_BYTES);
     if beside > 0.0 {
@@ -48,8 +54,13 @@ fn cell_bytes(ty: &SqlType) -> f64 {
     }
 }
 
-/// What a value probably takes beside its cell.
-fn string_bytes(ty: &SqlType) -> f64 {
+/// How many bytes a row of a batch probably takes.
+pub(crate) fn batch_row_bytes(columns: &[SqlType]) -> f64 {
+    columns.iter().map(cell_bytes).sum()
+}
+
+/// What a value probably takes beside its cell; `known` is how long values are on the average.
+pub(crate) fn string_bytes(ty: &SqlType, known: Option<f64>) -> f64 {
     if ty.physical() != PhysicalType::Bytes {
         return 0.0;
     }
@@ -57,7 +68,7 @@ fn string_bytes(ty: &SqlType) -> f64 {
         TypeKind::Json => STRING_BYTES_MAX * 2.0,
         _ => f64::from(ty.length),
     };
-    let assumed = (most / 2.0).min(STRING_BYTES_MAX);
+    let assumed = known.unwrap_or((most / 2.0).min(STRING_BYTES_MAX));
     if assumed > INLINE_BYTES { assumed } else { 0.0 }
 }
 
@@ -72,17 +83,29 @@ mod tests {
         let int = || SqlType::integer(TypeKind::Int);
         let text = |length| SqlType::varchar(length, CollationId::default());
         // Blocks of 4 KiB, for rows and for slots.
-        assert_eq!(table_bytes(&[int()], 1.0, false), 4096);
-        assert_eq!(table_bytes(&[int()], 1.0, true), 8192);
+        assert_eq!(table_bytes(&[int()], None, 1.0, false), 4096);
+        assert_eq!(table_bytes(&[int()], None, 1.0, true), 8192);
         // 1000 rows of 8 + 8 bytes; 1500 slots become 2048.
-        assert_eq!(table_bytes(&[int()], 1000.0, true), 16_000 + 2048 * 8);
+        assert_eq!(table_bytes(&[int()], None, 1000.0, true), 16_000 + 2048 * 8);
         // A string of 12 bytes is in its cell, one of 25 beside it.
-        assert_eq!(table_bytes(&[text(24)], 1000.0, false), 24_000);
-        assert_eq!(table_bytes(&[text(50)], 1000.0, false), 24_000 + 25_000);
-        assert_eq!(table_bytes(&[text(5000)], 1000.0, false), 24_000 + 64_000);
+        assert_eq!(table_bytes(&[text(24)], None, 1000.0, false), 24_000);
+        assert_eq!(
+            table_bytes(&[text(50)], None, 1000.0, false),
+            24_000 + 25_000
+        );
+        assert_eq!(
+            table_bytes(&[text(5000)], None, 1000.0, false),
+            24_000 + 64_000
+        );
+        // How long strings are is known: short ones are in their cells.
+        assert_eq!(table_bytes(&[text(50)], Some(0), 1000.0, false), 24_000);
+        assert_eq!(table_bytes(&[text(50)], Some(40), 1000.0, false), 64_000);
         // The NULL bits of the 17th column need another word.
         let wide = vec![int(); 17];
-        assert_eq!(table_bytes(&wide, 1000.0, false), (8 + 8 + 17 * 8) * 1000);
-        assert_eq!(table_bytes(&[], f64::INFINITY, false), u64::MAX);
+        assert_eq!(
+            table_bytes(&wide, None, 1000.0, false),
+            (8 + 8 + 17 * 8) * 1000
+        );
+        assert_eq!(table_bytes(&[], None, f64::INFINITY, false), u64::MAX);
     }
 }

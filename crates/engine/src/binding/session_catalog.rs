@@ -274,13 +274,11 @@ impl TableStatistics for StoredStatistics {
         let definition = table.definition.columns.get(column)?;
         let mut histograms = table.definition.histograms.iter();
         let histogram = histograms.find(|histogram| histogram.column == definition.name);
-        let rows = histogram.map(|_| self.rows.statistics().rows);
-        let ty = &definition.ty;
-        let made = rows.and_then(|rows| histogram?.statistics(ty, rows));
-        let statistics = match made {
-            Some(made) => Some(Arc::new(made)),
-            None => table.column_statistics.column(&*self.rows, column, ty),
-        };
+        let (ty, known) = (&definition.ty, &table.column_statistics);
+        let of_histogram = histogram.and_then(|histogram| {
+            known.of_histogram(histogram, column, ty, self.rows.statistics().rows)
+        });
+        let statistics = of_histogram.or_else(|| known.column(&*self.rows, column, ty));
         columns.push((column, statistics.clone()));
         statistics
     }

@@ -1,5 +1,6 @@
 //! Statistics of the columns of a table: made of a sample when they are first asked for, and anew once a fifth of the
-//! rows was changed. They belong to the table, and all sessions share them.
+//! rows was changed. They belong to the table, and all sessions share them, whatever their time zones: a TIMESTAMP is in
+//! UTC here, and an estimate of a range of them is off by some hours. Histograms are read once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,8 +10,11 @@ use arrow_array::Array;
 use mayfly_plan::ColumnStatistics;
 use mayfly_plan::statistics::Sampler;
 use mayfly_storage::{ColumnId, Table};
+use mayfly_types::json::Json;
 use mayfly_types::{Result, SqlType, TypeKind};
 use parking_lot::Mutex;
+
+use super::histogram::Histogram;
 
 /// Rows of a sample. Twice as many would make the estimated numbers of different values better by half at most.
 const SAMPLE_ROWS: usize = 16_384;
@@ -27,6 +31,15 @@ pub(crate) struct ColumnStatisticsCache {
     /// How many rows were changed so far.
     changes: AtomicU64,
     columns: Mutex<HashMap<usize, Known>>,
+    histograms: Mutex<HashMap<usize, OfHistogram>>,
+}
+
+/// Statistics of a histogram, and what they were made of.
+#[derive(Debug)]
+struct OfHistogram {
+    document: Arc<Json>,
+    rows: u64,
+    statistics: Option<Arc<ColumnStatistics>>,
 }
 
 /// Statistics as they were made.
@@ -46,6 +59,31 @@ impl ColumnStatisticsCache {
     /// Nothing is known any more.
     pub(crate) fn forget(&self) {
         self.columns.lock().clear();
+    }
+
+    /// What the histogram of a column says of a table that has so many rows now; none of one that is damaged.
+    pub(crate) fn of_histogram(
+        &self,
+        histogram: &Histogram,
+        column: usize,
+        ty: &SqlType,
+        rows: u64,
+    ) -> Option<Arc<ColumnStatistics>> {
+        let mut histograms = self.histograms.lock();
+        if let Some(known) = histograms.get(&column)
+            && known.rows == rows
+            && Arc::ptr_eq(&known.document, &histogram.document)
+        {
+            return known.statistics.clone();
+        }
+        let statistics = histogram.statistics(ty, rows).map(Arc::new);
+        let made = OfHistogram {
+            document: Arc::clone(&histogram.document),
+            rows,
+            statistics: statistics.clone(),
+        };
+        histograms.insert(column, made);
+        statistics
     }
 
     /// What is known of a column of a table, as a statement sees it.

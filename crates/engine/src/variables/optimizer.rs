@@ -124,7 +124,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("max_join_size", number(u64::MAX, 1, u64::MAX), "How many rows of tables a SELECT may read, as it is planned, when sql_big_selects is off.").hintable();
     both("max_points_in_geometry", number(65_536, 3, MIB), "Accepted for compatibility.").without_effect().hintable();
     both("max_seeks_for_key", number(u64::MAX, 1, u64::MAX), "Accepted for compatibility.").without_effect().hintable();
-    both("optimizer_max_subgraph_pairs", number(100_000, 1, 2_147_483_647), "Accepted for compatibility.").without_effect().hintable();
+    both("optimizer_max_subgraph_pairs", number(100_000, 1, 2_147_483_647), "How many pairs of sets of tables are compared at most before the order of joins is chosen greedily.").hintable();
     both("optimizer_prune_level", number(1, 0, 1), "Accepted for compatibility.").without_effect().hintable();
     both("optimizer_search_depth", number(62, 0, 62), "Accepted for compatibility.").without_effect().hintable();
     both("optimizer_switch", Kind::Switches { default: OPTIMIZER_SWITCH_DEFAULT, words: OPTIMIZER_SWITCHES, inert: SWITCHES_WITHOUT_EFFECT }, "Which rules of the optimizer run.").hintable();

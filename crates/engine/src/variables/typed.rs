@@ -267,6 +267,7 @@ typed! {
     SQL_REQUIRE_PRIMARY_KEY: bool = "sql_require_primary_key";
     SQL_SAFE_UPDATES: bool = "sql_safe_updates";
     SQL_SELECT_LIMIT: u64 = "sql_select_limit";
+    OPTIMIZER_MAX_SUBGRAPH_PAIRS: u64 = "optimizer_max_subgraph_pairs";
     SQL_BUFFER_RESULT: bool = "sql_buffer_result";
     STATEMENT_CACHE_SIZE: u64 = "statement_cache_size";
     SUPER_READ_ONLY: bool = "super_read_only";

@@ -160,10 +160,7 @@ impl Binder<'_> {
                 join_hints: self.join_hints.clone(),
                 limit: None,
             };
-            let planning = rules::Planning {
-                options: self.options,
-                trace: self.catalog.trace(),
-            };
+            let planning = rules::Planning::new(self.options, self.catalog);
             planning.trace.inspect(|trace| trace.begin());
             rules::rewrite(&mut query, &planning);
             next_column = query.next_column;

@@ -32,11 +32,13 @@ pub(crate) enum AggregateKind {
 #[derive(Debug, Clone)]
 pub(crate) struct AggregateFacts {
     pub(crate) kind: AggregateKind,
-    /// The column that it is of; none for the rows.
+    /// The column that it is of; none for the rows and for expressions.
     pub(crate) column: Option<(ColumnId, SqlType)>,
     pub(crate) groups: f64,
     /// Rows of a group, on the average.
     pub(crate) group_rows: f64,
+    /// How many rows groups have, if their key tells: each number and the part of the groups that have so many.
+    pub(crate) sizes: Vec<(f64, f64)>,
 }
 
 /// Knows where columns come from.
@@ -50,6 +52,12 @@ pub(crate) trait Columns {
     /// How many different values a column has at most.
     fn distinct(&self, id: ColumnId) -> Option<f64> {
         self.facts(id).map(|facts| facts.distinct)
+    }
+
+    /// The part of the values of a column that conditions on it alone leave.
+    fn left_values(&self, id: ColumnId) -> f64 {
+        let _ = id;
+        1.0
     }
 
     /// The column whose values it has.

@@ -4,6 +4,7 @@
 //! Only what reads nothing but columns of one table and constants is evaluated, and nothing whose value may be another
 //! one the next time. What is left open costs an estimate, never an answer.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ use crate::access::interval::ValueOrder;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, with_stack};
 
-/// So many rows that meet conditions tell how many of all do.
-const ROWS_MIN: usize = 6;
+/// So many bytes of texts are told apart; longer ones are too many to be counted.
+const PLACES: usize = 12;
 
 /// The fraction of rows for which predicates are true, if they are about one table of which some rows are known.
 pub(crate) fn fraction(columns: &dyn Columns, predicates: &[Expression]) -> Option<f64> {
@@ -31,44 +32,76 @@ pub(crate) fn fraction(columns: &dyn Columns, predicates: &[Expression]) -> Opti
     Some((found as f64 / all).clamp(0.3 / all, 1.0 - 0.3 / all))
 }
 
-/// The same, if enough of the rows that are known meet them.
-pub(crate) fn fraction_together(columns: &dyn Columns, predicates: &[Expression]) -> Option<f64> {
+/// The fraction for which predicates hold together that were thought to hold for a fraction of the rows: that counts as
+/// much as one row that is known (the mean of a gamma distribution of rates after a Poisson sample). So few rows that meet
+/// them say little, none where many were expected says much, and many leave nothing of what was thought.
+pub(crate) fn fraction_together(
+    columns: &dyn Columns,
+    predicates: &[Expression],
+    thought: f64,
+) -> Option<f64> {
     let (found, all) = counted(columns, predicates)?;
-    (found >= ROWS_MIN).then_some(found as f64 / all as f64)
+    let thought = thought.max(f64::MIN_POSITIVE);
+    Some((found as f64 + 1.0) / (all as f64 + 1.0 / thought))
 }
 
 /// How many of the rows that are known meet predicates, and how many are known.
 fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, usize)> {
-    let mut examples = Examples {
-        columns: Vec::new(),
-        rows: 0,
-    };
     let mut read = ColumnSet::new();
     read.add_read_by(predicates);
-    let mut of_table = None;
-    for id in read.iter() {
-        let (table, column) = columns.table(id)?;
-        let facts = table.column_with_values(column)?;
-        let known = facts.statistics?;
-        let place = (table.first, known.rows.to_bits());
-        // Rows of another time are other rows.
-        if *of_table.get_or_insert(place) != place {
-            return None;
-        }
-        let values = known.examples()?;
-        examples.rows = values.len();
-        examples.columns.push((id, Arc::clone(values)));
-    }
-    let is_whole = examples
-        .columns
-        .iter()
-        .all(|(_, values)| values.len() == examples.rows);
-    if examples.rows == 0 || !is_whole {
-        return None;
-    }
+    let examples = Examples::of(columns, &read)?;
     let truths = examples.joined(predicates, false)?;
     let found = truths.iter().filter(|truth| **truth == Some(true)).count();
     Some((found, examples.rows))
+}
+
+/// How many different values an expression has in all rows of its table, as those of some tell.
+pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option<f64> {
+    let read = expression.columns();
+    let (table, _) = columns.table(read.iter().next()?)?;
+    let examples = Examples::of(columns, &read)?;
+    let values = examples.column(expression)?;
+    let mut values: Vec<Value> = (0..examples.rows)
+        .map(|row| value_at(&values, row).into_owned())
+        .filter(|value| !value.is_null())
+        .collect();
+    let order = ValueOrder(expression.ty.collation);
+    values.sort_unstable_by(|a, b| order.compare(a, b));
+    let all = values.len() as f64;
+    let (mut different, mut once) = (0.0, 0.0);
+    for same in values.chunk_by(|a, b| order.compare(a, b).is_eq()) {
+        different += 1.0;
+        once += f64::from(u8::from(same.len() == 1));
+    }
+    if different <= 1.0 {
+        return Some(1.0);
+    }
+    // Duj1, as for the values of a column (`statistics::sample`).
+    let part = (all / table.rows().max(1.0)).min(1.0);
+    let estimated = different / (1.0 - (1.0 - part) * once / all);
+    Some(estimated.min(texts_at_most(&values)))
+}
+
+/// How many texts there can be, if at each place there are no other bytes than in these.
+fn texts_at_most(texts: &[Value]) -> f64 {
+    let mut most = 1.0;
+    for place in 0..PLACES {
+        let mut met = [false; 257];
+        let mut is_any = false;
+        for text in texts {
+            let Value::Bytes(text) = text else {
+                return f64::INFINITY;
+            };
+            let byte = text.get(place).map_or(256, |byte| usize::from(*byte));
+            is_any |= byte < 256;
+            met[byte] = true;
+        }
+        if !is_any {
+            return most;
+        }
+        most *= met.iter().filter(|met| **met).count() as f64;
+    }
+    f64::INFINITY
 }
 
 /// Some rows of a table.
@@ -78,6 +111,31 @@ struct Examples {
 }
 
 impl Examples {
+    /// The rows of the table that all of these columns are of.
+    fn of(columns: &dyn Columns, read: &ColumnSet) -> Option<Self> {
+        let mut examples = Self {
+            columns: Vec::new(),
+            rows: 0,
+        };
+        let mut of_table = None;
+        for id in read.iter() {
+            let (table, column) = columns.table(id)?;
+            let facts = table.column_with_values(column)?;
+            let known = facts.statistics?;
+            let place = (table.first, known.rows.to_bits());
+            // Rows of another time are other rows.
+            if *of_table.get_or_insert(place) != place {
+                return None;
+            }
+            let values = known.examples()?;
+            examples.rows = values.len();
+            examples.columns.push((id, Arc::clone(values)));
+        }
+        let mut columns = examples.columns.iter();
+        let is_whole = columns.all(|(_, values)| values.len() == examples.rows);
+        (examples.rows > 0 && is_whole).then_some(examples)
+    }
+
     /// What a predicate is for each value.
     fn truths(&self, predicate: &Expression) -> Option<Vec<Option<bool>>> {
         with_stack(|| match &predicate.kind {
@@ -135,7 +193,7 @@ impl Examples {
             }
             ExpressionKind::Literal(_) | ExpressionKind::Call { .. } => {
                 let column = self.column(predicate)?;
-                let truth = |row: usize| match value_at(&column, row) {
+                let truth = |row: usize| match *value_at(&column, row) {
                     Value::Int(number) => Some(number != 0),
                     Value::UInt(number) => Some(number != 0),
                     Value::Float(number) => Some(number != 0.0),
@@ -211,9 +269,9 @@ impl Examples {
     }
 }
 
-fn value_at(column: &Column, row: usize) -> Value {
+fn value_at(column: &Column, row: usize) -> Cow<'_, Value> {
     match column {
-        Column::Constant(value) => value.clone(),
-        Column::Array(array) => array_value(array, row),
+        Column::Constant(value) => Cow::Borrowed(value),
+        Column::Array(array) => Cow::Owned(array_value(array, row)),
     }
 }

@@ -3,11 +3,15 @@
 use mayfly_types::Value;
 
 use super::columns::Columns;
+use super::examples;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::ColumnId;
+use crate::tree::logical::{ColumnId, Computed};
 
 /// Of keys nothing is known about: the fraction of the rows that differ.
 const GROUPS: f64 = 0.5;
+
+/// Of so few values it does not matter how many a function makes.
+const FEW: f64 = 16.0;
 
 /// The most values that some functions have.
 const VALUES: &[(&str, f64)] = &[
@@ -30,7 +34,7 @@ const VALUES: &[(&str, f64)] = &[
 pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Option<f64> {
     match &expression.kind {
         ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => Some(1.0),
-        ExpressionKind::Column(id) => columns.distinct(*id),
+        ExpressionKind::Column(id) => Some(columns.distinct(*id)? * columns.left_values(*id)),
         ExpressionKind::Cast(inner, _) => distinct_of(columns, inner),
         ExpressionKind::Compare { .. }
         | ExpressionKind::And(_)
@@ -74,7 +78,15 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
                 (None, Some((_, most))) => Some(*most),
                 // Of days.
                 (Some(all), None) if name == "year" => Some((all / 300.0).max(1.0)),
-                (all, None) => all,
+                (Some(all), None) if all <= FEW => Some(all),
+                (all, None) => match examples::distinct(columns, expression) {
+                    Some(seen) => {
+                        let read = expression.columns();
+                        let left: f64 = read.iter().map(|id| columns.left_values(id)).product();
+                        Some(all.map_or(seen * left, |all| all.min(seen * left)))
+                    }
+                    None => all,
+                },
             }
         }
         _ => None,
@@ -92,14 +104,13 @@ pub(crate) fn met(distinct: f64, rows: f64) -> f64 {
 }
 
 /// How many groups so many rows have, of which only the first so many are wanted.
-pub(crate) fn grouped<'e>(
+pub(crate) fn grouped(
     columns: &dyn Columns,
     rows: f64,
-    keys: impl IntoIterator<Item = &'e Expression>,
+    keys: &[Computed],
     first_groups: Option<u64>,
 ) -> f64 {
-    let mut keys = keys.into_iter().peekable();
-    if keys.peek().is_none() {
+    if keys.is_empty() {
         return 1.0;
     }
     // What nothing is known about.
@@ -108,15 +119,16 @@ pub(crate) fn grouped<'e>(
     let mut tables: Vec<(ColumnId, f64, Vec<usize>, Vec<f64>)> = Vec::new();
     let mut others: Vec<f64> = Vec::new();
     for key in keys {
-        let column = match key.kind {
-            ExpressionKind::Column(id) => columns.table(columns.origin(id)),
+        let column = match key.expression.kind {
+            ExpressionKind::Column(id) => columns.table(columns.origin(id)).map(|at| (id, at)),
             _ => None,
         };
         match column {
-            Some((table, column)) => match table.column(column) {
+            Some((id, (table, column))) => match table.column(column) {
                 Some(facts) => {
                     let nulls = f64::from(u8::from(facts.null_fraction > 0.0));
-                    let distinct = facts.distinct + nulls;
+                    let left = columns.left_values(columns.origin(id));
+                    let distinct = facts.distinct * left + nulls;
                     match tables.iter_mut().find(|(first, ..)| *first == table.first) {
                         Some((_, _, known, all)) => {
                             known.push(column);
@@ -131,7 +143,10 @@ pub(crate) fn grouped<'e>(
                 }
                 None => is_unknown = true,
             },
-            None => match distinct_of(columns, key) {
+            None => match columns
+                .distinct(key.id)
+                .or_else(|| distinct_of(columns, &key.expression))
+            {
                 Some(distinct) => others.push(distinct),
                 None => is_unknown = true,
             },

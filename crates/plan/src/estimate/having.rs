@@ -1,7 +1,8 @@
 //! Conditions on aggregates: how many groups have a sum, an average or a number of rows beyond a value.
 //!
-//! Values are taken as independent of their groups, and the sizes of groups as those that chance would make, so that
-//! by the central limit theorem aggregates are about normally distributed. Reports often ask for what is rare
+//! Values are taken as independent of their groups, so that by the central limit theorem aggregates of groups of one size
+//! are about normally distributed. The sizes of groups are those that were met, where equal keys stand side by side, and
+//! else those that chance would make. Reports often ask for what is rare
 //! (`HAVING SUM(quantity) > 300`), where a fixed fraction would be wrong by orders of magnitude.
 
 use arrow_array::Array;
@@ -17,15 +18,32 @@ use crate::tree::logical::ColumnId;
 /// The mean of an aggregate over all groups, and how far from it groups are.
 fn distribution(columns: &dyn Columns, facts: &AggregateFacts) -> Option<(f64, f64)> {
     let rows = facts.group_rows.max(1.0);
-    let (mean, variance) = match &facts.column {
-        None => return Some((rows, rows.sqrt())),
-        Some((id, ty)) => moments(columns, *id, ty)?,
-    };
+    if facts.kind == AggregateKind::Count {
+        return Some((rows, rows.sqrt()));
+    }
+    let (id, ty) = facts.column.as_ref()?;
+    let (mean, variance) = moments(columns, *id, ty)?;
     Some(match facts.kind {
-        AggregateKind::Count => (rows, rows.sqrt()),
         AggregateKind::Sum => (mean * rows, (rows * (variance + mean * mean)).sqrt()),
-        AggregateKind::Average => (mean, (variance / rows).sqrt()),
+        _ => (mean, (variance / rows).sqrt()),
     })
+}
+
+/// The part of the groups whose aggregate is above a value.
+fn above(columns: &dyn Columns, facts: &AggregateFacts, value: f64) -> Option<f64> {
+    let part =
+        |mean: f64, deviation: f64| normal_above((value - mean) / deviation.max(f64::MIN_POSITIVE));
+    if facts.sizes.is_empty() || facts.kind == AggregateKind::Average {
+        let (mean, deviation) = distribution(columns, facts)?;
+        return Some(part(mean, deviation));
+    }
+    let (mean, variance) = match (&facts.column, facts.kind) {
+        (_, AggregateKind::Count) => (1.0, 0.0),
+        (Some((id, ty)), _) => moments(columns, *id, ty)?,
+        (None, _) => return None,
+    };
+    let of_size = |(rows, share): &(f64, f64)| share * part(mean * rows, (variance * rows).sqrt());
+    Some(facts.sizes.iter().map(of_size).sum())
 }
 
 /// The mean of the values of a column, and their variance.
@@ -73,8 +91,7 @@ fn of_sides(
     let Point::Number(value) = Point::of(&value, &aggregate.ty)? else {
         return None;
     };
-    let (mean, deviation) = distribution(columns, &facts)?;
-    let above = normal_above((value - mean) / deviation.max(f64::MIN_POSITIVE));
+    let above = above(columns, &facts, value)?;
     let fraction = match comparison {
         Comparison::Greater | Comparison::GreaterOrEqual => above,
         Comparison::Less | Comparison::LessOrEqual => 1.0 - above,

@@ -4,6 +4,7 @@ use super::columns::{Columns, TableFacts};
 use super::groups::met;
 use super::selectivity;
 use crate::access::analysis::key_column;
+use crate::predicates::implied;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet};
 use crate::tree::physical::JoinKind;
@@ -14,13 +15,23 @@ const ANTI_MIN: f64 = 0.02;
 const PARTNER: f64 = 0.5;
 
 /// How many rows a join gives of whose left rows so many pairs are made.
-pub(crate) fn of_pairs(kind: JoinKind, left: f64, pairs: f64) -> f64 {
+fn of_pairs(kind: JoinKind, left: f64, pairs: f64) -> f64 {
     match kind {
         JoinKind::Inner => pairs,
         JoinKind::Left => pairs.max(left),
         JoinKind::Semi => pairs.min(left),
         JoinKind::Anti | JoinKind::NullAwareAnti => (left - pairs).max(left * ANTI_MIN),
     }
+}
+
+/// How many rows a join gives that finds so many right rows for each left row.
+pub(crate) fn looked_up(kind: JoinKind, left: f64, found: f64) -> f64 {
+    of_pairs(kind, left, left * found)
+}
+
+/// How many rows a join gives that runs its right side for each left row, which then gives so many.
+pub(crate) fn lateral(kind: JoinKind, left: f64, right: f64) -> f64 {
+    of_pairs(kind, left, left * right.max(1.0))
 }
 
 /// How many rows a join of inputs of so many rows gives, under its conditions and the pairs of NOT IN.
@@ -65,6 +76,13 @@ pub(crate) enum PairCondition {
 }
 
 impl PairCondition {
+    pub(crate) fn fraction(&self) -> f64 {
+        match self {
+            Self::Link(link) => link.fraction,
+            Self::Other(fraction) => *fraction,
+        }
+    }
+
     pub(crate) fn of(columns: &dyn Columns, predicate: &Expression) -> Self {
         let link = sides(predicate).and_then(|(a, b)| {
             let (x, y) = (key_column(a)?, key_column(b)?);
@@ -73,11 +91,38 @@ impl PairCondition {
                 fraction: selectivity::equality(columns, a, b),
             })
         });
-        link.map_or_else(
-            || Self::Other(selectivity::of(columns, predicate)),
-            Self::Link,
-        )
+        link.map_or_else(|| Self::Other(of_other(columns, predicate)), Self::Link)
     }
+}
+
+/// What a condition that is no equality of two tables leaves. Of a disjunction each table has been asked already for
+/// what follows about it alone ([`crate::rules`], `derive_filters`): these rows are no part of the pairs.
+fn of_other(columns: &dyn Columns, predicate: &Expression) -> f64 {
+    let fraction = selectivity::of(columns, predicate);
+    if !matches!(predicate.kind, ExpressionKind::Or(_)) {
+        return fraction;
+    }
+    let read = predicate.columns();
+    let mut tables: Vec<(ColumnId, ColumnSet)> = Vec::new();
+    for id in read.iter() {
+        let Some((table, _)) = columns.table(id) else {
+            return fraction;
+        };
+        match tables.iter_mut().find(|(first, _)| *first == table.first) {
+            Some((_, own)) => {
+                own.insert(id);
+            }
+            None => tables.push((table.first, [id].into_iter().collect())),
+        }
+    }
+    let derived = tables
+        .iter()
+        .filter(|_| tables.len() > 1)
+        .filter_map(|(_, own)| implied(predicate, own));
+    let passed: f64 = derived
+        .map(|derived| selectivity::of(columns, &derived))
+        .product();
+    (fraction / passed.max(f64::MIN_POSITIVE)).min(1.0)
 }
 
 /// An equality of columns of two tables.
@@ -186,6 +231,28 @@ fn distinct_of(columns: &dyn Columns, table: &TableFacts, links: &[Link]) -> Opt
     });
     let of_table: Vec<usize> = of_table.collect();
     table.distinct_together(&of_table)
+}
+
+/// The fraction of the rows of one side of a join whose key is one of the keys of so many rows of the other: those
+/// values are taken to be among these.
+pub(crate) fn met_keys(
+    columns: &dyn Columns,
+    own: &Expression,
+    other: &Expression,
+    other_rows: f64,
+) -> f64 {
+    let known = key_column(own).and_then(|own| Some((columns.facts(own)?, key_column(other)?)));
+    let Some((own, other)) = known else {
+        return 1.0;
+    };
+    let distinct = match columns.facts(other) {
+        Some(facts) if other_rows < facts.rows => met(facts.distinct, other_rows),
+        Some(facts) => facts.distinct,
+        None => columns
+            .distinct(other)
+            .map_or(other_rows, |distinct| distinct.min(other_rows)),
+    };
+    (distinct / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction)
 }
 
 /// The fraction of left rows that have a partner: the values of the one side are taken to be among those of the

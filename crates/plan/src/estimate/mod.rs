@@ -15,16 +15,23 @@ mod tests;
 
 use self::columns::{AggregateFacts, AggregateKind};
 pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
-use crate::tree::expression::{Expression, ExpressionKind};
+use mayfly_types::{PhysicalType, SqlType};
+
+use crate::access::analysis::key_column;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
-    ColumnId, Computed, Join, Query, Relation, Scan, SharedRelation, produced, with_stack,
+    Aggregate, ColumnId, Computed, Join, Query, Relation, Scan, SharedRelation, produced,
+    with_stack,
 };
-use crate::tree::physical::SetOperationKind;
+use crate::tree::physical::{JoinKind, SetOperationKind};
 
 /// What a result that is read more than once is thought to hold while nobody knows better.
 const SHARED_ROWS: f64 = 1000.0;
 /// How many rounds the recursive part of a common table expression is thought to run.
 const ROUNDS: f64 = 10.0;
+
+/// Groups are thought to be as large as their key says if the average is not further off than by this factor.
+const SIZES_ERROR_MAX: f64 = 1.25;
 
 /// Where a column comes from.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +54,8 @@ enum Source {
 pub(crate) struct Estimates {
     tables: Vec<TableFacts>,
     aggregates: Vec<AggregateFacts>,
+    /// Conditions of scans on one column alone.
+    restrictions: Vec<(ColumnId, Expression)>,
     /// By the numbers of columns.
     sources: Vec<Source>,
     shared: Vec<f64>,
@@ -89,6 +98,13 @@ impl Estimates {
                     self.set(scan.first + column, Source::Table(number, column as u32));
                 }
                 self.tables.push(TableFacts::of(scan));
+                for predicate in &scan.predicates {
+                    let read = predicate.columns();
+                    let mut read = read.iter();
+                    if let (Some(id), None) = (read.next(), read.next()) {
+                        self.restrictions.push((id, predicate.clone()));
+                    }
+                }
             }
             Relation::SharedScan {
                 shared: number,
@@ -105,8 +121,9 @@ impl Estimates {
             }
             Relation::Aggregate(aggregate) => {
                 self.learn_computed(&aggregate.keys);
-                let groups = self.relation(relation);
-                let group_rows = self.relation(&aggregate.input) / groups.max(1.0);
+                let input_rows = self.relation(&aggregate.input);
+                let groups = self.over(relation, &[input_rows]);
+                let group_rows = input_rows / groups.max(1.0);
                 for (id, call) in &aggregate.aggregates {
                     let kind = match call.function.names()[0] {
                         "count" if !call.distinct => AggregateKind::Count,
@@ -118,21 +135,18 @@ impl Estimates {
                         }
                         _ => continue,
                     };
-                    let column = match call.arguments.first() {
-                        Some(argument) if kind != AggregateKind::Count => {
-                            let Some(column) = having::column_of(argument) else {
-                                continue;
-                            };
-                            Some((column, argument.ty.clone()))
-                        }
-                        _ => None,
-                    };
+                    let argument = call.arguments.first();
+                    let argument = argument.filter(|_| kind != AggregateKind::Count);
+                    let column = argument.and_then(|argument| {
+                        Some((having::column_of(argument)?, argument.ty.clone()))
+                    });
                     self.set(*id, Source::Aggregate(self.aggregates.len() as u32));
                     self.aggregates.push(AggregateFacts {
                         kind,
                         column,
                         groups,
                         group_rows,
+                        sizes: self.sizes_of_groups(aggregate, group_rows),
                     });
                 }
             }
@@ -147,6 +161,25 @@ impl Estimates {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// How many rows groups of so many on the average have, if they are by one column whose equal values stand side by
+    /// side in its table.
+    fn sizes_of_groups(&self, aggregate: &Aggregate, group_rows: f64) -> Vec<(f64, f64)> {
+        let [key] = aggregate.keys.as_slice() else {
+            return Vec::new();
+        };
+        let ExpressionKind::Column(id) = key.expression.kind else {
+            return Vec::new();
+        };
+        let statistics = self.facts(id).and_then(|facts| facts.statistics);
+        let sizes = statistics.map_or_else(Vec::new, |known| known.sizes().to_vec());
+        let mean: f64 = sizes.iter().map(|(rows, part)| rows * part).sum();
+        if (mean / group_rows).ln().abs() < SIZES_ERROR_MAX.ln() {
+            sizes
+        } else {
+            Vec::new()
         }
     }
 
@@ -197,6 +230,26 @@ impl Estimates {
         }
     }
 
+    /// How long the texts of a column are, on the average.
+    pub(crate) fn average_bytes(&self, id: ColumnId, ty: &SqlType) -> Option<f64> {
+        if ty.physical() != PhysicalType::Bytes {
+            return None;
+        }
+        let (table, column) = self.table_of(id)?;
+        let statistics = table.column_with_values(column)?.statistics?;
+        Some(statistics.average_bytes)
+    }
+
+    /// How far the greatest of the whole numbers of a column is from the least.
+    pub(crate) fn span(&self, id: ColumnId) -> Option<f64> {
+        let (table, column) = self.table_of(id)?;
+        let ty = &table.source.columns.get(column)?.ty;
+        if !matches!(ty.physical(), PhysicalType::Int64 | PhysicalType::UInt64) {
+            return None;
+        }
+        table.column_with_values(column)?.statistics?.span()
+    }
+
     /// How many rows a shared result has.
     pub(crate) fn shared(&self, shared: usize) -> f64 {
         self.shared.get(shared).copied().unwrap_or(SHARED_ROWS)
@@ -204,50 +257,86 @@ impl Estimates {
 
     /// How many rows a relation gives.
     pub(crate) fn relation(&self, relation: &Relation) -> f64 {
-        with_stack(|| match relation {
-            Relation::Values { rows, .. } => rows.len() as f64,
-            Relation::Scan(scan) => of_scan(scan),
-            Relation::SharedScan { shared, .. } => self.shared(*shared),
-            Relation::Filter { input, predicates } => {
-                self.filtered(self.relation(input), predicates)
-            }
-            Relation::Project { input, .. }
-            | Relation::Extend { input, .. }
-            | Relation::Block { input, .. }
-            | Relation::Materialize { input, .. } => self.relation(input),
-            Relation::Aggregate(aggregate) => groups::grouped(
-                self,
-                self.relation(&aggregate.input),
-                aggregate.keys.iter().map(|key| &key.expression),
-                aggregate.first_groups,
-            ),
-            Relation::Window(window) => self.relation(&window.input),
-            Relation::Sort { input, limit, .. } => limited(self.relation(input), *limit),
-            Relation::Limit {
-                input,
-                offset,
-                count,
-            } => limited(self.relation(input), Some((*offset, *count))),
-            Relation::SetOperation { kind, inputs, .. } => {
-                let inputs: Vec<f64> = inputs
-                    .iter()
-                    .map(|(input, _)| self.relation(input))
-                    .collect();
-                set_operation(*kind, &inputs)
-            }
-            Relation::Join(join) => self.join(join),
+        with_stack(|| {
+            let inputs: Vec<f64> = relation
+                .inputs()
+                .into_iter()
+                .map(|input| self.relation(input))
+                .collect();
+            self.over(relation, &inputs)
         })
     }
 
-    fn join(&self, join: &Join) -> f64 {
-        let left = self.relation(&join.left);
-        if let (Some(lookup), Relation::Scan(scan)) = (&join.lookup, &*join.right) {
-            let kept = self.kept(scan, &join.on, &scan.predicates);
-            return joins::of_pairs(join.kind, left, left * lookup.rows_per_key * kept);
+    /// The same of a relation whose inputs give so many rows.
+    fn over(&self, relation: &Relation, inputs: &[f64]) -> f64 {
+        let input_rows = inputs.first().copied().unwrap_or(0.0);
+        match relation {
+            Relation::Values { rows, .. } => rows.len() as f64,
+            Relation::Scan(scan) => of_scan(scan),
+            Relation::SharedScan { shared, .. } => self.shared(*shared),
+            Relation::Filter { predicates, .. } => self.filtered(input_rows, predicates),
+            Relation::Project { .. }
+            | Relation::Extend { .. }
+            | Relation::Block { .. }
+            | Relation::Materialize { .. }
+            | Relation::Window(_) => input_rows,
+            Relation::Aggregate(aggregate) => {
+                self.groups(input_rows, self.fewest_rows(aggregate), aggregate)
+            }
+            Relation::Sort { limit, .. } => limited(input_rows, *limit),
+            Relation::Limit { offset, count, .. } => limited(input_rows, Some((*offset, *count))),
+            Relation::SetOperation { kind, .. } => set_operation(*kind, inputs),
+            Relation::Join(join) => {
+                let right = inputs.get(1).copied().unwrap_or(0.0);
+                self.join(join, input_rows, right)
+            }
         }
-        let right = self.relation(&join.right);
+    }
+
+    /// How many groups so many rows have, of which no more can be than `most`.
+    pub(crate) fn groups(&self, rows: f64, most: f64, aggregate: &Aggregate) -> f64 {
+        groups::grouped(self, rows, &aggregate.keys, aggregate.first_groups).min(most)
+    }
+
+    /// There are no more groups than rows of any part of the input that has all of their keys: a join gives the rows
+    /// of an order again for each of its lines, and these have the order's number.
+    pub(crate) fn fewest_rows(&self, aggregate: &Aggregate) -> f64 {
+        let keys = aggregate.keys.iter().map(|key| match key.expression.kind {
+            ExpressionKind::Column(id) => Some(id),
+            _ => None,
+        });
+        match keys.collect::<Option<Vec<_>>>() {
+            Some(keys) if !keys.is_empty() && holds_join(&aggregate.input) => {
+                self.rows_and_fewest(&aggregate.input, Some(&keys)).1
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// The rows of a relation, and the fewest of its parts that have columns whose values are those of `keys`.
+    fn rows_and_fewest(&self, relation: &Relation, keys: Option<&[ColumnId]>) -> (f64, f64) {
+        with_stack(|| {
+            let mut fewest = f64::INFINITY;
+            let mut inputs = Vec::new();
+            for (number, input) in relation.inputs().into_iter().enumerate() {
+                let keys = keys.and_then(|keys| keys_of_input(relation, number, keys));
+                let (rows, fewest_below) = self.rows_and_fewest(input, keys.as_deref());
+                fewest = fewest.min(fewest_below);
+                inputs.push(rows);
+            }
+            let rows = self.over(relation, &inputs);
+            let own = if keys.is_some() { rows } else { f64::INFINITY };
+            (rows, fewest.min(own))
+        })
+    }
+
+    fn join(&self, join: &Join, left: f64, right: f64) -> f64 {
+        if let (Some(lookup), Relation::Scan(scan)) = (&join.lookup, &*join.right) {
+            let kept = self.kept(scan, &join.on);
+            return joins::looked_up(join.kind, left, lookup.rows_per_key * kept);
+        }
         if join.lateral {
-            return joins::of_pairs(join.kind, left, left * right.max(1.0));
+            return joins::lateral(join.kind, left, right);
         }
         let right_columns = produced(&join.right);
         let conditions = (&*join.on, &*join.null_aware);
@@ -256,9 +345,9 @@ impl Estimates {
 
     /// The part of the rows that an index finds for a join which meets its other conditions, too: those of the
     /// join and the table's own.
-    pub(crate) fn kept(&self, scan: &Scan, on: &[Expression], own: &[Expression]) -> f64 {
-        let own = selectivity::of_conjunction(scan, own);
-        own * selectivity::of_conjunction(self, on)
+    pub(crate) fn kept(&self, scan: &Scan, on: &[Expression]) -> f64 {
+        let own = selectivity::of_conjunction(scan, &scan.predicates);
+        own * joins::of_conditions(self, on)
     }
 
     /// So many rows, of which those remain that meet all conditions.
@@ -281,14 +370,25 @@ impl Columns for Estimates {
     fn distinct(&self, id: ColumnId) -> Option<f64> {
         match self.sources.get(self.origin(id)?) {
             Some(Source::Distinct(distinct)) => return Some(*distinct),
-            // Groups of about the same size have few numbers of rows.
             Some(Source::Aggregate(number)) => {
                 let facts = self.aggregates.get(*number as usize)?;
-                return (facts.kind == AggregateKind::Count).then(|| facts.groups.sqrt());
+                return Some(match facts.kind {
+                    // Groups of about the same size have few numbers of rows.
+                    AggregateKind::Count => facts.groups.sqrt(),
+                    // Sums are seldom the same.
+                    AggregateKind::Sum | AggregateKind::Average => facts.groups,
+                });
             }
             _ => {}
         }
         self.facts(id).map(|facts| facts.distinct)
+    }
+
+    fn left_values(&self, id: ColumnId) -> f64 {
+        let origin = Columns::origin(self, id);
+        let own = self.restrictions.iter().filter(|(of, _)| *of == origin);
+        let own: Vec<Expression> = own.map(|(_, predicate)| predicate.clone()).collect();
+        selectivity::of_conjunction(self, &own)
     }
 
     fn origin(&self, id: ColumnId) -> ColumnId {
@@ -305,6 +405,79 @@ impl Columns for Estimates {
     fn is_extreme(&self, id: ColumnId) -> bool {
         let origin = Self::origin(self, id).and_then(|id| self.sources.get(id));
         matches!(origin, Some(Source::Extreme))
+    }
+}
+
+fn holds_join(relation: &Relation) -> bool {
+    with_stack(|| {
+        matches!(relation, Relation::Join(_)) || relation.inputs().into_iter().any(holds_join)
+    })
+}
+
+/// The columns of an input whose values some columns of a relation have, if it has all of them: each of its rows gives
+/// those values at least once, if any.
+fn keys_of_input(relation: &Relation, input: usize, keys: &[ColumnId]) -> Option<Vec<ColumnId>> {
+    match relation {
+        Relation::Filter { .. }
+        | Relation::Extend { .. }
+        | Relation::Project { .. }
+        | Relation::Block { .. }
+        | Relation::Window(_)
+        | Relation::Sort { .. } => {
+            let has = produced(relation.inputs().into_iter().nth(input)?);
+            keys.iter()
+                .all(|key| has.contains(*key))
+                .then(|| keys.to_vec())
+        }
+        Relation::Join(join) if !join.lateral => {
+            let side = match input {
+                0 => &join.left,
+                _ if join.kind == JoinKind::Inner => &join.right,
+                _ => return None,
+            };
+            let has = produced(side);
+            let of_lookup = |key: ColumnId| {
+                let (Some(lookup), Relation::Scan(scan)) = (&join.lookup, &*join.right) else {
+                    return None;
+                };
+                let parts = scan.table.indexes[lookup.index].parts.iter();
+                let mut pairs = parts.zip(&lookup.keys).filter_map(|(part, value)| {
+                    Some((scan.first + part.column, key_column(&value.value)?))
+                });
+                pairs.find_map(|(a, b)| other_of(key, a, b))
+            };
+            let of_conditions = |key: ColumnId| {
+                // Of outer joins only rows that found a partner are equal.
+                let mut on = join.on.iter().filter(|_| join.kind == JoinKind::Inner);
+                on.find_map(|predicate| match &predicate.kind {
+                    ExpressionKind::Compare {
+                        comparison: Comparison::Equal,
+                        left,
+                        right,
+                    } => other_of(key, key_column(left)?, key_column(right)?),
+                    _ => None,
+                })
+            };
+            let within = |key: &ColumnId| {
+                if has.contains(*key) {
+                    return Some(*key);
+                }
+                let other = of_lookup(*key).filter(|_| join.kind == JoinKind::Inner);
+                let other = other.or_else(|| of_conditions(*key));
+                other.filter(|other| has.contains(*other))
+            };
+            keys.iter().map(within).collect()
+        }
+        _ => None,
+    }
+}
+
+/// Of two columns that are equal the one that is not this one.
+fn other_of(id: ColumnId, a: ColumnId, b: ColumnId) -> Option<ColumnId> {
+    match (a == id, b == id) {
+        (true, _) => Some(b),
+        (_, true) => Some(a),
+        _ => None,
     }
 }
 

@@ -3,7 +3,8 @@
 //! What conjuncts say of one column is brought into ranges of its values, as for an index over that column alone
 //! ([`crate::access::analysis`]), and the statistics are asked for these. What no ranges say is evaluated over some
 //! rows ([`super::examples`]), and so are conditions on several columns of a table, which are often about the same
-//! thing. Where too few of these rows are left, the strictest two conditions count in full, of the next ones roots
+//! thing. Where few of these rows are left, it matters what was thought before: the strictest two conditions count in
+//! full, of the next ones roots
 //! ("exponential backoff", as SQL Server has it, which takes roots from the second one on).
 
 use std::ops::Bound;
@@ -47,6 +48,40 @@ pub(crate) fn of_conjunction(columns: &dyn Columns, predicates: &[Expression]) -
 }
 
 fn conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
+    let tables = |predicate: &Expression| {
+        let read = predicate.columns();
+        let tables = read
+            .iter()
+            .map(|id| columns.table(id).map(|(table, _)| table.first));
+        let mut tables: Vec<Option<ColumnId>> = tables.collect();
+        tables.sort_unstable();
+        tables.dedup();
+        tables
+    };
+    if predicates.len() == 1 {
+        return of_one_table(columns, predicates);
+    }
+    let mut parts: Vec<(Vec<Option<ColumnId>>, Vec<usize>)> = Vec::new();
+    for (number, predicate) in predicates.iter().enumerate() {
+        let tables = tables(predicate);
+        match parts.iter_mut().find(|(known, _)| *known == tables) {
+            Some((_, part)) => part.push(number),
+            None => parts.push((tables, vec![number])),
+        }
+    }
+    if parts.len() == 1 {
+        return of_one_table(columns, predicates);
+    }
+    // What is said of different tables has nothing to do with each other.
+    let parts = parts.into_iter().map(|(_, part)| {
+        let part = part.into_iter().map(|number| predicates[number].clone());
+        of_one_table(columns, &part.collect::<Vec<_>>())
+    });
+    parts.product()
+}
+
+/// The fraction for which conditions on the same tables hold.
+fn of_one_table(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     let mut counted = vec![false; predicates.len()];
     let mut fractions = Vec::with_capacity(predicates.len());
     let mut seen: Vec<ColumnId> = Vec::new();
@@ -89,12 +124,11 @@ fn conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
             .or_else(|| having::fraction(columns, predicate))
             .unwrap_or_else(|| single(columns, predicate))
     }));
-    if fractions.len() > 1
-        && let Some(fraction) = examples::fraction_together(columns, predicates)
-    {
-        return fraction;
+    let thought = together(&mut fractions);
+    if fractions.len() > 1 {
+        return examples::fraction_together(columns, predicates, thought).unwrap_or(thought);
     }
-    together(&mut fractions)
+    thought
 }
 
 /// The fraction for which conditions hold together that hold for such fractions each.

@@ -268,6 +268,69 @@ fn an_equality_that_follows_from_others_counts_once() {
 }
 
 #[test]
+fn pairs_that_derived_filters_left_meet_the_disjunction_they_are_of() {
+    use Comparison::Equal;
+    // (a = 1 AND b = 2) OR (a = 2 AND b = 1), of which a IN (1, 2) and b IN (1, 2) were derived.
+    let facts = facts();
+    let (a, b) = (3, 13);
+    let either = |arms: Vec<Expression>| Expression::predicate(ExpressionKind::Or(arms), true);
+    let both = |x, y| {
+        let arms = vec![with(a, Equal, x), with(b, Equal, y)];
+        Expression::predicate(ExpressionKind::And(arms), true)
+    };
+    let derived = |id| either(vec![with(id, Equal, 1), with(id, Equal, 2)]);
+    let left = facts.scan(0, true).filtered(vec![derived(a)]);
+    let right = facts.scan(1, true).filtered(vec![derived(b)]);
+    let on = vec![either(vec![both(1, 2), both(2, 1)])];
+    let join = Relation::Join(Join::new(JoinKind::Inner, left, right, on));
+    let rows_of = |value| {
+        let rows = 0..facts.rows();
+        rows.filter(|row| facts.value(3, *row) == Some(value))
+            .count()
+    };
+    let right = 2 * rows_of(1) * rows_of(2);
+    let found = estimate(join);
+    assert!(error(found, right) < 2.0, "{found} and not {right}");
+}
+
+#[test]
+fn there_are_no_more_groups_than_rows_of_a_part_that_has_their_keys() {
+    // Twenty of the keys, each with ten of the facts: grouped by the facts' column, which is the key's.
+    let lines = Contents::new(vec![
+        (0..5000).map(Some).collect(),
+        (0..5000).map(|row| Some(row * 7919 % 500)).collect(),
+    ]);
+    let orders = Contents::new(vec![(0..500).map(Some).collect()]);
+    let few = orders
+        .scan(0, true)
+        .filtered(vec![with(0, Comparison::Less, 20)]);
+    let on = vec![compare(column(0), Comparison::Equal, column(11))];
+    let join = Join::new(JoinKind::Inner, few, lines.scan(1, true), on);
+    let key = Computed {
+        id: 11,
+        expression: column(11),
+    };
+    let input = Relation::Join(join);
+    let groups = Aggregate::new(input, vec![key], Vec::new(), Purpose::GroupBy, "test");
+    let found = estimate(Relation::Aggregate(groups));
+    assert!(error(found, 20) < 1.1, "{found}");
+}
+
+#[test]
+fn groups_are_of_the_values_that_conditions_leave() {
+    let facts = facts();
+    let few = vec![with(3, Comparison::Less, 5)];
+    let key = Computed {
+        id: 3,
+        expression: column(3),
+    };
+    let input = facts.scan(0, true).filtered(few);
+    let groups = Aggregate::new(input, vec![key], Vec::new(), Purpose::GroupBy, "test");
+    let found = estimate(Relation::Aggregate(groups));
+    assert!(error(found, 5) < 1.3, "{found}");
+}
+
+#[test]
 fn groups_are_about_as_many_as_they_are() {
     let facts = facts();
     for columns in [vec![3], vec![1], vec![1, 3], vec![0, 3], vec![1, 2]] {

@@ -13,6 +13,9 @@ use crate::tree::physical::{
 };
 use crate::tree::window::WindowCall;
 
+/// A sort with a limit may hold so many rows more than are wanted.
+const UNWANTED_ROWS: f64 = 4096.0;
+
 /// A temporary table of a plan.
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedTable<'p> {
@@ -48,7 +51,7 @@ pub(crate) fn temporary_tables(query: &QueryPlan) -> Vec<PlannedTable<'_>> {
             temporary: &shared.temporary,
             plan: None,
             rows,
-            bytes: table_bytes(&shared.output, rows, false),
+            bytes: table_bytes(&shared.output, shared.temporary.text_bytes, rows, false),
             select_id: shared.select_id,
         });
     }
@@ -121,8 +124,10 @@ fn own_table(plan: &Plan, select_id: usize) -> Option<PlannedTable<'_>> {
             temporary,
             ..
         } => {
+            // Rows that are not wanted are dropped when there are many of them.
             let kept = limit.map_or(f64::INFINITY, |(offset, count)| {
-                offset.saturating_add(count) as f64
+                let wanted = offset.saturating_add(count) as f64;
+                (wanted * 2.0).max(wanted + UNWANTED_ROWS)
             });
             (
                 temporary,
@@ -174,7 +179,8 @@ fn own_table(plan: &Plan, select_id: usize) -> Option<PlannedTable<'_>> {
         temporary,
         plan: Some(plan),
         rows,
-        bytes: table_bytes(columns, rows, is_keyed),
+        bytes: table_bytes(columns, temporary.text_bytes, rows, is_keyed)
+            .saturating_add(temporary.work_bytes),
         select_id,
     })
 }

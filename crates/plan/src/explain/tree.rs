@@ -38,6 +38,10 @@ fn write_step(text: &mut String, step: &Step, depth: usize) {
         let gap = if step.estimate.is_some() { "" } else { " " };
         let _ = write!(text, "{gap} ({})", actual_text(actual));
     }
+    if let Some(times) = step.underestimated() {
+        let times = number(times.round());
+        let _ = write!(text, " [{times} times as many rows as estimated]");
+    }
     write_table(text, step.table.as_ref());
     crate::tree::logical::with_stack(|| {
         for input in &step.inputs {

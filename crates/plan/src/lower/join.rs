@@ -1,15 +1,16 @@
 //! Joins: which conditions are keys of a hash table, and which side it is built over.
 
-use mayfly_types::Result;
+use mayfly_types::{PhysicalType, Result};
 
 use crate::estimate::joins;
 use crate::lower::{Lowered, Lowering, covers, internal, narrowed};
 use crate::predicates::sides_of_equality;
 use crate::tree::access::LookupKey;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, ColumnSet, Join, Relation, produced};
+use crate::tree::logical::{ColumnId, ColumnSet, Join, Relation, produced, with_stack};
 use crate::tree::physical::{
-    IndexLookupJoin, JoinKey, JoinKind, Operator, POSITION, Purpose, TemporaryTable, position_type,
+    IndexLookupJoin, JoinKey, JoinKind, Operator, POSITION, Plan, Purpose, TemporaryTable,
+    position_type,
 };
 
 /// Splits a condition into equalities between both sides and the rest.
@@ -64,6 +65,41 @@ fn builds_left(kind: JoinKind, left_rows: f64, right_rows: f64) -> bool {
     }
 }
 
+/// So many keys of a hash join filter the scans of its probed side.
+const FILTERED_KEYS_MAX: usize = 2;
+
+/// Of a plan and what is below it only a part of the rows comes, by a filter on a column that goes down to the scan.
+/// Whether a filter came there.
+fn leave_out(plan: &mut Plan, column: usize, part: f64) -> bool {
+    let is_filtered = with_stack(|| match &mut plan.operator {
+        Operator::TableScan { .. } => true,
+        Operator::Filter { input, .. } | Operator::Block { input, .. } => {
+            leave_out(input, column, part)
+        }
+        Operator::Project { input, expressions } => match expressions.get(column) {
+            Some(Expression {
+                kind: ExpressionKind::Column(column),
+                ..
+            }) => leave_out(input, *column, part),
+            _ => false,
+        },
+        Operator::HashJoin {
+            kind, left, right, ..
+        } => match column.checked_sub(left.output.len()) {
+            None => leave_out(left, column, part),
+            Some(column) => *kind == JoinKind::Inner && leave_out(right, column, part),
+        },
+        Operator::IndexLookupJoin(join) => {
+            column < join.left.output.len() && leave_out(&mut join.left, column, part)
+        }
+        _ => false,
+    });
+    if is_filtered {
+        plan.estimated_rows *= part;
+    }
+    is_filtered
+}
+
 impl Lowering {
     pub(super) fn join(&mut self, join: Join, required: &ColumnSet) -> Result<Lowered> {
         let mut needed = required.clone();
@@ -78,9 +114,9 @@ impl Lowering {
         }
         let left_columns = produced(&join.left);
         let right_columns = produced(&join.right);
-        let left = self.relation(*join.left, &needed)?;
+        let mut left = self.relation(*join.left, &needed)?;
         let right = self.relation(*join.right, &needed)?;
-        let right = narrowed(right, &needed);
+        let mut right = narrowed(right, &needed);
         let mut kind = join.kind;
         if !join.null_aware.is_empty() {
             kind = JoinKind::NullAwareAnti;
@@ -125,9 +161,19 @@ impl Lowering {
                 .numbering
                 .lowered(operator, output, estimated_rows, layout));
         }
-        let keys = self.join_keys(equalities, &left.layout, &right.layout)?;
         let build_left = !join.straight && builds_left(kind, left_rows, right_rows);
+        if matches!(kind, JoinKind::Inner | JoinKind::Semi) {
+            let (probe, built) = match build_left {
+                true => (&mut right, left_rows),
+                false => (&mut left, right_rows),
+            };
+            self.filter_by_keys(probe, built, &equalities, build_left);
+        }
+        let keys = self.join_keys(equalities, &left.layout, &right.layout)?;
         let cause = "join has no index to follow: hash table over its smaller side";
+        let built = if build_left { &left } else { &right };
+        let temporary = TemporaryTable::new(Purpose::Join, cause);
+        let temporary = self.sized(temporary, &built.layout, &built.plan.output);
         let operator = Operator::HashJoin {
             kind,
             left: Box::new(left.plan),
@@ -135,11 +181,40 @@ impl Lowering {
             keys,
             residual: condition,
             build_left,
-            temporary: TemporaryTable::new(Purpose::Join, cause),
+            temporary,
         };
         Ok(self
             .numbering
             .lowered(operator, output, estimated_rows, layout))
+    }
+
+    /// The scans below the probed side of a hash join leave out rows whose key is not in its table.
+    fn filter_by_keys(
+        &self,
+        probe: &mut Lowered,
+        built_rows: f64,
+        equalities: &[JoinKey],
+        build_left: bool,
+    ) {
+        let has_filter = |key: &&JoinKey| {
+            let physical = [key.left.ty.physical(), key.right.ty.physical()];
+            !key.null_safe
+                && physical[0] == physical[1]
+                && matches!(physical[0], PhysicalType::Int64 | PhysicalType::UInt64)
+        };
+        for key in equalities.iter().filter(has_filter).take(FILTERED_KEYS_MAX) {
+            let (own, other) = match build_left {
+                true => (&key.right, &key.left),
+                false => (&key.left, &key.right),
+            };
+            let ExpressionKind::Column(id) = own.kind else {
+                continue;
+            };
+            if let Some(position) = probe.layout.iter().position(|known| *known == id) {
+                let part = joins::met_keys(&self.estimates, own, other, built_rows);
+                leave_out(&mut probe.plan, position, part);
+            }
+        }
     }
 
     /// A join that follows an index of its right table.
@@ -165,10 +240,9 @@ impl Lowering {
             both.push(scan.position());
             output.push(position_type());
         }
-        let kept = self.estimates.kept(&scan, &join.on, &scan.predicates);
-        let left_rows = left.plan.estimated_rows;
-        let pairs = left_rows * lookup.rows_per_key * kept;
-        let estimated_rows = joins::of_pairs(join.kind, left_rows, pairs);
+        let kept = self.estimates.kept(&scan, &join.on);
+        let found = lookup.rows_per_key * kept;
+        let estimated_rows = joins::looked_up(join.kind, left.plan.estimated_rows, found);
         let mut conditions = join.on;
         conditions.append(&mut scan.predicates);
         let keys = lookup
@@ -247,9 +321,8 @@ impl Lowering {
             output.extend_from_slice(&right.plan.output);
             both
         };
-        let left_rows = left.plan.estimated_rows;
-        let pairs = left_rows * right.plan.estimated_rows.max(1.0);
-        let estimated_rows = joins::of_pairs(join.kind, left_rows, pairs);
+        let (outer, inner) = (left.plan.estimated_rows, right.plan.estimated_rows);
+        let estimated_rows = joins::lateral(join.kind, outer, inner);
         let operator = Operator::Apply {
             kind: join.kind,
             left: Box::new(left.plan),

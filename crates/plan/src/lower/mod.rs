@@ -8,6 +8,7 @@
 mod expression;
 mod join;
 mod lowered;
+mod sizes;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use mayfly_types::{Error, Result, SqlType, Value};
 use crate::catalog::TableSource;
 use crate::estimate::{self, Estimates, groups};
 use crate::options::PlanOptions;
+use crate::rules::Planning;
 use crate::tree::access::{Access, IndexAccess, MergeAccess};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -31,9 +33,10 @@ use crate::tree::physical::{
 use crate::tree::window::WindowCall;
 
 /// Lowers a bound and rewritten statement.
-pub(crate) fn lower(mut query: logical::Query) -> Result<QueryPlan> {
+pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Result<QueryPlan> {
     let estimates = Estimates::of(&mut query);
     let mut lowering = Lowering::new(query.shared, query.parameter_count, estimates);
+    lowering.sizes_tables = planning.sizes_tables;
     let required: ColumnSet = query.columns.iter().copied().collect();
     let root = lowering.relation(query.relation, &required)?;
     let root = exact(root, &query.columns)?;
@@ -104,6 +107,8 @@ pub(super) struct Lowering {
     parameter_count: usize,
     numbering: Numbering,
     estimates: Estimates,
+    /// How many bytes temporary tables take is estimated, too.
+    sizes_tables: bool,
 }
 
 /// A plan that cannot be: a bug of the binder or a rule.
@@ -121,6 +126,7 @@ impl Lowering {
             parameter_count,
             numbering: Numbering::default(),
             estimates,
+            sizes_tables: false,
         }
     }
 
@@ -159,12 +165,14 @@ impl Lowering {
                 let input = narrowed(input, &needed);
                 let keys = self.sort_keys(keys, &input.layout)?;
                 let rows = estimate::limited(input.plan.estimated_rows, limit);
+                let temporary = TemporaryTable::new(Purpose::OrderBy, cause);
+                let temporary = self.sized(temporary, &input.layout, &input.plan.output);
                 Ok(input.over(rows, |input| Operator::Sort {
                     input,
                     keys,
                     limit,
                     for_windows,
-                    temporary: TemporaryTable::new(Purpose::OrderBy, cause),
+                    temporary,
                 }))
             }
             Relation::Limit {
@@ -254,12 +262,14 @@ impl Lowering {
             lowered.push(call);
         }
         let rows = input.plan.estimated_rows;
+        let temporary = TemporaryTable::new(Purpose::Window, WINDOW_CAUSE);
+        let temporary = self.sized(temporary, &input.layout, &input.plan.output);
         let operator = Operator::Window {
             input: Box::new(input.plan),
             partition,
             order,
             calls: lowered,
-            temporary: TemporaryTable::new(Purpose::Window, WINDOW_CAUSE),
+            temporary,
         };
         Ok(self.numbering.lowered(operator, output, rows, layout))
     }
@@ -478,7 +488,8 @@ impl Lowering {
         Ok(self.numbering.lowered(operator, output, rows, layout))
     }
 
-    fn aggregate(&mut self, aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
+    fn aggregate(&mut self, mut aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
+        let most = self.estimates.fewest_rows(&aggregate);
         let mut needed = ColumnSet::new();
         needed.add_read_by(aggregate.keys.iter().map(|key| &key.expression));
         let calls: Vec<_> = aggregate
@@ -490,21 +501,20 @@ impl Lowering {
             needed.add_read_by(&call.arguments);
             needed.add_read_by(call.order_by.iter().map(|key| &key.expression));
         }
+        let keys = std::mem::take(&mut aggregate.keys);
         let input = self.relation(*aggregate.input, &needed)?;
-        let estimated_rows = groups::grouped(
-            &self.estimates,
-            input.plan.estimated_rows,
-            aggregate.keys.iter().map(|key| &key.expression),
-            aggregate.first_groups,
-        );
-        let mut layout = Vec::with_capacity(aggregate.keys.len() + calls.len());
+        let rows = input.plan.estimated_rows;
+        let groups = groups::grouped(&self.estimates, rows, &keys, aggregate.first_groups);
+        let estimated_rows = groups.min(most);
+        let mut layout = Vec::with_capacity(keys.len() + calls.len());
         let mut output = Vec::with_capacity(layout.capacity());
-        let mut keys = Vec::with_capacity(aggregate.keys.len());
-        for key in aggregate.keys {
+        let mut lowered = Vec::with_capacity(keys.len());
+        for key in keys {
             layout.push(key.id);
             output.push(key.expression.ty.clone());
-            keys.push(self.expression(key.expression, &input.layout)?);
+            lowered.push(self.expression(key.expression, &input.layout)?);
         }
+        let keys = lowered;
         let mut aggregates = Vec::with_capacity(calls.len());
         for (id, mut call) in calls {
             layout.push(id);
@@ -521,8 +531,11 @@ impl Lowering {
             layout.push(id);
             output.push(SqlType::bigint());
         }
-        let temporary = (!keys.is_empty() && !aggregate.ordered)
-            .then(|| TemporaryTable::new(aggregate.purpose, aggregate.cause));
+        let temporary = (!keys.is_empty() && !aggregate.ordered).then(|| {
+            let temporary = TemporaryTable::new(aggregate.purpose, aggregate.cause);
+            let temporary = self.sized(temporary, &layout, &output);
+            self.with_work(temporary, &layout[..keys.len()], &input.plan)
+        });
         let operator = Operator::Aggregate {
             input: Box::new(input.plan),
             grouping: Grouping {
@@ -570,15 +583,18 @@ impl Lowering {
             SetOperationKind::Intersect => "INTERSECT matches rows",
             SetOperationKind::Except => "EXCEPT matches rows",
         };
-        let temporary = (!streams).then(|| TemporaryTable::new(Purpose::SetOperation, word));
+        let output: Vec<SqlType> = kept.iter().map(|index| types[*index].clone()).collect();
+        let layout: Vec<ColumnId> = kept.iter().map(|index| columns[*index]).collect();
+        let temporary = (!streams).then(|| {
+            let temporary = TemporaryTable::new(Purpose::SetOperation, word);
+            self.sized(temporary, &layout, &output)
+        });
         let operator = Operator::SetOperation {
             kind,
             all,
             inputs: plans,
             temporary,
         };
-        let output = kept.iter().map(|index| types[*index].clone()).collect();
-        let layout = kept.iter().map(|index| columns[*index]).collect();
         Ok(self
             .numbering
             .lowered(operator, output, estimated_rows, layout))
@@ -666,6 +682,7 @@ impl Lowering {
             )
         };
         let temporary = TemporaryTable::new(Purpose::CommonTableExpression, cause);
+        let temporary = self.sized(temporary, &columns, &types);
         let temporary = self.numbering.temporary(temporary);
         self.results.push(SharedResult {
             source,

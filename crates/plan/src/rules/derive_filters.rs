@@ -7,7 +7,7 @@
 
 use super::planning::Planning;
 use super::rule::is_movable;
-use crate::predicates::{and, or};
+use crate::predicates::implied;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{ColumnSet, Query, Relation, Scan, has_subquery, with_stack};
 use crate::tree::physical::JoinKind;
@@ -74,31 +74,4 @@ fn add(scan: &mut Scan, derived: Expression) {
     if !known.any(|one| same_expression(one, &derived)) {
         scan.predicates.push(derived);
     }
-}
-
-/// What is true of some columns alone wherever a condition is true.
-pub(super) fn implied(predicate: &Expression, columns: &ColumnSet) -> Option<Expression> {
-    let read = predicate.columns();
-    if !read.is_empty() && read.is_subset(columns) {
-        return Some(predicate.clone());
-    }
-    with_stack(|| match &predicate.kind {
-        ExpressionKind::And(operands) => {
-            let implied = operands.iter().filter_map(|one| implied(one, columns));
-            let implied: Vec<Expression> = implied.collect();
-            (!implied.is_empty()).then(|| and(implied))
-        }
-        ExpressionKind::Or(operands) => {
-            let mut arms: Vec<Expression> = Vec::new();
-            for operand in operands {
-                let arm = implied(operand, columns)?;
-                // Many arms that differ in the other tables alone say the same of this one.
-                if !arms.iter().any(|known| same_expression(known, &arm)) {
-                    arms.push(arm);
-                }
-            }
-            Some(or(arms))
-        }
-        _ => None,
-    })
 }

@@ -115,9 +115,14 @@ impl EqualityClasses {
 
     /// Whether a condition is an equality of two columns of one class, and if so, which.
     pub(super) fn holding(&self, predicate: &Expression) -> Option<&EqualityClass> {
+        self.classes.get(self.number_of(predicate)?)
+    }
+
+    /// The same class by its number.
+    pub(super) fn number_of(&self, predicate: &Expression) -> Option<usize> {
         let (a, b) = column_pair(predicate)?;
         let class = self.known(a)?;
-        (self.known(b) == Some(class)).then(|| &self.classes[class])
+        (self.known(b) == Some(class)).then_some(class)
     }
 
     fn known(&self, column: &Expression) -> Option<usize> {

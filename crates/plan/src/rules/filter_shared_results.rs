@@ -6,11 +6,10 @@
 
 use std::cell::Cell;
 
-use super::derive_filters::implied;
 use super::planning::Planning;
 use super::push_predicates::push_into;
 use super::rule::is_movable;
-use crate::predicates::{and, or};
+use crate::predicates::{and, implied, or};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
     ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation, has_subquery, produced,

@@ -16,6 +16,7 @@ mod search;
 pub(super) mod semijoins;
 #[cfg(test)]
 mod tests;
+mod transitive;
 
 use std::cell::Cell;
 

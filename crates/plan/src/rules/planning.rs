@@ -1,5 +1,6 @@
 //! What rules plan a statement with.
 
+use crate::catalog::Catalog;
 use crate::options::PlanOptions;
 use crate::trace::Trace;
 use crate::tree::logical::Query;
@@ -16,12 +17,27 @@ pub(crate) struct Planning<'a> {
     pub(crate) options: &'a PlanOptions,
     /// None while nobody asks: nothing is written down then.
     pub(crate) trace: Option<&'a Trace>,
+    /// Somebody asks how large temporary tables are thought to become.
+    pub(crate) sizes_tables: bool,
 }
 
 impl<'a> Planning<'a> {
+    /// Of a statement that names tables of a catalog.
+    pub(crate) fn new(options: &'a PlanOptions, catalog: &'a dyn Catalog) -> Self {
+        let trace = catalog.trace();
+        Self {
+            options,
+            trace,
+            sizes_tables: catalog.explains() || trace.is_some(),
+        }
+    }
+
     /// Nobody is told.
     pub(crate) fn quiet(options: &'a PlanOptions) -> Self {
-        let trace = None;
-        Self { options, trace }
+        Self {
+            options,
+            trace: None,
+            sizes_tables: false,
+        }
     }
 }

@@ -27,6 +27,7 @@ impl ColumnStatistics {
             common: Vec::new(),
             buckets: Vec::new(),
             is_whole: false,
+            sizes: Vec::new(),
             examples: None,
         };
         for bucket in buckets {

@@ -155,6 +155,8 @@ pub struct ColumnStatistics {
     buckets: Vec<Bucket>,
     /// Every row was looked at.
     is_whole: bool,
+    /// Where equal values stand side by side: how many rows values have, and which part of the values so many.
+    sizes: Vec<(f64, f64)>,
     /// The values of some rows: of the same rows in all columns that were looked at while the table had as many.
     examples: Option<ArrayRef>,
 }
@@ -174,9 +176,30 @@ impl ColumnStatistics {
         at.ok().and_then(|at| self.common.get(at))
     }
 
+    /// How many rows values have, and which part of the values so many, if equal values stand side by side.
+    pub fn sizes(&self) -> &[(f64, f64)] {
+        &self.sizes
+    }
+
     /// The values of some rows.
     pub fn examples(&self) -> Option<&ArrayRef> {
         self.examples.as_ref()
+    }
+
+    /// How far the greatest number is from the least.
+    pub fn span(&self) -> Option<f64> {
+        let common = self.common.iter().map(|common| &common.point);
+        let buckets = self.buckets.iter();
+        let points = common.chain(buckets.flat_map(|bucket| [&bucket.lower, &bucket.upper]));
+        let mut ends: Option<(f64, f64)> = None;
+        for point in points {
+            let Point::Number(number) = point else {
+                return None;
+            };
+            let (low, high) = ends.unwrap_or((*number, *number));
+            ends = Some((low.min(*number), high.max(*number)));
+        }
+        ends.map(|(low, high)| high - low)
     }
 
     /// The part of the rows that is equal to a value.
@@ -202,11 +225,14 @@ impl ColumnStatistics {
         };
         let common = self.common.iter().filter(is_below);
         let common: f64 = common.map(|common| common.fraction).sum();
-        let rest = self.buckets.iter();
-        common
-            + rest
-                .map(|bucket| bucket.below(point, inclusive))
-                .sum::<f64>()
+        let whole = |bucket: &Bucket| bucket.upper.order(point).is_lt();
+        let at = self.buckets.partition_point(whole);
+        let (below, others) = self.buckets.split_at(at);
+        let below: f64 = below.iter().map(|bucket| bucket.fraction).sum();
+        let divided = others
+            .first()
+            .map_or(0.0, |bucket| bucket.below(point, inclusive));
+        common + below + divided
     }
 
     /// The part of the rows that lies between two bounds.

@@ -18,6 +18,8 @@ use super::{Bucket, ColumnStatistics, Common, Point};
 /// At most so many most common values, and so many buckets.
 const COMMON_MAX: usize = 100;
 const BUCKETS_MAX: usize = 100;
+/// Texts are not evenly spread between two of them, as numbers are: there are more buckets of them.
+const TEXT_BUCKETS_MAX: usize = 400;
 /// Values that are in more runs than these are frequent.
 const RUNS_MAX: f64 = 10.0;
 /// Values that are kept as they are.
@@ -28,6 +30,13 @@ const EXAMPLE_BYTES_MAX: usize = 200;
 const TEXT_BYTES: usize = 1024;
 /// A value is common if it has so many times the rows that it would have if all had the same number.
 const COMMON_FACTOR: f64 = 1.25;
+
+/// Longer stretches of equal rows are not told apart.
+const STRETCH_MAX: usize = 63;
+/// So many stretches tell how long they are.
+const STRETCHES_MIN: f64 = 100.0;
+/// Equal rows stand side by side if their stretches are as long as values have rows, but for this factor.
+const STRETCH_ERROR_MAX: f64 = 1.25;
 
 /// A value of the sample.
 #[derive(Debug)]
@@ -64,6 +73,8 @@ pub struct Sampler {
     /// Of rows that stand side by side, how many differ.
     changes: usize,
     neighbours: usize,
+    /// How many stretches of so many equal rows are within runs.
+    stretches: Vec<u32>,
     /// Of so many rows one is an example.
     stride: usize,
     examples: Vec<ArrayRef>,
@@ -82,6 +93,7 @@ impl Sampler {
             bytes: 0,
             changes: 0,
             neighbours: 0,
+            stretches: vec![0; STRETCH_MAX + 1],
             stride: expected.div_ceil(EXAMPLES).max(1),
             examples: Vec::new(),
         }
@@ -106,6 +118,16 @@ impl Sampler {
         let valued = self.seen[before..].windows(2);
         self.changes += valued.filter(|pair| !pair[0].is_same(&pair[1])).count();
         self.neighbours += (self.seen.len() - before).saturating_sub(1);
+        // Of the first and the last stretch a part may stand outside of the run.
+        let mut stretches = self.seen[before..]
+            .chunk_by(|a, b| a.is_same(b))
+            .skip(1)
+            .peekable();
+        while let Some(stretch) = stretches.next() {
+            if stretches.peek().is_some() {
+                self.stretches[stretch.len().min(STRETCH_MAX)] += 1;
+            }
+        }
         self.runs += 1;
     }
 
@@ -141,6 +163,7 @@ impl ColumnStatistics {
             bytes,
             changes,
             neighbours,
+            stretches,
             ..
         } = sample;
         let all = sampled as f64;
@@ -155,6 +178,7 @@ impl ColumnStatistics {
             common: Vec::new(),
             buckets: Vec::new(),
             is_whole,
+            sizes: Vec::new(),
             examples,
         };
         let values = counted(seen);
@@ -169,6 +193,7 @@ impl ColumnStatistics {
             let most = changes.min(rows_valued).max(different);
             distinct_of(&values, rows_valued / valued).clamp(different, most)
         };
+        statistics.sizes = sizes(&stretches, rows_valued / statistics.distinct.max(1.0));
         let known = is_whole || once == 0.0;
         statistics.divide(values, all, known);
         statistics
@@ -203,7 +228,14 @@ impl ColumnStatistics {
         }
         let common = self.common.len() as f64;
         let scale = (self.distinct - common).max(1.0) / (rest.len() as f64).max(1.0);
-        let height = rest.iter().map(|value| value.rows).sum::<f64>() / BUCKETS_MAX as f64;
+        let buckets = match rest.first() {
+            Some(Value {
+                point: Point::Text(_),
+                ..
+            }) => TEXT_BUCKETS_MAX,
+            _ => BUCKETS_MAX,
+        };
+        let height = rest.iter().map(|value| value.rows).sum::<f64>() / buckets as f64;
         let mut filled = f64::INFINITY;
         for value in rest {
             let fraction = value.rows / all;
@@ -245,6 +277,28 @@ fn distinct_of(values: &[Value], times: f64) -> f64 {
     // So many runs would have a rare value if all of the table were looked at in runs.
     let all_runs = runs * times.max(1.0);
     frequent + runs * different / (runs - once + once * runs / all_runs)
+}
+
+/// The sizes of the values of a column, each with the part of the values that have it, if stretches of equal rows are as
+/// long as values have rows on the average: each value then has one.
+fn sizes(stretches: &[u32], average: f64) -> Vec<(f64, f64)> {
+    let all: f64 = stretches.iter().map(|count| f64::from(*count)).sum();
+    let sizes = stretches
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count > 0);
+    let sizes: Vec<(f64, f64)> = sizes
+        .map(|(rows, count)| (rows as f64, f64::from(*count) / all))
+        .collect();
+    let mean: f64 = sizes.iter().map(|(rows, part)| rows * part).sum();
+    let is_side_by_side = (mean / average).ln().abs() < STRETCH_ERROR_MAX.ln();
+    // Longer ones are counted as one.
+    let is_known = all >= STRETCHES_MIN && stretches.last() == Some(&0);
+    if is_known && is_side_by_side && mean > 1.0 {
+        sizes
+    } else {
+        Vec::new()
+    }
 }
 
 /// The different values in their order, each with its rows and runs.

@@ -49,6 +49,28 @@ fn error(found: f64, right: f64) -> f64 {
 }
 
 #[test]
+fn sizes_of_values_that_stand_side_by_side_are_known() {
+    // One to seven rows of each value, four on the average.
+    let mut values = Vec::new();
+    for value in 0..100_000_u64 {
+        let rows = 1 + random(value) % 7;
+        values.extend((0..rows).map(|_| value as i64));
+    }
+    let known = sampled(values.len() as u64, |row| Some(values[row as usize]));
+    assert!(
+        known
+            .sizes()
+            .iter()
+            .all(|(rows, _)| (1.0..=7.0).contains(rows))
+    );
+    let mean: f64 = known.sizes().iter().map(|(rows, part)| rows * part).sum();
+    assert!(error(mean, 4.0) < 1.2, "{mean}");
+    // Equal values that are met here and there say nothing of how many there are.
+    let shuffled = sampled(400_000, |row| Some((random(row) % 100_000) as i64));
+    assert!(shuffled.sizes().is_empty());
+}
+
+#[test]
 fn the_number_of_different_values_is_known_about() {
     let shuffled = |different: u64| move |row: u64| Some((random(row) % different) as i64);
     let rows = 6_000_000;

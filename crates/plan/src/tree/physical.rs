@@ -244,6 +244,10 @@ pub struct TemporaryTable {
     pub cause: Arc<str>,
     /// The operator that makes it; none before it is part of a plan.
     pub operator: Option<OperatorNumber>,
+    /// How many bytes the texts of a row take beside its cells, where somebody asks and statistics tell.
+    pub text_bytes: Option<u32>,
+    /// How many bytes making it takes beside its rows, where somebody asks.
+    pub work_bytes: u64,
 }
 
 impl TemporaryTable {
@@ -253,6 +257,8 @@ impl TemporaryTable {
             purpose,
             cause: cause.into(),
             operator: None,
+            text_bytes: None,
+            work_bytes: 0,
         }
     }
 

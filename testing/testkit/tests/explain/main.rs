@@ -3,6 +3,7 @@
 
 mod connection;
 mod corpus;
+mod estimates;
 mod measured;
 mod mysql;
 

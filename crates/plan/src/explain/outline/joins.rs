@@ -35,12 +35,23 @@ impl Outliner<'_> {
         let found = Columns::of_table(&join.table, &join.alias, &join.columns);
         let both = left.names.beside(found);
         if let Some(residual) = &join.residual {
-            let kept = join.rows_per_key * join.kept;
+            let found = join.rows_per_key * join.kept;
+            // One row is enough to know that there is one.
+            let kept = if join.kind.is_left_only() {
+                found.min(1.0)
+            } else {
+                found
+            };
             right = self.filtered(right, residual, &both, kept);
             let given = self.measured_of(plan).map(|measured| measured.rows);
-            right.actual = lookups
-                .zip(given)
-                .map(|(actual, rows)| Actual { rows, ..actual });
+            right.actual = lookups.zip(given).map(|(actual, given)| {
+                let rows = match join.kind {
+                    // What comes out of the join found none.
+                    JoinKind::Anti | JoinKind::NullAwareAnti => actual.loops.saturating_sub(given),
+                    _ => given,
+                };
+                Actual { rows, ..actual }
+            });
         }
         let cost = left.step.known().0 + join.left.estimated_rows * once;
         let step = nested_loop(join.kind).costing(cost, rows);

@@ -184,7 +184,9 @@ impl Outliner<'_> {
                 let all = table.row_count as f64;
                 let text = format!("Table scan on {alias}");
                 let scan = reading(text, "table", (table, alias), columns);
-                let scan = scan.costing(SCAN_COST + all * ROW_COST, all);
+                // Without a condition the rows that come are those that keys of a hash join leave.
+                let read = if predicate.is_some() { all } else { rows };
+                let scan = scan.costing(SCAN_COST + all * ROW_COST, read);
                 self.checked(plan, scan, predicate.as_ref(), names)
             }
             Operator::IndexScan(scan) => {

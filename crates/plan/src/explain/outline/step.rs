@@ -4,6 +4,9 @@ use super::super::facts::TableFacts;
 use super::super::measured::Actual;
 use crate::document::{Document, Members};
 
+/// A join that gives so many times as many rows as were thought is worth a word.
+const UNDERESTIMATED: f64 = 10.0;
+
 /// What an operator is thought to cost, and to give.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) struct Estimate {
@@ -119,6 +122,14 @@ impl Step {
     pub(super) fn under(mut self, heading: Heading) -> Self {
         self.heading = Some(heading);
         self
+    }
+
+    /// How many times as many rows a join gave as were estimated, where that is a sign that the plan may be a bad one.
+    pub(in super::super) fn underestimated(&self) -> Option<f64> {
+        let is_join = self.members.first() == Some(&("access_type", Document::from("join")));
+        let (actual, estimate) = (self.actual.filter(|_| is_join)?, self.estimate?);
+        let times = actual.rows_of_loop() / estimate.rows.max(1.0);
+        (times >= UNDERESTIMATED).then_some(times)
     }
 
     /// Cost and rows; nothing where they are not known.

@@ -130,8 +130,37 @@ impl<'a> Costs<'a> {
             inner &= operator.is_inner();
             found.push(number);
         }
+        self.keep_one_of_class(&mut found);
         let is_one = inner || found.len() == 1;
         (is_one && (crosses || !found.is_empty())).then_some(found)
+    }
+
+    /// Keeps the strictest equality of each class.
+    fn keep_one_of_class(&self, found: &mut Vec<usize>) {
+        let class_of = |number: usize| self.region.operators[number].class;
+        if found
+            .iter()
+            .filter(|number| class_of(**number).is_some())
+            .count()
+            < 2
+        {
+            return;
+        }
+        let strictness = |number: usize| {
+            let conditions = self.conditions[number].iter();
+            conditions
+                .map(joins::PairCondition::fraction)
+                .product::<f64>()
+        };
+        let all = found.clone();
+        found.retain(|number| {
+            let class = class_of(*number);
+            class.is_none()
+                || !all.iter().any(|other| {
+                    let order = strictness(*other).total_cmp(&strictness(*number));
+                    class_of(*other) == class && order.then(other.cmp(number)).is_lt()
+                })
+        });
     }
 
     /// The same, and none at all where all pairs are asked for: of an order that is given.

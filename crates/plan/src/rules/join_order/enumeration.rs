@@ -26,8 +26,14 @@ struct Enumeration<'g, P> {
     /// Edges of more tables.
     complex: Vec<Edge>,
     plans: &'g mut P,
-    /// How many more sets are looked at.
-    budget: usize,
+    budget: Budget,
+}
+
+/// How much more is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Budget {
+    pub(super) sets: usize,
+    pub(super) pairs: usize,
 }
 
 /// The tables up to one.
@@ -44,7 +50,7 @@ fn first_of(set: Set) -> Set {
 pub(super) fn enumerate<P: Plans>(
     tables: usize,
     edges: &[Edge],
-    budget: usize,
+    budget: Budget,
     plans: &mut P,
 ) -> Result<(), TooMany> {
     let mut simple = vec![0; tables];
@@ -72,7 +78,13 @@ pub(super) fn enumerate<P: Plans>(
 
 impl<P: Plans> Enumeration<'_, P> {
     fn spend(&mut self) -> Result<(), TooMany> {
-        self.budget = self.budget.checked_sub(1).ok_or(TooMany)?;
+        self.budget.sets = self.budget.sets.checked_sub(1).ok_or(TooMany)?;
+        Ok(())
+    }
+
+    fn pair(&mut self, first: Set, second: Set) -> Result<(), TooMany> {
+        self.budget.pairs = self.budget.pairs.checked_sub(1).ok_or(TooMany)?;
+        self.plans.pair(first, second);
         Ok(())
     }
 
@@ -126,7 +138,7 @@ impl<P: Plans> Enumeration<'_, P> {
             let second = 1 << table;
             if self.are_joined(first, second) {
                 self.spend()?;
-                self.plans.pair(first, second);
+                self.pair(first, second)?;
             }
             let before = up_to(table) & neighbours;
             self.extend_second(first, second, without | before)?;
@@ -139,7 +151,7 @@ impl<P: Plans> Enumeration<'_, P> {
         for more in subsets(neighbours) {
             self.spend()?;
             if self.plans.has(second | more) && self.are_joined(first, second | more) {
-                self.plans.pair(first, second | more);
+                self.pair(first, second | more)?;
             }
         }
         for more in subsets(neighbours) {

@@ -30,10 +30,12 @@ pub(super) struct Operator {
     pub(super) rules: Vec<(Set, Set)>,
     /// All of its conditions are about one table, or none.
     pub(super) is_cross: bool,
+    /// The equalities of a class of columns say the same: of those that two sets have one is asked.
+    pub(super) class: Option<usize>,
     /// All tables of either side, where it was written.
-    written: (Set, Set),
+    pub(super) written: (Set, Set),
     /// The tables that its conditions read.
-    reads: Set,
+    pub(super) reads: Set,
 }
 
 impl Operator {
@@ -122,6 +124,7 @@ impl Region {
         let mut region = Self::default();
         region.add(relation);
         region.connect();
+        region.derive_equalities();
         region
     }
 
@@ -172,6 +175,7 @@ impl Region {
             let mut operator = Operator {
                 kind: join.kind,
                 is_cross: on.is_empty() && null_aware.is_empty(),
+                class: None,
                 left: side(left.tables),
                 right: side(right.tables),
                 rules: Vec::new(),

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use super::costs::{Costs, Joined};
-use super::enumeration::{Edge, Plans, enumerate};
+use super::enumeration::{Budget, Edge, Plans, enumerate};
 use super::operators::{Set, each, is_subset};
 
-/// So many sets of tables are looked at: some milliseconds.
+/// So many sets of tables are looked at, whatever `optimizer_max_subgraph_pairs` says: some milliseconds.
 const SETS_MAX: usize = 12_000;
 /// A plan must be so much better to take the place of one that was found before.
 const BETTER: f64 = 0.999;
@@ -50,7 +50,11 @@ impl<'c, 'a> Search<'c, 'a> {
         let operators = self.costs.region.operators.iter();
         let edges: Vec<Edge> = operators.map(|one| Edge(one.left, one.right)).collect();
         let tables = self.costs.region.leaves.len();
-        if enumerate(tables, &edges, SETS_MAX, self).is_err() {
+        let budget = Budget {
+            sets: SETS_MAX,
+            pairs: self.costs.options.max_subgraph_pairs as usize,
+        };
+        if enumerate(tables, &edges, budget, self).is_err() {
             self.is_greedy = true;
             self.greedy();
         }

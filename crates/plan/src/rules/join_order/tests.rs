@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mayfly_types::{SqlType, TypeKind};
 
 use super::costs::{Costs, Joined};
-use super::operators::{Region, Set};
+use super::operators::{Operator, Region, Set};
 use super::search::Search;
 use super::{built, shape};
 use crate::catalog::{ColumnSource, TableId, TableSource};
@@ -313,7 +313,9 @@ fn rebuilt(region: Region, plans: HashMap<Set, Joined>, estimates: &Estimates) -
         .collect();
     let mut operators = region.operators.into_iter().map(Some).collect();
     let relation = built(shape, &mut leaves, &mut operators, false).expect("a tree");
-    assert!(operators.iter().flatten().all(|operator| operator.is_cross));
+    // What is not asked is said by others.
+    let is_said = |operator: &Operator| operator.is_cross || operator.class.is_some();
+    assert!(operators.iter().flatten().all(is_said));
     relation
 }
 
@@ -379,6 +381,57 @@ fn every_order_gives_the_rows_of_the_one_that_was_written() {
         }
     }
     assert!(changed > 2000, "{changed}");
+}
+
+/// Tables of so many rows, of which each is equal to the next in its first column.
+fn chain(rows: &[u64]) -> Relation {
+    let mut tables = rows.iter().enumerate();
+    let first = tables.next().map(|(number, rows)| scan(number, *rows));
+    tables.fold(first.expect("a table"), |joined, (number, rows)| {
+        let (before, own) = ((number - 1) * (WIDTH + 1), number * (WIDTH + 1));
+        let on = vec![equality(before, own, Comparison::Equal)];
+        Relation::Join(Join::new(JoinKind::Inner, joined, scan(number, *rows), on))
+    })
+}
+
+#[test]
+fn tables_are_joined_by_an_equality_that_follows_from_others() {
+    // Of the large one nothing need be looked at for the small ones to find each other.
+    let relation = chain(&[10, 50_000, 10]);
+    let mut query = query(relation.clone(), 3);
+    let estimates = Estimates::of(&mut query);
+    let region = Region::of(relation);
+    assert_eq!(region.operators.len(), 3);
+    let (needed, options) = (Default::default(), PlanOptions::default());
+    let costs = Costs::new(&region, &estimates, &needed, &options);
+    let mut search = Search::new(&costs);
+    let found = search.run().expect("a tree");
+    let (left, right) = found.parts.expect("a join");
+    assert!([left, right].contains(&0b101), "{left:b} and {right:b}");
+    // The large one is compared once.
+    assert_eq!(
+        costs.operators(left, right).map(|asked| asked.len()),
+        Some(1)
+    );
+}
+
+#[test]
+fn beyond_the_pairs_that_are_wanted_the_order_is_chosen_greedily() {
+    let relation = chain(&[10, 20, 30, 40]);
+    let mut query = query(relation.clone(), 4);
+    let estimates = Estimates::of(&mut query);
+    let region = Region::of(relation);
+    let needed = Default::default();
+    for (max_subgraph_pairs, is_greedy) in [(100_000, false), (3, true)] {
+        let options = PlanOptions {
+            max_subgraph_pairs,
+            ..PlanOptions::default()
+        };
+        let costs = Costs::new(&region, &estimates, &needed, &options);
+        let mut search = Search::new(&costs);
+        assert!(search.run().is_some());
+        assert_eq!(search.is_greedy, is_greedy);
+    }
 }
 
 #[test]

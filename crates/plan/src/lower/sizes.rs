@@ -1,0 +1,53 @@
+//! What EXPLAIN says of the bytes of temporary tables, as far as statistics of columns tell it.
+
+use crate::lower::Lowering;
+use crate::table_size::{batch_row_bytes, string_bytes};
+use crate::tree::logical::ColumnId;
+use crate::tree::physical::{Plan, TemporaryTable};
+use mayfly_types::SqlType;
+
+/// A grouping holds so many of its first rows, until it knows whether they repeat, or so many bytes of them.
+const SAMPLE_ROWS: f64 = (32 << 10) as f64;
+const SAMPLE_BYTES: f64 = (4 << 20) as f64;
+/// Groups by one whole number have an array over the range of their keys, up to so many, with room on both sides.
+const WINDOW_MAX: f64 = (1 << 20) as f64;
+const WINDOW_SLOT_BYTES: f64 = 4.0;
+
+impl Lowering {
+    /// A temporary table of rows of these columns.
+    pub(super) fn sized(
+        &self,
+        mut temporary: TemporaryTable,
+        layout: &[ColumnId],
+        types: &[SqlType],
+    ) -> TemporaryTable {
+        if self.sizes_tables {
+            let texts = layout.iter().zip(types).map(|(id, ty)| {
+                let known = self.estimates.average_bytes(*id, ty);
+                string_bytes(ty, known)
+            });
+            temporary.text_bytes = Some(texts.sum::<f64>().round() as u32);
+        }
+        temporary
+    }
+
+    /// What grouping the rows of an input by these keys takes beside the groups.
+    pub(super) fn with_work(
+        &self,
+        mut temporary: TemporaryTable,
+        keys: &[ColumnId],
+        input: &Plan,
+    ) -> TemporaryTable {
+        if self.sizes_tables {
+            let sampled = input.estimated_rows.min(SAMPLE_ROWS);
+            let sample = (sampled * batch_row_bytes(&input.output)).min(SAMPLE_BYTES);
+            let window = match keys {
+                [key] => self.estimates.span(*key).filter(|span| *span < WINDOW_MAX),
+                _ => None,
+            };
+            let window = window.map_or(0.0, |span| (span * 2.0).min(WINDOW_MAX));
+            temporary.work_bytes = (sample + window * WINDOW_SLOT_BYTES) as u64;
+        }
+        temporary
+    }
+}
