@@ -20,6 +20,7 @@ mod cast;
 mod compare;
 mod compile;
 mod evaluate;
+mod extremes;
 mod in_list;
 mod membership;
 mod slices;

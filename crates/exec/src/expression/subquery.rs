@@ -26,6 +26,7 @@ use mayfly_types::{Error, PhysicalType, Result, SqlType, Value};
 
 use super::Program;
 use super::compare::Comparer;
+use super::extremes::Extremes;
 use super::membership::{Members, Membership};
 use super::truth::Truth;
 use super::values::{array_of, into_array};
@@ -138,8 +139,10 @@ enum Answer {
     Row(Option<Arc<[Value]>>),
     /// EXISTS
     Found(bool),
-    /// All rows, for ANY and ALL.
+    /// All rows, for IN and NOT IN.
     Rows(Box<Members>),
+    /// What other comparisons by ANY and ALL need to know of the rows.
+    Extremes(Extremes),
 }
 
 /// What a temporary table's handles take, which its budget does not count.
@@ -154,6 +157,9 @@ impl Answer {
         };
         let beside = match self {
             Self::Row(Some(values)) => values.iter().map(of_value).sum::<usize>() as u64,
+            Self::Extremes(extremes) => {
+                extremes.values().iter().map(of_value).sum::<usize>() as u64
+            }
             Self::Row(None) | Self::Found(_) => 0,
             Self::Rows(_) => TABLE_BYTES,
         };
@@ -349,7 +355,7 @@ impl SubqueryNode {
             },
         ) = (out, answer, &self.subquery.kind)
         else {
-            return Err(Error::internal("a subquery answered in another kind"));
+            return Err(answered_otherwise());
         };
         let known = members.find(left, rows, &mut Vec::new())?;
         for (row, known) in known.into_iter().enumerate() {
@@ -484,6 +490,16 @@ impl SubqueryNode {
                 }
                 Ok(Answer::Found(false))
             }
+            SubqueryKind::Quantified { .. } if !self.is_membership() => {
+                let (_, comparer) = self.left.first().ok_or_else(answered_otherwise)?;
+                let mut extremes = Extremes::new(*comparer);
+                let mut cursor = open()?;
+                while let Some(batch) = cursor.next(&inner)? {
+                    inner.statement.check_interrupt()?;
+                    extremes.learn(&batch);
+                }
+                Ok(Answer::Extremes(extremes))
+            }
             SubqueryKind::Quantified { .. } => {
                 let columns = column_types(&plan.output);
                 let (purpose, none) = (Purpose::Subquery, Access::Plain);
@@ -506,7 +522,7 @@ impl SubqueryNode {
     /// The index that tells which values are among the rows of a table. Rows that are found anew for each outer row are
     /// not worth one.
     fn member_index(&self, table: &TempTable) -> Result<Option<GroupIndex>> {
-        if !self.is_membership() || !self.parameters.is_empty() {
+        if !self.parameters.is_empty() {
             return Ok(None);
         }
         let types = table.spec().columns.clone();
@@ -554,7 +570,20 @@ impl SubqueryNode {
                 let decided = self.decided(known, members, (*comparison, *all), left, row)?;
                 Ok(truth(decided))
             }
-            _ => Err(Error::internal("a subquery answered in another kind")),
+            (
+                SubqueryKind::Quantified {
+                    comparison, all, ..
+                },
+                Answer::Extremes(extremes),
+            ) => {
+                let side = left.first().ok_or_else(answered_otherwise)?;
+                Ok(truth(extremes.decide(
+                    *comparison,
+                    *all,
+                    &array_value(side, row),
+                )))
+            }
+            _ => Err(answered_otherwise()),
         }
     }
 
@@ -606,6 +635,10 @@ impl SubqueryNode {
         }
         Ok(if unknown { None } else { Some(all) })
     }
+}
+
+fn answered_otherwise() -> Error {
+    Error::internal("a subquery answered in another kind")
 }
 
 fn truth_value(truth: Option<bool>) -> Value {

@@ -14,6 +14,7 @@ mod function;
 mod group_concat;
 mod growth;
 mod json;
+mod merged;
 mod small_sums;
 mod state;
 mod sum;
@@ -31,6 +32,7 @@ pub(crate) use self::function::mismatch;
 pub use self::function::{
     Accumulator, AggregateFunction, AggregateSignature, BindAggregate, MakeAccumulator,
 };
+pub use self::merged::merged;
 pub use self::window::{Block, Frame, FrameAggregate, frame_aggregate};
 
 /// Every aggregate function.

@@ -3,13 +3,14 @@
 //! `n1.name = 'a' OR n1.name = 'b'`, which the scan of `n1` can check before anything is joined.
 //!
 //! The condition itself stays where it is: what is derived is implied by it and only keeps rows out
-//! early. That is why scans alone get such filters, and no text of the statement shows them.
+//! early. That is why scans and derived tables alone get such filters, and no text of the statement shows them.
 
 use super::planning::Planning;
+use super::push_predicates::push_into;
 use super::rule::is_movable;
 use crate::predicates::implied;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
-use crate::tree::logical::{ColumnSet, Query, Relation, Scan, has_subquery, with_stack};
+use crate::tree::logical::{ColumnSet, Query, Relation, Scan, has_subquery, produced, with_stack};
 use crate::tree::physical::JoinKind;
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
@@ -19,16 +20,16 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| match relation {
         Relation::Filter { input, predicates } => {
             for predicate in predicates.iter().filter(|one| is_source(one)) {
-                derive(input, predicate);
+                derive(input, predicate, planning);
             }
         }
         Relation::Join(join) if join.kind != JoinKind::NullAwareAnti => {
             for predicate in join.on.iter().filter(|one| is_source(one)) {
                 // Rows of the left side of other joins come out whatever the condition says of them.
                 if matches!(join.kind, JoinKind::Inner | JoinKind::Semi) {
-                    derive(&mut join.left, predicate);
+                    derive(&mut join.left, predicate, planning);
                 }
-                derive(&mut join.right, predicate);
+                derive(&mut join.right, predicate, planning);
             }
         }
         _ => {}
@@ -41,32 +42,42 @@ fn is_source(predicate: &Expression) -> bool {
         && !has_subquery(predicate)
 }
 
-/// Gives the scans below a relation what a condition on its rows says of theirs.
-fn derive(relation: &mut Relation, predicate: &Expression) {
+/// Gives the tables below a relation what a condition on its rows says of theirs.
+fn derive(relation: &mut Relation, predicate: &Expression, planning: &Planning<'_>) {
     with_stack(|| match relation {
         Relation::Scan(scan) => {
-            let own: ColumnSet = (scan.first..=scan.position()).collect();
-            let read = predicate.columns();
-            if read.intersects(&own)
-                && !read.is_subset(&own)
-                && let Some(derived) = implied(predicate, &own)
-            {
+            let own = (scan.first..=scan.position()).collect();
+            if let Some(derived) = of_part(predicate, &own) {
                 add(scan, derived);
+            }
+        }
+        Relation::Block {
+            derived: Some(_), ..
+        } if planning.options.switches.derived_condition_pushdown => {
+            if let Some(derived) = of_part(predicate, &produced(relation)) {
+                push_into(relation, vec![derived], planning.options);
             }
         }
         Relation::Filter { input, .. }
         | Relation::Extend { input, .. }
         | Relation::Sort {
             input, limit: None, ..
-        } => derive(input, predicate),
+        } => derive(input, predicate, planning),
         Relation::Join(join) => {
-            derive(&mut join.left, predicate);
+            derive(&mut join.left, predicate, planning);
             if join.kind == JoinKind::Inner {
-                derive(&mut join.right, predicate);
+                derive(&mut join.right, predicate, planning);
             }
         }
         _ => {}
     });
+}
+
+/// What a condition on more than some columns says of these.
+fn of_part(predicate: &Expression, own: &ColumnSet) -> Option<Expression> {
+    let read = predicate.columns();
+    let is_part = read.intersects(own) && !read.is_subset(own);
+    is_part.then(|| implied(predicate, own)).flatten()
 }
 
 fn add(scan: &mut Scan, derived: Expression) {

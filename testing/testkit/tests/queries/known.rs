@@ -137,7 +137,7 @@ pub(crate) const KNOWN: &[Known] = &[
         found.names(&["REPLACE("]) && found.names(&["DISTINCT", "UNION", "GROUP"])
     }),
     known("week-of-no-month", |found| {
-        found.names(&["WEEK"]) && shows(found.theirs, &["6135667"])
+        found.names(&["WEEK", "DATE_FORMAT("]) && shows(found.theirs, &["6135667"])
     }),
     known("picoseconds", |found| {
         found.refuses(&[1253, 1267], "utf8mb3")
@@ -168,6 +168,20 @@ pub(crate) const KNOWN: &[Known] = &[
                 && found.mixes_types()
                 && found.names(&["DATE", "TIME"])
     }),
+    known("comparison-types", |found| {
+        found.names(&["NULLIF("]) && found.tables.contains(" YEAR") && shows(found.theirs, &["20"])
+    }),
+    known("comparison-types", |found| {
+        let mut kinds = [" SET(", " ENUM("].into_iter();
+        let reads_one = kinds.any(|kind| {
+            let mut ends = found.tables.match_indices(kind).map(|(end, _)| end);
+            ends.any(|end| {
+                let column = found.tables[..end].rsplit(' ').next();
+                column.is_some_and(|column| found.query.contains(&format!(".{column} ")))
+            })
+        });
+        reads_one && found.names(&["IN (SELECT", "ANY (SELECT", "ALL (SELECT"])
+    }),
     known("time-and-moment", |found| {
         let compares = ["=", "<", ">", "BETWEEN"];
         found.tables.contains(" TIME")
@@ -176,6 +190,9 @@ pub(crate) const KNOWN: &[Known] = &[
     }),
     known("count-distinct-null", |found| {
         found.names(&["COUNT(DISTINCT "]) && found.names(&["(SELECT "])
+    }),
+    known("window-rules", |found| {
+        found.refuses(&[1235], "contained window functions")
     }),
     known("null-beside-values", |found| {
         let choosing = [

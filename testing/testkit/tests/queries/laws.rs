@@ -53,6 +53,18 @@ COUNT(DISTINCT) counts what DISTINCT keeps and is not NULL.
 EXISTS with an equality is IN.
   SELECT {value} FROM {from} WHERE EXISTS (SELECT 1 FROM t1 AS y WHERE y.id = {number} AND {condition})
   SELECT {value} FROM {from} WHERE {number} IN (SELECT y.id FROM t1 AS y) AND {condition}
+What is less than some is less than the greatest.
+  SELECT COUNT(*) FROM {from} WHERE {number} < ANY (SELECT y.id FROM t1 AS y) AND {condition}
+  SELECT COUNT(*) FROM {from} WHERE {number} < (SELECT MAX(y.id) FROM t1 AS y) AND {condition}
+What is in no row is other than all.
+  SELECT COUNT(*) FROM {from} WHERE {number} NOT IN (SELECT y.id FROM t1 AS y WHERE {condition})
+  SELECT COUNT(*) FROM {from} WHERE NOT EXISTS (SELECT 1 FROM t1 AS y WHERE ({condition}) AND ({number} = y.id OR {number} IS NULL))
+A row without a partner is one that no row is equal to.
+  SELECT COUNT(*) FROM {from} LEFT JOIN t1 AS y ON {number} = y.id AND {condition} WHERE y.id IS NULL
+  SELECT COUNT(*) FROM {from} WHERE NOT EXISTS (SELECT 1 FROM t1 AS y WHERE {number} = y.id AND {condition})
+Sums of groups are those of their rows.
+  SELECT {value} AS k, COUNT(y.id) AS c, SUM(y.id) AS s, COUNT(*) AS n FROM {from} JOIN t1 AS y ON {number} = y.id GROUP BY {value}
+  SELECT k, SUM(c), SUM(s), SUM(n) FROM (SELECT {value} AS k, y.id AS i, COUNT(y.id) AS c, SUM(y.id) AS s, COUNT(*) AS n FROM {from} JOIN t1 AS y ON {number} = y.id GROUP BY {value}, y.id) AS d GROUP BY k
 A common table expression is a derived table.
   SELECT * FROM (SELECT {value} AS e, {number} AS g FROM {from} WHERE {condition}) AS d
   WITH d AS (SELECT {value} AS e, {number} AS g FROM {from} WHERE {condition}) SELECT * FROM d

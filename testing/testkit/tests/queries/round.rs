@@ -76,6 +76,12 @@ impl Round {
 
     /// What is different about a case; none if nothing is.
     pub(crate) fn difference(&mut self, case: &Case) -> Option<Found> {
+        self.laws += usize::from(case.law.is_some());
+        self.difference_again(case)
+    }
+
+    /// The same in the ways in which it was looked for last.
+    fn difference_again(&mut self, case: &Case) -> Option<Found> {
         match case.queries() {
             Some(queries) => self.breach(&queries),
             None => self.disagreement(case),
@@ -84,7 +90,6 @@ impl Round {
 
     /// How two queries that say the same differ.
     fn breach(&mut self, queries: &[String; 2]) -> Option<Found> {
-        self.laws += 1;
         let other = 1 + self.laws % (self.ways.len() - 1);
         for at in [0, other] {
             let way = &mut self.ways[at];
@@ -180,7 +185,7 @@ impl Round {
     pub(crate) fn reduce(&mut self, case: Case) -> String {
         let begun = Instant::now();
         let mut case = case;
-        let Some(mut difference) = self.difference(&case) else {
+        let Some(mut difference) = self.difference_again(&case) else {
             return format!("{};\nwhich does not show a second time", case.text());
         };
         let class = difference.class;
@@ -188,7 +193,7 @@ impl Round {
             let size = case.text().len();
             for candidate in case.smaller() {
                 if candidate.text().len() < size
-                    && let Some(found) = self.difference(&candidate)
+                    && let Some(found) = self.difference_again(&candidate)
                     && found.class == class
                 {
                     (case, difference) = (candidate, found);
@@ -205,7 +210,8 @@ impl Round {
                 }
                 let (number, values) = self.schema.tables[table].rows.remove(row);
                 self.change(&format!("DELETE FROM {name} WHERE id = {number}"));
-                let found = self.difference(&case).filter(|found| found.class == class);
+                let found = self.difference_again(&case);
+                let found = found.filter(|found| found.class == class);
                 if let Some(found) = found {
                     difference = found;
                 } else {

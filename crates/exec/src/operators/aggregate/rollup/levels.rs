@@ -49,7 +49,7 @@ pub(super) fn build(
     let cause = "WITH ROLLUP gives each sum after the rows that it sums up";
     let temporary = grouping.temporary_beside(Purpose::GroupBy, cause);
     Ok(Arc::new(Levels {
-        input: sort::build(groups, &row, &keys, None, &temporary),
+        input: sort::build(groups, &row, &keys, None, None, &temporary),
         key_types: column_types(&key_types),
         modes: key_types.iter().map(key_mode).collect(),
         calls,
