@@ -35,7 +35,7 @@ fn a_tree_names_columns_costs_and_tables() {
           -> Limit: 3 row(s)  (cost=120..120 rows=3)
               -> Sort: count(0) DESC, limit input to 3 row(s) per chunk  (cost=120..120 rows=3) [ORDER BY has no index to follow: 50 rows, 4 KiB]
                   -> Table scan on <temporary>  (cost=110..115 rows=50)
-                      -> Aggregate using temporary table  (cost=110..110 rows=50) [GROUP BY has no index to follow: 50 rows, 10.3 KiB]
+                      -> Aggregate using temporary table  (cost=110..110 rows=50) [GROUP BY has no index to follow: 50 rows, 8 KiB]
                           -> Filter: (t.b = 'x')  (cost=100 rows=100)
                               -> Table scan on t  (cost=100 rows=1000)
         SELECT t.a + 1 FROM t JOIN u ON t.a = u.a AND t.id < u.c
