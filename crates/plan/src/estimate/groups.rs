@@ -103,6 +103,16 @@ pub(crate) fn met(distinct: f64, rows: f64) -> f64 {
     met.clamp(0.0, distinct.min(rows))
 }
 
+/// How many of so many different values so many rows have that are some of a table's.
+pub(crate) fn drawn(distinct: f64, rows: f64, all: f64) -> f64 {
+    if rows >= all {
+        return distinct;
+    }
+    // A value is missing if all of its rows are (Yao's formula, as the rows of a value are many or few).
+    let missing = (1.0 - rows / all).powf(all / distinct.max(1.0));
+    (distinct * (1.0 - missing)).clamp(0.0, distinct.min(rows))
+}
+
 /// How many groups so many rows have, of which only the first so many are wanted.
 pub(crate) fn grouped(
     columns: &dyn Columns,
@@ -118,6 +128,8 @@ pub(crate) fn grouped(
     // Of each table the different values of its columns, and whether they tell its rows apart.
     let mut tables: Vec<(ColumnId, f64, Vec<usize>, Vec<f64>)> = Vec::new();
     let mut others: Vec<f64> = Vec::new();
+    // The part of the rows of the tables that conditions on the keys leave.
+    let mut left_rows = 1.0;
     for key in keys {
         let column = match key.expression.kind {
             ExpressionKind::Column(id) => columns.table(columns.origin(id)).map(|at| (id, at)),
@@ -129,6 +141,7 @@ pub(crate) fn grouped(
                     let nulls = f64::from(u8::from(facts.null_fraction > 0.0));
                     let left = columns.left_values(columns.origin(id));
                     let distinct = facts.distinct * left + nulls;
+                    left_rows *= left;
                     match tables.iter_mut().find(|(first, ..)| *first == table.first) {
                         Some((_, _, known, all)) => {
                             known.push(column);
@@ -155,6 +168,10 @@ pub(crate) fn grouped(
     let mut groups = if is_unknown {
         (rows * GROUPS).max(rows.min(1.0))
     } else {
+        let only_table = match (tables.as_slice(), others.is_empty()) {
+            ([(_, table_rows, ..)], true) => Some(*table_rows * left_rows),
+            _ => None,
+        };
         let mut all: Vec<f64> = others;
         for (first, table_rows, known, distinct) in tables {
             // Columns of one table are no more different together than its rows are.
@@ -167,7 +184,11 @@ pub(crate) fn grouped(
                 _ => product(distinct).min(table_rows),
             });
         }
-        met(product(all), rows).max(rows.min(1.0))
+        let groups = match only_table {
+            Some(table_rows) => drawn(product(all), rows, table_rows),
+            None => met(product(all), rows),
+        };
+        groups.min(rows).max(rows.min(1.0))
     };
     if let Some(first) = first_groups {
         groups = groups.min(first as f64);

@@ -33,7 +33,7 @@ fn a_tree_names_columns_costs_and_tables() {
         "
         SELECT a, count(*) FROM t WHERE b = 'x' GROUP BY a ORDER BY count(*) DESC LIMIT 3
           -> Limit: 3 row(s)  (cost=120..120 rows=3)
-              -> Sort: count(0) DESC, limit input to 3 row(s) per chunk  (cost=120..120 rows=3) [ORDER BY has no index to follow: 3 rows, 4 KiB]
+              -> Sort: count(0) DESC, limit input to 3 row(s) per chunk  (cost=120..120 rows=3) [ORDER BY has no index to follow: 50 rows, 4 KiB]
                   -> Table scan on <temporary>  (cost=110..115 rows=50)
                       -> Aggregate using temporary table  (cost=110..110 rows=50) [GROUP BY has no index to follow: 50 rows, 8 KiB]
                           -> Filter: (t.b = 'x')  (cost=100 rows=100)
@@ -196,7 +196,7 @@ fn facts_name_the_limit_and_what_removes() {
         ..Subject::from(&plan)
     };
     let text = tree(&subject);
-    let facts = "[GROUP BY has no index to follow: 500 rows, 19.7 KiB, exceeds tmp_table_size=1 KiB; index (a) on t would remove it]";
+    let facts = "[GROUP BY has no index to follow: 500 rows, 27.5 KiB, exceeds tmp_table_size=1 KiB; index (a) on t would remove it]";
     assert!(text.contains(facts), "{text}");
     for version in [
         JsonVersion::Steps,
