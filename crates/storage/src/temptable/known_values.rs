@@ -116,14 +116,13 @@ impl KnownValues {
     #[inline(always)]
     fn group(&self, bits: u128) -> u32 {
         let mask = self.slots.len() - 1;
-        let mut at = self.start(bits);
-        for _ in 0..PROBES_MAX {
+        let start = self.start(bits);
+        for at in start..start + PROBES_MAX {
             let slot = &self.slots[at & mask];
             if slot.bits == bits || slot.group == 0 {
                 // A vacant slot's group is the one of a miss.
                 return slot.group.wrapping_sub(1);
             }
-            at += 1;
         }
         Self::MISS
     }
