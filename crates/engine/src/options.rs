@@ -121,6 +121,8 @@ pub struct DatabaseOptions {
     pub hash_mode: HashMode,
     /// Whether optional rules of the optimizer run.
     pub optimizer: bool,
+    /// Rules of the optimizer that ask what a rewrite costs make every one that they can: a test mode.
+    pub all_rewrites: bool,
     /// Which files statements may read and write.
     pub file_access: FileAccess,
     /// Whether LOAD DATA LOCAL may read files of the process itself (an embedded engine's client
@@ -157,6 +159,7 @@ impl DatabaseOptions {
             keep_all_plans: false,
             hash_mode: HashMode::Normal,
             optimizer: true,
+            all_rewrites: false,
             file_access: FileAccess::Anywhere,
             local_infile: true,
             temp_io: Arc::new(SystemIo),

@@ -26,6 +26,8 @@ pub struct PlanOptions {
     pub switches: OptimizerSwitches,
     /// Off in tests: every rule that a right answer does not need is left out.
     pub optimizer: bool,
+    /// On in tests: rules that ask what a rewrite costs make every one that they can.
+    pub all_rewrites: bool,
 }
 
 /// The flags of `optimizer_switch` that this planner knows.
@@ -67,6 +69,15 @@ pub struct OptimizerSwitches {
     pub outer_join_simplification: bool,
     /// `group_key_reduction` (Mayfly's own): rows are not grouped by what other keys determine.
     pub group_key_reduction: bool,
+    /// `group_elimination` (Mayfly's own): rows are not grouped of which no two are in one group.
+    pub group_elimination: bool,
+    /// `join_elimination` (Mayfly's own): what outer joins add is not looked up when nobody reads it.
+    pub join_elimination: bool,
+    /// `outer_join_to_antijoin` (Mayfly's own): outer joins of whose rows only those without a partner are kept are
+    /// antijoins.
+    pub outer_join_to_antijoin: bool,
+    /// `eager_aggregation` (Mayfly's own): rows are grouped before they are joined, where that is thought to cost less.
+    pub eager_aggregation: bool,
 }
 
 /// MySQL's defaults.
@@ -83,6 +94,7 @@ impl Default for PlanOptions {
             parameters: Vec::new(),
             switches: OptimizerSwitches::default(),
             optimizer: true,
+            all_rewrites: false,
         }
     }
 }
@@ -106,6 +118,10 @@ impl Default for OptimizerSwitches {
             equality_propagation: true,
             outer_join_simplification: true,
             group_key_reduction: true,
+            group_elimination: true,
+            join_elimination: true,
+            outer_join_to_antijoin: true,
+            eager_aggregation: true,
         }
     }
 }

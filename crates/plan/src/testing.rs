@@ -306,6 +306,17 @@ pub(crate) fn rewritten(sql: &str) -> Query {
     query
 }
 
+/// The same where rules make every rewrite that they can, whatever it costs.
+pub(crate) fn rewritten_wholly(sql: &str) -> Query {
+    let mut query = bound(sql).expect("the test's SQL binds");
+    let options = PlanOptions {
+        all_rewrites: true,
+        ..PlanOptions::default()
+    };
+    crate::rules::rewrite(&mut query, &crate::rules::Planning::quiet(&options));
+    query
+}
+
 /// A query as it runs.
 pub(crate) fn planned(sql: &str) -> QueryPlan {
     crate::bind_query(&parsed(sql), &FakeCatalog::new(), &PlanOptions::default())
@@ -323,6 +334,7 @@ pub(crate) fn check_cases(cases: &str, find: impl Fn(&str) -> String) {
     let margin = lines[0].len() - lines[0].trim_start().len();
     let expected_of = |line: &&str| line[margin..].strip_prefix("  ").map(str::to_owned);
     let mut rest = lines.as_slice();
+    let mut differences = Vec::new();
     while !rest.is_empty() {
         let statements = rest.iter().take_while(|line| expected_of(line).is_none());
         let (statements, behind) = rest.split_at(statements.count());
@@ -330,8 +342,12 @@ pub(crate) fn check_cases(cases: &str, find: impl Fn(&str) -> String) {
         for sql in statements {
             let found = find(sql.trim());
             let found: Vec<&str> = found.lines().collect();
-            assert_eq!(found, expected, "{}\n{}", sql.trim(), found.join("\n"));
+            if found != expected {
+                differences.push(format!("{}\n  {}", sql.trim(), found.join("\n  ")));
+            }
         }
         rest = &behind[expected.len()..];
     }
+    let all = differences.join("\n");
+    assert!(differences.is_empty(), "these became another plan:\n{all}");
 }

@@ -148,6 +148,7 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
         "force_overflow" => options.force_overflow = value.as_bool()?,
         "keep_all_plans" => options.keep_all_plans = value.as_bool()?,
         "optimizer" => options.optimizer = value.as_bool()?,
+        "all_rewrites" => options.all_rewrites = value.as_bool()?,
         "hash_mode" => {
             options.hash_mode = match value.as_str()? {
                 "normal" => HashMode::Normal,

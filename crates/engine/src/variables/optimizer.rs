@@ -80,6 +80,10 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
     "subquery_unnesting",
     "outer_join_simplification",
     "group_key_reduction",
+    "group_elimination",
+    "join_elimination",
+    "outer_join_to_antijoin",
+    "eager_aggregation",
 ];
 
 /// Those of [`OPTIMIZER_SWITCHES`] that no rule asks for: the others are in `mayfly_plan::OptimizerSwitches`.

@@ -14,6 +14,7 @@ mod function;
 mod group_concat;
 mod growth;
 mod json;
+mod merged;
 mod state;
 mod sum;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub(crate) use self::function::mismatch;
 pub use self::function::{
     Accumulator, AggregateFunction, AggregateSignature, BindAggregate, MakeAccumulator,
 };
+pub use self::merged::merged;
 pub use self::window::{Block, Frame, FrameAggregate, frame_aggregate};
 
 /// Every aggregate function.

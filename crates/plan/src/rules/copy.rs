@@ -40,8 +40,14 @@ impl Renumbered {
 /// A copy of a relation; the columns of outer queries that it reads are the same ones.
 pub(super) fn copy(relation: &Relation, columns: &NewColumns) -> (Relation, Renumbered) {
     let mut copy = relation.clone();
+    let numbers = renumber(&mut copy, columns);
+    (copy, numbers)
+}
+
+/// Gives the columns that a relation makes new numbers.
+pub(super) fn renumber(relation: &mut Relation, columns: &NewColumns) -> Renumbered {
     let mut numbers = Renumbered::default();
-    visit_relations_mut(&mut copy, &mut |one| {
+    visit_relations_mut(relation, &mut |one| {
         made_by(one, &mut |first, count| {
             let new = columns.some(count);
             numbers
@@ -52,7 +58,7 @@ pub(super) fn copy(relation: &Relation, columns: &NewColumns) -> (Relation, Renu
     numbers.0.sort_unstable();
     // A grouped column has the number of the column that it groups.
     numbers.0.dedup_by_key(|(old, _)| *old);
-    visit_expressions_mut(&mut copy, &mut |inner| {
+    visit_expressions_mut(relation, &mut |inner| {
         match &mut inner.kind {
             ExpressionKind::Column(id) => *id = numbers.of(*id),
             ExpressionKind::LogicalSubquery(subquery) => numbers.renumber(&mut subquery.columns),
@@ -60,8 +66,8 @@ pub(super) fn copy(relation: &Relation, columns: &NewColumns) -> (Relation, Renu
         }
         true
     });
-    visit_relations_mut(&mut copy, &mut |one| renumber_made(one, &numbers));
-    (copy, numbers)
+    visit_relations_mut(relation, &mut |one| renumber_made(one, &numbers));
+    numbers
 }
 
 /// Calls `visit` on the columns that a relation makes, as ranges of numbers.

@@ -17,19 +17,16 @@ pub(super) mod semijoins;
 #[cfg(test)]
 mod tests;
 
-use std::cell::Cell;
-
 use self::costs::{Costs, Joined};
 use self::operators::{Region, Set, TABLES_MAX, is_movable, leaf_count};
 use self::search::{Search, Wanted};
 use super::access_paths::needed_columns;
 use super::planning::Planning;
+use super::rule::NewColumns;
 use crate::estimate::Estimates;
 use crate::options::PlanOptions;
 use crate::trace::Trace;
-use crate::tree::logical::{
-    ColumnId, ColumnSet, Join, JoinHint, JoinHintKind, Query, Relation, with_stack,
-};
+use crate::tree::logical::{ColumnSet, Join, JoinHint, JoinHintKind, Query, Relation, with_stack};
 use crate::tree::physical::JoinKind;
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
@@ -41,11 +38,11 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
         estimates: Estimates::of(query),
         options: planning.options,
         trace: planning.trace,
-        next_column: Cell::new(query.next_column),
+        columns: NewColumns::of(query),
         hints: std::mem::take(&mut query.join_hints),
     };
     query.for_each_block_mut(&mut |relation| order.convert_semijoins(relation));
-    let next_column = order.next_column.get();
+    let next_column = order.columns.next();
     if next_column != query.next_column {
         query.next_column = next_column;
         order.needed = needed_columns(query);
@@ -61,8 +58,7 @@ pub(super) struct Order<'a> {
     pub(super) estimates: Estimates,
     pub(super) options: &'a PlanOptions,
     pub(super) trace: Option<&'a Trace>,
-    /// The first column number that is free.
-    next_column: Cell<ColumnId>,
+    pub(super) columns: NewColumns,
     hints: Vec<JoinHint>,
 }
 
@@ -73,11 +69,6 @@ enum Shape {
 }
 
 impl Order<'_> {
-    /// A number for a new column.
-    pub(super) fn new_column(&self) -> ColumnId {
-        self.next_column.replace(self.next_column.get() + 1)
-    }
-
     fn convert_semijoins(&self, relation: &mut Relation) {
         with_stack(|| {
             if let Relation::Join(join) = relation

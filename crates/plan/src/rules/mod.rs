@@ -6,11 +6,11 @@
 
 mod access_paths;
 mod aggregate_calls;
-mod combine_distinct;
 mod copy;
 mod derive_filters;
 mod distinct_aggregates;
 mod drop_orders;
+mod eager_aggregation;
 mod equality_classes;
 mod factor_disjunctions;
 mod filter_shared_results;
@@ -20,6 +20,7 @@ mod index_ends;
 mod index_orders;
 mod inline_common_tables;
 mod join_order;
+mod needless_joins;
 mod noted;
 mod outer_to_inner;
 mod planning;
@@ -30,9 +31,11 @@ mod reduce_group_keys;
 mod rule;
 mod scan_rows;
 mod simplify_predicates;
+mod single_groups;
 mod subqueries_to_joins;
 #[cfg(test)]
 mod tests;
+mod unique;
 mod unnest_subqueries;
 mod window_sorts;
 
@@ -62,6 +65,8 @@ const SHAPING: &[Rule] = &[
 const CHOOSING: &[Rule] = &[
     // Every reader's conditions stand at what it reads, and what follows from them goes on down.
     ("filter_shared_results", filter_shared_results::apply),
+    // What nobody needs is in nobody's way.
+    ("needless_joins", needless_joins::apply),
     // Each condition stands where the columns are that it is computed of.
     ("generated_columns", generated_columns::apply),
     ("derive_filters", derive_filters::apply),
@@ -70,7 +75,10 @@ const CHOOSING: &[Rule] = &[
     ("join_order", join_order::apply),
     ("drop_orders", drop_orders::apply),
     ("window_sorts", window_sorts::apply),
-    ("combine_distinct", combine_distinct::apply),
+    // Before rows are grouped in fewer ways than the statement says.
+    ("single_groups", single_groups::apply),
+    // Knows between which joins rows may be grouped.
+    ("eager_aggregation", eager_aggregation::apply),
     // What conditions make equal is known, and no group is bound to a limit yet.
     ("reduce_group_keys", reduce_group_keys::apply),
     ("distinct_aggregates", distinct_aggregates::apply),

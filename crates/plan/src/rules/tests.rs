@@ -2,6 +2,7 @@
 
 mod equalities;
 mod keys;
+mod needless;
 mod unnesting;
 
 use crate::testing::{check_cases, rewritten};
@@ -90,8 +91,8 @@ fn conditions_reach_the_scans() {
             scan t: (t.b = 'x')
             scan u: (u.c > 5)
         SELECT * FROM t LEFT JOIN u ON t.a = u.a AND u.c = 1 AND t.b = 'y' WHERE t.b = 'x' AND u.c IS NULL
-          filter: (u.c is null)
-            left join: (t.a = u.a) and (t.b = 'y')
+          extend: #4=NULL #5=NULL
+            anti join: (t.a = u.a) and (t.b = 'y')
               scan t: (t.b = 'x')
               scan u: (u.c = 1)
         SELECT * FROM (SELECT a, count(*) n FROM t GROUP BY a) d WHERE a = 3 AND n > 1

@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::schema::{Schema, Tables, VIEW};
 
 /// Switches that are turned in one of the ways.
-const SWITCHES: [&str; 17] = [
+const SWITCHES: [&str; 21] = [
     "derived_merge=off",
     "derived_condition_pushdown=off",
     "semijoin=off",
@@ -26,6 +26,10 @@ const SWITCHES: [&str; 17] = [
     "subquery_to_derived=on,semijoin=off",
     "outer_join_simplification=off",
     "group_key_reduction=off",
+    "group_elimination=off",
+    "join_elimination=off",
+    "outer_join_to_antijoin=off",
+    "eager_aggregation=off",
     "semijoin=off,derived_merge=off,materialization=off",
 ];
 
@@ -168,7 +172,9 @@ impl Databases {
             options.memory_limit = Some(16 << 20);
             options.batch_size = 1;
             options.force_overflow = true;
+            options.all_rewrites = true;
         });
+        let rewritten = Fixture::open(|options| options.all_rewrites = true);
         let simple = Fixture::open(|options| options.optimizer = false);
         let collides = Fixture::open(|options| {
             options.hash_mode = HashMode::Collide;
@@ -184,7 +190,13 @@ impl Databases {
         let mut ways = vec![
             Way::new("as it is", &plain, true, base, text),
             Way::new("prepared", &plain, true, base, Form::Prepared),
-            Way::new("without indexes, unnested", &plain, false, base, text),
+            Way::new(
+                "without indexes, all rewrites",
+                &rewritten,
+                false,
+                base,
+                text,
+            ),
             Way::new("temporary tables", &plain, true, Tables::Temporary, text),
             Way::new(
                 "MEMORY tables, equal hashes",
@@ -204,13 +216,9 @@ impl Databases {
                 Form::Repeated,
             ),
         ];
-        // On tables as small as these no subquery is a join by its cost.
-        ways[2]
-            .session
-            .must("SET optimizer_switch = 'subquery_to_derived=on'");
         ways[5].turns = true;
         let databases = Self {
-            _fixtures: vec![plain, tiny, simple, collides, durable],
+            _fixtures: vec![plain, tiny, rewritten, simple, collides, durable],
             _directory: directory,
         };
         (databases, ways)

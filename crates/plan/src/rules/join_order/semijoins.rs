@@ -98,7 +98,7 @@ fn keyed(
     let id = match side.kind {
         // A text may be compared by another collation than the column's.
         ExpressionKind::Column(id) if !side.ty.is_string() => id,
-        _ => order.new_column(),
+        _ => order.columns.one(),
     };
     let column = Expression::column(id, side.ty.clone(), side.nullable);
     let expression = std::mem::replace(&mut **side, column);

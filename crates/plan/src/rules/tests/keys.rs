@@ -7,7 +7,7 @@ fn what_keys_determine_is_no_key() {
     check(
         "
         SELECT id, b, a, count(*) FROM t GROUP BY id, b, a
-          aggregate by t.id: count(0) any_value(t.b) any_value(t.a)
+          extend: #4=1
             scan t
         SELECT t.id, t.b, u.c, sum(u.a) FROM t, u WHERE t.a = u.a GROUP BY t.id, t.b, u.c
           aggregate by t.id u.c: sum(u.a) any_value(t.b)
@@ -15,7 +15,7 @@ fn what_keys_determine_is_no_key() {
               scan t
               scan u
         SELECT t.id, w.b, count(*) FROM t, w WHERE t.a = w.id GROUP BY t.id, t.b, w.b, w.g
-          aggregate by t.id: count(0) any_value(t.b) any_value(w.b) any_value(w.g)
+          extend: #13=1
             inner join
               scan t
               scan w

@@ -1,6 +1,7 @@
 //! Correlated subqueries that become joins with groups.
 
 use super::check;
+use crate::testing::{check_cases, rewritten_wholly};
 
 #[test]
 fn aggregates_are_grouped_by_what_correlates_them() {
@@ -182,5 +183,52 @@ fn some_subqueries_stay() {
                 scan v: (v.a > t.a)
             scan t
         ",
+    );
+}
+
+#[test]
+fn any_and_all_ask_the_ends_of_groups() {
+    check_cases(
+        "
+        SELECT t.b FROM t WHERE t.id = 3 OR t.a > ANY (SELECT v.a FROM v WHERE v.a = t.id)
+          filter: ((t.id = 3) or (((t.a > #23) is true) or ((#22 is not null) and (t.a is null) and NULL)))
+            left join: (#21 = t.id)
+              scan t
+              derived derived_1_2 (select #2)
+                aggregate by v.a: count(#24) min(#25)
+                  semi join: (v.a = t.id)
+                    aggregate by v.a: count(0) min(v.a)
+                      scan v
+                    scan t
+        SELECT t.id <= ALL (SELECT u.c FROM u WHERE u.a = t.a) FROM t
+          extend: #7=(not((((not((t.id <= #18))) is true) or ((#16 is not null) and (#17 <> #16) and NULL))))
+            left join: (#15 = t.a)
+              scan t
+              derived derived_1_2 (select #2)
+                aggregate by u.a: count(0) count(u.c) min(u.c)
+                  scan u
+        SELECT t.b FROM t WHERE t.id = 3 OR t.id IN (SELECT v.a FROM v WHERE v.a = t.a)
+          filter: ((t.id = 3) or (#21 is not null))
+            left join: (#20 = t.a) and (#20 = t.id)
+              scan t
+              derived derived_1_2 (select #2)
+                aggregate by v.a: count(#22)
+                  semi join: (v.a = t.a) and (v.a = t.id)
+                    aggregate by v.a: count(0)
+                      scan v
+                    scan t
+        SELECT t.a NOT IN (SELECT u.c FROM u WHERE u.a = t.id) FROM t
+          extend: #7=(not(((#16 is not null) or ((#24 is not null) and ((t.a is null) or (#25 <> #24)) and NULL))))
+            left join: (#23 = t.id)
+              left join: (#14 = t.id) and (#15 = t.a)
+                scan t
+                derived derived_1_2 (select #2)
+                  aggregate by u.a u.c: count(0)
+                    scan u
+              derived derived_1_2 (select #2)
+                aggregate by u.a: count(0) count(u.c)
+                  scan u
+        ",
+        |sql| rewritten_wholly(sql).to_string(),
     );
 }

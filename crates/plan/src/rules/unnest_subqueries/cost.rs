@@ -1,7 +1,6 @@
 //! What a correlated subquery costs when it is run for the outer rows, and what as a join.
 
 use crate::access::{lookup, path};
-use crate::bind::compare_expression as compare;
 use crate::estimate::Estimates;
 use crate::options::PlanOptions;
 use crate::tree::expression::Expression;
@@ -88,7 +87,7 @@ impl Choice<'_> {
         self.equalities
             .iter()
             .filter(|one| one.inner.columns().is_subset(&own))
-            .map(|one| compare(one.comparison, one.inner.clone(), one.outer.clone()))
+            .map(Correlation::condition)
             .collect()
     }
 

@@ -17,19 +17,21 @@
 //! they are few they also keep rows out of the groups that no outer row asks for.
 
 mod cost;
+mod quantified;
 mod shape;
 mod taken;
 
 use std::cell::Cell;
 
 use super::access_paths::needed_columns;
-use super::copy::copy;
+use super::copy::{copy, renumber};
 use super::planning::Planning;
 use super::rule::{NewColumns, is_movable, substitute};
 use super::{outer_to_inner, propagate_equalities, push_predicates, scan_rows};
 use crate::bind::compare_expression as compare;
 use crate::document::{Document, Members};
 use crate::estimate::Estimates;
+use crate::predicates::or;
 use crate::trace::{Trace, number, object};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -39,6 +41,7 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{JoinKind, Purpose};
 use cost::{Choice, combinations};
+use quantified::Quantified;
 use shape::{Shape, column_types, is_exact};
 use taken::Taken;
 
@@ -96,10 +99,11 @@ fn has_candidate(expression: &Expression) -> bool {
 
 /// Whether a subquery may become a join: what reads nothing of the rows around it is run once anyway.
 fn is_candidate(subquery: &Subquery) -> bool {
-    let is_kind = matches!(
-        subquery.kind,
-        SubqueryKind::Scalar | SubqueryKind::Exists { .. }
-    );
+    let is_kind = match &subquery.kind {
+        SubqueryKind::Scalar | SubqueryKind::Exists { .. } => true,
+        SubqueryKind::Quantified { .. } => Quantified::of(subquery).is_some(),
+        SubqueryKind::Row { .. } => false,
+    };
     is_kind && !free_columns(&subquery.relation).is_empty()
 }
 
@@ -194,35 +198,61 @@ impl Unnest<'_> {
             return None;
         }
         let runs = combinations(input, &free, &self.estimates).min(asked);
-        let unnested = self.unnested(subquery, whole, input, &outer, runs)?;
-        let left = input.take();
-        *input = Relation::Join(Join::new(JoinKind::Left, left, unnested.right, unnested.on));
+        let (columns, options) = (&self.columns, self.planning.options);
+        let relation = subquery.relation.clone();
+        let mut joined: Vec<Unnested> = Vec::new();
+        let mut join = |(rows, shape): (Relation, Shape)| {
+            let unnested = self.unnested(subquery, rows, shape, (&*input, &outer), runs)?;
+            let value = unnested.value.clone();
+            joined.push(unnested);
+            Some(value)
+        };
+        let value = match &subquery.kind {
+            SubqueryKind::Exists { negated } => {
+                join(Shape::existence(relation, *negated, columns, options)?)?
+            }
+            SubqueryKind::Quantified { .. } => {
+                let quantified = Quantified::of(subquery)?;
+                match quantified.membership() {
+                    None => join(quantified.shape(relation, true, columns, options)?)?,
+                    Some(member) => {
+                        let rest = quantified.may_be_unknown().then(|| relation.clone());
+                        let members = relation.filtered(vec![member]);
+                        let found = join(Shape::existence(members, false, columns, options)?)?;
+                        let unknown = match rest {
+                            None => None,
+                            Some(rest) => {
+                                Some(join(quantified.shape(rest, false, columns, options)?)?)
+                            }
+                        };
+                        quantified.told(or([found].into_iter().chain(unknown).collect()))
+                    }
+                }
+            }
+            SubqueryKind::Scalar | SubqueryKind::Row { .. } => {
+                let column = *subquery.columns.first()?;
+                let value = Expression::column(column, whole.ty.clone(), true);
+                join(Shape::value(relation, value)?)?
+            }
+        };
+        for unnested in joined {
+            let left = input.take();
+            *input = Relation::Join(Join::new(JoinKind::Left, left, unnested.right, unnested.on));
+        }
         self.changed.set(true);
-        Some(unnested.value)
+        Some(value)
     }
 
     fn unnested(
         &self,
         subquery: &Subquery,
-        whole: &Expression,
-        input: &Relation,
-        outer: &ColumnSet,
+        rows: Relation,
+        shape: Shape,
+        (input, outer): (&Relation, &ColumnSet),
         runs: f64,
     ) -> Option<Unnested> {
-        let relation = subquery.relation.clone();
-        let shape = match &subquery.kind {
-            SubqueryKind::Exists { negated } => {
-                let options = self.planning.options;
-                Shape::existence(relation, *negated, &self.columns, options)?
-            }
-            _ => {
-                let column = *subquery.columns.first()?;
-                let value = Expression::column(column, whole.ty.clone(), true);
-                Shape::value(relation, value)?
-            }
-        };
         let mut taken = Taken::new(outer, &self.columns);
-        let inner = taken.take(shape.input.clone())?;
+        let inner = taken.take(rows)?;
         let choice = Choice {
             runs,
             outer_rows: self.estimates.relation(input),
@@ -233,7 +263,8 @@ impl Unnest<'_> {
             options: self.planning.options,
         };
         let (is_better, subquery_cost, join_cost) = choice.prefers_join();
-        let chosen = is_better || self.planning.options.switches.subquery_to_derived;
+        let options = self.planning.options;
+        let chosen = is_better || options.switches.subquery_to_derived || options.all_rewrites;
         let unnested = chosen
             .then(|| self.built(shape, &taken, inner, input, subquery.select_id))
             .flatten()
@@ -247,17 +278,11 @@ impl Unnest<'_> {
 
     /// The same under new column numbers: a subquery may stand in a statement twice, as an item of the select list
     /// and where its alias is read.
-    fn renumbered(&self, unnested: Unnested) -> Unnested {
-        let Unnested {
-            right,
-            mut on,
-            mut value,
-        } = unnested;
-        let (right, numbers) = copy(&right, &self.columns);
-        on.iter_mut()
-            .chain([&mut value])
-            .for_each(|one| numbers.apply(one));
-        Unnested { right, on, value }
+    fn renumbered(&self, mut unnested: Unnested) -> Unnested {
+        let numbers = renumber(&mut unnested.right, &self.columns);
+        let parts = unnested.on.iter_mut().chain([&mut unnested.value]);
+        parts.for_each(|one| numbers.apply(one));
+        unnested
     }
 
     fn built(
@@ -268,12 +293,12 @@ impl Unnest<'_> {
         input: &Relation,
         select_id: usize,
     ) -> Option<Unnested> {
+        if shape.is_by_key(taken, &inner) {
+            return shape.by_key(taken, inner);
+        }
         let shape = match shape.calls {
             Some(_) => shape,
-            None => match shape.by_key(taken, &inner) {
-                Some(unnested) => return Some(unnested),
-                None => shape.as_groups(&self.columns, self.planning.options)?,
-            },
+            None => shape.as_groups(&self.columns, self.planning.options)?,
         };
         // Without an equality there is one group for all rows, also where there are none, and each pair is made in any
         // case.
@@ -325,7 +350,7 @@ impl Unnest<'_> {
         let equal = taken.equalities.iter().map(|one| {
             let mut outer = one.outer.clone();
             numbers.apply(&mut outer);
-            compare(one.comparison, one.inner.clone(), outer)
+            one.of(one.inner.clone(), outer)
         });
         let on = equal.collect();
         Relation::Join(Join::new(JoinKind::Semi, inner, source, on))
@@ -490,6 +515,8 @@ fn note(
 ) {
     let from = match &subquery.kind {
         SubqueryKind::Exists { .. } => "EXISTS (SELECT)",
+        SubqueryKind::Quantified { all: false, .. } => "ANY (SELECT)",
+        SubqueryKind::Quantified { all: true, .. } => "ALL (SELECT)",
         _ => "scalar subquery",
     };
     let mut members: Members = vec![

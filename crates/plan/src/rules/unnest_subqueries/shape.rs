@@ -8,53 +8,72 @@ use super::taken::{Taken, for_existence};
 use crate::options::PlanOptions;
 use crate::predicates::conjunction;
 use crate::rules::aggregate_calls::{any_value, row_count};
-use crate::rules::combine_distinct::is_unique;
 use crate::rules::rule::{NewColumns, is_movable, is_null_with, substitute};
+use crate::rules::unique::{compared_column, is_unique};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
-    ColumnId, ColumnSet, Computed, Relation, Scan, has_subquery, produced, visit_expression,
-    with_stack,
+    ColumnId, ColumnSet, Computed, Relation, has_subquery, produced, visit_expression,
 };
-use crate::tree::physical::AggregateCall;
+use crate::tree::physical::{AggregateCall, Purpose};
 
 /// Aggregates and their columns.
 pub(super) type Calls = Vec<(ColumnId, AggregateCall)>;
 
-/// A subquery, taken apart.
+/// What a subquery makes of its rows.
 pub(super) struct Shape {
-    /// Its rows, before they are grouped.
-    pub(super) input: Relation,
     /// Its aggregates over all rows; none when there is no group. EXISTS counts its rows.
     pub(super) calls: Option<Calls>,
     result: Wanted,
 }
 
 enum Wanted {
-    /// A value, if conditions hold (HAVING), over the aggregates.
+    /// A value, if conditions hold (HAVING), over the aggregates of all rows.
     Value(Expression, Vec<Expression>),
-    /// Whether there are rows, or none.
-    Rows { negated: bool },
+    /// A value over the aggregates of a group that may be missing.
+    Decided(Expression),
 }
 
 impl Shape {
+    /// A value over aggregates, which are NULL where there is no group.
+    pub(super) fn decided(calls: Calls, value: Expression) -> Self {
+        Self {
+            calls: Some(calls),
+            result: Wanted::Decided(value),
+        }
+    }
+
+    /// The rows of EXISTS, and what it makes of them.
     pub(super) fn existence(
         relation: Relation,
         negated: bool,
         columns: &NewColumns,
         options: &PlanOptions,
-    ) -> Option<Self> {
-        Some(Self {
-            input: for_existence(relation)?,
-            calls: Some(vec![(columns.one(), row_count(options)?)]),
-            result: Wanted::Rows { negated },
-        })
+    ) -> Option<(Relation, Self)> {
+        let (id, call) = (columns.one(), row_count(options)?);
+        let ty = call.signature.result.clone();
+        let count = Box::new(Expression::column(id, ty, true));
+        let is_missing = Expression::predicate(ExpressionKind::IsNull(count), false);
+        let value = match negated {
+            true => is_missing,
+            false => crate::bind::not_expression(is_missing),
+        };
+        let rows = for_existence(relation)?;
+        Some((rows, Self::decided(vec![(id, call)], value)))
     }
 
-    /// A subquery that gives the value of `value` over its only row.
-    pub(super) fn value(relation: Relation, mut value: Expression) -> Option<Self> {
-        let whole = value.clone();
+    /// The rows of a subquery that gives the value of `value` over its only row, and what it makes of them.
+    pub(super) fn value(relation: Relation, mut value: Expression) -> Option<(Relation, Self)> {
+        if !is_aggregated(&relation) {
+            // Rows as they are: which of them there are is not changed by an order.
+            let shape = Self {
+                calls: None,
+                result: Wanted::Value(value, Vec::new()),
+            };
+            let is_limited = matches!(relation, Relation::Limit { .. });
+            return (!is_limited).then_some((relation, shape));
+        }
         let mut having: Vec<Expression> = Vec::new();
-        let mut rest = relation.clone();
+        let mut rest = relation;
         loop {
             rest = match rest {
                 Relation::Extend { input, columns } | Relation::Project { input, columns } => {
@@ -67,59 +86,29 @@ impl Shape {
                     *input
                 }
                 Relation::Sort { input, .. }
-                | Relation::Block {
-                    input,
-                    derived: None,
-                    ..
-                } => *input,
-                Relation::Limit {
-                    input,
-                    offset: 0,
-                    count,
-                } if count > 0 => *input,
-                Relation::Aggregate(aggregate)
-                    if aggregate.keys.is_empty() && aggregate.rollup.is_none() =>
-                {
+                | Relation::Block { input, .. }
+                | Relation::Limit { input, .. } => *input,
+                Relation::Aggregate(aggregate) => {
                     let is_plain = |part: &Expression| is_movable(part) && !has_subquery(part);
                     if !is_plain(&value) || !having.iter().all(is_plain) {
                         return None;
                     }
-                    return Some(Self {
-                        input: *aggregate.input,
+                    let shape = Self {
                         calls: Some(aggregate.aggregates),
                         result: Wanted::Value(value, having),
-                    });
+                    };
+                    return Some((*aggregate.input, shape));
                 }
-                _ => break,
+                _ => return None,
             };
         }
-        // Rows as they are: which of them there are is not changed by an order.
-        let input = match relation {
-            Relation::Limit { .. } => return None,
-            other => other,
-        };
-        Some(Self {
-            input,
-            calls: None,
-            result: Wanted::Value(whole, Vec::new()),
-        })
     }
 
     /// The value over the aggregates of a group that may be missing.
     pub(super) fn value_over(self, calls: &Calls) -> Option<Expression> {
         let (mut value, mut having) = match self.result {
             Wanted::Value(value, having) => (value, having),
-            Wanted::Rows { negated } => {
-                let (id, call) = calls.first()?;
-                let ty = call.signature.result.clone();
-                let count = Box::new(Expression::column(*id, ty, true));
-                let is_missing = Expression::predicate(ExpressionKind::IsNull(count), false);
-                return Some(if negated {
-                    is_missing
-                } else {
-                    crate::bind::not_expression(is_missing)
-                });
-            }
+            Wanted::Decided(value) => return Some(value),
         };
         let mut counts = Vec::new();
         for (id, call) in calls {
@@ -159,38 +148,32 @@ impl Shape {
         })
     }
 
-    /// The join that a subquery without aggregates is when a unique key finds its only row.
-    pub(super) fn by_key(&self, taken: &Taken<'_>, inner: &Relation) -> Option<Unnested> {
-        let Wanted::Value(value, _) = &self.result else {
-            return None;
-        };
-        let mut found = ColumnSet::new();
-        for one in &taken.equalities {
-            if let ExpressionKind::Column(id) = one.inner.kind
-                && has_collation_of(inner, id, &one.inner.ty)
-            {
-                found.insert(id);
-            }
-        }
-        if !is_unique(inner, &found) {
-            return None;
-        }
-        let (mut value, on) = (value.clone(), taken.all_conditions());
+    /// Whether a unique key finds the only row of a subquery without aggregates.
+    pub(super) fn is_by_key(&self, taken: &Taken<'_>, inner: &Relation) -> bool {
+        let equalities = taken.equalities.iter();
+        let found = equalities.filter_map(|one| compared_column(&one.inner, inner));
+        self.calls.is_none() && is_unique(inner, &found.collect())
+    }
+
+    /// The join that it is then.
+    pub(super) fn by_key(self, taken: &Taken<'_>, inner: Relation) -> Option<Unnested> {
+        let (Wanted::Value(mut value, _) | Wanted::Decided(mut value)) = self.result;
+        let on = taken.all_conditions();
         let mut asked = ColumnSet::new();
         asked.add_read_by(&on);
         // What is NULL without the row may be computed after the join, which then can follow an index.
         let right = match inner {
             Relation::Extend { input, columns }
                 if columns.iter().all(|column| {
-                    is_null_with(&column.expression, &produced(input))
+                    is_null_with(&column.expression, &produced(&input))
                         && is_movable(&column.expression)
                         && !asked.contains(column.id)
                 }) =>
             {
-                computed(&mut value, columns)?;
-                Relation::clone(input)
+                computed(&mut value, &columns)?;
+                *input
             }
-            other => other.clone(),
+            other => other,
         };
         Some(Unnested { right, on, value })
     }
@@ -221,10 +204,51 @@ impl Shape {
         // Without a group it is NULL, and so is the value.
         count.signature.nullable = true;
         Some(Self {
-            input: self.input,
             calls: Some(vec![(count_id, count), (any_id, any_value)]),
             result: Wanted::Value(Expression::new(kind, ty, true), Vec::new()),
         })
+    }
+}
+
+/// Whether a subquery gives what is computed of aggregates over all of its rows.
+fn is_aggregated(relation: &Relation) -> bool {
+    match relation {
+        Relation::Extend { input, .. }
+        | Relation::Project { input, .. }
+        | Relation::Filter { input, .. }
+        | Relation::Sort { input, .. }
+        | Relation::Block {
+            input,
+            derived: None,
+            ..
+        } => is_aggregated(input),
+        Relation::Limit {
+            input,
+            offset: 0,
+            count,
+        } => *count > 0 && is_aggregated(input),
+        Relation::Aggregate(aggregate) => aggregate.keys.is_empty() && aggregate.rollup.is_none(),
+        _ => false,
+    }
+}
+
+/// The rows of a subquery whose values are compared, without what changes nothing about them.
+pub(super) fn for_values(relation: Relation) -> Relation {
+    match relation {
+        Relation::Sort {
+            input, limit: None, ..
+        } => for_values(*input),
+        Relation::Aggregate(aggregate)
+            if aggregate.purpose == Purpose::Distinct
+                && aggregate.aggregates.is_empty()
+                && aggregate
+                    .keys
+                    .iter()
+                    .all(|key| key.expression.as_column() == Some(key.id)) =>
+        {
+            for_values(*aggregate.input)
+        }
+        other => other,
     }
 }
 
@@ -239,22 +263,6 @@ fn computed(part: &mut Expression, columns: &[Computed]) -> Option<()> {
     }
     substitute(part, columns);
     Some(())
-}
-
-/// Whether texts of a column are read by the collation that the column's table has for it.
-fn has_collation_of(relation: &Relation, id: ColumnId, ty: &SqlType) -> bool {
-    let of_scan = |scan: &Scan| {
-        let at = id.checked_sub(scan.first)?;
-        scan.table.columns.get(at).map(|column| column.ty.collation)
-    };
-    !ty.is_string()
-        || with_stack(|| match relation {
-            Relation::Scan(scan) => of_scan(scan) == Some(ty.collation),
-            _ => {
-                let mut inputs = relation.inputs().into_iter();
-                inputs.any(|input| has_collation_of(input, id, ty))
-            }
-        })
 }
 
 /// The columns among `outer` that expressions read, each once.

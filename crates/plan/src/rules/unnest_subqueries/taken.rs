@@ -14,7 +14,19 @@ pub(super) struct Correlation {
     pub(super) inner: Expression,
     /// Of the outer row's.
     pub(super) outer: Expression,
-    pub(super) comparison: Comparison,
+    comparison: Comparison,
+}
+
+impl Correlation {
+    /// The condition itself.
+    pub(super) fn condition(&self) -> Expression {
+        self.of(self.inner.clone(), self.outer.clone())
+    }
+
+    /// The same condition of other expressions.
+    pub(super) fn of(&self, inner: Expression, outer: Expression) -> Expression {
+        compare(self.comparison, inner, outer)
+    }
 }
 
 /// What is taken out.
@@ -164,11 +176,7 @@ impl<'a> Taken<'a> {
                 }
             };
             let key = Expression::column(id, inner.ty.clone(), inner.nullable);
-            on.push(compare(
-                correlation.comparison,
-                key,
-                correlation.outer.clone(),
-            ));
+            on.push(correlation.of(key, correlation.outer.clone()));
         }
         on.extend(self.of_outer.iter().cloned());
         (keys, on)
@@ -176,10 +184,7 @@ impl<'a> Taken<'a> {
 
     /// Every condition that was taken out, as it was.
     pub(super) fn all_conditions(&self) -> Vec<Expression> {
-        let equalities = self.equalities.iter().map(|one| {
-            let (inner, outer) = (one.inner.clone(), one.outer.clone());
-            compare(one.comparison, inner, outer)
-        });
+        let equalities = self.equalities.iter().map(Correlation::condition);
         let rest = self.of_outer.iter().chain(&self.others).cloned();
         equalities.chain(rest).collect()
     }

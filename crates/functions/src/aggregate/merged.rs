@@ -1,0 +1,85 @@
+//! Aggregates of partial aggregates: rules group rows below a join first, and what each group gave is put together
+//! above it, as often as the group has partners there.
+//!
+//! A partial COUNT() is a COUNT(), and a partial SUM() one that keeps the type of its state. SUM(), MIN() and MAX()
+//! of what they gave need no other function. No name leads SQL to those here.
+
+use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
+use arrow_buffer::NullBuffer;
+use arrow_select::filter::filter;
+use mayfly_types::{Error, Result};
+
+use super::function::{AggregateFunction, AggregateFunction as Row};
+use super::{count, sum};
+use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext};
+
+/// The function that puts partial states of COUNT() or AVG() together, which are its arguments.
+pub fn merged(name: &str) -> Option<&'static AggregateFunction> {
+    let mut known = MERGED.iter();
+    known.find(|function| function.names()[0] == name)
+}
+
+/// Who has partial states has the signature, too.
+const MERGED: &[Row] = &[
+    Row::new(&["count"], 1..=1, no_signature, |_, _, _| {
+        Ok(Box::new(Merged(Box::<count::Counts>::default())))
+    }),
+    Row::new(&["avg"], 2..=2, no_signature, |signature, _, _| {
+        Ok(Box::new(Merged(sum::states(signature, true)?)))
+    }),
+];
+
+fn no_signature(_: &Binding<'_>) -> Result<AggregateSignature> {
+    Err(Error::internal("partial aggregates have no signature"))
+}
+
+/// Takes states for rows. One that is NULL is of no rows.
+struct Merged(Box<dyn Accumulator>);
+
+impl Accumulator for Merged {
+    fn resize(&mut self, group_count: usize) {
+        self.0.resize(group_count);
+    }
+
+    fn update(
+        &mut self,
+        groups: &[u32],
+        arguments: &[ArrayRef],
+        context: &EvaluationContext,
+    ) -> Result<()> {
+        let nulls = arguments.iter().map(|column| column.nulls());
+        let nulls = nulls.fold(None, |all, own| NullBuffer::union(all.as_ref(), own));
+        let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
+            return self.0.merge(groups, arguments, context);
+        };
+        let is_state = BooleanArray::new(nulls.into_inner(), None);
+        let kept = |column: &dyn Array| filter(column, &is_state).map_err(Error::internal);
+        let groups = kept(&UInt32Array::from(groups.to_vec()))?;
+        let states = arguments.iter().map(|column| kept(column));
+        let states = states.collect::<Result<Vec<_>>>()?;
+        let groups = groups.as_any().downcast_ref::<UInt32Array>();
+        let groups = groups.ok_or_else(|| Error::internal("groups are numbers"))?;
+        self.0.merge(groups.values(), &states, context)
+    }
+
+    fn merge(
+        &mut self,
+        groups: &[u32],
+        state: &[ArrayRef],
+        context: &EvaluationContext,
+    ) -> Result<()> {
+        self.0.merge(groups, state, context)
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        self.0.take_state()
+    }
+
+    fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
+        self.0.take_result(context)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes()
+    }
+}

@@ -1,0 +1,419 @@
+//! Rows are grouped before they are joined where that leaves few of them: of
+//! `SELECT d.name, SUM(f.amount) FROM facts f JOIN days d ON f.day = d.id GROUP BY d.name` the facts are summed by
+//! their day first, each day is joined once, and the sums are summed again (Yan and Larson, "Eager Aggregation and
+//! Lazy Aggregation", VLDB 1995).
+//!
+//! Rows that agree in all columns that anything above them reads, except as what is aggregated, have the same partners
+//! in every join, so that their partial group stands for all of them; and what it has is counted as often as it has
+//! partners. The rows may be those of either side of an inner join, and of the preserved side of other joins: on the
+//! other side of an outer join a row that is added counts as one.
+//!
+//! An aggregate over columns of other tables is in nobody's way when it minds no repeated values. SUM() and AVG() of
+//! doubles are not taken apart: their sums are rounded once, at the end.
+
+use mayfly_functions::AggregateSignature;
+use mayfly_functions::aggregate;
+use mayfly_types::{SqlType, TypeKind};
+
+use super::planning::Planning;
+use super::rule::{NewColumns, is_movable, substitute};
+use crate::estimate::{Estimates, groups};
+use crate::options::PlanOptions;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{
+    Aggregate, ColumnId, ColumnSet, Computed, Join, Query, Relation, has_subquery, produced,
+    visit_expression, with_stack,
+};
+use crate::tree::physical::{AggregateCall, JoinKind, Purpose};
+
+/// So much cheaper the partial groups must be thought to be: how many there are is known badly.
+const RISK: f64 = 1.5;
+/// What is not worth a grouping more: rows that are joined in about a millisecond.
+const NEGLIGIBLE: f64 = 10_000.0;
+
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    let is_candidate = |relation: &Relation| match relation {
+        Relation::Aggregate(aggregate) => joins_below(&aggregate.input),
+        _ => false,
+    };
+    if !planning.options.switches.eager_aggregation || !query.holds(is_candidate) {
+        return;
+    }
+    let eager = Eager {
+        estimates: Estimates::of(query),
+        columns: NewColumns::of(query),
+        options: planning.options,
+    };
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Aggregate(aggregate) = relation {
+            eager.aggregate(aggregate);
+        }
+    });
+    query.next_column = eager.columns.next();
+}
+
+fn joins_below(relation: &Relation) -> bool {
+    match relation {
+        Relation::Join(_) => true,
+        Relation::Filter { input, .. } | Relation::Extend { input, .. } => joins_below(input),
+        _ => false,
+    }
+}
+
+/// What is computed between an aggregate and the joins, taken out of its way.
+fn take_computed(relation: &mut Relation) -> Vec<Computed> {
+    match relation {
+        Relation::Extend { input, columns }
+            if columns.iter().all(|column| is_plain(&column.expression)) =>
+        {
+            let columns = std::mem::take(columns);
+            *relation = input.take();
+            columns
+        }
+        _ => Vec::new(),
+    }
+}
+
+struct Eager<'a> {
+    estimates: Estimates,
+    columns: NewColumns,
+    options: &'a PlanOptions,
+}
+
+/// Which input of a relation is next on the way to the rows that are grouped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Left,
+    Right,
+}
+
+/// What is above the rows that are grouped.
+#[derive(Clone, Default)]
+struct Above<'r> {
+    /// The way from the aggregate, one turn for each join.
+    turns: Vec<Turn>,
+    /// How many rows each join on it gives, the uppermost first.
+    rows: Vec<f64>,
+    /// What stands on it.
+    expressions: Vec<&'r Expression>,
+}
+
+/// A place where rows may be grouped.
+struct Place {
+    turns: Vec<Turn>,
+    keys: Vec<Expression>,
+    gain: f64,
+}
+
+impl Eager<'_> {
+    /// Groups some rows below an aggregate, where that is worth it.
+    fn aggregate(&self, aggregate: &mut Aggregate) {
+        let computed = take_computed(&mut aggregate.input);
+        if computed.is_empty() {
+            self.group_below(aggregate);
+            return;
+        }
+        let written = (aggregate.keys.clone(), aggregate.aggregates.clone());
+        let keys = aggregate.keys.iter_mut().map(|key| &mut key.expression);
+        let calls = aggregate.aggregates.iter_mut();
+        let arguments = calls.flat_map(|(_, call)| &mut call.arguments);
+        keys.chain(arguments)
+            .for_each(|expression| substitute(expression, &computed));
+        if self.group_below(aggregate).is_none() {
+            (aggregate.keys, aggregate.aggregates) = written;
+            *aggregate.input = aggregate.input.take().extended(computed);
+        }
+    }
+
+    fn group_below(&self, aggregate: &mut Aggregate) -> Option<()> {
+        let mut best: Option<Place> = None;
+        let mut above = Above::default();
+        let keys = aggregate.keys.iter().map(|key| &key.expression);
+        above.expressions.extend(keys);
+        self.search(&aggregate.input, above, aggregate, &mut best);
+        let place = best?;
+        let rows = at(&mut aggregate.input, &place.turns)?;
+        let own = produced(rows);
+        let mut partial = Vec::new();
+        for (_, call) in &mut aggregate.aggregates {
+            if let Some(Part::Partial(in_two)) = Part::of(call, &own) {
+                let ids = self.columns.some(in_two.partial.len());
+                *call = in_two.merged(call, ids);
+                partial.extend((ids..).zip(in_two.partial));
+            }
+        }
+        let keys = place.keys.into_iter().filter_map(|expression| {
+            let id = expression.as_column()?;
+            Some(Computed { id, expression })
+        });
+        let cause = "rows are grouped before they are joined";
+        let (purpose, keys) = (Purpose::Aggregate, keys.collect());
+        let groups = Aggregate::new(rows.take(), keys, partial, purpose, cause);
+        *rows = Relation::Aggregate(groups);
+        Some(())
+    }
+
+    /// Looks for the best place below a relation.
+    fn search<'r>(
+        &self,
+        relation: &'r Relation,
+        mut above: Above<'r>,
+        aggregate: &Aggregate,
+        best: &mut Option<Place>,
+    ) {
+        with_stack(|| match relation {
+            Relation::Filter { input, predicates } if predicates.iter().all(is_plain) => {
+                above.expressions.extend(predicates);
+                self.search(input, above, aggregate, best);
+            }
+            Relation::Join(join) if is_open(join) => {
+                above.expressions.extend(&join.on);
+                above.rows.push(self.estimates.relation(relation));
+                let mut below = |input, turn| {
+                    let mut above = above.clone();
+                    above.turns.push(turn);
+                    self.consider(input, &above, aggregate, best);
+                    self.search(input, above, aggregate, best);
+                };
+                below(&join.left, Turn::Left);
+                if join.kind == JoinKind::Inner {
+                    below(&join.right, Turn::Right);
+                }
+            }
+            _ => {}
+        });
+    }
+
+    fn consider(
+        &self,
+        rows: &Relation,
+        above: &Above<'_>,
+        aggregate: &Aggregate,
+        best: &mut Option<Place>,
+    ) {
+        let Some(keys) = keys_of(rows, above, aggregate) else {
+            return;
+        };
+        let gain = self.gain(rows, &keys, above);
+        if gain > best.as_ref().map_or(0.0, |best| best.gain) {
+            let turns = above.turns.clone();
+            *best = Some(Place { turns, keys, gain });
+        }
+    }
+
+    /// How many rows less are grouped and joined; nothing where it is not worth it.
+    fn gain(&self, rows: &Relation, keys: &[Expression], above: &Above<'_>) -> f64 {
+        let count = self.estimates.relation(rows);
+        if self.options.all_rewrites {
+            return count + 1.0;
+        }
+        // A guess is no reason.
+        let is_known = |key| groups::distinct_of(&self.estimates, key).is_some();
+        if !keys.iter().all(is_known) {
+            return 0.0;
+        }
+        let groups = groups::grouped(&self.estimates, count, keys, None);
+        let left = (groups / count.max(1.0)).min(1.0);
+        // What enters the joins may be found by an index, and leaves them to be grouped.
+        let last = above.rows.last().copied().unwrap_or(count);
+        let top = above.rows.first().copied().unwrap_or(count);
+        let joined = count.min(last) + above.rows.iter().sum::<f64>() + top;
+        let eager = count + joined * left;
+        match joined - eager > NEGLIGIBLE && joined > eager * RISK {
+            true => joined - eager,
+            false => 0.0,
+        }
+    }
+}
+
+/// Whether the rows of a join's inputs may be grouped below it.
+fn is_open(join: &Join) -> bool {
+    !join.lateral
+        && join.lookup.is_none()
+        && join.on.iter().all(is_plain)
+        && join.null_aware.is_empty()
+}
+
+fn is_plain(expression: &Expression) -> bool {
+    is_movable(expression) && !has_subquery(expression)
+}
+
+/// What some turns lead to.
+fn at<'r>(relation: &'r mut Relation, turns: &[Turn]) -> Option<&'r mut Relation> {
+    let Some((turn, rest)) = turns.split_first() else {
+        return Some(relation);
+    };
+    match relation {
+        Relation::Filter { input, .. } => at(input, turns),
+        Relation::Join(join) => match turn {
+            Turn::Left => at(&mut join.left, rest),
+            Turn::Right => at(&mut join.right, rest),
+        },
+        _ => None,
+    }
+}
+
+/// The columns by which rows are grouped below what is above them; none if they cannot be.
+fn keys_of(rows: &Relation, above: &Above<'_>, aggregate: &Aggregate) -> Option<Vec<Expression>> {
+    let own = produced(rows);
+    let mut readers = above.expressions.clone();
+    for (_, call) in &aggregate.aggregates {
+        if let Part::Whole = Part::of(call, &own)? {
+            readers.extend(&call.arguments);
+        }
+    }
+    let mut keys: Vec<Expression> = Vec::new();
+    let mut is_fit = true;
+    // What a subquery reads of the rows is not seen here.
+    if !readers.iter().copied().all(is_plain) {
+        return None;
+    }
+    for reader in readers {
+        visit_expression(reader, &mut |inner| {
+            let ExpressionKind::Column(id) = inner.kind else {
+                return is_fit;
+            };
+            if own.contains(id) {
+                is_fit &= is_groupable(&inner.ty) && (is_exact(&inner.ty) || compares(reader, id));
+                match keys.iter().find(|key| key.as_column() == Some(id)) {
+                    Some(known) => is_fit &= known.ty == inner.ty,
+                    None => keys.push(inner.clone()),
+                }
+            }
+            is_fit
+        });
+    }
+    // Without keys there is a group of no rows, too.
+    (is_fit && !keys.is_empty()).then_some(keys)
+}
+
+/// Whether values of a type that are equal are the same.
+fn is_exact(ty: &SqlType) -> bool {
+    ty.is_temporal() || ty.is_integer() || ty.kind == TypeKind::Decimal
+}
+
+fn is_groupable(ty: &SqlType) -> bool {
+    let is_text = matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) && !ty.is_binary_string();
+    is_exact(ty) || is_text
+}
+
+/// Whether an expression reads a column only to tell which values are equal.
+fn compares(expression: &Expression, id: ColumnId) -> bool {
+    let is_side = |side: &Expression| side.as_column().is_some() || !side.columns().contains(id);
+    match &expression.kind {
+        ExpressionKind::Column(_) => true,
+        ExpressionKind::Compare {
+            comparison: Comparison::Equal,
+            left,
+            right,
+        } => is_side(left) && is_side(right) && left.ty.collation == right.ty.collation,
+        _ => false,
+    }
+}
+
+/// What becomes of a call.
+enum Part {
+    /// It stays as it is above the joins.
+    Whole,
+    Partial(InTwo),
+}
+
+/// A call over partial groups, and what puts their results together.
+struct InTwo {
+    partial: Vec<AggregateCall>,
+    /// None: the function itself.
+    merging: Option<&'static aggregate::AggregateFunction>,
+}
+
+impl Part {
+    /// Of a call above rows with these columns; none where these must not be grouped.
+    fn of(call: &AggregateCall, own: &ColumnSet) -> Option<Self> {
+        let is_own = call
+            .arguments
+            .iter()
+            .all(|one| one.columns().is_subset(own));
+        if !call.arguments.iter().all(is_plain) || !call.order_by.is_empty() {
+            return None;
+        }
+        if is_own
+            && !call.distinct
+            && let Some(in_two) = InTwo::of(call)
+        {
+            return Some(Self::Partial(in_two));
+        }
+        let minds_none = call.function.ignores_duplicates()
+            || call.distinct && !call.function.is_order_sensitive();
+        minds_none.then_some(Self::Whole)
+    }
+}
+
+impl InTwo {
+    fn of(call: &AggregateCall) -> Option<Self> {
+        let name = call.function.names()[0];
+        let signature = &call.signature;
+        let count = || {
+            let function = aggregate::by_name("count")?;
+            let state = vec![SqlType::bigint()];
+            let result = SqlType::bigint();
+            Some(partial(call, function, state, result, false))
+        };
+        let sum = || {
+            let state = signature.state.first()?;
+            let function = aggregate::by_name("sum")?;
+            let is_exact = state.kind == TypeKind::Decimal;
+            let states = signature.state.clone();
+            is_exact.then(|| partial(call, function, states, state.clone(), true))
+        };
+        let (partial, merging) = match name {
+            "count" => (vec![count()?], Some(aggregate::merged("count")?)),
+            "sum" => (vec![sum()?], None),
+            "avg" => (vec![sum()?, count()?], Some(aggregate::merged("avg")?)),
+            "min" | "max" | "bit_and" | "bit_or"
+                if signature.arguments.first() == Some(&signature.result) =>
+            {
+                (vec![call.clone()], None)
+            }
+            _ => return None,
+        };
+        Some(Self { partial, merging })
+    }
+
+    /// The call over the results of the partial ones, which have numbers from this one on.
+    fn merged(&self, call: &AggregateCall, first: ColumnId) -> AggregateCall {
+        let columns = (first..).zip(&self.partial);
+        let arguments = columns.map(|(id, partial)| {
+            let signature = &partial.signature;
+            Expression::column(id, signature.result.clone(), signature.nullable)
+        });
+        let arguments: Vec<Expression> = arguments.collect();
+        AggregateCall {
+            function: self.merging.unwrap_or(call.function),
+            signature: AggregateSignature {
+                arguments: arguments.iter().map(|one| one.ty.clone()).collect(),
+                ..call.signature.clone()
+            },
+            arguments,
+            ..call.clone()
+        }
+    }
+}
+
+/// A call over the same arguments that keeps a state.
+fn partial(
+    call: &AggregateCall,
+    function: &'static aggregate::AggregateFunction,
+    state: Vec<SqlType>,
+    result: SqlType,
+    nullable: bool,
+) -> AggregateCall {
+    AggregateCall {
+        function,
+        signature: AggregateSignature {
+            arguments: call.signature.arguments.clone(),
+            state,
+            result,
+            nullable,
+        },
+        ..call.clone()
+    }
+}

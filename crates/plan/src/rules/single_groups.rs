@@ -1,0 +1,92 @@
+//! Rows of which no two are in one group are not grouped: DISTINCT keeps all of them, and GROUP BY makes of each a
+//! group whose SUM() is the value, and whose COUNT() says whether it is NULL.
+
+use mayfly_types::{SqlType, TypeKind, Value};
+
+use super::planning::Planning;
+use super::rule::is_movable;
+use super::unique::{compared_column, is_unique};
+use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::{Aggregate, Computed, Query, Relation};
+use crate::tree::physical::AggregateCall;
+
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    if !planning.options.switches.group_elimination {
+        return;
+    }
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Aggregate(aggregate) = relation
+            && let Some(columns) = without_groups(aggregate)
+        {
+            *relation = aggregate.input.take().extended(columns);
+        }
+    });
+}
+
+/// What is computed of each row instead of its group.
+fn without_groups(aggregate: &Aggregate) -> Option<Vec<Computed>> {
+    let input = &aggregate.input;
+    let keys = aggregate.keys.iter();
+    let keys = keys.filter_map(|key| compared_column(&key.expression, input));
+    // One group of all rows is made of no rows, too.
+    if aggregate.keys.is_empty() || aggregate.rollup.is_some() || !is_unique(input, &keys.collect())
+    {
+        return None;
+    }
+    let computed = aggregate.keys.iter().filter(|key| !is_itself(key));
+    let mut columns: Vec<Computed> = computed.cloned().collect();
+    for (id, call) in &aggregate.aggregates {
+        let expression = of_one_row(call)?;
+        columns.push(Computed {
+            id: *id,
+            expression,
+        });
+    }
+    Some(columns)
+}
+
+/// Whether a key is a column of the input under its own number.
+fn is_itself(key: &Computed) -> bool {
+    matches!(key.expression.kind, ExpressionKind::Column(id) if id == key.id)
+}
+
+/// What a call gives over one row.
+fn of_one_row(call: &AggregateCall) -> Option<Expression> {
+    if !call.arguments.iter().all(is_movable) {
+        return None;
+    }
+    let result = &call.signature.result;
+    match (call.function.names()[0], call.arguments.as_slice()) {
+        ("count", arguments) => Some(count(arguments, result)),
+        ("sum" | "avg", [value]) if is_exact_number(&value.ty) => {
+            let kind = ExpressionKind::Cast(Box::new(value.clone()), None);
+            Some(Expression::new(kind, result.clone(), value.nullable))
+        }
+        ("min" | "max" | "any_value", [value]) if value.ty == *result => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// One row, or none if a value is NULL.
+fn count(arguments: &[Expression], ty: &SqlType) -> Expression {
+    let number = |number| Expression::literal(Value::Int(number), ty.clone());
+    let open = arguments.iter().filter(|value| value.nullable);
+    let branches = open.map(|value| {
+        let is_null = ExpressionKind::IsNull(Box::new(value.clone()));
+        (Expression::predicate(is_null, false), number(0))
+    });
+    let branches: Vec<_> = branches.collect();
+    if branches.is_empty() {
+        return number(1);
+    }
+    let kind = ExpressionKind::Case {
+        branches,
+        otherwise: Some(Box::new(number(1))),
+    };
+    Expression::new(kind, ty.clone(), false)
+}
+
+/// Whether a conversion to the type of a sum keeps a value.
+fn is_exact_number(ty: &SqlType) -> bool {
+    ty.is_integer() || ty.kind == TypeKind::Decimal
+}

@@ -1,0 +1,144 @@
+//! Which rows cannot be equal: those that hold a unique key, what of it no condition fixes, or the keys of a GROUP BY.
+
+use mayfly_types::{CollationId, SqlType};
+
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{ColumnId, ColumnSet, Computed, Join, Relation, produced, with_stack};
+use crate::tree::physical::JoinKind;
+
+/// Whether no two rows of a relation agree in all of `columns`.
+pub(super) fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
+    with_stack(|| match relation {
+        Relation::Scan(scan) => {
+            let is_known = |index: &usize| {
+                let id = scan.first + index;
+                let ty = scan.table.columns.get(*index).map(|column| &column.ty);
+                let fixes = |one: &Expression| ty.is_some_and(|ty| is_fixed(one, id, ty));
+                columns.contains(id) || scan.predicates.iter().any(fixes)
+            };
+            let mut keys = scan.table.unique_keys.iter();
+            keys.any(|key| key.iter().all(is_known))
+        }
+        Relation::Filter { input, .. }
+        | Relation::Sort { input, .. }
+        | Relation::Limit { input, .. }
+        | Relation::Block { input, .. }
+        | Relation::Materialize { input, .. } => is_unique(input, columns),
+        Relation::Window(window) => is_unique(&window.input, columns),
+        Relation::Extend {
+            input,
+            columns: computed,
+        }
+        | Relation::Project {
+            input,
+            columns: computed,
+        } => is_unique(input, &behind(columns, computed, input)),
+        Relation::Aggregate(aggregate) => {
+            aggregate.rollup.is_none() && aggregate.keys.iter().all(|key| columns.contains(key.id))
+        }
+        Relation::Join(join) if join.kind.is_left_only() => is_unique(&join.left, columns),
+        Relation::Join(join) => {
+            let is_inner = join.kind == JoinKind::Inner;
+            // Of two pairs that agree in both sides' keys both sides agree.
+            is_unique(&join.left, columns) && is_unique(&join.right, columns)
+                || has_one_partner(join, &join.right) && is_unique(&join.left, columns)
+                || is_inner && has_one_partner(join, &join.left) && is_unique(&join.right, columns)
+        }
+        Relation::SetOperation {
+            all, columns: own, ..
+        } => !all && own.iter().all(|id| columns.contains(*id)),
+        Relation::Values { rows, .. } => rows.len() < 2,
+        Relation::SharedScan { .. } => false,
+    })
+}
+
+/// The columns that some columns are, where they are computed columns that only name others.
+fn behind(columns: &ColumnSet, computed: &[Computed], input: &Relation) -> ColumnSet {
+    let mut behind = columns.clone();
+    let computed = computed.iter().filter(|one| columns.contains(one.id));
+    behind.extend(computed.filter_map(|one| compared_column(&one.expression, input)));
+    behind
+}
+
+/// The column of a relation that an expression is, if its values are compared as the relation's are.
+pub(super) fn compared_column(expression: &Expression, relation: &Relation) -> Option<ColumnId> {
+    let id = expression.as_column()?;
+    let ty = &expression.ty;
+    (!ty.is_string() || collation_of(relation, id) == Some(ty.collation)).then_some(id)
+}
+
+/// By which collation texts of a column are compared where it comes from.
+fn collation_of(relation: &Relation, id: ColumnId) -> Option<CollationId> {
+    let of_computed = |columns: &[Computed]| {
+        let made = columns.iter().find(|column| column.id == id);
+        made.map(|column| column.expression.ty.collation)
+    };
+    let of_inputs = || {
+        let mut inputs = relation.inputs().into_iter();
+        inputs.find_map(|input| with_stack(|| collation_of(input, id)))
+    };
+    match relation {
+        Relation::Scan(scan) => {
+            let at = id.checked_sub(scan.first)?;
+            scan.table.columns.get(at).map(|column| column.ty.collation)
+        }
+        Relation::Extend { columns, .. } => of_computed(columns).or_else(of_inputs),
+        Relation::Project { columns, .. } => of_computed(columns),
+        Relation::Aggregate(aggregate) => of_computed(&aggregate.keys),
+        Relation::SetOperation { columns, types, .. } => {
+            let at = columns.iter().position(|column| *column == id)?;
+            types.get(at).map(|ty| ty.collation)
+        }
+        _ => of_inputs(),
+    }
+}
+
+/// Whether each row of one side of a join has at most one partner on the other one.
+pub(super) fn has_one_partner(join: &Join, side: &Relation) -> bool {
+    let own = produced(side);
+    let mut fixed = ColumnSet::new();
+    for predicate in &join.on {
+        let ExpressionKind::Compare {
+            comparison: Comparison::Equal,
+            left,
+            right,
+        } = &predicate.kind
+        else {
+            continue;
+        };
+        for (column, value) in [(left, right), (right, left)] {
+            // Texts that are equal by one collation may differ by that of a key.
+            if let Some(id) = column.as_column()
+                && own.contains(id)
+                && !column.ty.is_string()
+                && !value.columns().intersects(&own)
+            {
+                fixed.insert(id);
+            }
+        }
+    }
+    !fixed.is_empty() && is_unique(side, &fixed)
+}
+
+/// Whether a condition leaves one value of a column of a type.
+fn is_fixed(predicate: &Expression, column: ColumnId, ty: &SqlType) -> bool {
+    let ExpressionKind::Compare {
+        comparison: Comparison::Equal,
+        left,
+        right,
+    } = &predicate.kind
+    else {
+        return false;
+    };
+    let is_column = |side: &Expression| {
+        matches!(side.kind, ExpressionKind::Column(id) if id == column)
+            && (!ty.is_string() || side.ty.collation == ty.collation)
+    };
+    let is_value = |side: &Expression| {
+        matches!(
+            side.kind,
+            ExpressionKind::Literal(_) | ExpressionKind::Parameter(_)
+        )
+    };
+    (is_column(left) && is_value(right)) || (is_column(right) && is_value(left))
+}
