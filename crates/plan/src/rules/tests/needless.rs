@@ -142,13 +142,3 @@ fn rows_are_grouped_before_they_are_joined() {
         |sql| rewritten_wholly(sql).to_string(),
     );
 }
-
-#[test]
-fn what_an_or_says_of_a_derived_table_goes_into_it() {
-    check(
-        "
-        SELECT n, b FROM (SELECT a, count(*) n FROM v GROUP BY a) d, t WHERE (d.a = 1 AND b = 'x') OR (d.a = 2 AND b = 'y' AND n > 3)
-          x
-        ",
-    );
-}
