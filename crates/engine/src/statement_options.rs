@@ -134,6 +134,7 @@ impl StatementOptions {
                     or_factoring: switch("or_factoring"),
                     equality_propagation: switch("equality_propagation"),
                     group_by_limit_pushdown: switch("group_by_limit_pushdown"),
+                    window_limit_pushdown: switch("window_limit_pushdown"),
                     index_merge: switch("index_merge"),
                     index_merge_union: switch("index_merge_union"),
                     index_merge_sort_union: switch("index_merge_sort_union"),

@@ -40,6 +40,9 @@ pub struct OptimizerSwitches {
     /// `group_by_limit_pushdown` (Mayfly's own): GROUP BY … LIMIT n without ORDER BY stops making
     /// groups after the first n.
     pub group_by_limit_pushdown: bool,
+    /// `window_limit_pushdown` (Mayfly's own): of each partition of a window no more rows are sorted than a condition on
+    /// ROW_NUMBER(), RANK() or DENSE_RANK() lets through.
+    pub window_limit_pushdown: bool,
     /// `index_merge`: several indexes of a table are read for their rows.
     pub index_merge: bool,
     /// `index_merge_union`
@@ -94,6 +97,7 @@ impl Default for OptimizerSwitches {
             derived_condition_pushdown: true,
             semijoin: true,
             group_by_limit_pushdown: true,
+            window_limit_pushdown: true,
             index_merge: true,
             index_merge_union: true,
             index_merge_sort_union: true,

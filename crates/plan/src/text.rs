@@ -11,7 +11,7 @@ use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, SubqueryKind};
 use crate::tree::logical::{self, with_stack};
-use crate::tree::physical::{AggregateCall, SortKey};
+use crate::tree::physical::{AggregateCall, FirstRows, SortKey};
 use crate::tree::window::{Over, WindowCall, WindowFunction, WindowKeys};
 
 /// How columns are called.
@@ -68,6 +68,12 @@ pub(crate) fn bounded_text(
     let mut bounded = Bounded::new(bytes_max);
     write!(bounded, "{}", Text { expression, names }).ok()?;
     Some(bounded.text)
+}
+
+/// What a sort says of the rows that it leaves out.
+pub(crate) fn first_rows_text(first: FirstRows) -> String {
+    let rows = if first.counts_values { "value" } else { "row" };
+    format!("first {} {rows}(s) of each partition", first.count)
 }
 
 /// The text of a call that is not made yet, unless it is longer than `bytes_max`.

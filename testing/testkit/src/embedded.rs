@@ -144,6 +144,7 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
     match name {
         "memory_limit" => options.memory_limit = Some(number()?),
         "threads" => options.threads = usize::try_from(number()?).ok()?,
+        "parallel_rows_min" => options.parallel_rows_min = number()?,
         "batch_size" => options.batch_size = usize::try_from(number()?).ok()?,
         "force_overflow" => options.force_overflow = value.as_bool()?,
         "keep_all_plans" => options.keep_all_plans = value.as_bool()?,

@@ -80,6 +80,7 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
     "subquery_unnesting",
     "outer_join_simplification",
     "group_key_reduction",
+    "window_limit_pushdown",
 ];
 
 /// Those of [`OPTIMIZER_SWITCHES`] that no rule asks for: the others are in `mayfly_plan::OptimizerSwitches`.

@@ -97,8 +97,12 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             input,
             keys,
             limit,
+            for_windows,
             temporary,
-        } => sort::build(build(input, run)?, &input.output, keys, *limit, temporary),
+        } => {
+            let (row, input) = (&input.output, build(input, run)?);
+            sort::build(input, row, keys, *limit, *for_windows, temporary)
+        }
         Operator::Window {
             input,
             partition,
@@ -113,7 +117,8 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
                 calls: calls.clone(),
                 temporary: temporary.clone(),
             };
-            window::build(window, build(input, run)?, run)?
+            let reads_partitions = window::gives_partitions(input);
+            window::build(window, build(input, run)?, reads_partitions, run)?
         }
         Operator::SetOperation {
             kind,

@@ -113,6 +113,7 @@ fn a_sort_in_a_file_tells_its_runs_and_its_bytes() {
         input,
         keys: vec![key(column(1, int()), true)],
         limit: None,
+        for_windows: None,
         temporary: why(mayfly_plan::physical::Purpose::OrderBy),
     });
     sorted.number = 1;

@@ -6,3 +6,4 @@ mod expression;
 mod join;
 mod measure;
 mod query;
+mod window;

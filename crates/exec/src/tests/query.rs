@@ -66,6 +66,7 @@ fn sorts_give_ranges() {
                 key(column(0, int()), false),
             ],
             limit,
+            for_windows: None,
             temporary: why(Purpose::OrderBy),
         }))
     };
@@ -242,6 +243,7 @@ fn a_killed_statement_ends_with_1317() {
         input,
         keys: vec![key(column(0, int()), true)],
         limit: None,
+        for_windows: None,
         temporary: why(Purpose::OrderBy),
     });
     let query = Arc::new(query(sort));

@@ -150,6 +150,7 @@ impl Lowering {
                 input,
                 keys,
                 limit,
+                for_windows,
                 cause,
             } => {
                 let mut needed = required.clone();
@@ -162,6 +163,7 @@ impl Lowering {
                     input,
                     keys,
                     limit,
+                    for_windows,
                     temporary: TemporaryTable::new(Purpose::OrderBy, cause),
                 }))
             }

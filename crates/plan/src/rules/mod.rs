@@ -33,6 +33,7 @@ mod subqueries_to_joins;
 #[cfg(test)]
 mod tests;
 mod unnest_subqueries;
+mod window_limits;
 mod window_sorts;
 
 pub(crate) use self::planning::Planning;
@@ -67,6 +68,8 @@ const CHOOSING: &[Rule] = &[
     ("join_order", join_order::apply),
     ("drop_orders", drop_orders::apply),
     ("window_sorts", window_sorts::apply),
+    // Windows stand over the sort that they share.
+    ("window_limits", window_limits::apply),
     ("combine_distinct", combine_distinct::apply),
     // What conditions make equal is known, and no group is bound to a limit yet.
     ("reduce_group_keys", reduce_group_keys::apply),

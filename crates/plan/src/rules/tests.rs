@@ -3,6 +3,7 @@
 mod equalities;
 mod keys;
 mod unnesting;
+mod windows;
 
 use crate::testing::{check_cases, rewritten};
 

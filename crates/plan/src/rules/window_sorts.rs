@@ -2,15 +2,67 @@
 //!
 //! The windows of a query block stand over each other, each over a sort of its own; none reads what another computes,
 //! so that they may stand in any order. The one with the most keys sorts first; a window follows without a sort whose
-//! partitions are the first keys of that order, in any sequence, and whose own order are the next ones.
+//! partitions are the first keys of that order, in any sequence, and whose own order are the next ones. Rows of different
+//! partitions may be sorted and read side by side, where all windows over the sort have these partitions.
+//!
+//! An ORDER BY above the windows that asks for the order in which they leave their rows goes away.
 
 use super::planning::Planning;
+use super::rule::substitute;
 use crate::tree::expression::{Expression, same_expression, same_order};
 use crate::tree::logical::{Query, Relation, Window};
 use crate::tree::physical::SortKey;
 
 pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     query.for_each_block_mut(&mut share);
+    query.for_each_relation_mut(&mut |relation| {
+        if let Relation::Sort {
+            input,
+            keys,
+            limit: None,
+            for_windows: None,
+            ..
+        } = relation
+            && keep_order(input, keys)
+        {
+            *relation = input.take();
+        }
+    });
+}
+
+/// Lets a relation give its rows in an order, if its windows sort them by that.
+fn keep_order(relation: &mut Relation, keys: &[SortKey]) -> bool {
+    match relation {
+        Relation::Filter { input, .. } => keep_order(input, keys),
+        Relation::Extend { input, columns } | Relation::Project { input, columns } => {
+            let mut keys = keys.to_vec();
+            for key in &mut keys {
+                substitute(&mut key.expression, columns);
+            }
+            keep_order(input, &keys)
+        }
+        Relation::Window(_) => {
+            let mut lowest = relation;
+            while let Relation::Window(window) = lowest {
+                lowest = &mut *window.input;
+            }
+            let Relation::Sort {
+                keys: sorted,
+                limit: None,
+                for_windows: Some(order),
+                ..
+            } = lowest
+            else {
+                return false;
+            };
+            let is_in_order = sorted
+                .get(..keys.len())
+                .is_some_and(|sorted| same_order(sorted, keys));
+            order.orders_partitions |= is_in_order;
+            is_in_order
+        }
+        _ => false,
+    }
 }
 
 /// Arranges the windows of a chain of them; goes on below it.
@@ -61,7 +113,20 @@ fn arranged(mut relation: Relation, mut windows: Vec<Window>) -> Relation {
         let first = windows.remove(longest);
         let order = keys_of(&first);
         relation = Window::over(relation, first.partition, first.order, first.calls);
-        for window in windows.extract_if(.., |window| is_in_order(window, &order)) {
+        let followers: Vec<Window> = windows
+            .extract_if(.., |window| is_in_order(window, &order))
+            .collect();
+        if let Relation::Window(lowest) = &mut relation
+            && let Relation::Sort {
+                for_windows: Some(order),
+                ..
+            } = &mut *lowest.input
+        {
+            for window in &followers {
+                order.partition_keys = order.partition_keys.min(window.partition.len());
+            }
+        }
+        for window in followers {
             let input = Box::new(relation);
             relation = Relation::Window(Window { input, ..window });
         }

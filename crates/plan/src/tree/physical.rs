@@ -423,6 +423,8 @@ pub enum Operator {
         keys: Vec<SortKey>,
         /// Offset and count of the rows that are given, when only some are.
         limit: Option<(u64, u64)>,
+        /// What of the order matters, where only windows read the rows.
+        for_windows: Option<WindowOrder>,
         /// Why.
         temporary: TemporaryTable,
     },
@@ -714,6 +716,28 @@ pub struct SortKey {
     pub expression: Expression,
     /// DESC
     pub descending: bool,
+}
+
+/// What windows ask of the order of the rows that they read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowOrder {
+    /// So many of the first keys divide rows into partitions. The rows of a partition come one behind the other, in the
+    /// order of the other keys.
+    pub partition_keys: usize,
+    /// Whether partitions come in order, too.
+    pub orders_partitions: bool,
+    /// The rows of each partition that are asked for, where it is not all of them.
+    pub first: Option<FirstRows>,
+}
+
+/// The first rows of a partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstRows {
+    /// How many. Rows before which there are fewer are asked for; so those that are equal in the order to the last one are,
+    /// too.
+    pub count: u64,
+    /// Rows that are equal in the order count as one.
+    pub counts_values: bool,
 }
 
 /// One equality of a join.

@@ -8,7 +8,7 @@ use mayfly_types::SqlType;
 
 use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnId, Relation};
-use crate::tree::physical::{AggregateCall, SortKey};
+use crate::tree::physical::{AggregateCall, SortKey, WindowOrder};
 
 /// Functions over one window, in logical plans.
 #[derive(Debug, Clone)]
@@ -174,6 +174,11 @@ impl Window {
             order: &order,
         };
         let keys = keys.sort_keys();
+        let for_windows = WindowOrder {
+            partition_keys: partition.len(),
+            orders_partitions: false,
+            first: None,
+        };
         let input = if keys.is_empty() {
             relation
         } else {
@@ -181,6 +186,7 @@ impl Window {
                 input: Box::new(relation),
                 keys,
                 limit: None,
+                for_windows: Some(for_windows),
                 cause: SORT_CAUSE.to_owned(),
             }
         };

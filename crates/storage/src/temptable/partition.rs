@@ -14,6 +14,8 @@ use mayfly_types::{Batch, Result};
 use self::join_index::JoinIndex;
 use super::group_index::{GroupIndex, Groups};
 use super::rows::{Gather, HASH_MASK, RowKeys};
+use super::sorted::sort_rows;
+use super::spec::{Access, SortKey};
 use super::store::{LoadedBlock, LoadedValues, Part, PendingRows, StoreRef};
 use super::table::TempTable;
 
@@ -165,6 +167,15 @@ impl Partition {
         .map(Some)
     }
 
+    /// Puts the rows into the order of keys; those that are equal in all of them stay in the order in which they came. Of a
+    /// partition in memory.
+    pub fn sort(&mut self, keys: &[SortKey]) -> Result<()> {
+        let store = &self.table.0.store;
+        // SAFETY: the rows are in the partition's blocks, their values in memory.
+        let sorted = unsafe { sort_rows(store, keys, &mut self.rows) };
+        sorted.map_err(|error| self.table.error(&error))
+    }
+
     /// Which rows are of one key: numbers the groups in the order of their first rows. Of a
     /// partition in memory.
     pub fn groups(&self) -> Result<Groups> {
@@ -173,6 +184,11 @@ impl Partition {
         // SAFETY: the rows are in the partition's blocks, their values in memory.
         let groups = unsafe { Groups::of(store, &keys, &self.rows) };
         groups.map_err(|error| self.table.error(&error))
+    }
+
+    /// A table for these rows in another access; see [`TempTable::beside`].
+    pub fn table_beside(&self, access: Access) -> TempTable {
+        self.table.beside(self.table.spec().columns.clone(), access)
     }
 
     /// How many columns the rows have.

@@ -230,6 +230,11 @@ impl TempTable {
         }
     }
 
+    /// So many rows were counted twice: they have come from a table beside this one.
+    pub fn uncount(&self, rows: u64) {
+        self.0.store.record.remove_rows(rows);
+    }
+
     /// So many groups were made of the table's rows.
     pub fn add_groups(&self, groups: u64) {
         self.0.store.record.add_groups(groups);

@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::schema::{Schema, Tables, VIEW};
 
 /// Switches that are turned in one of the ways.
-const SWITCHES: [&str; 17] = [
+const SWITCHES: [&str; 18] = [
     "derived_merge=off",
     "derived_condition_pushdown=off",
     "semijoin=off",
@@ -26,6 +26,7 @@ const SWITCHES: [&str; 17] = [
     "subquery_to_derived=on,semijoin=off",
     "outer_join_simplification=off",
     "group_key_reduction=off",
+    "window_limit_pushdown=off",
     "semijoin=off,derived_merge=off,materialization=off",
 ];
 

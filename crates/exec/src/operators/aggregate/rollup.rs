@@ -105,7 +105,7 @@ pub(super) fn build(
     }
     let cause = "WITH ROLLUP gives each sum after the rows that it sums up";
     let temporary = grouping.temporary_beside(Purpose::GroupBy, cause);
-    let sorted = sort::build(rows, &row, &sort_keys, None, &temporary);
+    let sorted = sort::build(rows, &row, &sort_keys, None, None, &temporary);
     let total = Grouping {
         aggregates: calls,
         ..Grouping::default()

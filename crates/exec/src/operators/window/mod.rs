@@ -6,29 +6,33 @@
 //! that is too large for memory wait in a temporary table (see [`rows`]). A row is read as often as a function reads it
 //! and given once, in the batch in which it came.
 //!
-//! One thread evaluates a window; what sorts its rows may use several.
+//! Where the sort below gives partitions to several workers, each evaluates the window for its own; so do the windows above
+//! that share the sort. Else one thread evaluates a window; what sorts its rows may use several.
 
 mod chunk;
 mod frames;
 mod functions;
 mod rows;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use mayfly_functions::SignatureContext;
 use mayfly_memory::Reservation;
 use mayfly_plan::Expression;
-use mayfly_plan::physical::{SortKey, TemporaryTable};
+use mayfly_plan::physical::{Operator, Plan, SortKey, TemporaryTable};
 use mayfly_plan::window::WindowCall;
-use mayfly_types::{Batch, Result, SqlType};
+use mayfly_storage::{Access, TempTable};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use self::chunk::{Boundaries, Chunk, Spans};
 use self::frames::Lookahead;
 use self::functions::Function;
-use self::rows::{Reader, Rows, Space};
+use self::rows::{Reader, Rows};
 use super::keys::{Layout, key_mode};
 use super::one_cursor::OneCursor;
+use super::tables;
 use crate::context::{Cursor, Node, RunContext};
+use crate::state::lock;
 
 /// What a plan says of a window.
 #[derive(Clone)]
@@ -70,46 +74,90 @@ impl Specification {
 struct Window {
     input: Arc<dyn Node>,
     specification: Specification,
-    reader: OneCursor,
+    /// Which cursor reads all rows, where the input does not give whole partitions to each.
+    reader: Option<OneCursor>,
+    /// The table of rows that wait. It stays empty: each cursor has its rows beside it.
+    waiting: Mutex<Option<TempTable>>,
 }
 
+/// `reads_partitions`: the input gives whole partitions to each of its cursors.
 pub(super) fn build(
     specification: Specification,
     input: Arc<dyn Node>,
+    reads_partitions: bool,
     run: &RunContext,
 ) -> Result<Arc<dyn Node>> {
     let parts = specification.parts(&run.statement.signature)?;
     Ok(Arc::new(Window {
         input: parts.layout.slices(input),
         specification,
-        reader: OneCursor::default(),
+        reader: (!reads_partitions).then(OneCursor::default),
+        waiting: Mutex::default(),
     }))
+}
+
+/// Whether the cursors of a window's input give whole partitions each: a sort for windows does, and what passes its
+/// batches on.
+pub(super) fn gives_partitions(mut input: &Plan) -> bool {
+    loop {
+        input = match &input.operator {
+            Operator::Sort { for_windows, .. } => return for_windows.is_some(),
+            Operator::Window { input, .. } | Operator::Project { input, .. } => input,
+            _ => return false,
+        }
+    }
+}
+
+impl Window {
+    /// A table for the rows of a cursor.
+    fn waiting_rows(&self, columns: &[PhysicalType], run: &RunContext) -> Result<TempTable> {
+        let mut waiting = lock(&self.waiting);
+        let first = match &*waiting {
+            Some(first) => first,
+            None => {
+                let temporary = &self.specification.temporary;
+                let first = tables::create(temporary, columns.to_vec(), Access::Plain, run)?;
+                waiting.insert(first)
+            }
+        };
+        Ok(first.beside(columns.to_vec(), Access::Plain))
+    }
 }
 
 impl Node for Window {
     fn prepare(&self, run: &RunContext) -> Result<()> {
-        self.reader.prepare();
+        if let Some(reader) = &self.reader {
+            reader.prepare();
+        }
+        *lock(&self.waiting) = None;
         self.input.prepare(run)
     }
 
     fn rows_hint(&self) -> u64 {
-        0
+        if self.is_unordered() {
+            self.input.rows_hint()
+        } else {
+            0
+        }
+    }
+
+    fn is_unordered(&self) -> bool {
+        self.reader.is_none() && self.input.is_unordered()
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
-        let input = self.reader.open(&self.input, run)?;
+        let input = match &self.reader {
+            Some(reader) => reader.open(&self.input, run)?,
+            None => Some(Arc::clone(&self.input).open(run)?),
+        };
         let parts = self.specification.parts(&run.statement.signature)?;
         let functions = parts.functions.iter();
         let lookahead = functions.map(Function::lookahead).max();
         let lookahead = lookahead.unwrap_or(Lookahead::Rows(0));
-        let space = Space {
-            columns: parts.layout.columns.clone(),
-            temporary: self.specification.temporary.clone(),
-            buffers: lookahead != Lookahead::Rows(0),
-        };
         Ok(Box::new(WindowCursor {
             input,
-            rows: Rows::new(space),
+            rows: Rows::default(),
+            buffers: lookahead != Lookahead::Rows(0),
             reads_peers: parts.functions.iter().any(Function::reads_peers),
             parts,
             lookahead,
@@ -117,6 +165,7 @@ impl Node for Window {
             given: Reader::default(),
             ordered: Reader::default(),
             memory: None,
+            window: self,
         }))
     }
 }
@@ -126,6 +175,8 @@ struct WindowCursor {
     input: Option<Box<dyn Cursor>>,
     parts: Parts,
     rows: Rows,
+    /// Rows may have to wait for others.
+    buffers: bool,
     lookahead: Lookahead,
     reads_peers: bool,
     /// The row that is given next.
@@ -136,6 +187,7 @@ struct WindowCursor {
     ordered: Reader,
     /// What the functions hold.
     memory: Option<Reservation>,
+    window: Arc<Window>,
 }
 
 impl Cursor for WindowCursor {
@@ -180,6 +232,14 @@ impl WindowCursor {
             self.parts.peers.read(&batch, 0);
         }
         let waits = self.next >= self.ready();
+        if !self.rows.have_space() {
+            let columns = &self.parts.layout.columns;
+            let table = match self.buffers {
+                true => Some(self.window.waiting_rows(columns, run)?),
+                false => None,
+            };
+            self.rows.give_space(table, run);
+        }
         self.rows.push(batch, waits, run)
     }
 

@@ -7,31 +7,21 @@
 use std::collections::VecDeque;
 
 use mayfly_memory::Reservation;
-use mayfly_plan::physical::TemporaryTable;
 use mayfly_storage::temptable::Scan;
-use mayfly_storage::{Access, TempTable, TempTableWriter};
-use mayfly_types::{Batch, Error, PhysicalType, Result};
+use mayfly_storage::{TempTable, TempTableWriter};
+use mayfly_types::{Batch, Error, Result};
 
 use crate::context::RunContext;
-use crate::operators::tables;
 use crate::rows::{held_bytes, with_own_strings};
 
 /// See the module.
+#[derive(Default)]
 pub(super) struct Rows {
     regions: VecDeque<Region>,
     /// How many rows were read.
     end: u64,
-    space: Space,
-    /// What holds the rows that come next; made by the first of them.
+    /// What holds the rows that come next.
     held: Option<Held>,
-}
-
-/// Where rows may be.
-pub(super) struct Space {
-    pub(super) columns: Vec<PhysicalType>,
-    pub(super) temporary: TemporaryTable,
-    /// Partitions may have to be seen to their end.
-    pub(super) buffers: bool,
 }
 
 struct Held {
@@ -40,32 +30,6 @@ struct Held {
     memory: Reservation,
     /// Rows are being stored.
     writer: Option<TempTableWriter>,
-}
-
-impl Space {
-    fn open(&self, run: &RunContext) -> Result<Held> {
-        let table = match self.buffers {
-            true => {
-                let columns = self.columns.clone();
-                Some(tables::create(
-                    &self.temporary,
-                    columns,
-                    Access::Plain,
-                    run,
-                )?)
-            }
-            false => None,
-        };
-        let memory = match &table {
-            Some(table) => table.reservation(),
-            None => run.statement.temp.memory().reservation(),
-        };
-        Ok(Held {
-            table,
-            memory,
-            writer: None,
-        })
-    }
 }
 
 /// Consecutive rows.
@@ -93,13 +57,22 @@ struct StoredBlock {
 }
 
 impl Rows {
-    pub(super) fn new(space: Space) -> Self {
-        Self {
-            regions: VecDeque::new(),
-            end: 0,
-            space,
-            held: None,
-        }
+    /// Whether something holds the rows that come next.
+    pub(super) fn have_space(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Rows that come next and do not fit go to `table`; if there is none, they have to be held.
+    pub(super) fn give_space(&mut self, table: Option<TempTable>, run: &RunContext) {
+        let memory = match &table {
+            Some(table) => table.reservation(),
+            None => run.statement.temp.memory().reservation(),
+        };
+        self.held = Some(Held {
+            table,
+            memory,
+            writer: None,
+        });
     }
 
     /// How many rows were read.
@@ -107,14 +80,14 @@ impl Rows {
         self.end
     }
 
-    /// Takes rows. `may_store`: they may go to a temporary table, since nobody reads them before more come.
+    /// Takes rows, for which there is space. `may_store`: they may go to a temporary table, since nobody reads them before
+    /// more come.
     pub(super) fn push(&mut self, batch: Batch, may_store: bool, run: &RunContext) -> Result<()> {
         let temp = &run.statement.temp;
         let first = self.end;
         self.end += batch.row_count() as u64;
-        let held = match &mut self.held {
-            Some(held) => held,
-            none => none.insert(self.space.open(run)?),
+        let Some(held) = &mut self.held else {
+            return Err(Error::internal("rows of a window have no space"));
         };
         if let Some(writer) = &mut held.writer {
             return writer.append(&batch);

@@ -268,6 +268,7 @@ impl<'p> Explainer<'p> {
                 keys,
                 limit,
                 temporary,
+                ..
             } => {
                 let names = self.visit(input, found);
                 let operation = Operation {

@@ -5,7 +5,7 @@ use super::super::names::Columns;
 use super::step::{Heading, Step};
 use super::{Described, Outliner, ROW_COST, limit_step, scan_of};
 use crate::document::Document;
-use crate::text::order_text;
+use crate::text::{first_rows_text, order_text};
 use crate::tree::physical::{
     AggregateCall, Grouping, Operator, Plan, Purpose, SetOperationKind, SharedId, SharedSource,
 };
@@ -73,6 +73,7 @@ impl Outliner<'_> {
             input,
             keys,
             limit,
+            for_windows,
             temporary,
         } = &plan.operator
         else {
@@ -91,8 +92,15 @@ impl Outliner<'_> {
         if let Some(wanted) = wanted {
             text.push_str(&format!(", limit input to {wanted} row(s) per chunk"));
         }
+        let first = for_windows.and_then(|order| order.first);
+        if let Some(first) = first {
+            text.push_str(&format!(", {}", first_rows_text(first)));
+        }
         let cost = cost + input_rows * ROW_COST;
         let mut step = Step::new(text, "sort").with("sort_fields", fields);
+        if let Some(first) = first {
+            step = step.with("per_partition_limit", first.count);
+        }
         if let Some(wanted) = wanted {
             step = step.with("per_chunk_limit", wanted);
         }

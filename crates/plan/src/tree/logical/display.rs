@@ -3,7 +3,9 @@
 
 use std::fmt;
 
-use crate::text::{call_text, expression_text, joined_text, order_text, window_text};
+use crate::text::{
+    call_text, expression_text, first_rows_text, joined_text, order_text, window_text,
+};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Query, Relation, Shared, SharedRelation, visit_expression, with_stack};
 use crate::tree::physical::JoinKind;
@@ -164,8 +166,16 @@ fn write_line(f: &mut fmt::Formatter<'_>, relation: &Relation, names: &ColumnNam
             }
             writeln!(f)
         }
-        Relation::Sort { keys, limit, .. } => {
+        Relation::Sort {
+            keys,
+            limit,
+            for_windows,
+            ..
+        } => {
             write!(f, "sort: {}", order_text(keys, names))?;
+            if let Some(first) = for_windows.and_then(|order| order.first) {
+                write!(f, " {}", first_rows_text(first))?;
+            }
             if let Some((offset, count)) = limit {
                 write!(f, " limit {offset},{count}")?;
             }

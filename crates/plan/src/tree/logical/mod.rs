@@ -30,6 +30,7 @@ use crate::tree::expression::Expression;
 pub use crate::tree::expression::SubqueryKind;
 use crate::tree::physical::{
     AggregateCall, ClientType, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
+    WindowOrder,
 };
 pub use crate::tree::window::Window;
 
@@ -103,6 +104,8 @@ pub enum Relation {
         keys: Vec<SortKey>,
         /// Offset and count, when only some rows are asked for.
         limit: Option<(u64, u64)>,
+        /// What of the order matters, where only windows read the rows.
+        for_windows: Option<WindowOrder>,
         /// Why, for people.
         cause: String,
     },
@@ -424,6 +427,7 @@ impl Relation {
             input: Box::new(self),
             keys,
             limit: None,
+            for_windows: None,
             cause: "ORDER BY has no index to follow".to_owned(),
         }
     }

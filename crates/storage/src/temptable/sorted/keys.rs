@@ -1,4 +1,8 @@
 //! The order of rows: a prefix of the normalised key, and the comparison of cells.
+//!
+//! A normalised key is, for each column, a marker and the bytes of the value. The marker is 0 for NULL; that of a whole
+//! number or DECIMAL says its sign and how many bytes follow, which are no more than its value needs. So two keys of
+//! small numbers have room in one prefix, and a prefix tells by itself whether it is the whole key.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -28,41 +32,29 @@ struct Key {
 #[derive(Debug)]
 pub(super) struct SortKeys {
     keys: Vec<Key>,
-    /// Rows of equal prefixes are equal in all keys.
-    exact: bool,
 }
 
 impl SortKeys {
     pub(super) fn new(layout: &RowLayout, keys: &[SortKey]) -> Self {
-        let keys: Vec<Key> = keys
-            .iter()
-            .map(|key| {
-                let cell = layout.cells()[key.column];
-                let collation = match key.mode {
-                    KeyMode::Collated(collation)
-                        if cell.ty == PhysicalType::Bytes && !collation.is_bytewise_equality() =>
-                    {
-                        Some(collation)
-                    }
-                    KeyMode::Binary | KeyMode::Collated(_) => None,
-                };
-                Key {
-                    column: key.column,
-                    cell,
-                    collation,
-                    descending: key.descending,
+        let key = |key: &SortKey| {
+            let cell = layout.cells()[key.column];
+            let collation = match key.mode {
+                KeyMode::Collated(collation)
+                    if cell.ty == PhysicalType::Bytes && !collation.is_bytewise_equality() =>
+                {
+                    Some(collation)
                 }
-            })
-            .collect();
-        let mut bytes = 0;
-        let mut exact = true;
-        for key in &keys {
-            exact &= !key.is_text();
-            bytes += 1 + key.cell.byte_width();
-        }
+                KeyMode::Binary | KeyMode::Collated(_) => None,
+            };
+            Key {
+                column: key.column,
+                cell,
+                collation,
+                descending: key.descending,
+            }
+        };
         Self {
-            keys,
-            exact: exact && bytes <= PREFIX_BYTES,
+            keys: keys.iter().map(key).collect(),
         }
     }
 
@@ -142,19 +134,52 @@ impl SortKeys {
         ((prefix.bits >> 64) as u64, prefix.bits as u64)
     }
 
-    /// The order of two rows whose prefixes are equal.
+    /// Whether a prefix is a whole key: rows that have it are equal in all keys.
+    pub(super) fn is_whole(&self, (high, low): Prefix) -> bool {
+        let bits = u128::from(high) << 64 | u128::from(low);
+        let mut length = 0;
+        for key in &self.keys {
+            if length >= PREFIX_BYTES {
+                return false;
+            }
+            let marker = (bits >> (120 - length * 8)) as u8;
+            let marker = if key.descending { !marker } else { marker };
+            let Some(bytes) = key.value_bytes(marker) else {
+                return false;
+            };
+            length += 1 + bytes;
+        }
+        length <= PREFIX_BYTES
+    }
+
+    /// The order of two rows that have this prefix.
     ///
     /// # Safety
     /// `a` and `b` are rows of the layout; their values are found by `values`.
     pub(super) unsafe fn compare(
         &self,
+        prefix: Prefix,
         a: *const u8,
         b: *const u8,
         values: Resolver<'_>,
     ) -> Ordering {
-        if self.exact {
+        if self.is_whole(prefix) {
             return Ordering::Equal;
         }
+        // SAFETY: as promised by the caller.
+        unsafe { self.compare_cells(a, b, values) }
+    }
+
+    /// The order of two rows.
+    ///
+    /// # Safety
+    /// As for [`Self::compare`].
+    pub(super) unsafe fn compare_cells(
+        &self,
+        a: *const u8,
+        b: *const u8,
+        values: Resolver<'_>,
+    ) -> Ordering {
         for key in &self.keys {
             // SAFETY: as promised by the caller.
             let order = unsafe { key.compare(a, b, values) };
@@ -169,6 +194,15 @@ impl SortKeys {
         }
         Ordering::Equal
     }
+}
+
+/// The marker of 0; those of other numbers say by their distance from it how many bytes follow.
+const ZERO_MARKER: u8 = 0x80;
+
+/// How many bytes a number needs.
+#[inline]
+fn bytes_of(number: u128) -> usize {
+    (128 - number.leading_zeros() as usize).div_ceil(8)
 }
 
 /// The first bytes of a key in the making: a number of 16 bytes, the first the most significant.
@@ -189,6 +223,35 @@ impl PrefixBytes {
 
     fn put_word(&mut self, word: u64) {
         self.put(u128::from(word) << 64, 8);
+    }
+
+    /// Appends a number that is not negative, after its marker.
+    #[inline]
+    fn put_number(&mut self, number: u128) {
+        let bytes = bytes_of(number);
+        self.put(u128::from(ZERO_MARKER + bytes as u8) << 120, 1);
+        self.put(
+            number.checked_shl(128 - bytes as u32 * 8).unwrap_or(0),
+            bytes,
+        );
+    }
+
+    /// Appends a negative number, of which `complement` has all bits turned, after its marker.
+    #[inline]
+    fn put_negative(&mut self, complement: u128) {
+        let bytes = bytes_of(complement);
+        self.put(u128::from(ZERO_MARKER - 1 - bytes as u8) << 120, 1);
+        let value = (!complement).checked_shl(128 - bytes as u32 * 8);
+        self.put(value.unwrap_or(0), bytes);
+    }
+
+    #[inline]
+    fn put_signed(&mut self, number: i128) {
+        if number < 0 {
+            self.put_negative(!number as u128);
+        } else {
+            self.put_number(number as u128);
+        }
     }
 
     /// Appends a string: what follows it is padding, which belongs to it.
@@ -218,7 +281,23 @@ impl Key {
         self.cell.ty == PhysicalType::Bytes
     }
 
-    /// Puts NULL marker and value; a string fills all that is left.
+    /// How many bytes of value follow a marker; `None` when not all of the value may stand in a prefix.
+    fn value_bytes(&self, marker: u8) -> Option<usize> {
+        match self.cell.ty {
+            _ if marker == 0 => Some(0),
+            PhysicalType::Bool
+            | PhysicalType::Int64
+            | PhysicalType::UInt64
+            | PhysicalType::Decimal128(_) => Some(match marker.checked_sub(ZERO_MARKER) {
+                Some(bytes) => bytes.into(),
+                None => (ZERO_MARKER - 1 - marker).into(),
+            }),
+            PhysicalType::Float64 => Some(8),
+            PhysicalType::Decimal256(_) | PhysicalType::Bytes => None,
+        }
+    }
+
+    /// Puts marker and value; a string fills all that is left.
     #[inline]
     unsafe fn append(
         &self,
@@ -231,28 +310,26 @@ impl Key {
         // SAFETY: `row` is a row of the layout of `cell`; wide reads are of wide cells.
         unsafe {
             if cell.is_null(row) {
-                // The value's bytes stay zero, so that every NULL has the same prefix.
-                let length = if self.is_text() {
-                    PREFIX_BYTES
-                } else {
-                    1 + cell.byte_width()
-                };
-                prefix.put(0, length);
+                prefix.put(0, 1);
                 return;
             }
-            prefix.put(1 << 120, 1);
             match cell.ty {
-                PhysicalType::Bool | PhysicalType::UInt64 => prefix.put_word(cell.word(row)),
-                PhysicalType::Int64 => prefix.put_word(cell.word(row) ^ 1 << 63),
-                PhysicalType::Float64 => {
-                    prefix.put_word(float_bits(f64::from_bits(cell.word(row))))
+                PhysicalType::Bool | PhysicalType::UInt64 => {
+                    prefix.put_number(cell.word(row).into());
                 }
-                PhysicalType::Decimal128(_) => prefix.put(cell.wide(row) ^ 1 << 127, 16),
+                PhysicalType::Int64 => prefix.put_signed((cell.word(row) as i64).into()),
+                PhysicalType::Decimal128(_) => prefix.put_signed(cell.wide(row) as i128),
+                PhysicalType::Float64 => {
+                    prefix.put(1 << 120, 1);
+                    prefix.put_word(float_bits(f64::from_bits(cell.word(row))));
+                }
                 PhysicalType::Decimal256(_) => {
+                    prefix.put(1 << 120, 1);
                     let (_, high) = cell.wider(row).to_parts();
                     prefix.put(high as u128 ^ 1 << 127, 32);
                 }
                 PhysicalType::Bytes => {
+                    prefix.put(1 << 120, 1);
                     let view = cell.view(row);
                     let text = values.bytes(&view);
                     let Some(collation) = self.collation else {
@@ -323,6 +400,67 @@ fn collated_prefix(collation: CollationId, text: &[u8], wanted: usize, key: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_in_the_order_of_their_prefixes_and_small_ones_whole() {
+        let layout = RowLayout::new(&[PhysicalType::Int64, PhysicalType::UInt64]);
+        let key = |column, descending| SortKey {
+            column,
+            mode: KeyMode::Binary,
+            descending,
+        };
+        let numbers = [
+            i64::MIN,
+            i64::MIN + 1,
+            -65_537,
+            -65_536,
+            -257,
+            -256,
+            -255,
+            -1,
+            0,
+            1,
+            255,
+            256,
+            65_535,
+            65_536,
+            1 << 40,
+            i64::MAX,
+        ];
+        let prefix = |keys: &SortKeys, first: Option<i64>, second: u64| {
+            let mut row = [0_u64; 3];
+            row[0] = u64::from(first.is_none());
+            row[1] = first.unwrap_or(0) as u64;
+            row[2] = second;
+            let directory = crate::temptable::rows::Directory::default();
+            // SAFETY: a header and two words are a row of the layout.
+            unsafe {
+                keys.prefix(
+                    row.as_ptr().cast(),
+                    Resolver::stored(&directory),
+                    &mut Vec::new(),
+                )
+            }
+        };
+        for descending in [false, true] {
+            let keys = SortKeys::new(&layout, &[key(0, descending), key(1, false)]);
+            let mut all = vec![(prefix(&keys, None, 7), prefix(&keys, None, 8))];
+            for number in numbers {
+                let of = |second| prefix(&keys, Some(number), second);
+                all.push((of(7), of(300)));
+                assert!(keys.is_whole(of(300)));
+                assert_eq!(keys.is_whole(of(u64::MAX)), number.unsigned_abs() < 1 << 41);
+            }
+            assert!(all.iter().all(|(less, greater)| less < greater));
+            let firsts = all.iter().map(|(first, _)| *first);
+            assert_eq!(
+                firsts.clone().is_sorted_by(|a, b| a < b),
+                !descending,
+                "{all:x?}"
+            );
+            assert_eq!(firsts.rev().is_sorted_by(|a, b| a < b), descending);
+        }
+    }
 
     #[test]
     fn a_prefix_is_the_beginning_of_the_whole_key() {

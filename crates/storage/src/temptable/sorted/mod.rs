@@ -15,9 +15,11 @@
 
 mod cutoff;
 mod keys;
+mod order;
 mod run;
 mod scan;
 mod writer;
 
+pub(crate) use order::sort_rows;
 pub use scan::SortedScan;
 pub(crate) use writer::{SortState, SortWriter};

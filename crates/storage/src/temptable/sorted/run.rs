@@ -24,7 +24,7 @@ pub(super) struct Record {
 /// Rows in memory and their records.
 pub(super) struct MemoryRun {
     pub(super) records: Vec<Record>,
-    /// The rows in the order of arrival.
+    /// The rows in the order of arrival, or in that of the records; see [`Self::order_rows`].
     pub(super) rows: Vec<*const u8>,
     /// Owns the rows.
     pub(super) writer: RowWriter,
@@ -44,6 +44,20 @@ impl MemoryRun {
             self.records
                 .sort_unstable_by(|a, b| comparer.compare(a, b, row));
             self.is_sorted = true;
+        }
+    }
+
+    /// Brings the rows into the order of the records, if there is memory for that: one thread merges what several have
+    /// sorted, and need not look for each row then.
+    pub(super) fn order_rows(&mut self) {
+        let bytes = (self.records.len() * size_of::<*const u8>()) as u64;
+        if self.reservation.try_grow(bytes).is_ok() {
+            let row = |record: &Record| self.rows[record.row as usize];
+            self.rows = self.records.iter().map(row).collect();
+            for (row, record) in self.records.iter_mut().enumerate() {
+                record.row = row as u32;
+            }
+            self.reservation.shrink(bytes);
         }
     }
 }
@@ -70,8 +84,12 @@ impl Comparer<'_> {
             .cmp(&b.prefix)
             // SAFETY: the records are of rows of the store, whose values are in memory.
             .then_with(|| unsafe {
-                self.keys
-                    .compare(row(a), row(b), Resolver::stored(&self.store.directory))
+                self.keys.compare(
+                    a.prefix,
+                    row(a),
+                    row(b),
+                    Resolver::stored(&self.store.directory),
+                )
             })
             .then_with(|| (a.run, a.row).cmp(&(b.run, b.row)))
     }

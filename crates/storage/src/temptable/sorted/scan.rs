@@ -304,7 +304,7 @@ impl Merge {
         a.prefix
             .cmp(&b.prefix)
             // SAFETY: heads are rows of the store whose values are in memory.
-            .then_with(|| unsafe { self.keys.compare(a.row, b.row, values) })
+            .then_with(|| unsafe { self.keys.compare(a.prefix, a.row, b.row, values) })
             .then_with(|| a.run.cmp(&b.run))
             .is_lt()
     }

@@ -302,6 +302,7 @@ impl SortWriter {
         self.prune();
         if self.cutoff.is_none() || !self.files.is_empty() {
             self.sort();
+            self.run.order_rows();
         }
         Ok(SortedWriter {
             files: self.files,
