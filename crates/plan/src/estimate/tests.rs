@@ -324,7 +324,10 @@ fn groups_are_of_the_values_that_conditions_leave() {
         id: 3,
         expression: column(3),
     };
-    let input = facts.scan(0, true).filtered(few);
+    let mut input = facts.scan(0, true);
+    if let Relation::Scan(scan) = &mut input {
+        scan.predicates = few;
+    }
     let groups = Aggregate::new(input, vec![key], Vec::new(), Purpose::GroupBy, "test");
     let found = estimate(Relation::Aggregate(groups));
     assert!(error(found, 5) < 1.3, "{found}");

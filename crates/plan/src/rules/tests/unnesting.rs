@@ -49,7 +49,7 @@ fn aggregates_are_grouped_by_what_correlates_them() {
         # What the outer rows ask for is few of it.
         SELECT 1 FROM v, t WHERE v.a = t.id AND t.b = 'x' AND v.a < (SELECT 0.2 * avg(x.a) FROM v x WHERE x.a = t.id)
           extend: #12=1
-            inner join: (v.a = t.id) and (v.a < (0.2 * #26))
+            inner join: (v.a < (0.2 * #26)) and (v.a = #25)
               scan v
               inner join: (#25 = t.id)
                 scan t: (t.b = 'x')
