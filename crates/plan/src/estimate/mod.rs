@@ -356,6 +356,36 @@ impl Estimates {
     }
 }
 
+/// What is known of columns before any condition leaves some of their values: what a condition leaves must not be asked
+/// of what it leaves.
+struct WholeTables<'a>(&'a Estimates);
+
+impl Columns for WholeTables<'_> {
+    fn facts(&self, id: ColumnId) -> Option<ColumnFacts> {
+        self.0.facts(id)
+    }
+
+    fn table(&self, id: ColumnId) -> Option<(TableFacts, usize)> {
+        self.0.table(id)
+    }
+
+    fn distinct(&self, id: ColumnId) -> Option<f64> {
+        Columns::distinct(self.0, id)
+    }
+
+    fn origin(&self, id: ColumnId) -> ColumnId {
+        Columns::origin(self.0, id)
+    }
+
+    fn aggregate(&self, id: ColumnId) -> Option<AggregateFacts> {
+        self.0.aggregate(id)
+    }
+
+    fn is_extreme(&self, id: ColumnId) -> bool {
+        self.0.is_extreme(id)
+    }
+}
+
 impl Columns for Estimates {
     fn facts(&self, id: ColumnId) -> Option<ColumnFacts> {
         let (table, column) = self.table_of(id)?;
@@ -388,7 +418,7 @@ impl Columns for Estimates {
         let origin = Columns::origin(self, id);
         let own = self.restrictions.iter().filter(|(of, _)| *of == origin);
         let own: Vec<Expression> = own.map(|(_, predicate)| predicate.clone()).collect();
-        selectivity::of_conjunction(self, &own)
+        selectivity::of_conjunction(&WholeTables(self), &own)
     }
 
     fn origin(&self, id: ColumnId) -> ColumnId {
