@@ -103,6 +103,10 @@ pub(crate) const KNOWN: &[Known] = &[
             && shows(found.theirs, &["0"])
             && shows(found.ours, &["NULL", "0000"])
     }),
+    known("small-numbers-as-dates", |found| {
+        let names = found.names(&["DAYNAME(", "MONTHNAME("]);
+        names && found.tables.contains(" YEAR") && shows(found.ours, &["NULL"])
+    }),
     known("time-as-date", |found| {
         let has_time = found.names(&["TIME'"]) || found.tables.contains(" TIME");
         has_time && found.names(&["DATE(", "AS DATE", "AS YEAR", "MONTH", "DAY"])
