@@ -1,7 +1,7 @@
 //! How many rows joins give.
 
 use super::columns::{Columns, TableFacts};
-use super::groups::met;
+use super::groups::drawn;
 use super::selectivity;
 use crate::access::analysis::key_column;
 use crate::predicates::implied;
@@ -246,8 +246,7 @@ pub(crate) fn met_keys(
         return 1.0;
     };
     let distinct = match columns.facts(other) {
-        Some(facts) if other_rows < facts.rows => met(facts.distinct, other_rows),
-        Some(facts) => facts.distinct,
+        Some(facts) => drawn(facts.distinct, other_rows, facts.rows),
         None => columns
             .distinct(other)
             .map_or(other_rows, |distinct| distinct.min(other_rows)),
@@ -285,11 +284,7 @@ fn partnered(
             is_open = true;
             continue;
         };
-        let met = if right < other.rows {
-            met(other.distinct, right)
-        } else {
-            other.distinct
-        };
+        let met = drawn(other.distinct, right, other.rows);
         let fraction = (met / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction);
         matched = matched.min(fraction);
         partners = partners.min(right / met.max(1.0));
