@@ -54,15 +54,25 @@ fn split(
 const PRESERVED_ROWS_FACTOR: f64 = 2.0;
 
 /// Whether a hash table is built over the left side.
-fn builds_left(kind: JoinKind, left_rows: f64, right_rows: f64) -> bool {
+fn builds_left(kind: JoinKind, left: &Plan, left_rows: f64, right_rows: f64) -> bool {
     match kind {
         JoinKind::Inner => left_rows < right_rows,
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
-            left_rows * PRESERVED_ROWS_FACTOR < right_rows
+            left_rows * PRESERVED_ROWS_FACTOR < right_rows && !has_hash_join(left)
         }
         // One NULL on the right side decides about all rows.
         JoinKind::NullAwareAnti => false,
     }
+}
+
+/// Whether a plan holds hash tables while its rows are read. A chain of joins that each keep their preserved side
+/// would hold the tables of all of them at once, where memory may be short.
+fn has_hash_join(plan: &Plan) -> bool {
+    with_stack(|| {
+        let mut found = matches!(plan.operator, Operator::HashJoin { .. });
+        plan.for_each_input(&mut |input| found = found || has_hash_join(input));
+        found
+    })
 }
 
 /// So many keys of a hash join filter the scans of its probed side.
@@ -161,7 +171,7 @@ impl Lowering {
                 .numbering
                 .lowered(operator, output, estimated_rows, layout));
         }
-        let build_left = !join.straight && builds_left(kind, left_rows, right_rows);
+        let build_left = !join.straight && builds_left(kind, &left.plan, left_rows, right_rows);
         if matches!(kind, JoinKind::Inner | JoinKind::Semi) {
             let (probe, built) = match build_left {
                 true => (&mut right, left_rows),
