@@ -93,6 +93,9 @@ fn make_tables(session: &mut Session, count: usize) {
     }
 }
 
+/// A table and its column that are equal to another table's column.
+type Equality = (usize, &'static str, usize, &'static str);
+
 /// Joins of so many tables: which pairs have a condition.
 fn shapes(tables: usize) -> Vec<(&'static str, String)> {
     let chain = (1..tables).map(|to| (to - 1, "next", to, "id"));
@@ -103,14 +106,14 @@ fn shapes(tables: usize) -> Vec<(&'static str, String)> {
     let mut cycle = chain.clone();
     cycle.push((tables - 1, "next", 0, "id"));
     let pairs = (1..tables).flat_map(|to| (0..to).map(move |from| (from, "other", to, "hub")));
-    let list: Vec<(&'static str, Vec<(usize, &str, usize, &str)>)> = vec![
+    let list: Vec<(&'static str, Vec<Equality>)> = vec![
         ("chain", chain),
         ("star of lookups", star),
         ("star of rows", star_by_rows),
         ("cycle", cycle),
         ("clique", pairs.collect()),
     ];
-    let joined = |(shape, conditions): (&'static str, Vec<(usize, &str, usize, &str)>)| {
+    let joined = |(shape, conditions): (&'static str, Vec<Equality>)| {
         let mut sql = "SELECT COUNT(*) FROM t0".to_owned();
         (1..tables).for_each(|table| write!(sql, ", t{table}").expect("a text has room"));
         for (number, (from, a, to, b)) in conditions.into_iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Rows of batches: taken, filtered, put behind each other.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -39,6 +40,18 @@ pub(crate) fn joined_batches(batches: &[Batch], columns: usize) -> Result<Batch>
     let rows = batches.iter().map(Batch::row_count).sum();
     let columns = (0..columns).map(|at| joined(batches.iter().map(|batch| batch.column(at))));
     Ok(Batch::new(columns.collect::<Result<_>>()?, rows))
+}
+
+/// A batch in pieces of at most so many rows.
+pub(crate) fn split(batch: &Batch, rows_max: usize) -> VecDeque<Batch> {
+    let rows = batch.row_count();
+    if rows <= rows_max {
+        return VecDeque::from_iter((rows > 0).then(|| batch.clone()));
+    }
+    (0..rows)
+        .step_by(rows_max)
+        .map(|first| batch.slice(first, rows_max.min(rows - first)))
+        .collect()
 }
 
 /// Columns of NULLs.

@@ -33,3 +33,8 @@ pub fn user_error(error: &MemoryError, table: &str) -> Error {
         } => codes::ER_ERROR_ON_READ.with(&[&path.display(), &corruption(*offset, *bytes)]),
     }
 }
+
+/// A caller has given a value that its column cannot hold.
+pub(crate) fn wrong_type() -> Error {
+    Error::internal("a value is not of its column's type")
+}

@@ -13,7 +13,8 @@ use arrow_array::ArrayRef;
 use mayfly_types::charset::{Charset, utf8};
 use mayfly_types::{CollationId, PhysicalType, Result, Value};
 
-use crate::table::{IndexPart, KeyBound, KeyRange, wrong_type};
+use crate::error::wrong_type;
+use crate::table::{IndexPart, KeyBound, KeyRange};
 use crate::temptable::KeyMode;
 use crate::values::{ColumnValues, StoredValue};
 

@@ -14,7 +14,7 @@ use arrow_schema::DataType;
 use mayfly_types::selection::filter_batch;
 use mayfly_types::{Batch, Result, Selection};
 
-use crate::table::wrong_type;
+use crate::error::wrong_type;
 
 /// Says by some columns of a scan which rows are wanted, in steps: those that every step wants.
 pub trait RowFilter {

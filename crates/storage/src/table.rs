@@ -366,11 +366,6 @@ pub(crate) fn sample_runs(pieces: usize, rows: usize) -> impl Iterator<Item = Sa
     })
 }
 
-/// A caller has given a value that its column cannot hold.
-pub(crate) fn wrong_type() -> Error {
-    Error::internal("a value is not of its column's type")
-}
-
 pub(crate) fn no_index() -> Error {
     Error::internal("the table has no index of that number")
 }

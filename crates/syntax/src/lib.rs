@@ -26,6 +26,7 @@ mod placeholders;
 pub mod printer;
 mod secrets;
 mod statements;
+pub mod window_text;
 
 pub use self::client_text::client_text;
 pub use self::digest::{digest, digest_hash, digest_text, digest_with_options};

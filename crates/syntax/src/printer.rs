@@ -1,40 +1,5 @@
 //! Text of names and expressions as MySQL prints them in `SHOW CREATE` and in messages.
 
-use crate::ast::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits};
-use crate::encodings::unit_name;
-
-/// The frame of a window, with both of its bounds; `expression` gives the text of a distance.
-pub fn frame_text(frame: &WindowFrame, expression: impl Fn(&Expr) -> String) -> String {
-    let bound = |bound: &WindowFrameBound| {
-        let (distance, word) = match bound {
-            WindowFrameBound::CurrentRow => return "CURRENT ROW".to_owned(),
-            WindowFrameBound::Preceding(distance) => (distance, "PRECEDING"),
-            WindowFrameBound::Following(distance) => (distance, "FOLLOWING"),
-        };
-        match distance.as_deref() {
-            None => format!("UNBOUNDED {word}"),
-            Some(Expr::Interval(interval)) => {
-                let unit = interval.leading_field.as_ref().map(unit_name);
-                let unit = unit.unwrap_or_default();
-                format!("INTERVAL {} {unit}  {word}", expression(&interval.value))
-            }
-            Some(distance) => format!("{} {word}", expression(distance)),
-        }
-    };
-    let unit = match frame.units {
-        WindowFrameUnits::Rows => "ROWS",
-        WindowFrameUnits::Range => "RANGE",
-        WindowFrameUnits::Groups => "GROUPS",
-    };
-    let end = frame.end_bound.as_ref();
-    let end = end.unwrap_or(&WindowFrameBound::CurrentRow);
-    format!(
-        "{unit} BETWEEN {} AND {}",
-        bound(&frame.start_bound),
-        bound(end)
-    )
-}
-
 /// A name in backticks, with backticks inside doubled.
 pub fn quoted_identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))

@@ -198,7 +198,7 @@ impl Cursor for LookupCursor {
             }
             run.statement.examined(node.number, found.len() as u64);
             if let Some(joined) = node.joined(left, right, found, run)? {
-                self.ready = super::aggregate::split(&joined, rows_max);
+                self.ready = crate::rows::split(&joined, rows_max);
             }
         }
     }

@@ -7,8 +7,8 @@ use mayfly_types::{Result, Value};
 use super::definition::{IndexTree, TableDefinition};
 use super::row;
 use super::store::Store;
+use crate::error::wrong_type;
 use crate::key_encoding::RowKeys;
-use crate::table::wrong_type;
 use crate::values::{ColumnValues, StoredValue};
 
 /// A row with all columns of its table.

@@ -223,7 +223,7 @@ mod tests {
         (0..40_u64).map(move |batch| {
             let number = |row: u64| {
                 let spread = (batch * 500 + row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 17;
-                (spread % 41 > 0).then_some(spread % many)
+                (!spread.is_multiple_of(41)).then_some(spread % many)
             };
             (0..500).map(number).collect()
         })

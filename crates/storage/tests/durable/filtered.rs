@@ -285,7 +285,7 @@ fn random_step(random: &mut model::Random, all: &[Vec<Cell>]) -> Step {
     let wants = move |cell: &Cell| match (kind, cell) {
         (FilterKind::Within(_), Cell::Number(number)) => least <= *number && *number <= greatest,
         (FilterKind::Within(_), _) => false,
-        (_, Cell::Null) => parts % 2 == 0,
+        (_, Cell::Null) => parts.is_multiple_of(2),
         (_, Cell::Number(number)) => number.unsigned_abs() % u128::from(parts) != 1,
         (_, Cell::Text(text)) => text
             .last()

@@ -2,7 +2,8 @@
 
 use itertools::Itertools;
 use mayfly_syntax::ast::{NamedWindowDefinition, NamedWindowExpr, WindowSpec, WindowType};
-use mayfly_syntax::printer::{frame_text, quoted_identifier};
+use mayfly_syntax::printer::quoted_identifier;
+use mayfly_syntax::window_text::frame_text;
 
 use super::Printer;
 

@@ -48,6 +48,7 @@ use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::Program;
 use crate::key_filter::GivenFilter;
 use crate::representation::{column_type, to_column};
+use crate::rows::split;
 use crate::state::lock;
 
 pub(crate) fn build(
@@ -56,7 +57,9 @@ pub(crate) fn build(
     run: &RunContext,
 ) -> Result<Arc<dyn Node>> {
     if grouping.rollup {
-        return rollup::build(input, grouping, run);
+        let states =
+            |input, grouping: &_, run: &_| build_giving(Gives::States, input, grouping, run);
+        return rollup::build(input, grouping, run, build, states);
     }
     if let Some(arguments) = distinct::common_arguments(grouping) {
         return distinct::build(input, grouping, arguments, run);
@@ -238,18 +241,6 @@ impl Aggregate {
         let batch = Batch::new(columns, group_count);
         Ok(split(&batch, run.statement.options.batch_rows))
     }
-}
-
-/// A batch in pieces of at most so many rows.
-pub(super) fn split(batch: &Batch, rows_max: usize) -> VecDeque<Batch> {
-    let rows = batch.row_count();
-    if rows <= rows_max {
-        return VecDeque::from_iter((rows > 0).then(|| batch.clone()));
-    }
-    (0..rows)
-        .step_by(rows_max)
-        .map(|first| batch.slice(first, rows_max.min(rows - first)))
-        .collect()
 }
 
 impl Node for Aggregate {

@@ -1,7 +1,7 @@
 //! Frames: the rows of a partition that a function reads, as seen from its row.
 
 use mayfly_syntax::ast::{Expr, Interval, WindowFrame, WindowFrameBound, WindowFrameUnits};
-use mayfly_syntax::printer::frame_text;
+use mayfly_syntax::window_text::frame_text;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
 

@@ -167,7 +167,7 @@ fn set(change: &mut Change<'_>, row: &mut Vec<u64>, encoded: &[u8], values: &[Va
     // Releases the values of the row before.
     change.sources.begin_batch();
     if !layout.write(row, values, change.sources) {
-        return Err(Stopped::Error(crate::table::wrong_type()));
+        return Err(Stopped::Error(crate::error::wrong_type()));
     }
     let found = change.content.trees[0].find(&core.pager, encoded);
     match found.map_err(|error| Stopped::Error(core.error(&error)))? {

@@ -10,7 +10,8 @@ use super::tree::Position;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
 use super::{Core, UserTable};
-use crate::table::{IndexId, RowChange, no_index, wrong_type};
+use crate::error::wrong_type;
+use crate::table::{IndexId, RowChange, no_index};
 use crate::temptable::rows::{Cell, Resolver};
 
 /// The bytes of so many words.

@@ -14,20 +14,21 @@ use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use super::super::call::{Accumulators, Call};
-use super::super::{Gives, build_giving, split};
+use super::Build;
 use crate::context::{Cursor, Node, RunContext};
 use crate::operators::boundaries::mark_boundaries;
 use crate::operators::keys::key_mode;
 use crate::operators::one_cursor::OneCursor;
 use crate::operators::sort;
 use crate::representation::{column_types, to_column};
-use crate::rows::{joined, take_rows, with_own_strings};
+use crate::rows::{joined, split, take_rows, with_own_strings};
 
 pub(super) fn build(
     input: Arc<dyn Node>,
     grouping: &Grouping,
     calls: Vec<Call>,
     run: &RunContext,
+    build_states: Build,
 ) -> Result<Arc<dyn Node>> {
     let key_types: Vec<SqlType> = grouping.keys.iter().map(|key| key.ty.clone()).collect();
     let groups = Grouping {
@@ -36,7 +37,7 @@ pub(super) fn build(
         temporary: grouping.temporary.clone(),
         ..Grouping::default()
     };
-    let groups = build_giving(Gives::States, input, &groups, run)?;
+    let groups = build_states(input, &groups, run)?;
     let states = calls.iter().flat_map(Call::declared_states).cloned();
     let row: Vec<SqlType> = key_types.iter().cloned().chain(states).collect();
     let keys = Expression::columns_of(&key_types).into_iter();

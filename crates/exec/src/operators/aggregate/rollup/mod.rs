@@ -18,10 +18,16 @@ use super::call::Call;
 use super::columns::Columns;
 use crate::context::{Node, RunContext};
 
+/// Builds a grouping without ROLLUP.
+pub(super) type Build = fn(Arc<dyn Node>, &Grouping, &RunContext) -> Result<Arc<dyn Node>>;
+
+/// `build_groups` builds what gives the results of groups, `build_states` what gives the states of their calls.
 pub(super) fn build(
     input: Arc<dyn Node>,
     grouping: &Grouping,
     run: &RunContext,
+    build_groups: Build,
+    build_states: Build,
 ) -> Result<Arc<dyn Node>> {
     // What the calls read is of no use to their states.
     let mut unread = Columns::default();
@@ -31,8 +37,8 @@ pub(super) fn build(
         .iter()
         .all(|call| call.is_mergeable() && !call.needs_whole_groups())
     {
-        levels::build(input, grouping, calls, run)
+        levels::build(input, grouping, calls, run, build_states)
     } else {
-        repeat::build(input, grouping, run)
+        repeat::build(input, grouping, run, build_groups)
     }
 }

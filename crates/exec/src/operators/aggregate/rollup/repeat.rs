@@ -11,6 +11,7 @@ use mayfly_plan::physical::{AggregateCall, Grouping, Purpose, SortKey};
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 
+use super::Build;
 use crate::context::{Cursor, Node, RunContext};
 use crate::expression::Program;
 use crate::operators::{project, sliced, sort, values};
@@ -22,6 +23,7 @@ pub(super) fn build(
     input: Arc<dyn Node>,
     grouping: &Grouping,
     run: &RunContext,
+    build_groups: Build,
 ) -> Result<Arc<dyn Node>> {
     let keys = &grouping.keys;
     let key_count = keys.len();
@@ -64,7 +66,7 @@ pub(super) fn build(
         temporary: grouping.temporary.clone(),
         ..Grouping::default()
     };
-    let grouped = super::super::build(repeat, &levels, run)?;
+    let grouped = build_groups(repeat, &levels, run)?;
     // Now keys, level, results; wanted are keys, results, level.
     let results = calls.iter().map(|call| call.signature.result.clone());
     let results: Vec<SqlType> = results.collect();
@@ -109,7 +111,7 @@ pub(super) fn build(
         aggregates: calls,
         ..Grouping::default()
     };
-    let total = super::super::build(values::build(&[], &[]), &total, run)?;
+    let total = build_groups(values::build(&[], &[]), &total, run)?;
     Ok(Arc::new(GrandTotal {
         input: sorted,
         total,
