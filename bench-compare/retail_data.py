@@ -243,7 +243,7 @@ def retail(folder, scale):
             "ws_profit": Cents((sold_at - price[item - 1] * 6 // 10) * quantity),
         },
     )
-    # Each fourth week, what a warehouse has of each tenth item.
+    # Each fourth week, what a warehouse has of each second item.
     weeks, stocked = numpy.arange(1, DAYS, 28), numpy.arange(1, items + 1, 2)
     count = len(weeks) * len(stocked)
     write(

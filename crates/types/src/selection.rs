@@ -40,10 +40,10 @@ impl Selection {
     /// Those of its rows that another one, of the same rows, has too.
     #[must_use]
     pub fn and_also(self, other: Self) -> Self {
-        match other {
-            Self::All => self,
-            Self::None => Self::None,
-            Self::Some(bits, _) => self.and(&bits),
+        match (self, other) {
+            (Self::All, one) | (one, Self::All) => one,
+            (Self::None, _) | (_, Self::None) => Self::None,
+            (Self::Some(one, _), Self::Some(other, _)) => Self::of_bits(&one & &other),
         }
     }
 

@@ -4,9 +4,9 @@
 //! A partial COUNT() is a COUNT(), and a partial SUM() one that keeps the type of its state. SUM(), MIN() and MAX()
 //! of what they gave need no other function. No name leads SQL to those here.
 
-use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
-use arrow_select::filter::filter;
+use mayfly_types::selection::{filter_array, selection_filter};
 use mayfly_types::{Error, Result};
 
 use super::function::{AggregateFunction, AggregateFunction as Row};
@@ -52,14 +52,12 @@ impl Accumulator for Merged {
         let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
             return self.0.merge(groups, arguments, context);
         };
-        let is_state = BooleanArray::new(nulls.into_inner(), None);
-        let kept = |column: &dyn Array| filter(column, &is_state).map_err(Error::internal);
-        let groups = kept(&UInt32Array::from(groups.to_vec()))?;
-        let states = arguments.iter().map(|column| kept(column));
-        let states = states.collect::<Result<Vec<_>>>()?;
-        let groups = groups.as_any().downcast_ref::<UInt32Array>();
-        let groups = groups.ok_or_else(|| Error::internal("groups are numbers"))?;
-        self.0.merge(groups.values(), &states, context)
+        let is_state = nulls.inner();
+        let groups: Vec<u32> = is_state.set_indices().map(|row| groups[row]).collect();
+        let filter = selection_filter(is_state, arguments.len());
+        let states = arguments.iter();
+        let states: Vec<ArrayRef> = states.map(|column| filter_array(&filter, column)).collect();
+        self.0.merge(&groups, &states, context)
     }
 
     fn merge(

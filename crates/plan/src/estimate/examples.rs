@@ -77,7 +77,7 @@ pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option
         return Some(1.0);
     }
     // Duj1, as for the values of a column (`statistics::sample`).
-    let part = (all / table.rows().max(1.0)).min(1.0);
+    let part = (examples.rows as f64 / table.rows().max(1.0)).min(1.0);
     let estimated = different / (1.0 - (1.0 - part) * once / all);
     Some(estimated.min(texts_at_most(&values)))
 }

@@ -91,6 +91,14 @@ fn of_sides(
     let Point::Number(value) = Point::of(&value, &aggregate.ty)? else {
         return None;
     };
+    // Numbers of rows are whole: between two of them the value is no group's.
+    let value = match (facts.kind, comparison) {
+        (AggregateKind::Count, Comparison::Greater | Comparison::LessOrEqual) => {
+            value.floor() + 0.5
+        }
+        (AggregateKind::Count, Comparison::GreaterOrEqual | Comparison::Less) => value.ceil() - 0.5,
+        _ => value,
+    };
     let above = above(columns, &facts, value)?;
     let fraction = match comparison {
         Comparison::Greater | Comparison::GreaterOrEqual => above,

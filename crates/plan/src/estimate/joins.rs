@@ -1,6 +1,6 @@
 //! How many rows joins give.
 
-use super::columns::{Columns, TableFacts};
+use super::columns::{ColumnFacts, Columns, TableFacts};
 use super::groups::drawn;
 use super::selectivity;
 use crate::access::analysis::key_column;
@@ -115,10 +115,10 @@ fn of_other(columns: &dyn Columns, predicate: &Expression) -> f64 {
             None => tables.push((table.first, [id].into_iter().collect())),
         }
     }
-    let derived = tables
-        .iter()
-        .filter(|_| tables.len() > 1)
-        .filter_map(|(_, own)| implied(predicate, own));
+    if tables.len() < 2 {
+        return fraction;
+    }
+    let derived = tables.iter().filter_map(|(_, own)| implied(predicate, own));
     let passed: f64 = derived
         .map(|derived| selectivity::of(columns, &derived))
         .product();
@@ -251,7 +251,12 @@ pub(crate) fn met_keys(
             .distinct(other)
             .map_or(other_rows, |distinct| distinct.min(other_rows)),
     };
-    (distinct / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction)
+    matched(&own, distinct)
+}
+
+/// The fraction of the rows of a column whose value is among so many that are taken to be its own.
+fn matched(own: &ColumnFacts, met: f64) -> f64 {
+    (met / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction)
 }
 
 /// The fraction of left rows that have a partner: the values of the one side are taken to be among those of the
@@ -266,7 +271,7 @@ fn partnered(
     if right <= 0.0 {
         return 0.0;
     }
-    let mut matched = 1.0_f64;
+    let mut all_matched = 1.0_f64;
     // The right rows of a value.
     let mut partners = right;
     let mut is_known = false;
@@ -285,8 +290,7 @@ fn partnered(
             continue;
         };
         let met = drawn(other.distinct, right, other.rows);
-        let fraction = (met / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction);
-        matched = matched.min(fraction);
+        all_matched = all_matched.min(matched(&own, met));
         partners = partners.min(right / met.max(1.0));
         is_known = true;
     }
@@ -298,5 +302,5 @@ fn partnered(
         .map(|predicate| selectivity::of(columns, predicate))
         .product();
     // Of several partners one is enough.
-    matched * (1.0 - (1.0 - rest.min(1.0)).powf(partners.max(1.0)))
+    all_matched * (1.0 - (1.0 - rest.min(1.0)).powf(partners.max(1.0)))
 }

@@ -121,9 +121,10 @@ impl Estimates {
             }
             Relation::Aggregate(aggregate) => {
                 self.learn_computed(&aggregate.keys);
-                let input_rows = self.relation(&aggregate.input);
-                let groups = self.over(relation, &[input_rows]);
+                let (input_rows, most) = self.rows_and_most_groups(aggregate);
+                let groups = self.groups(input_rows, most, aggregate);
                 let group_rows = input_rows / groups.max(1.0);
+                let sizes = self.sizes_of_groups(aggregate, group_rows);
                 for (id, call) in &aggregate.aggregates {
                     let kind = match call.function.names()[0] {
                         "count" if !call.distinct => AggregateKind::Count,
@@ -146,7 +147,7 @@ impl Estimates {
                         column,
                         groups,
                         group_rows,
-                        sizes: self.sizes_of_groups(aggregate, group_rows),
+                        sizes: sizes.clone(),
                     });
                 }
             }
@@ -257,17 +258,10 @@ impl Estimates {
 
     /// How many rows a relation gives.
     pub(crate) fn relation(&self, relation: &Relation) -> f64 {
-        with_stack(|| {
-            let inputs: Vec<f64> = relation
-                .inputs()
-                .into_iter()
-                .map(|input| self.relation(input))
-                .collect();
-            self.over(relation, &inputs)
-        })
+        self.rows_and_fewest(relation, None).0
     }
 
-    /// The same of a relation whose inputs give so many rows.
+    /// How many rows a relation gives that makes no groups and whose inputs give so many rows.
     fn over(&self, relation: &Relation, inputs: &[f64]) -> f64 {
         let input_rows = inputs.first().copied().unwrap_or(0.0);
         match relation {
@@ -279,10 +273,8 @@ impl Estimates {
             | Relation::Extend { .. }
             | Relation::Block { .. }
             | Relation::Materialize { .. }
+            | Relation::Aggregate(_)
             | Relation::Window(_) => input_rows,
-            Relation::Aggregate(aggregate) => {
-                self.groups(input_rows, self.fewest_rows(aggregate), aggregate)
-            }
             Relation::Sort { limit, .. } => limited(input_rows, *limit),
             Relation::Limit { offset, count, .. } => limited(input_rows, Some((*offset, *count))),
             Relation::SetOperation { kind, .. } => set_operation(*kind, inputs),
@@ -298,33 +290,37 @@ impl Estimates {
         groups::grouped(self, rows, &aggregate.keys, aggregate.first_groups).min(most)
     }
 
-    /// There are no more groups than rows of any part of the input that has all of their keys: a join gives the rows
-    /// of an order again for each of its lines, and these have the order's number.
-    pub(crate) fn fewest_rows(&self, aggregate: &Aggregate) -> f64 {
+    /// How many rows are grouped, and how many groups they have at most: no more than any part of the input has rows
+    /// that has all of their keys. A join gives the rows of an order again for each of its lines, and these have the
+    /// order's number.
+    pub(crate) fn rows_and_most_groups(&self, aggregate: &Aggregate) -> (f64, f64) {
         let keys = aggregate.keys.iter().map(|key| match key.expression.kind {
             ExpressionKind::Column(id) => Some(id),
             _ => None,
         });
-        match keys.collect::<Option<Vec<_>>>() {
-            Some(keys) if !keys.is_empty() && holds_join(&aggregate.input) => {
-                self.rows_and_fewest(&aggregate.input, Some(&keys)).1
-            }
-            _ => f64::INFINITY,
-        }
+        let keys = keys.collect::<Option<Vec<_>>>();
+        let keys = keys.filter(|keys| !keys.is_empty() && holds_join(&aggregate.input));
+        self.rows_and_fewest(&aggregate.input, keys.as_deref())
     }
 
     /// The rows of a relation, and the fewest of its parts that have columns whose values are those of `keys`.
     fn rows_and_fewest(&self, relation: &Relation, keys: Option<&[ColumnId]>) -> (f64, f64) {
         with_stack(|| {
             let mut fewest = f64::INFINITY;
-            let mut inputs = Vec::new();
-            for (number, input) in relation.inputs().into_iter().enumerate() {
-                let keys = keys.and_then(|keys| keys_of_input(relation, number, keys));
-                let (rows, fewest_below) = self.rows_and_fewest(input, keys.as_deref());
-                fewest = fewest.min(fewest_below);
-                inputs.push(rows);
-            }
-            let rows = self.over(relation, &inputs);
+            let rows = if let Relation::Aggregate(aggregate) = relation {
+                // No part below groups has the keys of what is above them.
+                let (rows, most) = self.rows_and_most_groups(aggregate);
+                self.groups(rows, most, aggregate)
+            } else {
+                let mut inputs = Vec::new();
+                for (number, input) in relation.inputs().into_iter().enumerate() {
+                    let keys = keys.and_then(|keys| keys_of_input(relation, number, keys));
+                    let (rows, fewest_below) = self.rows_and_fewest(input, keys.as_deref());
+                    fewest = fewest.min(fewest_below);
+                    inputs.push(rows);
+                }
+                self.over(relation, &inputs)
+            };
             let own = if keys.is_some() { rows } else { f64::INFINITY };
             (rows, fewest.min(own))
         })
@@ -353,36 +349,6 @@ impl Estimates {
     /// So many rows, of which those remain that meet all conditions.
     pub(crate) fn filtered(&self, rows: f64, predicates: &[Expression]) -> f64 {
         rows * selectivity::of_conjunction(self, predicates)
-    }
-}
-
-/// What is known of columns before any condition leaves some of their values: what a condition leaves must not be asked
-/// of what it leaves.
-struct WholeTables<'a>(&'a Estimates);
-
-impl Columns for WholeTables<'_> {
-    fn facts(&self, id: ColumnId) -> Option<ColumnFacts> {
-        self.0.facts(id)
-    }
-
-    fn table(&self, id: ColumnId) -> Option<(TableFacts, usize)> {
-        self.0.table(id)
-    }
-
-    fn distinct(&self, id: ColumnId) -> Option<f64> {
-        Columns::distinct(self.0, id)
-    }
-
-    fn origin(&self, id: ColumnId) -> ColumnId {
-        Columns::origin(self.0, id)
-    }
-
-    fn aggregate(&self, id: ColumnId) -> Option<AggregateFacts> {
-        self.0.aggregate(id)
-    }
-
-    fn is_extreme(&self, id: ColumnId) -> bool {
-        self.0.is_extreme(id)
     }
 }
 
@@ -418,7 +384,11 @@ impl Columns for Estimates {
         let origin = Columns::origin(self, id);
         let own = self.restrictions.iter().filter(|(of, _)| *of == origin);
         let own: Vec<Expression> = own.map(|(_, predicate)| predicate.clone()).collect();
-        selectivity::of_conjunction(&WholeTables(self), &own)
+        // Asked of the table, of which no condition has left anything out: conditions would ask what they leave.
+        match self.table_of(id) {
+            Some((table, _)) if !own.is_empty() => selectivity::of_conjunction(table, &own),
+            _ => 1.0,
+        }
     }
 
     fn origin(&self, id: ColumnId) -> ColumnId {

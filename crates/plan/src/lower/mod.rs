@@ -489,7 +489,7 @@ impl Lowering {
     }
 
     fn aggregate(&mut self, mut aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
-        let most = self.estimates.fewest_rows(&aggregate);
+        let (_, most) = self.estimates.rows_and_most_groups(&aggregate);
         let mut needed = ColumnSet::new();
         needed.add_read_by(aggregate.keys.iter().map(|key| &key.expression));
         let calls: Vec<_> = aggregate

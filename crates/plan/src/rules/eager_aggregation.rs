@@ -16,13 +16,13 @@ use mayfly_functions::aggregate;
 use mayfly_types::{SqlType, TypeKind};
 
 use super::planning::Planning;
-use super::rule::{NewColumns, is_movable, substitute};
+use super::rule::{NewColumns, is_exact, is_plain, substitute};
 use crate::estimate::{Estimates, groups};
 use crate::options::PlanOptions;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
-    Aggregate, ColumnId, ColumnSet, Computed, Join, Query, Relation, has_subquery, produced,
-    visit_expression, with_stack,
+    Aggregate, ColumnId, ColumnSet, Computed, Join, Query, Relation, produced, visit_expression,
+    with_stack,
 };
 use crate::tree::physical::{AggregateCall, JoinKind, Purpose};
 
@@ -33,7 +33,10 @@ const NEGLIGIBLE: f64 = 10_000.0;
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     let is_candidate = |relation: &Relation| match relation {
-        Relation::Aggregate(aggregate) => joins_below(&aggregate.input),
+        Relation::Aggregate(aggregate) => match &*aggregate.input {
+            Relation::Extend { input, .. } => joins_below(input),
+            input => joins_below(input),
+        },
         _ => false,
     };
     if !planning.options.switches.eager_aggregation || !query.holds(is_candidate) {
@@ -55,7 +58,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
 fn joins_below(relation: &Relation) -> bool {
     match relation {
         Relation::Join(_) => true,
-        Relation::Filter { input, .. } | Relation::Extend { input, .. } => joins_below(input),
+        Relation::Filter { input, .. } => joins_below(input),
         _ => false,
     }
 }
@@ -245,10 +248,6 @@ fn is_open(join: &Join) -> bool {
         && join.null_aware.is_empty()
 }
 
-fn is_plain(expression: &Expression) -> bool {
-    is_movable(expression) && !has_subquery(expression)
-}
-
 /// What some turns lead to.
 fn at<'r>(relation: &'r mut Relation, turns: &[Turn]) -> Option<&'r mut Relation> {
     let Some((turn, rest)) = turns.split_first() else {
@@ -296,11 +295,6 @@ fn keys_of(rows: &Relation, above: &Above<'_>, aggregate: &Aggregate) -> Option<
     }
     // Without keys there is a group of no rows, too.
     (is_fit && !keys.is_empty()).then_some(keys)
-}
-
-/// Whether values of a type that are equal are the same.
-fn is_exact(ty: &SqlType) -> bool {
-    ty.is_temporal() || ty.is_integer() || ty.kind == TypeKind::Decimal
 }
 
 fn is_groupable(ty: &SqlType) -> bool {
@@ -352,9 +346,7 @@ impl Part {
         {
             return Some(Self::Partial(in_two));
         }
-        let minds_none = call.function.ignores_duplicates()
-            || call.distinct && !call.function.is_order_sensitive();
-        minds_none.then_some(Self::Whole)
+        call.minds_no_repeats().then_some(Self::Whole)
     }
 }
 

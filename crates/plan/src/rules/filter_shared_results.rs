@@ -4,21 +4,14 @@
 //!
 //! A disjunction that names an aggregate stays above the groups; what it says of their keys alone goes below.
 
-use std::cell::Cell;
-
 use super::planning::Planning;
 use super::push_predicates::push_into;
-use super::rule::is_movable;
+use super::rule::{Steps, is_plain};
 use crate::predicates::{and, implied, or};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
-    ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation, has_subquery, produced,
-    with_stack,
+    ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation, produced, with_stack,
 };
-
-/// Steps of the search for what goes below groups: columns computed of columns that are computed of each other
-/// have ever more ways down.
-const STEPS_MAX: u32 = 10_000;
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if !planning.options.switches.derived_condition_pushdown {
@@ -38,7 +31,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
             continue;
         };
         let read_columns = read.columns();
-        let steps = Cell::new(STEPS_MAX);
+        let steps = Steps::enough();
         let deep: ColumnSet = read_columns
             .iter()
             .filter(|id| goes_below_groups(source, *id, &steps))
@@ -79,7 +72,7 @@ fn rows_read(
         let of_scan: ColumnSet = columns.iter().copied().collect();
         let usable = predicates.iter().filter(|one| {
             let read = one.columns();
-            !read.is_empty() && read.is_subset(&of_scan) && is_movable(one) && !has_subquery(one)
+            !read.is_empty() && read.is_subset(&of_scan) && is_plain(one)
         });
         let usable: Vec<Expression> = usable.cloned().collect();
         if usable.is_empty() {
@@ -102,19 +95,17 @@ fn rows_read(
 
 /// Whether a condition on a column can go down to rows that are not grouped yet; not when that takes more
 /// than the steps that are left.
-fn goes_below_groups(relation: &Relation, column: ColumnId, steps: &Cell<u32>) -> bool {
-    let Some(left) = steps.get().checked_sub(1) else {
+fn goes_below_groups(relation: &Relation, column: ColumnId, steps: &Steps) -> bool {
+    if !steps.take() {
         return false;
-    };
-    steps.set(left);
+    }
     let computed_below = |input: &Relation, columns: &[Computed]| match columns
         .iter()
         .find(|computed| computed.id == column)
     {
         Some(computed) => {
             let read = computed.expression.columns();
-            is_movable(&computed.expression)
-                && !has_subquery(&computed.expression)
+            is_plain(&computed.expression)
                 && read.iter().all(|id| goes_below_groups(input, id, steps))
         }
         None => goes_below_groups(input, column, steps),
@@ -130,7 +121,7 @@ fn goes_below_groups(relation: &Relation, column: ColumnId, steps: &Cell<u32>) -
         Relation::Window(window) => window
             .partition
             .iter()
-            .any(|key| matches!(key.kind, ExpressionKind::Column(id) if id == column)),
+            .any(|key| key.as_column() == Some(column)),
         Relation::SetOperation {
             inputs, columns, ..
         } => columns

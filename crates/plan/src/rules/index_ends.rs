@@ -17,7 +17,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if query.tables.iter().all(|table| table.indexes.is_empty()) {
         return;
     }
-    if !query.holds(|relation| matches!(relation, Relation::Aggregate(_))) {
+    if !query.holds(|relation| of_a_scan(relation).is_some()) {
         return;
     }
     let orders = Orders::new(query, planning);
@@ -36,20 +36,25 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
 /// The most calls of one aggregation for which scans of their own are made.
 const CALLS_MAX: usize = 4;
 
-/// The relation that reads the ends of indexes, in place of one that reads every row.
-fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) -> Option<Relation> {
+/// An aggregation of all rows of one table, and its scan.
+fn of_a_scan(relation: &Relation) -> Option<(&Aggregate, &Scan)> {
     let Relation::Aggregate(aggregate) = relation else {
         return None;
     };
     let Relation::Scan(scan) = &*aggregate.input else {
         return None;
     };
-    let calls = &aggregate.aggregates;
     let fits = aggregate.keys.is_empty()
         && aggregate.rollup.is_none()
-        && (1..=CALLS_MAX).contains(&calls.len())
-        && !scan.predicates.iter().any(has_subquery);
-    if !fits {
+        && (1..=CALLS_MAX).contains(&aggregate.aggregates.len());
+    fits.then_some((aggregate, scan))
+}
+
+/// The relation that reads the ends of indexes, in place of one that reads every row.
+fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) -> Option<Relation> {
+    let (aggregate, scan) = of_a_scan(relation)?;
+    let calls = &aggregate.aggregates;
+    if scan.predicates.iter().any(has_subquery) {
         return None;
     }
     let mut joined: Option<Relation> = None;

@@ -10,13 +10,13 @@
 use mayfly_types::Value;
 
 use super::planning::Planning;
-use super::rule::{is_movable, rejects_nulls};
+use super::rule::{is_movable, is_plain, rejects_nulls};
 use super::unique::has_one_partner;
 use crate::options::OptimizerSwitches;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
     ColumnId, ColumnSet, Computed, Join, Query, Relation, SharedRelation, expression_is_volatile,
-    for_each_subquery_mut, free_columns, has_subquery, produced, with_stack,
+    for_each_subquery_mut, free_columns, produced, with_stack,
 };
 use crate::tree::physical::{JoinKind, SetOperationKind};
 
@@ -82,8 +82,8 @@ struct Needless<'a> {
 impl Needless<'_> {
     fn below(&self, relation: &mut Relation, wanted: &Wanted) {
         with_stack(|| {
-            self.in_subqueries(relation);
             self.leave_out(relation, wanted);
+            self.in_subqueries(relation);
             self.inputs(relation, wanted);
         });
     }
@@ -145,9 +145,9 @@ impl Needless<'_> {
                 calls.retain(|(id, _)| wanted.columns.contains(*id));
                 let calls = aggregate.aggregates.iter().map(|(_, call)| call);
                 let once = aggregate.rollup.is_none()
+                    && aggregate.keys.iter().all(|key| is_movable(&key.expression))
                     && calls.clone().all(|call| {
-                        call.function.ignores_duplicates()
-                            || call.distinct && !call.function.is_order_sensitive()
+                        call.minds_no_repeats() && call.arguments.iter().all(is_movable)
                     });
                 let mut columns = ColumnSet::new();
                 columns.add_read_by(aggregate.keys.iter().map(|key| &key.expression));
@@ -197,6 +197,7 @@ impl Needless<'_> {
     fn sides(&self, join: &mut Join, wanted: &Wanted) {
         let pairs = join.null_aware.iter().flat_map(|(a, b)| [a, b]);
         let mut asked = wanted.with(join.on.iter().chain(pairs));
+        asked.once &= join.on.iter().all(is_movable);
         if join.lateral {
             asked.columns.extend_from(&free_columns(&join.right));
             asked = asked.of_all();
@@ -274,10 +275,6 @@ fn null_of(relation: &Relation, id: ColumnId) -> Option<Computed> {
     let column = scan.table.columns.get(id.checked_sub(scan.first)?)?;
     let expression = Expression::literal(Value::Null, column.ty.clone());
     Some(Computed { id, expression })
-}
-
-fn is_plain(expression: &Expression) -> bool {
-    is_movable(expression) && !has_subquery(expression)
 }
 
 /// Whether reading a relation does nothing but give its rows.

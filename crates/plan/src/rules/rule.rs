@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use mayfly_types::{SqlType, TypeKind};
+
 use crate::lower::is_never_true;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation};
@@ -28,6 +30,24 @@ impl NewColumns {
     /// The first number that is still free.
     pub(super) fn next(&self) -> ColumnId {
         self.0.get()
+    }
+}
+
+/// How far a search goes on that has ever more ways down, of joins whose inputs are joins or columns that are computed of
+/// each other: what it has not found by then it does not find.
+pub(super) struct Steps(Cell<u32>);
+
+impl Steps {
+    /// Enough for any statement that people write.
+    pub(super) fn enough() -> Self {
+        Self(Cell::new(10_000))
+    }
+
+    /// Takes a step; whether there was one left.
+    pub(super) fn take(&self) -> bool {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(1));
+        left > 0
     }
 }
 
@@ -75,6 +95,16 @@ impl Query {
 /// Whether an expression may be evaluated elsewhere or another number of times.
 pub(super) fn is_movable(expression: &Expression) -> bool {
     !crate::tree::logical::expression_is_volatile(expression)
+}
+
+/// Whether an expression may be evaluated elsewhere or another number of times, and costs no subquery.
+pub(super) fn is_plain(expression: &Expression) -> bool {
+    is_movable(expression) && !crate::tree::logical::has_subquery(expression)
+}
+
+/// Whether values of a type that are equal are the same.
+pub(super) fn is_exact(ty: &SqlType) -> bool {
+    ty.is_temporal() || ty.is_integer() || ty.kind == TypeKind::Decimal
 }
 
 /// Whether an expression is NULL whenever all of `columns` are.

@@ -47,7 +47,7 @@ fn without_groups(aggregate: &Aggregate) -> Option<Vec<Computed>> {
 
 /// Whether a key is a column of the input under its own number.
 fn is_itself(key: &Computed) -> bool {
-    matches!(key.expression.kind, ExpressionKind::Column(id) if id == key.id)
+    key.expression.as_column() == Some(key.id)
 }
 
 /// What a call gives over one row.

@@ -1,5 +1,6 @@
 //! What the rules make of statements: plans before and after.
 
+mod deep;
 mod equalities;
 mod keys;
 mod needless;

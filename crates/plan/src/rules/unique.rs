@@ -2,12 +2,25 @@
 
 use mayfly_types::{CollationId, SqlType};
 
+use super::rule::Steps;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Computed, Join, Relation, produced, with_stack};
 use crate::tree::physical::JoinKind;
 
 /// Whether no two rows of a relation agree in all of `columns`.
 pub(super) fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
+    tells_apart(relation, columns, &Steps::enough())
+}
+
+/// Whether each row of one side of a join has at most one partner on the other one.
+pub(super) fn has_one_partner(join: &Join, side: &Relation) -> bool {
+    has_one(join, side, &Steps::enough())
+}
+
+fn tells_apart(relation: &Relation, columns: &ColumnSet, steps: &Steps) -> bool {
+    if !steps.take() {
+        return false;
+    }
     with_stack(|| match relation {
         Relation::Scan(scan) => {
             let is_known = |index: &usize| {
@@ -23,8 +36,8 @@ pub(super) fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
         | Relation::Sort { input, .. }
         | Relation::Limit { input, .. }
         | Relation::Block { input, .. }
-        | Relation::Materialize { input, .. } => is_unique(input, columns),
-        Relation::Window(window) => is_unique(&window.input, columns),
+        | Relation::Materialize { input, .. } => tells_apart(input, columns, steps),
+        Relation::Window(window) => tells_apart(&window.input, columns, steps),
         Relation::Extend {
             input,
             columns: computed,
@@ -32,17 +45,19 @@ pub(super) fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
         | Relation::Project {
             input,
             columns: computed,
-        } => is_unique(input, &behind(columns, computed, input)),
+        } => tells_apart(input, &behind(columns, computed, input), steps),
         Relation::Aggregate(aggregate) => {
             aggregate.rollup.is_none() && aggregate.keys.iter().all(|key| columns.contains(key.id))
         }
-        Relation::Join(join) if join.kind.is_left_only() => is_unique(&join.left, columns),
+        Relation::Join(join) if join.kind.is_left_only() => tells_apart(&join.left, columns, steps),
         Relation::Join(join) => {
-            let is_inner = join.kind == JoinKind::Inner;
+            let right = || tells_apart(&join.right, columns, steps);
             // Of two pairs that agree in both sides' keys both sides agree.
-            is_unique(&join.left, columns) && is_unique(&join.right, columns)
-                || has_one_partner(join, &join.right) && is_unique(&join.left, columns)
-                || is_inner && has_one_partner(join, &join.left) && is_unique(&join.right, columns)
+            if tells_apart(&join.left, columns, steps) {
+                has_one(join, &join.right, steps) || right()
+            } else {
+                join.kind == JoinKind::Inner && right() && has_one(join, &join.left, steps)
+            }
         }
         Relation::SetOperation {
             all, columns: own, ..
@@ -93,8 +108,7 @@ fn collation_of(relation: &Relation, id: ColumnId) -> Option<CollationId> {
     }
 }
 
-/// Whether each row of one side of a join has at most one partner on the other one.
-pub(super) fn has_one_partner(join: &Join, side: &Relation) -> bool {
+fn has_one(join: &Join, side: &Relation, steps: &Steps) -> bool {
     let own = produced(side);
     let mut fixed = ColumnSet::new();
     for predicate in &join.on {
@@ -117,7 +131,7 @@ pub(super) fn has_one_partner(join: &Join, side: &Relation) -> bool {
             }
         }
     }
-    !fixed.is_empty() && is_unique(side, &fixed)
+    !fixed.is_empty() && tells_apart(side, &fixed, steps)
 }
 
 /// Whether a condition leaves one value of a column of a type.
@@ -131,8 +145,7 @@ fn is_fixed(predicate: &Expression, column: ColumnId, ty: &SqlType) -> bool {
         return false;
     };
     let is_column = |side: &Expression| {
-        matches!(side.kind, ExpressionKind::Column(id) if id == column)
-            && (!ty.is_string() || side.ty.collation == ty.collation)
+        side.as_column() == Some(column) && (!ty.is_string() || side.ty.collation == ty.collation)
     };
     let is_value = |side: &Expression| {
         matches!(

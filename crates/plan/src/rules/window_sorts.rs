@@ -14,6 +14,9 @@ use crate::tree::logical::{Query, Relation, Window};
 use crate::tree::physical::SortKey;
 
 pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
+    if !query.holds(|relation| matches!(relation, Relation::Window(_))) {
+        return;
+    }
     query.for_each_block_mut(&mut share);
     query.for_each_relation_mut(&mut |relation| {
         if let Relation::Sort {

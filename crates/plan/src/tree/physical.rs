@@ -715,6 +715,13 @@ pub struct AggregateCall {
     pub text: String,
 }
 
+impl AggregateCall {
+    /// Whether it gives the same however often a row comes.
+    pub(crate) fn minds_no_repeats(&self) -> bool {
+        self.function.ignores_duplicates() || self.distinct && !self.function.is_order_sensitive()
+    }
+}
+
 /// One key of an order.
 #[derive(Debug, Clone)]
 pub struct SortKey {

@@ -170,7 +170,7 @@ impl TreeView {
                         return Ok(0);
                     };
                     let start = block.rank(&range.start)?;
-                    (pieces.add_block(block), block, start)
+                    (pieces.block_number(block), block, start)
                 }
             };
             let end = match &range.end {

@@ -221,7 +221,7 @@ impl GroupIndex {
             repeats: Repeats::default(),
             shortcut: match modes.len() {
                 _ if !GroupCodes::has_memory(&store.memory) => Shortcut::None,
-                1 => Shortcut::Values(Box::new(KnownValues::new())),
+                1 => Shortcut::Values(Box::new(KnownValues::new(store.memory.reservation()))),
                 columns if GroupCodes::is_possible(columns) => Shortcut::Untried(modes.to_vec()),
                 _ => Shortcut::None,
             },
@@ -371,7 +371,9 @@ impl GroupIndex {
             }
         }
         let count = codes.finish(&first_rows, &groups, ids);
-        self.shortcut = Shortcut::Codes(codes);
+        if codes.is_of_use() {
+            self.shortcut = Shortcut::Codes(codes);
+        }
         Ok(Ok(count))
     }
 
@@ -679,11 +681,12 @@ impl GroupIndex {
             Lookup::Hash(slots) => slots.memory_bytes(),
             Lookup::Dense { numbers, .. } => numbers.as_ref().map_or(0, Dense::memory_bytes),
         };
-        let codes = match &self.shortcut {
+        let shortcut = match &self.shortcut {
             Shortcut::Codes(codes) => codes.memory_bytes(),
-            Shortcut::Values(_) | Shortcut::Untried(_) | Shortcut::None => 0,
+            Shortcut::Values(known) => known.memory_bytes(),
+            Shortcut::Untried(_) | Shortcut::None => 0,
         };
-        self.writer.memory_bytes() + (lookup + rows) as u64 + codes
+        self.writer.memory_bytes() + (lookup + rows) as u64 + shortcut
     }
 
     /// Forgets all groups; keeps memory for the next ones.

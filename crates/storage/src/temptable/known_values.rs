@@ -8,6 +8,8 @@
 
 use arrow_array::{Array, ArrayRef};
 
+use mayfly_memory::Reservation;
+
 use super::rows::View;
 use crate::values::ArrayValues;
 
@@ -35,6 +37,8 @@ pub(super) struct KnownValues {
     slots: Vec<Slot>,
     count: usize,
     null: Option<u32>,
+    /// Memory of the slots.
+    held: Reservation,
     /// How many more misses are worth it; less than 0: no attempt is made any more.
     credit: i64,
     /// The rows of the last batch whose values are not known.
@@ -45,11 +49,13 @@ impl KnownValues {
     /// The group of a value that is not known.
     const MISS: u32 = u32::MAX;
 
-    pub(super) fn new() -> Self {
+    /// No value; memory for others is taken as they come.
+    pub(super) fn new(held: Reservation) -> Self {
         Self {
-            slots: vec![Slot::default(); 1 << BITS_MIN],
+            slots: Vec::new(),
             count: 0,
             null: None,
+            held,
             credit: CREDIT,
             misses: Vec::new(),
         }
@@ -115,6 +121,9 @@ impl KnownValues {
 
     #[inline(always)]
     fn group(&self, bits: u128) -> u32 {
+        if self.slots.is_empty() {
+            return Self::MISS;
+        }
         let mask = self.slots.len() - 1;
         let start = self.start(bits);
         for at in start..start + PROBES_MAX {
@@ -144,12 +153,13 @@ impl KnownValues {
     }
 
     fn insert(&mut self, bits: u128, group: u32) {
-        if self.count >= VALUES_MAX {
+        let is_full = self.count >= self.slots.len() / 2;
+        if self.count >= VALUES_MAX || is_full && !self.has_memory_for_more() {
             self.credit = i64::MIN / 2;
             return;
         }
-        if self.count >= self.slots.len() / 2 {
-            let slots = vec![Slot::default(); self.slots.len() * 2];
+        if is_full {
+            let slots = vec![Slot::default(); self.wanted_slots()];
             let old = std::mem::replace(&mut self.slots, slots);
             self.count = 0;
             for slot in old.into_iter().filter(|slot| slot.group > 0) {
@@ -160,6 +170,20 @@ impl KnownValues {
             bits,
             group: group + 1,
         });
+    }
+
+    fn wanted_slots(&self) -> usize {
+        (self.slots.len() * 2).max(1 << BITS_MIN)
+    }
+
+    fn has_memory_for_more(&mut self) -> bool {
+        let bytes = self.wanted_slots() * size_of::<Slot>();
+        self.held.try_resize(bytes as u64).is_ok()
+    }
+
+    /// Bytes held.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        size_of_val(&*self.slots) as u64
     }
 
     /// Puts a value into a vacant slot, if one is near.
@@ -190,12 +214,14 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::{BinaryViewArray, Decimal128Array, Float64Array, Int64Array};
+    use mayfly_memory::{Budget, BudgetKind};
 
     use super::*;
 
     /// Groups batches with the table in front of a map of texts, and checks every number.
     fn check(batches: impl Iterator<Item = ArrayRef>) -> bool {
-        let mut known = KnownValues::new();
+        let memory = Budget::unlimited(BudgetKind::Memory);
+        let mut known = KnownValues::new(memory.reservation());
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut groups = Vec::new();
         let text = |array: &ArrayRef, row: usize| match array.is_null(row) {
@@ -268,7 +294,8 @@ mod tests {
     #[test]
     fn forgotten_groups_are_not_known() {
         let values: ArrayRef = Arc::new(Int64Array::from(vec![Some(5), None]));
-        let (mut known, mut groups) = (KnownValues::new(), Vec::new());
+        let memory = Budget::unlimited(BudgetKind::Memory);
+        let (mut known, mut groups) = (KnownValues::new(memory.reservation()), Vec::new());
         known.add(&values, 0, 3);
         known.add(&values, 1, 4);
         known.find(&values, &mut groups);

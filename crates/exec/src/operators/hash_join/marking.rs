@@ -15,7 +15,7 @@ use mayfly_types::{Batch, Result};
 
 use super::cursor::JoinCursor;
 use super::source::Source;
-use super::{HashJoin, State};
+use super::{HashJoin, State, memory_of_marks};
 use crate::context::{Cursor, Node, RunContext};
 use crate::driver::{Sink, drain_from};
 use crate::expression::Program;
@@ -62,15 +62,12 @@ pub(super) struct Marks {
 
 impl Marks {
     fn new(rows: usize, run: &RunContext) -> Result<Self> {
-        let temp = &run.statement.temp;
-        let mut reservation = temp.memory().reservation();
-        temp.resize_working_set(&mut reservation, rows.div_ceil(8) as u64)?;
         Ok(Self {
             words: (0..rows.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             rows,
             next: AtomicUsize::new(0),
             marking: AtomicUsize::new(0),
-            _reservation: reservation,
+            _reservation: memory_of_marks(rows, run)?,
         })
     }
 
@@ -88,7 +85,7 @@ impl Marks {
     /// The next rows to be given out: those with a mark, or those without. Empty at the end.
     fn take(&self, marked: bool, rows_max: usize, index: &JoinIndex) -> Vec<BuildRow> {
         loop {
-            let start = self.next.fetch_add(rows_max, Ordering::Relaxed);
+            let start = self.next.fetch_add(rows_max, Ordering::AcqRel);
             if start >= self.rows {
                 return Vec::new();
             }
@@ -173,18 +170,19 @@ impl Node for MarkingJoin {
             Marking::New | Marking::Nothing => 0,
             Marking::Partitioned => self.partitioned.rows_hint(),
             Marking::Marked(marked) if self.kind == JoinKind::Left => {
-                self.pairs.probe.input.rows_hint() + marked.index.row_count() as u64
+                let lone = marked.index.row_count() as u64;
+                self.pairs.probe.input.rows_hint().saturating_add(lone)
             }
             Marking::Marked(marked) => marked.index.row_count() as u64,
         }
     }
 
     fn is_unordered(&self) -> bool {
-        !self
-            .pairs
-            .residual
-            .as_ref()
-            .is_some_and(Program::is_volatile)
+        let residual = self.pairs.residual.as_ref();
+        let streams =
+            self.kind == JoinKind::Left && matches!(&*lock(&self.state), Marking::Marked(_));
+        !residual.is_some_and(Program::is_volatile)
+            && (!streams || self.pairs.probe.input.is_unordered())
     }
 
     fn takes_filter(&self, column: usize) -> bool {
@@ -215,11 +213,12 @@ impl Node for MarkingJoin {
                 marked,
             }));
         }
+        // Before the input is opened: rows that it takes by that are still to be marked.
+        let marker = Marker::new(&marked.marks);
         let source = Source::Streaming {
             index: Arc::clone(&marked.index),
             input: Arc::clone(&self.pairs.probe.input).open(run)?,
         };
-        let marker = Marker::new(&marked.marks);
         let pairs = JoinCursor::new(Arc::clone(&self.pairs), source).marking(&marked.marks);
         Ok(Box::new(MarkedCursor {
             rows: self.idle_cursor(),

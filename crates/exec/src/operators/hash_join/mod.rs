@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::Array;
+use mayfly_memory::Reservation;
 use mayfly_plan::Expression;
 use mayfly_plan::physical::{JoinKey, JoinKind, TemporaryTable};
 use mayfly_storage::{Access, JoinIndex, KeyColumn, PartitionQueue, TempTable};
@@ -131,6 +132,14 @@ enum State {
         rows: u64,
         _tables: (TempTable, TempTable),
     },
+}
+
+/// Memory for a mark of each of so many rows.
+fn memory_of_marks(rows: usize, run: &RunContext) -> Result<Reservation> {
+    let temp = &run.statement.temp;
+    let mut held = temp.memory().reservation();
+    temp.resize_working_set(&mut held, rows.div_ceil(8) as u64)?;
+    Ok(held)
 }
 
 pub(super) fn build(

@@ -8,7 +8,7 @@ use mayfly_plan::physical::JoinKind;
 use mayfly_storage::{JoinIndex, JoinPair, PartitionQueue};
 use mayfly_types::{Batch, Result};
 
-use super::{HashJoin, Side};
+use super::{HashJoin, Side, memory_of_marks};
 use crate::context::{Cursor, RunContext};
 
 pub(super) enum Source {
@@ -181,9 +181,7 @@ struct Marks {
 
 impl Marks {
     fn new(rows: usize, run: &RunContext) -> Result<Self> {
-        let temp = &run.statement.temp;
-        let mut reservation = temp.memory().reservation();
-        temp.resize_working_set(&mut reservation, rows.div_ceil(8) as u64)?;
+        let reservation = memory_of_marks(rows, run)?;
         let mut marked = BooleanBufferBuilder::new(rows);
         marked.append_n(rows, false);
         Ok(Self {

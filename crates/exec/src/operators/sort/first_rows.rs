@@ -12,6 +12,7 @@ use arrow_array::types::{Decimal128Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
+use mayfly_memory::Reservation;
 use mayfly_plan::physical::FirstRows;
 use mayfly_storage::{GroupIndex, KeyMode, SortKey, TempTable};
 use mayfly_types::{Batch, Result};
@@ -39,6 +40,8 @@ struct Known {
     index: Option<GroupIndex>,
     ids: Vec<u32>,
     heads: Heads,
+    /// Memory of the heads.
+    memory: Reservation,
 }
 
 /// The least heads of each partition, as many as rows are asked for, in order.
@@ -82,6 +85,7 @@ impl FirstRowsFilter {
                     count_max,
                     counts_values: first.counts_values,
                 },
+                memory: table.reservation(),
             }),
             partition: partition.iter().map(|key| key.column).collect(),
             order: *order,
@@ -100,20 +104,26 @@ impl FirstRowsFilter {
             self.known = None;
             return Ok(batch);
         };
-        if let Some(index) = &mut known.index {
+        let partitions = if let Some(index) = &mut known.index {
             let keys = self.partition.iter();
             let keys: Vec<ArrayRef> = keys
                 .map(|key| ArrayRef::clone(batch.column(*key)))
                 .collect();
             let numbered = index.find_or_insert(&keys, rows, &mut known.ids)?;
-            if numbered < rows || !known.heads.make_room(index.group_count()) {
+            if numbered < rows {
                 self.known = None;
                 return Ok(batch);
             }
+            index.group_count()
         } else {
             known.ids.clear();
             known.ids.resize(rows, 0);
-            known.heads.make_room(1);
+            1
+        };
+        let bytes = known.heads.bytes_of(partitions);
+        if known.memory.try_resize(bytes).is_err() || !known.heads.make_room(partitions) {
+            self.known = None;
+            return Ok(batch);
         }
         let Known {
             ids, heads: least, ..
@@ -130,6 +140,12 @@ impl FirstRowsFilter {
 }
 
 impl Heads {
+    /// Bytes of the heads of so many partitions.
+    fn bytes_of(&self, partitions: usize) -> u64 {
+        let heads = partitions.saturating_mul(self.count_max);
+        (heads.min(HEADS_MAX) * size_of::<u64>() + partitions * size_of::<u32>()) as u64
+    }
+
     /// Makes room for the heads of so many partitions; false where they would be too many.
     fn make_room(&mut self, partitions: usize) -> bool {
         let wanted = partitions.saturating_mul(self.count_max);

@@ -76,7 +76,8 @@ impl Binder<'_> {
         right: &Expr,
         all: bool,
     ) -> Result<Expression> {
-        let Some(comparison) = comparison_of(op) else {
+        let comparison = comparison_of(op).filter(|one| *one != Comparison::NullSafeEqual);
+        let Some(comparison) = comparison else {
             return Err(not_supported(&op.to_string()));
         };
         match bare(right) {
@@ -93,6 +94,13 @@ impl Binder<'_> {
         all: bool,
     ) -> Result<Expression> {
         let left = self.left_side(left)?;
+        let is_membership = matches!(
+            (comparison, all),
+            (Comparison::Equal, false) | (Comparison::NotEqual, true)
+        );
+        if left.len() > 1 && !is_membership {
+            return Err(super::one_column());
+        }
         if query.limit_clause.is_some() {
             return Err(not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
         }

@@ -26,7 +26,7 @@ use std::cell::Cell;
 use super::access_paths::needed_columns;
 use super::copy::{copy, renumber};
 use super::planning::Planning;
-use super::rule::{NewColumns, is_movable, substitute};
+use super::rule::{NewColumns, is_exact, is_movable, substitute};
 use super::{outer_to_inner, propagate_equalities, push_predicates, scan_rows};
 use crate::bind::compare_expression as compare;
 use crate::document::{Document, Members};
@@ -42,7 +42,7 @@ use crate::tree::logical::{
 use crate::tree::physical::{JoinKind, Purpose};
 use cost::{Choice, combinations};
 use quantified::Quantified;
-use shape::{Shape, column_types, is_exact};
+use shape::{Shape, column_types};
 use taken::Taken;
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {

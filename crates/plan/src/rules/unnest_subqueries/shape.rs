@@ -1,7 +1,7 @@
 //! What a subquery is made of: rows, aggregates over all of them, and what is computed of these.
 
 use mayfly_functions::scalar;
-use mayfly_types::{SqlType, Value};
+use mayfly_types::Value;
 
 use super::Unnested;
 use super::taken::{Taken, for_existence};
@@ -284,9 +284,4 @@ pub(super) fn column_types<'e>(
         });
     }
     columns
-}
-
-/// Whether values that are equal are the same.
-pub(super) fn is_exact(ty: &SqlType) -> bool {
-    ty.is_temporal() || ty.is_integer() || ty.kind == mayfly_types::TypeKind::Decimal
 }

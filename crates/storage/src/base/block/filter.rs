@@ -82,7 +82,6 @@ impl Values<'_> {
             return Ok(());
         }
         match width {
-            0 => flags.fill(1),
             1 => each_word(bytes.as_chunks().0, rows, flags, |[more]: [u8; 1]| {
                 more.wrapping_sub(low as u8) <= span as u8
             })?,

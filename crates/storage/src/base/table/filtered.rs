@@ -132,14 +132,13 @@ impl<'p> FilteredColumns<'p> {
         let Some(bits) = self.pending.take() else {
             return;
         };
-        let filter = selection_filter(&bits, self.columns.len());
-        for (column, _) in self
-            .columns
-            .iter_mut()
-            .zip(&self.is_read)
-            .filter(|(_, read)| **read)
-        {
-            *column = filter_array(&filter, column);
+        let read = self.is_read.iter().filter(|read| **read).count();
+        if read > 0 {
+            let filter = selection_filter(&bits, read);
+            let columns = self.columns.iter_mut().zip(&self.is_read);
+            for (column, _) in columns.filter(|(_, is_read)| **is_read) {
+                *column = filter_array(&filter, column);
+            }
         }
         self.chosen = Some(self.pieces.choose(self.chosen.as_ref(), &bits));
         self.count = self.left;

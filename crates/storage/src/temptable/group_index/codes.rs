@@ -22,7 +22,7 @@ const COLUMN_BITS_MIN: u32 = 2;
 const COLUMNS_MAX: usize = 4;
 /// With less memory for the groups there are no codes, nor values that are known: they take some, too.
 const LIMIT_MIN: u64 = 4 << 20;
-/// The array takes no more than this part of the memory limit: the groups need the rest.
+/// The codes take no more than this part of the memory limit: the groups need the rest.
 const LIMIT_SHARE: u64 = 8;
 
 /// So many combinations may be new ...
@@ -105,8 +105,13 @@ impl GroupCodes {
         })
     }
 
+    /// Whether combinations have repeated so far.
+    pub(super) fn is_of_use(&self) -> bool {
+        self.credit >= 0
+    }
+
     /// Finds the places of rows, and the first rows of combinations that have no group yet; `None` when a
-    /// column has too many values, or values or combinations that do not repeat.
+    /// column has too many values, or values that do not repeat.
     pub(super) fn find(&mut self, keys: &[ArrayRef], row_count: usize) -> Result<Option<Vec<u32>>> {
         for (column, key) in self.columns.iter_mut().zip(keys) {
             let key = std::slice::from_ref(key);
@@ -116,7 +121,7 @@ impl GroupCodes {
                 return Ok(None);
             }
         }
-        if self.credit < 0 || !self.make_room() {
+        if self.memory_bytes() > self.budget.effective_limit() / LIMIT_SHARE || !self.make_room() {
             return Ok(None);
         }
         self.places.clear();
