@@ -347,6 +347,18 @@ impl SqlType {
         )
     }
 
+    /// The bits of an integer kind, the sign's among them; `None` of anything else.
+    pub fn integer_bits(&self) -> Option<u32> {
+        match self.kind {
+            TypeKind::TinyInt => Some(8),
+            TypeKind::SmallInt => Some(16),
+            TypeKind::MediumInt => Some(24),
+            TypeKind::Int => Some(32),
+            TypeKind::BigInt => Some(64),
+            _ => None,
+        }
+    }
+
     /// Integer, DECIMAL, FLOAT or DOUBLE.
     pub fn is_numeric(&self) -> bool {
         self.is_integer()

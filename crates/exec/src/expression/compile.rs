@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mayfly_functions::scalar::Volatility;
 use mayfly_plan::{Expression, ExpressionKind};
 use mayfly_types::TypeKind;
+use mayfly_types::convert::is_total_cast;
 
 use super::compare::Comparer;
 use super::in_list::InList;
@@ -65,13 +66,16 @@ impl Compiler {
                 _ => false,
             };
             self.wide |= computes && is_wide(&expression.ty);
-            let is_partial = matches!(
-                operation,
-                Operation::Call { .. }
-                    | Operation::Cast { .. }
-                    | Operation::Subquery(_)
-                    | Operation::Unplanned
-            );
+            let is_partial = match &operation {
+                Operation::Call {
+                    function,
+                    signature,
+                    ..
+                } => !function.is_total(signature),
+                Operation::Cast { from, to, .. } => !is_total_cast(from, to),
+                Operation::Subquery(_) | Operation::Unplanned => true,
+                _ => false,
+            };
             let differs = match &operation {
                 Operation::Call { volatile, .. } => *volatile,
                 Operation::Column(_)

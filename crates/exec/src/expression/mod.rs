@@ -10,8 +10,9 @@
 //!
 //! **Lazy where it shows.** Later terms of AND and OR, and the branches of CASE, see only the rows
 //! that reach them, so that an error, a warning or a side effect of the others never happens. A
-//! part that can have none of these ("total": comparisons, logic, IN lists over columns), or the same for
-//! every row, is evaluated over all rows at once, which is faster.
+//! part that can have none of these ("total": comparisons, logic, IN lists over columns, and what functions and
+//! conversions say of themselves by their types), or the same for every row, is evaluated over all rows at once,
+//! which is faster.
 //!
 //! **Slices where it is long.** What may make long strings on the way to a short result takes few rows at
 //! a time ([`slices`]); what gives long strings gets batches of few rows from its operator.

@@ -26,11 +26,15 @@ pub type Bind = fn(&Binding<'_>) -> Result<Signature>;
 /// Computes all rows of a call: an array of the physical type of the signature's result.
 pub type Evaluate = fn(&Call<'_>) -> Result<ArrayRef>;
 
+/// Whether a call of a signature can neither fail nor warn, whatever its arguments are.
+pub type IsTotal = fn(&Signature) -> bool;
+
 /// A scalar function or operator.
 pub struct ScalarFunction {
     names: &'static [&'static str],
     arity: RangeInclusive<usize>,
     volatility: Volatility,
+    is_total: IsTotal,
     bind: Bind,
     evaluate: Evaluate,
 }
@@ -48,6 +52,7 @@ impl ScalarFunction {
             names,
             arity,
             volatility: Volatility::Immutable,
+            is_total: |_| false,
             bind,
             evaluate,
         }
@@ -67,6 +72,13 @@ impl ScalarFunction {
         self
     }
 
+    /// One that can neither fail nor warn where its types say so.
+    #[must_use]
+    pub const fn total_where(mut self, is_total: IsTotal) -> Self {
+        self.is_total = is_total;
+        self
+    }
+
     /// Its names in lower case, the canonical one first.
     pub fn names(&self) -> &'static [&'static str] {
         self.names
@@ -80,6 +92,11 @@ impl ScalarFunction {
     /// Whether calls may be folded or cached.
     pub fn volatility(&self) -> Volatility {
         self.volatility
+    }
+
+    /// Whether a call of that signature can neither fail nor warn.
+    pub fn is_total(&self, signature: &Signature) -> bool {
+        (self.is_total)(signature)
     }
 
     /// The types of a call. Arity has been checked.

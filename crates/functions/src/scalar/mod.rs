@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub(crate) use self::function::ScalarFunction as Row;
-pub use self::function::{Bind, Evaluate, ScalarFunction, Volatility};
+pub use self::function::{Bind, Evaluate, IsTotal, ScalarFunction, Volatility};
 
 /// The tables of every family.
 const FAMILIES: &[&[&[ScalarFunction]]] = &[

@@ -58,21 +58,50 @@ fn builds_left(kind: JoinKind, left: &Plan, left_rows: f64, right_rows: f64) -> 
     match kind {
         JoinKind::Inner => left_rows < right_rows,
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
-            left_rows * PRESERVED_ROWS_FACTOR < right_rows && !has_hash_join(left)
+            let held = HeldTables::of(left);
+            left_rows * PRESERVED_ROWS_FACTOR + held.rows < right_rows
+                && held.count <= HELD_TABLES_MAX
         }
         // One NULL on the right side decides about all rows.
         JoinKind::NullAwareAnti => false,
     }
 }
 
-/// Whether a plan holds hash tables while its rows are read. A chain of joins that each keep their preserved side
-/// would hold the tables of all of them at once, where memory may be short.
-fn has_hash_join(plan: &Plan) -> bool {
-    with_stack(|| {
-        let mut found = matches!(plan.operator, Operator::HashJoin { .. });
-        plan.for_each_input(&mut |input| found = found || has_hash_join(input));
-        found
-    })
+/// With more hash tables below it a join keeps no preserved side: each of a chain of such joins would hold its own
+/// while the next one is filled, where memory may be short.
+const HELD_TABLES_MAX: usize = 3;
+
+/// The hash tables that a plan holds while its rows are read.
+#[derive(Default)]
+struct HeldTables {
+    count: usize,
+    /// Of all of them together.
+    rows: f64,
+}
+
+impl HeldTables {
+    fn of(plan: &Plan) -> Self {
+        let mut held = Self::default();
+        held.add(plan);
+        held
+    }
+
+    fn add(&mut self, plan: &Plan) {
+        with_stack(|| {
+            if let Operator::HashJoin {
+                left,
+                right,
+                build_left,
+                ..
+            } = &plan.operator
+            {
+                let built = if *build_left { left } else { right };
+                self.count += 1;
+                self.rows += built.estimated_rows;
+            }
+            plan.for_each_input(&mut |input| self.add(input));
+        });
+    }
 }
 
 /// So many keys of a hash join filter the scans of its probed side.

@@ -9,6 +9,7 @@
 //! * [`number`]: text to numbers; [`float_text`]: floats to text; [`text`]: any value to text
 //! * [`mod@store`] — assignment
 //! * [`numeric`], [`temporal`], [`string`]: casts by the kind of their target
+//! * [`totality`]: which casts can neither fail nor warn
 
 mod array;
 pub mod float_text;
@@ -23,10 +24,12 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod totality;
 
 pub use array::{array_of_values, array_value, cast_array, cast_value};
 pub use store::{StoreContext, implicit_default, store_array, store_value, store_value_in};
 pub use text::ColumnFormatter;
+pub use totality::{MAX_ALLOWED_PACKET_MIN, is_total_cast};
 
 use crate::diagnostics::Diagnostics;
 use crate::error::codes;

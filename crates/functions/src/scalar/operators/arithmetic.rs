@@ -16,10 +16,34 @@ use crate::scalar::Row;
 use crate::{Binding, Call, Column, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["+"], 2..=2, add_signature, evaluate::<Add>),
-    Row::new(&["-"], 2..=2, subtract_signature, evaluate::<Subtract>),
-    Row::new(&["*"], 2..=2, multiply_signature, evaluate::<Multiply>),
+    Row::new(&["+"], 2..=2, add_signature, evaluate::<Add>).total_where(is_total::<Add>),
+    Row::new(&["-"], 2..=2, subtract_signature, evaluate::<Subtract>)
+        .total_where(is_total::<Subtract>),
+    Row::new(&["*"], 2..=2, multiply_signature, evaluate::<Multiply>)
+        .total_where(is_total::<Multiply>),
 ];
+
+/// Whether every result fits its type: a DECIMAL that has a digit for each of the operands', or a signed integer
+/// of operands that are short enough.
+fn is_total<O: Arithmetic>(signature: &Signature) -> bool {
+    let [left, right] = &signature.arguments[..] else {
+        return false;
+    };
+    if signature.result.unsigned || left.unsigned || right.unsigned {
+        return false;
+    }
+    match signature.result.physical() {
+        PhysicalType::Decimal128(scale) => {
+            O::ALIGNS_SCALES || left.decimals + right.decimals == scale
+        }
+        PhysicalType::Int64 => match (left.integer_bits(), right.integer_bits()) {
+            (Some(left), Some(right)) if O::ALIGNS_SCALES => left.max(right) < i64::BITS,
+            (Some(left), Some(right)) => left + right <= i64::BITS,
+            _ => false,
+        },
+        _ => false,
+    }
+}
 
 fn add_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(numeric::signature(binding, DecimalOperation::Add))

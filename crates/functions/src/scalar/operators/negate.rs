@@ -8,7 +8,17 @@ use super::numeric;
 use crate::scalar::Row;
 use crate::{Binding, Call, Signature, derive, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["negate"], 1..=1, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] =
+    &[Row::new(&["negate"], 1..=1, signature, evaluate).total_where(is_total)];
+
+/// Whether every result fits its type. Of BIGINT the least number does not.
+fn is_total(signature: &Signature) -> bool {
+    let argument = &signature.arguments[0];
+    match signature.result.physical() {
+        PhysicalType::Int64 => argument.integer_bits().is_some_and(|bits| bits < i64::BITS),
+        _ => true,
+    }
+}
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let argument = &binding.arguments[0];

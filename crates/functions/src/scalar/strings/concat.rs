@@ -3,12 +3,13 @@
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
+use mayfly_types::convert::MAX_ALLOWED_PACKET_MIN;
 
 use crate::scalar::Row;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["concat"], 1..=usize::MAX, concat_signature, concat),
+    Row::new(&["concat"], 1..=usize::MAX, concat_signature, concat).total_where(fits_packet),
     Row::new(
         &["concat_ws"],
         2..=usize::MAX,
@@ -23,6 +24,11 @@ fn characters_of_all(binding: &Binding<'_>) -> u64 {
     arguments
         .map(|argument| derive::character_length(argument.ty))
         .sum()
+}
+
+/// Whether every result is within `max_allowed_packet`, whatever that is set to.
+fn fits_packet(signature: &Signature) -> bool {
+    derive::byte_length(&signature.result) <= u64::from(MAX_ALLOWED_PACKET_MIN)
 }
 
 fn concat_signature(binding: &Binding<'_>) -> Result<Signature> {
