@@ -12,6 +12,7 @@ mod driver;
 mod error;
 mod exchange;
 pub mod expression;
+mod hash_filter;
 mod key_filter;
 mod legacy;
 pub mod measure;

@@ -39,7 +39,7 @@ pub use transaction::Participant;
 
 pub use temptable::{
     Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinPair,
-    JoinProbe, KeyColumn, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition,
+    JoinProbe, KeyColumn, KeyHasher, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition,
     PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan, SortKey, SortedScan,
     StatementCounters, StatementOwner, Taken, TempTable, TempTableContext, TempTableOptions,
     TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext, UserTableEngine,

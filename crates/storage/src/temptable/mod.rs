@@ -53,6 +53,7 @@ pub(crate) use record::{Ending, TableFacts};
 pub use record::{LimitHit, RegistryEntry, StatementOwner};
 pub(crate) use registry::Registration;
 pub use registry::{Registry, StatementCounters};
+pub use rows::KeyHasher;
 pub use scan::Scan;
 pub use sorted::SortedScan;
 pub use spec::{Access, KeyColumn, KeyMode, OperatorNumber, Purpose, SortKey, TempTableSpec};

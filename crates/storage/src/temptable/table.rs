@@ -284,7 +284,8 @@ impl TempTable {
         }
     }
 
-    pub(crate) fn hasher(&self) -> KeyHasher {
+    /// Hashes keys as those of the table are hashed, and those of a table whose hash keys correspond.
+    pub fn hasher(&self) -> KeyHasher {
         KeyHasher::new(
             RowKeys::modes(self.hash_keys()),
             self.0.store.context.options().hash,

@@ -118,7 +118,8 @@ impl MarkingJoin {
         let (preserved, other) = (&self.pairs.build, &self.pairs.probe);
         preserved.input.prepare(run)?;
         let filters = self.pairs.filters(run);
-        let built = preserved.fill(&self.pairs.temporary, &filters, run)?;
+        let whole_keys = self.pairs.whole_keys(&filters);
+        let built = preserved.fill(&self.pairs.temporary, &filters, whole_keys, run)?;
         drop(filters);
         if built.rows == 0 {
             return Ok(Marking::Nothing);
@@ -129,10 +130,9 @@ impl MarkingJoin {
             false => built.table.join_index()?,
         };
         let Some(index) = index else {
-            let other = self
-                .partitioned
-                .build
-                .fill(&self.pairs.temporary, &[], run)?;
+            // A row without a partner marks nothing.
+            let other =
+                (self.partitioned.build).fill(&self.pairs.temporary, &[], built.asked(), run)?;
             *lock(&self.partitioned.state) = State::Partitioned {
                 queue: PartitionQueue::pairs(&other.table, &built.table),
                 rows: built.rows,

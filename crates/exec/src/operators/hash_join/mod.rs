@@ -2,7 +2,8 @@
 //!
 //! The build side goes into a temporary table with hash access; while that fits in memory, the
 //! other side streams past its index. When it does not fit, the other side goes into a table too,
-//! and the two are joined partition by partition: rows that may match lie in the same pair. A pair
+//! and the two are joined partition by partition: rows that may match lie in the same pair, and rows whose key
+//! a filter of the build side's keys refuses are not written where they would not come out. A pair
 //! whose build side is larger than memory, since its rows are of one key, is joined piece by piece.
 //! The probed side is the preserved one, so that every kind of join is decided row by row of it; or the
 //! build side is, whose rows are then marked ([`marking`]).
@@ -15,12 +16,12 @@ mod source;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use arrow_array::Array;
+use arrow_array::{Array, ArrayRef};
 use mayfly_memory::Reservation;
 use mayfly_plan::Expression;
 use mayfly_plan::physical::{JoinKey, JoinKind, TemporaryTable};
 use mayfly_storage::{Access, JoinIndex, KeyColumn, PartitionQueue, TempTable};
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Batch, Result, SqlType};
 
 use self::cursor::JoinCursor;
 use self::marking::MarkingJoin;
@@ -30,6 +31,7 @@ use super::tables;
 use super::wanted::Wanted;
 use crate::context::{Cursor, Node, RunContext};
 use crate::expression::Program;
+use crate::hash_filter::HashFilter;
 use crate::key_filter::{GivenFilter, KeyFilter};
 use crate::state::lock;
 
@@ -69,11 +71,28 @@ impl Side {
         self.keys.iter().map(|key| key.column).collect()
     }
 
+    /// An empty filter of the side's whole keys, if the other side may have to be written to a table.
+    fn hash_filter(&self, table: &TempTable, run: &RunContext) -> Option<HashFilter> {
+        let memory = run.statement.temp.memory();
+        let keys = self.input.rows_hint();
+        let is_large = keys >= run.statement.options.partitioned_join_rows_min
+            || keys.saturating_mul(HASH_FILTER_ROW_BYTES) > memory.available() / 4;
+        is_large
+            .then(|| HashFilter::new(table.hasher(), keys, memory))
+            .flatten()
+    }
+
+    fn keys_of(&self, batch: &Batch) -> Vec<ArrayRef> {
+        let columns = self.keys.iter().map(|key| batch.column(key.column));
+        columns.map(Arc::clone).collect()
+    }
+
     /// Drains the side, which is prepared, into a table with hash access, and its keys into filters.
     fn fill(
         &self,
         temporary: &TemporaryTable,
         filters: &[KeyOf],
+        whole_keys: WholeKeys<'_>,
         run: &RunContext,
     ) -> Result<Built> {
         let table = tables::create(
@@ -82,9 +101,19 @@ impl Side {
             Access::Hash(self.keys.clone()),
             run,
         )?;
+        let made = match whole_keys {
+            WholeKeys::Added => self.hash_filter(&table, run),
+            WholeKeys::Ignored | WholeKeys::Asked(_) => None,
+        };
         let has_null_key = AtomicBool::new(false);
         tables::fill(&table, &self.input, usize::MAX, run, |batch, run| {
-            let batch = self.layout.extend(batch, run)?;
+            let mut batch = self.layout.extend(batch, run)?;
+            if let Some(made) = &made {
+                made.add(&self.keys_of(&batch), batch.row_count());
+            }
+            if let WholeKeys::Asked(filter) = whole_keys {
+                batch = filter.kept(&self.keys_of(&batch), batch);
+            }
             for key in filters {
                 key.filter.add(batch.column(key.build_column));
             }
@@ -105,6 +134,7 @@ impl Side {
             is_dense,
             table,
             has_null_key: has_null_key.into_inner(),
+            whole_keys: made,
         })
     }
 }
@@ -115,6 +145,27 @@ struct Built {
     /// The only key is a number, and few numbers lie between those that there are: rows are found in an array.
     is_dense: bool,
     has_null_key: bool,
+    /// Its whole keys, where they were to be added and are many.
+    whole_keys: Option<HashFilter>,
+}
+
+impl Built {
+    /// What the rows of the other side are asked that are written to a table.
+    fn asked(&self) -> WholeKeys<'_> {
+        self.whole_keys
+            .as_ref()
+            .map_or(WholeKeys::Ignored, WholeKeys::Asked)
+    }
+}
+
+/// What is done with the whole keys of rows that are written to a table.
+#[derive(Clone, Copy)]
+enum WholeKeys<'a> {
+    Ignored,
+    /// They make a filter, if they are many.
+    Added,
+    /// Rows are left out whose key is not in this one.
+    Asked(&'a HashFilter),
 }
 
 enum State {
@@ -237,6 +288,10 @@ struct KeyOf {
     build_column: usize,
 }
 
+/// About what a row of a build side takes: with less memory than several times as much for all of them, the other
+/// side may have to be written to a table.
+const HASH_FILTER_ROW_BYTES: u64 = 64;
+
 /// Filters are made for so many keys at most: the first ones refuse most rows.
 const FILTERED_KEYS_MAX: usize = 2;
 
@@ -244,7 +299,8 @@ impl Node for HashJoin {
     fn prepare(&self, run: &RunContext) -> Result<()> {
         self.build.input.prepare(run)?;
         let filters = self.filters(run);
-        let built = self.build.fill(&self.temporary, &filters, run)?;
+        let whole_keys = self.whole_keys(&filters);
+        let built = (self.build).fill(&self.temporary, &filters, whole_keys, run)?;
         drop(filters);
         let state = if built.rows == 0 {
             match self.kind {
@@ -366,6 +422,16 @@ impl HashJoin {
         filters
     }
 
+    /// Whether the whole keys of the build side are to make a filter: where a probed row without a partner does not
+    /// come out, and no filter of the only key has refused it already.
+    fn whole_keys(&self, filters: &[KeyOf]) -> WholeKeys<'static> {
+        let is_filtered = filters.len() == self.build.keys.len() && filters.len() == 1;
+        match self.kind {
+            JoinKind::Inner | JoinKind::Semi if !is_filtered => WholeKeys::Added,
+            _ => WholeKeys::Ignored,
+        }
+    }
+
     fn streaming_or_partitioned(&self, built: Built, run: &RunContext) -> Result<State> {
         self.probe.input.prepare(run)?;
         let index = if self.prefers_partitions(&built, run) {
@@ -379,7 +445,7 @@ impl HashJoin {
                 _table: built.table,
             },
             None => {
-                let probe = self.probe.fill(&self.temporary, &[], run)?;
+                let probe = (self.probe).fill(&self.temporary, &[], built.asked(), run)?;
                 State::Partitioned {
                     queue: PartitionQueue::pairs(&built.table, &probe.table),
                     rows: probe.rows,

@@ -27,14 +27,15 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
 
 /// Hashes the keys of batches.
 #[derive(Debug)]
-pub(crate) struct KeyHasher {
+pub struct KeyHasher {
     modes: Vec<Option<CollatedKeys>>,
     function: HashFunction,
     keys: HashKeys,
 }
 
 impl KeyHasher {
-    pub(crate) fn new(modes: impl Iterator<Item = KeyMode>, function: HashFunction) -> Self {
+    /// For keys of these modes.
+    pub fn new(modes: impl Iterator<Item = KeyMode>, function: HashFunction) -> Self {
         Self {
             modes: modes.map(CollatedKeys::of).collect(),
             function,
@@ -56,7 +57,7 @@ impl KeyHasher {
     }
 
     /// Puts the hash of each of `row_count` keys into `hashes`.
-    pub(crate) fn hash(&self, keys: &[ArrayRef], row_count: usize, hashes: &mut Vec<u64>) {
+    pub fn hash(&self, keys: &[ArrayRef], row_count: usize, hashes: &mut Vec<u64>) {
         hashes.clear();
         hashes.resize(row_count, 0);
         if self.function == HashFunction::Colliding {

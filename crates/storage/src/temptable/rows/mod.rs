@@ -30,7 +30,8 @@ pub(crate) use directory::{Directory, SharedBlock, TRANSIENT, is_source};
 pub(crate) use encode::{Encoder, Sources};
 pub(crate) use equality::{Resolver, RowKeys};
 pub(crate) use gather::Gather;
-pub(crate) use hash::{KeyHasher, hash_bytes};
+pub use hash::KeyHasher;
+pub(crate) use hash::hash_bytes;
 pub(crate) use layout::{Cell, HASH_MASK, RowLayout, View};
 
 /// Rows for which the memory is asked ahead: enough for misses to overlap, few enough for what was
