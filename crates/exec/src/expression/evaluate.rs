@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
-use arrow_select::interleave::interleave;
 use mayfly_functions::Column;
 use mayfly_types::convert::array_value;
 use mayfly_types::{Error, PhysicalType, Result, Value};
 
+use super::branches::{Branch, combine};
 use super::cast::cast;
 use super::compile::{STACK_RED_ZONE, STACK_SEGMENT};
 use super::truth::Truth;
-use super::values::repeat;
 use super::{Lazy, NodeId, Operation, Program};
 use crate::context::RunContext;
 use crate::representation::to_boolean;
@@ -295,7 +294,7 @@ impl Program {
     ) -> Result<Column> {
         let mut remaining = BooleanBuffer::new_set(rows.count);
         let mut left = rows.count;
-        let mut results: Vec<(Column, BooleanBuffer)> = Vec::with_capacity(branches.len() + 1);
+        let mut results: Vec<Branch> = Vec::with_capacity(branches.len() + 1);
         for (condition, result) in branches {
             if left == 0 {
                 break;
@@ -320,66 +319,56 @@ impl Program {
             if count == 0 {
                 continue;
             }
-            let column = self.on_some(result, &taken, count, rows, run)?;
             remaining = &remaining & &!&taken;
             left -= count;
             if count == rows.count {
-                return Ok(column);
+                return self.node(result.node, rows, run);
             }
-            results.push((column, taken));
+            results.push(self.branch(result, taken, count, rows, run)?);
         }
         if left > 0 {
-            let column = match otherwise {
-                None => Column::Constant(Value::Null),
-                Some(part) => self.on_some(part, &remaining, left, rows, run)?,
-            };
             if left == rows.count {
-                return Ok(column);
+                return match otherwise {
+                    None => Ok(Column::Constant(Value::Null)),
+                    Some(part) => self.node(part.node, rows, run),
+                };
             }
-            results.push((column, remaining));
+            results.push(match otherwise {
+                None => Branch {
+                    column: Column::Constant(Value::Null),
+                    is_whole: false,
+                    selection: remaining,
+                },
+                Some(part) => self.branch(part, remaining, left, rows, run)?,
+            });
         }
         combine(results, physical, rows.count)
     }
 
-    fn on_some(
+    /// The values of a branch of CASE for the `count` rows that reach it.
+    fn branch(
         &self,
         part: &Lazy,
-        selection: &BooleanBuffer,
+        selection: BooleanBuffer,
         count: usize,
         rows: Rows<'_>,
         run: &RunContext,
-    ) -> Result<Column> {
-        if count == rows.count {
-            self.node(part.node, rows, run)
+    ) -> Result<Branch> {
+        let node = &self.nodes[part.node as usize];
+        let is_column = matches!(node.operation, Operation::Column(_));
+        // To compute it for rows that nobody asks for costs less than to bring the others together.
+        let is_whole = is_column || node.total && count >= rows.count / 2;
+        let column = if is_whole {
+            self.node(part.node, rows, run)?
         } else {
-            self.on_selected(part, selection, rows, |program, node, rows| {
+            self.on_selected(part, &selection, rows, |program, node, rows| {
                 program.node(node, rows, run)
-            })
-        }
+            })?
+        };
+        Ok(Branch {
+            is_whole: is_whole && matches!(column, Column::Array(_)),
+            column,
+            selection,
+        })
     }
-}
-
-/// One column out of those of disjoint selections: `results` hold, for each, the values of its
-/// selected rows in order.
-fn combine(
-    results: Vec<(Column, BooleanBuffer)>,
-    physical: PhysicalType,
-    rows: usize,
-) -> Result<Column> {
-    // A constant is one row, read as often as needed.
-    let mut indices = vec![(0_usize, 0_usize); rows];
-    let mut arrays = Vec::with_capacity(results.len());
-    for (index, (column, selection)) in results.into_iter().enumerate() {
-        let constant = matches!(column, Column::Constant(_));
-        for (nth, row) in selection.set_indices().enumerate() {
-            indices[row] = (index, if constant { 0 } else { nth });
-        }
-        arrays.push(match column {
-            Column::Constant(value) => repeat(&value, physical, 1),
-            Column::Array(array) => array,
-        });
-    }
-    let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
-    let array = interleave(&arrays, &indices).map_err(crate::error::arrow)?;
-    Ok(Column::Array(array))
 }

@@ -17,6 +17,7 @@
 //! **Slices where it is long.** What may make long strings on the way to a short result takes few rows at
 //! a time ([`slices`]); what gives long strings gets batches of few rows from its operator.
 
+mod branches;
 mod cast;
 mod compare;
 mod compile;
